@@ -35,6 +35,8 @@ the stars for names of files.`),
 	}
 	times := newTimesFlags(cmd, nextTimes, "")
 	zone := cmd.Flags().String("zone", "", "the zone in which the schedule is read; the default is executord's own")
+	language := &choice{job.Plain, job.Languages}
+	cmd.Flags().Var(language, "cron", "the language of the fields")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		loc, err := job.LoadZone(*zone)
 		if err != nil {
@@ -45,7 +47,7 @@ the stars for names of files.`),
 			return err
 		}
 		text := strings.Join(args, " ")
-		s, notes, err := scheduleOf(text, loc)
+		s, notes, err := scheduleOf(text, loc, language.value)
 		if err != nil {
 			if len(args) > 5 {
 				err = fmt.Errorf("%w\n    was it without quotes? The shell takes * for the names of files", err)
@@ -59,15 +61,15 @@ the stars for names of files.`),
 }
 
 // scheduleOf reads a schedule, or that of a line of a crontab.
-func scheduleOf(text string, loc *time.Location) (s job.Schedule, notes []string, err error) {
-	s, odd, wrong := job.ParseSchedule(text, loc)
+func scheduleOf(text string, loc *time.Location, language string) (s job.Schedule, notes []string, err error) {
+	s, odd, wrong := job.Syntax{Zone: loc, Language: language, Name: "explain"}.ParseSchedule(text)
 	if wrong == nil {
 		for _, n := range odd {
 			notes = append(notes, sentence(n.What, n.Hint))
 		}
 		return s, notes, nil
 	}
-	file, err := crontab.Parse("", []byte("CRON_TZ="+zoneSetting(loc)+"\n"+text+"\n"))
+	file, err := crontab.Parse("", []byte("CRON_TZ="+zoneSetting(loc)+"\nCRON="+language+"\n"+text+"\n"))
 	if err == nil && len(file.Jobs) == 1 {
 		for _, n := range file.Notes {
 			notes = append(notes, sentence(n.What, n.Hint))

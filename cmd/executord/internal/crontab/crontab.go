@@ -55,6 +55,9 @@ type parser struct {
 	shell string
 	zone  *time.Location
 
+	language string        // of schedules, one of job.Languages, or ""
+	delay    time.Duration // RANDOM_DELAY
+
 	// tz is what the commands below see as TZ, and the line that says so.
 	tz struct {
 		value string
@@ -138,13 +141,17 @@ func (p *parser) job(n int, text string) {
 			text = "-"
 		}
 	}
-	fields, rest := splitSchedule(text)
+	syntax := job.Syntax{Zone: p.zone, Language: p.language, Name: p.pending}
+	fields, rest := split(text, syntax)
 	for option := cronOption(rest); option != ""; option = cronOption(rest) {
 		p.report.Note(n, "remove it", "%s before the command is an option of some crons, and is ignored", option)
 		rest = strings.TrimLeft(rest[len(option):], blanks)
 	}
 	script, stdin, cut := splitPercent(rest)
-	if what, hint := misshapen(fields, script); what != "" {
+	if syntax.Name == "" {
+		syntax.Name = script
+	}
+	if what, hint := misshapen(fields, script, syntax); what != "" {
 		p.report.Mistake(n, hint, "%s", what)
 		return
 	}
@@ -152,7 +159,7 @@ func (p *parser) job(n int, text string) {
 		p.report.Mistake(n, "write the command after the schedule", "there is no command")
 		return
 	}
-	schedule, loose, err := job.ParseSchedule(strings.Join(fields, " "), p.zone)
+	schedule, loose, err := syntax.ParseSchedule(strings.Join(fields, " "))
 	if err != nil {
 		p.report.Mistake(n, err.Hint, "%s", err.What)
 		return
@@ -168,6 +175,7 @@ func (p *parser) job(n int, text string) {
 		Name:     p.pending,
 		Line:     n,
 		Schedule: schedule,
+		Jitter:   p.jitter(schedule),
 		Command: job.Command{
 			Shell:  p.shell,
 			Script: script,
@@ -175,4 +183,12 @@ func (p *parser) job(n int, text string) {
 			Env:    p.env[:len(p.env):len(p.env)],
 		},
 	})
+}
+
+// jitter returns that of a job below RANDOM_DELAY.
+func (p *parser) jitter(s job.Schedule) time.Duration {
+	if s.AtStart {
+		return 0
+	}
+	return p.delay
 }

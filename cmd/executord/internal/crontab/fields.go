@@ -1,6 +1,58 @@
 package crontab
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// split cuts a line into the words of its schedule and what follows them.
+//
+// Where a language has several numbers of fields, the most are taken with which it is a schedule: no program has a
+// name such as 2027 or *.
+func split(text string, syntax job.Syntax) (fields []string, rest string) {
+	var counts []int
+	lead := 0
+	switch {
+	case strings.HasPrefix(text, "@extended ") || strings.HasPrefix(text, "@extended\t"):
+		counts, lead = []int{7, 6, 5}, 1
+		syntax.Language = "" // which the word says
+	case text[0] != '@' && syntax.Extends():
+		counts = syntax.Counts()
+	default:
+		return splitSchedule(text)
+	}
+	for _, n := range counts {
+		fields, rest = splitWords(text, lead+n)
+		if len(fields) < lead+n || syntax.EndsWithYears(n) && !isYears(fields[lead+n-1]) {
+			continue
+		}
+		try := syntax
+		try.Name = "x"
+		if _, _, wrong := try.ParseSchedule(strings.Join(fields, " ")); wrong == nil {
+			return fields, rest
+		}
+	}
+	return splitWords(text, lead+slices.Min(counts))
+}
+
+// isYears reports whether a word can be a field of years.
+func isYears(word string) bool { return strings.Trim(word, "0123456789*,-/") == "" }
+
+// splitWords cuts at most n words off a line.
+func splitWords(text string, n int) (words []string, rest string) {
+	for rest = text; len(words) < n && rest != ""; {
+		word := rest
+		if i := strings.IndexAny(rest, blanks); i >= 0 {
+			word, rest = rest[:i], strings.TrimLeft(rest[i:], blanks)
+		} else {
+			rest = ""
+		}
+		words = append(words, word)
+	}
+	return words, rest
+}
 
 // splitSchedule cuts a line into the words of its schedule, at most five, and
 // what follows them. An @word stands alone, @every takes its duration along.
@@ -8,21 +60,11 @@ func splitSchedule(text string) (fields []string, rest string) {
 	want := 5
 	if text[0] == '@' {
 		want = 1
-	}
-	rest = text
-	for len(fields) < want && rest != "" {
-		var field string
-		if i := strings.IndexAny(rest, blanks); i >= 0 {
-			field, rest = rest[:i], strings.TrimLeft(rest[i:], blanks)
-		} else {
-			field, rest = rest, ""
-		}
-		if len(fields) == 0 && strings.EqualFold(field, "@every") {
+		if word, _ := splitWords(text, 1); strings.EqualFold(word[0], "@every") {
 			want = 2
 		}
-		fields = append(fields, field)
 	}
-	return fields, rest
+	return splitWords(text, want)
 }
 
 // cronOption returns the option of cron that a command begins with: -n of Debian and cronie, and of OpenBSD -q and -s

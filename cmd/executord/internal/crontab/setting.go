@@ -1,6 +1,8 @@
 package crontab
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,10 +70,21 @@ func (p *parser) setting(n int, text string) {
 		if !p.tz.noted {
 			p.tz.line, p.tz.value = n, value
 		}
+	case "CRON":
+		if slices.Contains(job.Languages, value) {
+			p.language = value
+			return // it is for the daemon
+		}
+		p.report.Note(n, job.LanguageHint, "CRON=%s is no language of schedules: it is a variable of the commands", value)
 	case "MAILTO", "MAILFROM":
 		p.report.Note(n, "read the log for the output of jobs, or remove the line", "%s is ignored: no mail is sent", name)
 	case "RANDOM_DELAY":
-		p.report.Note(n, "use a TOML file, where a job has a jitter, or remove the line", "RANDOM_DELAY is ignored")
+		minutes, err := strconv.Atoi(value)
+		if err != nil || minutes < 0 || minutes > 24*60 {
+			p.report.Note(n, "write a number of minutes, 0 to 1440", "RANDOM_DELAY is ignored: %q is none", value)
+			minutes = 0
+		}
+		p.delay = time.Duration(minutes) * time.Minute
 	}
 	if strings.Contains(value, "$") {
 		p.report.Note(n, "write the value out, or set it in the command", "$ in a value is not expanded, as in cron")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
@@ -14,12 +13,15 @@ const fieldsHint = "write minute, hour, day of month, month and day of week, the
 // misshapen finds what shows from the words alone: too few time fields, too
 // many, or something that is no job at all. It is looked for before the fields
 // are read, because "/usr/bin/backup is no day of week" does not help.
-func misshapen(fields []string, script string) (what, hint string) {
+func misshapen(fields []string, script string, syntax job.Syntax) (what, hint string) {
 	if fields[0][0] == '@' {
 		if len(fields) == 1 && strings.EqualFold(fields[0], "@every") {
 			return "@every has no duration", "write a duration and the command, such as: @every 5m /path/to/command"
 		}
 		return "", "" // an unknown @word is for the schedule's parser to explain
+	}
+	if syntax.Extends() {
+		return "", "" // so many fields as the language has
 	}
 	if c := fields[0][0]; c != '*' && (c < '0' || c > '9') && !strings.ContainsRune("?-,/~", rune(c)) {
 		if fields[0] == "export" || fields[0] == "set" {
@@ -54,11 +56,10 @@ func tooMany(fields, words []string) (what, hint string) {
 	if extra == 1 {
 		what = "the schedule has six fields, want 5"
 	}
-	_, _, err := job.ParseSchedule(strings.Join(all, " "), time.UTC)
-	if err == nil || err.Hint == "" {
-		return what, fieldsHint
+	if hint := job.CountHint(all, "CRON=%s"); hint != "" {
+		return what, hint + ", on a line above"
 	}
-	return what, err.Hint
+	return what, fieldsHint
 }
 
 func isBlank(r rune) bool { return r == ' ' || r == '\t' }

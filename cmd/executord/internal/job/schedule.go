@@ -15,7 +15,7 @@ const Shortest = 100 * time.Millisecond
 
 // Schedule determines when a job is due.
 type Schedule struct {
-	Text    string // as the file has it
+	Text    string // as the file has it; for fields in another language than cron's, what package cron makes of them
 	AtStart bool   // @reboot: once, when the daemon starts, and never again
 
 	times cron.Schedule
@@ -36,16 +36,21 @@ func (e *ScheduleError) Error() string { return e.What }
 // with a duration, or @reboot. Fields are read in the zone of a CRON_TZ=
 // prefix, or else in loc. The notes say what is allowed and hardly meant.
 func ParseSchedule(text string, loc *time.Location) (s Schedule, notes []*ScheduleError, wrong *ScheduleError) {
+	return Syntax{Zone: loc}.ParseSchedule(text)
+}
+
+// ParseSchedule reads a schedule as the function of that name does, with the fields of the syntax.
+func (x Syntax) ParseSchedule(text string) (s Schedule, notes []*ScheduleError, wrong *ScheduleError) {
 	s = Schedule{Text: text}
 	if strings.EqualFold(strings.TrimSpace(text), "@reboot") {
 		s.AtStart = true
 		return s, nil, nil
 	}
-	times, loose, err := cron.ParseLenient(text, loc)
+	times, loose, err := x.parse(text)
 	if err != nil {
 		return Schedule{}, nil, explain(err)
 	}
-	s.times = times
+	s.times, s.Text = times, plainText(text, times)
 	for _, note := range loose {
 		notes = append(notes, explain(note))
 	}

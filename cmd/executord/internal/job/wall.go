@@ -65,10 +65,10 @@ func (s Schedule) odd() (notes []*ScheduleError) {
 	if len(fields) != 5 {
 		return nil
 	}
-	if !s.isExtended() && fields[2][0] != '*' && fields[4][0] != '*' {
+	if !strings.ContainsRune("*?", rune(fields[2][0])) && !strings.ContainsRune("*?+", rune(fields[4][0])) {
 		notes = append(notes, &ScheduleError{
 			What: fmt.Sprintf("it is due on the days of either field, %s or %s, as in cron", fields[2], fields[4]),
-			Hint: "if both have to match, leave one a star, and let the command look at the date",
+			Hint: fmt.Sprintf("if both have to match, write @extended %s +%s", strings.Join(fields[:4], " "), fields[4]),
 		})
 	}
 	for i, unit := range []struct {

@@ -61,11 +61,12 @@ type shared struct {
 	zone            *time.Location
 	timeout, jitter time.Duration
 	shell, dir      string
+	language        string // of schedules
 	env             []string
 }
 
 var (
-	sharedKeys = []string{"timezone", "timeout", "jitter", "shell", "dir", "env"}
+	sharedKeys = []string{"timezone", "cron", "timeout", "jitter", "shell", "dir", "env"}
 	jobKeys    = append([]string{"name", "schedule", "command", "stdin", "progress"}, sharedKeys...)
 	topKeys    = append([]string{"job"}, sharedKeys...)
 )
@@ -166,8 +167,12 @@ func (d *decoder) job(t *node, defaults shared) job.Job {
 
 	if value := t.table["schedule"]; value != nil {
 		if spec, ok := d.text("schedule", value, `schedule = "*/5 * * * *"`); ok {
-			schedule, notes, err := job.ParseSchedule(spec, own.zone)
+			syntax := job.Syntax{Zone: own.zone, Language: own.language, Name: j.Name}
+			schedule, notes, err := syntax.ParseSchedule(spec)
 			if j.Schedule = schedule; err != nil {
+				if hint := job.CountHint(strings.Fields(spec), `cron = "%s"`); hint != "" && !syntax.Extends() {
+					err.Hint = hint
+				}
 				d.report.Mistake(value.line, err.Hint, "%s", err.What)
 			}
 			for _, note := range notes {

@@ -120,7 +120,7 @@ func TestParseMistakes(t *testing.T) {
 1: the job has no command | add one, such as: command = "backup --all"`},
 		{"unknown key", least + "comand = 'y'", `5: there is no key "comand" | did you mean command?`},
 		{"misspelled key is not missing too", "[[job]]\nname='a'\nschedul='@daily'\ncommand='x'", `3: there is no key "schedul" | did you mean schedule?`},
-		{"unlike any key", least + "colour = 'red'", `5: there is no key "colour" | remove it; known are name, schedule, command, stdin, progress, timezone, timeout, jitter, shell, dir, env`},
+		{"unlike any key", least + "colour = 'red'", `5: there is no key "colour" | remove it; known are name, schedule, command, stdin, progress, timezone, cron, timeout, jitter, shell, dir, env`},
 		{"key of a job above all", "name = 'a'\n" + least, `1: "name" stands above all jobs, but belongs to one | put it below a line [[job]]`},
 		{"one bracket", "[job]\nname = \"a\"\nschedule = \"@daily\"\ncommand = \"x\"", "1: [job] is one table, but jobs are a list | write [[job]], with two brackets"},
 		{"one bracket twice", strings.Repeat("[job]\nname='a'\nschedule='@daily'\ncommand='x'\n", 2), "1: [job] is one table, but jobs are a list | write [[job]], with two brackets\n5: [job] has one bracket, so there can be only one | write [[job]] for every job"},
@@ -156,7 +156,7 @@ func TestParseMistakes(t *testing.T) {
 		{"open list", "[[job]]\nname='a'\nschedule='@daily'\ncommand=['x',\n'y'\n[[job]]\nname='b'\nschedule='@daily'\ncommand='x'", "6: expected ',' or ']' after array value (in the value that begins in line 4) | put a comma between values, and close the list with ]"},
 		{"open text", "[[job]]\nname='a'\nschedule='@daily'\ncommand='''x\ny", "5: multiline literal string not terminated by ''' (in the value that begins in line 4) | close it with the same three quotes"},
 		{"many parts", strings.Repeat("a.", 100) + "a = 1\n" + least, "1: a key has more than 100 parts | remove it: no key has more than two\n" +
-			`1: there is no key "a" | remove it; known are job, timezone, timeout, jitter, shell, dir, env`},
+			`1: there is no key "a" | remove it; known are job, timezone, cron, timeout, jitter, shell, dir, env`},
 		{"crontab line", "* * * * * x\n" + least, "1: invalid character at start of key: U+002A '*' | begin a comment with #, and write everything else as key = \"text\""},
 		{"bytes that are no text", "# \xff\n" + least, "1: invalid UTF-8 character in comment | save the file as UTF-8"},
 	}
@@ -281,6 +281,54 @@ func TestParseNotesLooseFile(t *testing.T) {
 		f, err := Parse("f", []byte(text))
 		if err != nil || len(f.Notes) != 1 || f.Notes[0].What != want || f.Notes[0].Hint == "" {
 			t.Errorf("%q: notes %v, error %v", text, f.Notes, err)
+		}
+	}
+}
+
+// The language of the schedules is that above all jobs, unless a job has one of its own.
+func TestParseLanguage(t *testing.T) {
+	file, err := Parse("tab", []byte(`
+cron = "seconds"
+[[job]]
+name = "a"
+schedule = "*/10 * * * * *"
+command = "x"
+[[job]]
+name = "b"
+cron = "extended"
+schedule = "H 3 L * *"
+command = "x"
+[[job]]
+name = "c"
+cron = "plain"
+schedule = "~ 3 * * *"
+command = "x"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := file.Jobs[0].Schedule.Text; got != "@extended */10 * * * * *" {
+		t.Errorf("a: %q", got)
+	}
+	for _, j := range file.Jobs[1:] {
+		again, _, wrong := job.ParseSchedule(j.Schedule.Text, time.UTC)
+		if wrong != nil || again.Text != j.Schedule.Text || strings.ContainsAny(j.Schedule.Text, "H~") {
+			t.Errorf("%s: %q, %v", j.Name, j.Schedule.Text, wrong)
+		}
+	}
+}
+
+// What is wrong with the number of fields, or the language, has the setting as its hint.
+func TestParseLanguageHints(t *testing.T) {
+	for keys, want := range map[string]string{
+		"schedule = '30 4 * * * 2027'\n":            `write cron = "supercronic" if the last field has years`,
+		"schedule = '@daily'\ncron = 'quarz'\n":     job.LanguageHint,
+		"schedule = '0 4 * *'\ncron = 'extended'\n": `write "*" for a field that does not matter`,
+	} {
+		_, err := Parse("tab", []byte("[[job]]\nname = 'a'\ncommand = 'x'\n"+keys))
+		var all job.Mistakes
+		if !errors.As(err, &all) || len(all) != 1 || !strings.Contains(all[0].Hint, want) {
+			t.Errorf("%s: %v, want the hint %q", keys, err, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package tomlfile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,12 @@ func (d *decoder) shared(s *shared, key string, value *node) bool {
 				return true
 			}
 			s.zone = loc
+		}
+	case "cron":
+		if language, ok := d.text(key, value, `cron = "extended"`); ok {
+			if s.language = language; !slices.Contains(job.Languages, language) {
+				d.report.Mistake(value.line, job.LanguageHint, "%q is no language of schedules", language)
+			}
 		}
 	case "timeout":
 		s.timeout = d.duration(key, value)
