@@ -1,9 +1,11 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"maps"
 	"net/url"
 	"slices"
@@ -29,6 +31,7 @@ type jobPage struct {
 	Payload, Result string // with Config.Payloads
 	Hidden          bool   // there is a payload, which is not shown
 	Runs            []runRow
+	History         template.HTML
 	MoreRuns        bool
 	Actions         []action
 	Failed          string // why the page may be of before
@@ -150,11 +153,13 @@ func jobBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	if p.MoreRuns = len(r.runs) > rowLimit; p.MoreRuns {
 		r.runs = r.runs[:rowLimit]
 	}
+	var bars []page.Bar
 	for _, run := range r.runs {
 		row := newRunRow(&run, now)
 		row.Output = view{name: "job", source: v.source, id: v.id, run: run.Seq}.link()
-		p.Runs = append(p.Runs, row)
+		p.Runs, bars = append(p.Runs, row), append(bars, newBar(&run))
 	}
+	p.History = page.History(bars)
 	p.Progress, p.Output = newProgress(r.progress, j.Started), newOutput(v, r.output)
 	if v.act {
 		p.Actions = actionsOf(v.source, j)
@@ -252,6 +257,16 @@ func newRunRow(r *durable.Run, now time.Time) runRow {
 		}
 	}
 	return row
+}
+
+// newBar returns a run in the history of its job.
+func newBar(r *durable.Run) page.Bar {
+	took := time.Duration(0)
+	if !r.Started.IsZero() {
+		took = max(r.Finished.Sub(r.Started), 0)
+	}
+	return page.Bar{Took: took, Class: cmp.Or(verdictClass(r.Verdict), "other"),
+		Says: fmt.Sprintf("run %d: %s after %s", r.Seq, r.Verdict, page.Short(took))}
 }
 
 // oneLine returns the lines of a text in one.

@@ -19,6 +19,7 @@ type jobsPage struct {
 	Kind, Search string
 	Kinds        []string
 	Jobs         []jobRow
+	All          string // link to all jobs
 	First, Next  string // links to other pages, "" if there is none
 	Act          bool
 	Error        string
@@ -32,7 +33,7 @@ type jobRow struct {
 	Kind, State, When string
 	Attempt           string
 	Node              string
-	Bad               bool
+	Class             string // how the state is coloured
 }
 
 func parseJobs(v *view, q url.Values) (err error) {
@@ -107,7 +108,7 @@ func jobsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}
-	p.AsOf = page.ClockZone(asOf, now)
+	p.AsOf, p.All = page.ClockZone(asOf, now), v.link("state", "", "kind", "", "q", "", "after", "")
 	if len(jobs) > rowLimit {
 		jobs = jobs[:rowLimit]
 		p.Next = v.link("after", jobs[rowLimit-1].ID.String())
@@ -166,7 +167,7 @@ func newJobRow(s *source, j *durable.Job, now time.Time) jobRow {
 		ID: id, Short: id[len(id)-12:], Path: path,
 		Name: page.Printable(name, 60), Kind: page.Printable(j.Kind, 40), State: j.State.String(),
 		When: whenOf(j, now),
-		Node: "–", Bad: j.State == durable.Dead,
+		Node: "–", Class: stateClass(j.State),
 	}
 	if r.Name == "" {
 		r.Name = "…" + r.Short
@@ -176,6 +177,21 @@ func newJobRow(s *source, j *durable.Job, now time.Time) jobRow {
 		r.Node = page.Printable(j.Owner, 30)
 	}
 	return r
+}
+
+// stateClass returns how a state is coloured.
+func stateClass(s durable.State) string {
+	switch s {
+	case durable.Running:
+		return "busy"
+	case durable.Succeeded:
+		return "good"
+	case durable.Dead:
+		return "bad"
+	case durable.Paused, durable.Canceled:
+		return "held"
+	}
+	return ""
 }
 
 // whenOf returns when a job is due, or since when it is what it is.

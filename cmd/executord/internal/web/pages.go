@@ -36,6 +36,10 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"stamp":    func(t time.Time) string { return t.Format("2006-01-02 15:04:05 -07:00") },
 	"coloured": coloured,
 	"class":    class,
+	"history":  history,
+
+	"stateName":  stateName,
+	"stateClass": stateClass,
 	"has":      has,
 }).ParseFS(files, "pages.html"))
 
@@ -58,6 +62,39 @@ func class(outcome string) string {
 		return "bad"
 	}
 	return "other"
+}
+
+// stateName returns a state of a job in the words of an operator.
+func stateName(state string) string {
+	switch state {
+	case "claimed", "confirmed":
+		return "due"
+	}
+	return state
+}
+
+// stateClass returns how a state is coloured, with the space before it.
+func stateClass(state string) string {
+	switch state {
+	case "running":
+		return " busy"
+	case "paused", "canceled":
+		return " held"
+	case "dead":
+		return " bad"
+	}
+	return ""
+}
+
+// history draws the latest runs of a job.
+func history(runs []view.Run) template.HTML {
+	var bars []page.Bar
+	for _, r := range runs[:min(len(runs), page.MostBars)] {
+		took := view.Span(r.Took)
+		bars = append(bars, page.Bar{Took: took, Class: class(r.Outcome),
+			Says: fmt.Sprintf("run %d: %s after %s", r.Run, r.Outcome, page.Short(took))})
+	}
+	return page.History(bars)
 }
 
 // has reports whether a line has what is searched for, whatever the case of its letters.

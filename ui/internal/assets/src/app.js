@@ -82,8 +82,8 @@ const open = () => {
 const close = () => { source?.close(); source = undefined }
 
 const show = () => {
-  button.textContent = paused ? 'Go on' : 'Pause'
-  if (paused) say('paused')
+  button.textContent = paused ? 'Update live' : 'Stop updates'
+  if (paused) say('not updated')
 }
 if (document.body.dataset.events) {
   button.hidden = false

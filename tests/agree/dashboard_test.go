@@ -1,6 +1,7 @@
-package debug_test
+package agree
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/tests/internal/testkit"
 	"github.com/executor-go/executor/ui/debug"
 )
 
@@ -26,26 +28,32 @@ func exported(t *testing.T) map[string]map[string]bool {
 	all := make(map[string]map[string]bool)
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1, MaxNames: 2}
-		p := newPool(t, o, executor.Config{Core: 1, Queue: executor.Bounded(1)})
-		s := newScheduled(t, o, "timers")
-		p.Go(t.Context(), nop, executor.Named("a"))
-		if _, err := s.AtFixedRate(t.Context(), 0, time.Second, nop, executor.Named("tick")); err != nil {
+		nop := func(context.Context) error { return nil }
+		p := testkit.NewPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Observer: o})
+		s := testkit.NewScheduled(t, executor.ScheduledConfig{Name: "timers", Core: 1, Observer: o})
+		testkit.MustGo(t, p, nop, executor.Named("a"))
+		if _, err := s.AtFixedRate(context.Background(), 0, time.Second, nop, executor.Named("tick")); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		for key := range scrape(t, get(t, debug.Handler(o), "/metrics")) {
-			name, labels, _ := strings.Cut(key, "{")
-			if all[name] == nil {
+		text := asked(t, debug.Handler(o), "/metrics", "").Body.String()
+		for _, m := range sample.FindAllStringSubmatch(text, -1) {
+			if all[m[1]] == nil {
 				// What a scrape adds, beside our own.
-				all[name] = map[string]bool{"job": true, "instance": true}
+				all[m[1]] = map[string]bool{"job": true, "instance": true}
 			}
-			for _, m := range labelPair.FindAllStringSubmatch(labels, -1) {
-				all[name][m[1]] = true
+			for _, label := range labelName.FindAllStringSubmatch(m[2], -1) {
+				all[m[1]][label[1]] = true
 			}
 		}
 	})
 	return all
 }
+
+var (
+	sample    = regexp.MustCompile(`(?m)^([a-z_]+)(?:\{(.*)\})? `)
+	labelName = regexp.MustCompile(`([a-z_]+)="`)
+)
 
 var (
 	quotedText = regexp.MustCompile(`"[^"]*"`)
