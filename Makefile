@@ -46,6 +46,10 @@ soak: ## record and judge histories in real time for SOAK (10m), under -race; th
 mutants: ## break the code on purpose, in one place at a time, and print which test notices
 	go run ./tests/mutants
 
+.PHONY: images
+images: ## take the pictures of docs/images from the real pages
+	go test ./tests/browser -count=1 -run TestImages -images
+
 QUICK ?=
 
 .PHONY: bench

@@ -40,7 +40,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 
 	"stateName":  stateName,
 	"stateClass": stateClass,
-	"has":      has,
+	"has":        has,
 }).ParseFS(files, "pages.html"))
 
 // jobAt and runAt return the addresses of pages.
