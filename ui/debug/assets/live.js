@@ -74,10 +74,10 @@
   button.hidden = false
   button.onclick = () => {
     paused = !paused
-    button.textContent = paused ? 'Go on' : 'Pause'
+    button.textContent = paused ? 'Update live' : 'Stop updates'
     if (paused) {
       close()
-      status('paused')
+      status('not updated')
     } else {
       open()
     }
