@@ -10,6 +10,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -19,6 +20,7 @@ type Job struct {
 	Job       string     `json:"job"`
 	ID        durable.ID `json:"id"`
 	Schedule  string     `json:"schedule"`
+	Words     string     `json:"words,omitempty"` // the schedule in English
 	Zone      string     `json:"zone"`
 	Command   string     `json:"command"`
 	State     string     `json:"state"`
@@ -78,7 +80,7 @@ const InProgress = "running"
 func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 	j := Job{
 		Namespace: e.Namespace, Job: e.Name, ID: e.ID, Schedule: e.Spec.Schedule, Zone: e.Spec.Zone,
-		Command: e.Spec.Job(e.Name).Command.String(), State: e.Status(),
+		Words: words(e.Spec), Command: e.Spec.Job(e.Name).Command.String(), State: e.Status(),
 		Node: e.Owner, Attempt: e.Attempt, Runs: e.Runs, Error: Reason(e.Error),
 	}
 	if at := e.Next(now); !at.IsZero() {
@@ -93,6 +95,15 @@ func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 		j.Running = &r
 	}
 	return j
+}
+
+// words returns a schedule in English, "" if it says no more than its text.
+func words(s catalog.Spec) string {
+	times, _, err := cron.ParseLenient(s.Schedule, s.Location())
+	if err != nil {
+		return ""
+	}
+	return times.Describe()
 }
 
 // Ended returns a run of the history of a job.
