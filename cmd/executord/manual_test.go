@@ -22,6 +22,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	jobkeys "github.com/executor-go/executor/cmd/executord/internal/keys"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
@@ -166,8 +167,8 @@ func TestManualFilesAreValid(t *testing.T) {
 			t.Errorf("%s\n%v\nnotes %v", block[2], err, file.Notes)
 		}
 	}
-	if found != 2 {
-		t.Errorf("%d job files in the manual, want 2", found)
+	if found != 3 {
+		t.Errorf("%d job files in the manual, want 3", found)
 	}
 }
 
@@ -202,6 +203,32 @@ func TestManualHasKeysOfJSON(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("the manual has the keys %q for a %T, and they are %q", got, object, want)
 		}
+	}
+}
+
+// The manual has a row for each key of a job, which says where it may stand.
+func TestManualHasKeysOfJobs(t *testing.T) {
+	needManual(t)
+	manual, err := os.ReadFile("../../docs/executord.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(manual), "| key | |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var got []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|.*\\| (\\w* ?)\\| (\\w* ?)\\|$").FindAllStringSubmatch(table, -1) {
+		got = append(got, row[1])
+		key := jobkeys.Find(row[1])
+		if key == nil {
+			t.Errorf("the manual has the key %s, and there is none", row[1])
+			continue
+		}
+		if above, comment := row[2] == "yes ", row[3] == "yes "; above != key.In(jobkeys.Above) || comment != (key.In(jobkeys.Comment) || key.Name == "name") {
+			t.Errorf("the manual says that %s stands above all jobs: %v, above a line: %v", key.Name, above, comment)
+		}
+	}
+	if want := jobkeys.Names(0); len(got) != len(want) {
+		t.Errorf("the manual has the keys %q, and they are %q", got, want)
 	}
 }
 

@@ -67,6 +67,7 @@ type parser struct {
 
 	named   map[string]int // name given by a comment -> its line
 	pending string         // name that waits for its job, or ""
+	above   []keyLine      // keys that wait for their job
 }
 
 func (p *parser) read(data []byte) {
@@ -96,6 +97,9 @@ func (p *parser) read(data []byte) {
 	if p.pending != "" {
 		n := p.named[p.pending]
 		p.report.Note(n, "put it above the job it names, or remove it", "the name %q names no job", p.pending)
+	}
+	for _, above := range p.above {
+		p.report.Note(above.line, "put it above the job it is for, or remove it", "%s is set for no job", above.key.Name)
 	}
 	if p.seen == 0 {
 		p.report.Note(1, "add a line such as: */5 * * * * /path/to/command", "the file has no jobs")
@@ -129,7 +133,7 @@ func (p *parser) line(n int, text string) {
 	default:
 		p.seen++
 		p.job(n, text)
-		p.pending = ""
+		p.pending, p.above = "", nil
 	}
 }
 
@@ -141,7 +145,8 @@ func (p *parser) job(n int, text string) {
 			text = "-"
 		}
 	}
-	syntax := job.Syntax{Zone: p.zone, Language: p.language, Name: p.pending}
+	settings := p.settings()
+	syntax := settings.Syntax(p.pending)
 	fields, rest := split(text, syntax)
 	for option := cronOption(rest); option != ""; option = cronOption(rest) {
 		p.report.Note(n, "remove it", "%s before the command is an option of some crons, and is ignored", option)
@@ -170,25 +175,12 @@ func (p *parser) job(n int, text string) {
 	for _, note := range warnings(script, cut) {
 		p.report.Note(n, note.hint, "%s", note.what)
 	}
-	p.noteTZ(schedule)
-	p.jobs = append(p.jobs, job.Job{
-		Name:     p.pending,
-		Line:     n,
-		Schedule: schedule,
-		Jitter:   p.jitter(schedule),
-		Command: job.Command{
-			Shell:  p.shell,
-			Script: script,
-			Stdin:  stdin,
-			Env:    p.env[:len(p.env):len(p.env)],
-		},
-	})
-}
-
-// jitter returns that of a job below RANDOM_DELAY.
-func (p *parser) jitter(s job.Schedule) time.Duration {
-	if s.AtStart {
-		return 0
+	p.noteTZ(schedule, settings.Zone)
+	j := settings.Job
+	j.Name, j.Line, j.Schedule = p.pending, n, schedule
+	j.Command.Script, j.Command.Stdin = script, stdin
+	if schedule.AtStart {
+		j.Jitter = 0 // it starts at once
 	}
-	return p.delay
+	p.jobs = append(p.jobs, j)
 }

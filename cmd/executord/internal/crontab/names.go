@@ -3,27 +3,52 @@ package crontab
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/keys"
 )
 
-// comment reads "# name: backup", which names the next job. Every other
-// comment is a comment.
+// comment reads "# name: backup", which names the next job, and "# timeout: 5m", which is for the next job what the key
+// of that name is in TOML. Every other comment is a comment.
 //
 // A variable (JOB=backup) lost: it would hold for all lines below it, as
 // variables do, and would reach the command.
 func (p *parser) comment(n int, text string) {
-	const key = "name:"
 	text = strings.Trim(text, "#"+blanks)
-	name, ok := strings.CutPrefix(text, key)
-	if !ok {
-		if len(text) > len(key) && strings.EqualFold(text[:len(key)], key) {
-			p.report.Note(n, "write # "+key+text[len(key):]+" if it is to name the next job",
-				"a name is given by name: in small letters; this is a comment")
+	word, value, ok := strings.Cut(text, ":")
+	value = strings.Trim(value, blanks)
+	switch key := keys.Find(word); {
+	case !ok:
+		if p.isJob(text) { // it is switched off, and what stands above it is not for the next one
+			p.pending, p.above = "", nil
 		}
-		return
+	case word == "name":
+		p.name(n, value)
+	case key != nil && key.In(keys.Comment):
+		p.key(n, key, value)
+	case strings.EqualFold(word, "name") && value != "":
+		p.report.Note(n, "write # name: "+value+" if it is to name the next job",
+			"a name is given by name: in small letters; this is a comment")
+	default:
+		p.misspelled(n, word, value)
 	}
-	name = job.CanonicalName(strings.Trim(name, blanks))
+}
+
+// isJob reports whether the text of a comment is a job.
+func (p *parser) isJob(text string) bool {
+	if text == "" {
+		return false
+	}
+	syntax := job.Syntax{Zone: time.UTC, Language: p.language, Name: "x"}
+	fields, rest := split(text, syntax)
+	_, _, wrong := syntax.ParseSchedule(strings.Join(fields, " "))
+	return wrong == nil && rest != ""
+}
+
+// name reads the name of the next job.
+func (p *parser) name(n int, value string) {
+	name := job.CanonicalName(value)
 	if !job.ValidName(name) {
 		p.report.Note(n, job.NameHint, "%q names no job: it is no name", name)
 		return
@@ -37,6 +62,70 @@ func (p *parser) comment(n int, text string) {
 		p.report.Note(p.named[p.pending], "put it above the job it names, or remove it", "the name %q names no job", p.pending)
 	}
 	p.pending = name
+}
+
+// keyLine is a key above a job, which is right.
+type keyLine struct {
+	key    *keys.Key
+	values []string
+	line   int
+}
+
+// key reads a key for the next job.
+func (p *parser) key(n int, key *keys.Key, value string) {
+	if key.Kind != keys.List && value != "" && value[0] != '"' && value[0] != '\'' && strings.ContainsAny(value, blanks) {
+		p.report.Note(n, "put the value in quotes if it is one", "%s: has several words behind it, and is a comment", key.Name)
+		return
+	}
+	values, ok := unquote(value)
+	if !ok {
+		p.report.Mistake(n, "close the quote at the end of the line, or write the value without quotes",
+			"the quoted value of %s does not end with its quote", key.Name)
+		return
+	}
+	for _, before := range p.above {
+		if before.key == key {
+			p.report.Mistake(n, "remove one of the two", "%s is already set in line %d", key.Name, before.line)
+			return
+		}
+	}
+	scratch := keys.Defaults()
+	line := keyLine{key, key.Split(values), n}
+	if wrong := key.Set(&scratch, line.values...); wrong != nil {
+		hint := wrong.Hint
+		if wrong.Like != "" {
+			hint = strings.TrimPrefix(hint+": ", ": ") + "# " + key.Name + ": " + wrong.Like
+		}
+		p.report.Mistake(n, hint, "%s", wrong.What)
+		return
+	}
+	p.above = append(p.above, line)
+}
+
+// misspelled notes a comment that is a key but for a letter or two, with a value that such a key may have.
+func (p *parser) misspelled(n int, word, value string) {
+	key := keys.Find(job.Closest(word, keys.Names(keys.Comment)))
+	if key == nil || value == "" {
+		return
+	}
+	scratch := keys.Defaults()
+	if strings.ContainsAny(value, blanks) || key.Set(&scratch, key.Split(value)...) != nil {
+		return
+	}
+	p.report.Note(n, fmt.Sprintf("did you mean # %s: %s", key.Name, value), "%q is no key: this is a comment", word)
+}
+
+// settings returns what is set for the job of this line.
+func (p *parser) settings() keys.Settings {
+	s := keys.Defaults()
+	s.Zone, s.Language = p.zone, p.language
+	s.Job.Jitter = p.delay
+	s.Job.Command.Shell = p.shell
+	s.Job.Command.Env = p.env[:len(p.env):len(p.env)]
+	for _, above := range p.above {
+		above.key.Set(&s, above.values...)
+	}
+	return s
 }
 
 // nameJobs names the jobs that no comment has named, after the program they

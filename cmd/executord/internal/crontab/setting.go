@@ -128,16 +128,16 @@ func (p *parser) cronTZ(n int, value string) {
 
 // noteTZ notes, once, that a schedule which depends on the zone has a TZ above it,
 // and no CRON_TZ.
-func (p *parser) noteTZ(s job.Schedule) {
-	if p.tz.value == "" || p.tz.noted || p.zone != time.Local || s.AtStart || s.Every() > 0 {
+func (p *parser) noteTZ(s job.Schedule, zone *time.Location) {
+	if p.tz.value == "" || p.tz.noted || zone != time.Local || s.AtStart || s.Every() > 0 {
 		return
 	}
 	p.tz.noted = true
-	zone := strings.TrimPrefix(p.tz.value, ":")
-	if _, err := job.LoadZone(zone); err != nil {
-		zone = "Europe/Berlin, or whatever zone it is," // not every TZ is the name of one
+	name := strings.TrimPrefix(p.tz.value, ":")
+	if _, err := job.LoadZone(name); err != nil {
+		name = "Europe/Berlin, or whatever zone it is," // not every TZ is the name of one
 	}
-	p.report.Note(p.tz.line, "write CRON_TZ="+zone+" as well, if they should be",
+	p.report.Note(p.tz.line, "write CRON_TZ="+name+" as well, if they should be",
 		"TZ is for the commands: the schedules below are not read in it")
 }
 

@@ -17,9 +17,9 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/keys"
 )
 
 // maxSize is the largest file that is read: of a tree there is more in memory than of lines.
@@ -56,26 +56,17 @@ type decoder struct {
 	env    int            // bytes of the variables of all jobs
 }
 
-// shared is what may stand above all jobs as well as in each of them.
-type shared struct {
-	zone            *time.Location
-	timeout, jitter time.Duration
-	shell, dir      string
-	language        string // of schedules
-	env             []string
-}
-
 var (
-	sharedKeys = []string{"timezone", "cron", "timeout", "jitter", "shell", "dir", "env"}
-	jobKeys    = append([]string{"name", "schedule", "command", "stdin", "progress"}, sharedKeys...)
-	topKeys    = append([]string{"job"}, sharedKeys...)
+	jobKeys = keys.Names(0)
+	topKeys = append([]string{"job"}, keys.Names(keys.Above)...)
 )
 
 func (d *decoder) file(root *node) []job.Job {
-	defaults := shared{zone: time.Local, shell: job.DefaultShell}
+	defaults := keys.Defaults()
 	for _, key := range root.keys {
 		switch value := root.table[key]; {
-		case d.shared(&defaults, key, value):
+		case slices.Contains(topKeys[1:], key):
+			d.set(&defaults, keys.Find(key), value)
 		case key != "job":
 			d.unknownAtTop(key, value)
 		}
@@ -130,24 +121,22 @@ func (d *decoder) unknown(key string, line int, near string, known []string) {
 
 // job makes one job. What is wrong in it is in the report, and then the job is
 // never used.
-func (d *decoder) job(t *node, defaults shared) job.Job {
+func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 	own := defaults
-	j := job.Job{Line: t.line}
+	var name, stdin string
+	var command job.Command
 	for _, key := range t.keys {
 		value := t.table[key]
-		if d.shared(&own, key, value) {
-			continue
-		}
-		switch key {
-		case "name":
-			j.Name = d.name(value)
-		case "schedule": // needs the zone, which may follow it
-		case "command":
-			d.command(&j.Command, value)
-		case "stdin":
-			j.Command.Stdin, _ = d.text(key, value, "")
-		case "progress":
-			j.Progress = d.truth(key, value)
+		switch row := keys.Find(key); {
+		case key == "name":
+			name = d.name(value)
+		case key == "schedule": // needs the zone, which may follow it
+		case key == "command":
+			d.command(&command, value)
+		case key == "stdin":
+			stdin, _ = d.text(key, value, "")
+		case row != nil:
+			d.set(&own, row, value)
 		default:
 			near := job.Closest(key, jobKeys)
 			d.unknown(key, value.line, near, jobKeys)
@@ -156,18 +145,19 @@ func (d *decoder) job(t *node, defaults shared) job.Job {
 			}
 		}
 	}
-	j.Timeout, j.Jitter = own.timeout, own.jitter
-	j.Command.Dir, j.Command.Env = own.dir, own.env
-	d.countEnv(t.line, own.env)
-	if len(j.Command.Args) == 0 {
-		j.Command.Shell = own.shell
-	} else if shell := t.table["shell"]; shell != nil {
-		d.report.Note(shell.line, "remove it, or write the command as one text", "a command that is a list is run without a shell")
+	j := own.Job
+	j.Name, j.Line = name, t.line
+	j.Command.Args, j.Command.Script, j.Command.Stdin = command.Args, command.Script, stdin
+	d.countEnv(t.line, j.Command.Env)
+	if len(j.Command.Args) > 0 {
+		if j.Command.Shell = ""; t.table["shell"] != nil {
+			d.report.Note(t.table["shell"].line, "remove it, or write the command as one text", "a command that is a list is run without a shell")
+		}
 	}
 
 	if value := t.table["schedule"]; value != nil {
 		if spec, ok := d.text("schedule", value, `schedule = "*/5 * * * *"`); ok {
-			syntax := job.Syntax{Zone: own.zone, Language: own.language, Name: j.Name}
+			syntax := own.Syntax(j.Name)
 			schedule, notes, err := syntax.ParseSchedule(spec)
 			if j.Schedule = schedule; err != nil {
 				if hint := job.CountHint(strings.Fields(spec), `cron = "%s"`); hint != "" && !syntax.Extends() {

@@ -126,15 +126,15 @@ func TestParseMistakes(t *testing.T) {
 		{"one bracket twice", strings.Repeat("[job]\nname='a'\nschedule='@daily'\ncommand='x'\n", 2), "1: [job] is one table, but jobs are a list | write [[job]], with two brackets\n5: [job] has one bracket, so there can be only one | write [[job]] for every job"},
 		{"plural", "[[jobs]]\nname='a'\n" + least, "1: there is no [[jobs]] | write [[job]]"},
 		{"bad schedule", "[[job]]\nname='a'\nschedule='61 * * * *'\ncommand='x'", `3: minute "61": not allowed here | it must be 0 to 59`},
-		{"number for a duration", least + "timeout = 30", `5: timeout is a number without a unit | write it with its unit, in quotes: timeout = "30s"`},
+		{"number for a duration", least + "timeout = 30", `5: timeout is a number without a unit | write it with its unit: timeout = "30s"`},
 		{"text for a duration", least + "timeout = 'soon'", `5: timeout "soon" is no duration | write numbers with the units h, m, s or ms: timeout = "1h30m"`},
-		{"negative duration", least + "jitter = '-1s'", `5: jitter "-1s" is negative | write a positive duration, or "0s" for no jitter`},
+		{"negative duration", least + "jitter = '-1s'", `5: jitter "-1s" is negative | write a positive duration, or for no jitter: jitter = "0s"`},
 		{"number for text", "[[job]]\nname=1\nschedule='@daily'\ncommand='x'", `2: name is a number, but has to be text | write text in quotes, such as: name = "backup"`},
 		{"bad name", "[[job]]\nname='a b'\nschedule='@daily'\ncommand='x'", `2: "a b" cannot be the name of a job | ` + job.NameHint},
 		{"name twice", least + least, `6: the name "a" is already used in line 2 | choose another name for one of the two`},
 		{"unknown zone", least + "timezone = 'Mars/Olympus'", `5: there is no time zone "Mars/Olympus" | ` + job.ZoneHint},
 		{"shell of Windows", least + "shell = '/c/cmd.exe'", `5: the shell "/c/cmd.exe" takes no command after -c | ` + job.ShellHint},
-		{"relative shell", least + "shell = 'bash'", `5: the shell "bash" is no absolute path | write the whole path, such as shell = "/bin/bash"`},
+		{"relative shell", least + "shell = 'bash'", `5: the shell "bash" is no absolute path | write the whole path: shell = "/bin/bash"`},
 		{"empty command", "[[job]]\nname='a'\nschedule='@daily'\ncommand=' '", `4: the command is empty | add one, such as: command = "backup --all"`},
 		{"empty list", "[[job]]\nname='a'\nschedule='@daily'\ncommand=[]", `4: the command has no program | write one text for the shell, or a list: command = ["backup", "--all"]`},
 		{"number in a list", "[[job]]\nname='a'\nschedule='@daily'\ncommand=['x',\n 1]", `5: an argument is a number, but has to be text | write text in quotes, such as: "42"`},
@@ -322,7 +322,7 @@ command = "x"
 func TestParseLanguageHints(t *testing.T) {
 	for keys, want := range map[string]string{
 		"schedule = '30 4 * * * 2027'\n":            `write cron = "supercronic" if the last field has years`,
-		"schedule = '@daily'\ncron = 'quarz'\n":     job.LanguageHint,
+		"schedule = '@daily'\ncron = 'quarz'\n":     `did you mean: cron = "quartz"`,
 		"schedule = '0 4 * *'\ncron = 'extended'\n": `write "*" for a field that does not matter`,
 	} {
 		_, err := Parse("tab", []byte("[[job]]\nname = 'a'\ncommand = 'x'\n"+keys))

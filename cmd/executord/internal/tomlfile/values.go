@@ -2,60 +2,66 @@ package tomlfile
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/keys"
 )
 
-// shared reads a key that may stand in a job or above all, and reports whether
-// it is one. What is wrong in its value is in the report.
-func (d *decoder) shared(s *shared, key string, value *node) bool {
-	switch key {
-	case "timezone":
-		if name, ok := d.text(key, value, `timezone = "Europe/Berlin"`); ok {
-			loc, err := job.LoadZone(name)
-			if err != nil {
-				d.report.Mistake(value.line, job.ZoneHint, "%v", err)
-				return true
-			}
-			s.zone = loc
-		}
-	case "cron":
-		if language, ok := d.text(key, value, `cron = "extended"`); ok {
-			if s.language = language; !slices.Contains(job.Languages, language) {
-				d.report.Mistake(value.line, job.LanguageHint, "%q is no language of schedules", language)
-			}
-		}
-	case "timeout":
-		s.timeout = d.duration(key, value)
-	case "jitter":
-		s.jitter = d.duration(key, value)
-	case "shell":
-		s.shell, _ = d.text(key, value, `shell = "/bin/bash"`)
-		if value.kind == text && !job.IsAbs(s.shell) {
-			d.report.Mistake(value.line, `write the whole path, such as shell = "/bin/bash"`, "the shell %q is no absolute path", s.shell)
-		} else if !job.TakesC(s.shell) {
-			d.report.Mistake(value.line, job.ShellHint, "the shell %q takes no command after -c", s.shell)
-		}
-	case "dir":
-		s.dir, _ = d.text(key, value, `dir = "/srv/shop"`)
-	case "env":
-		s.env = d.variables(s.env, value)
-	default:
-		return false
+// set puts the value of a key into settings. What is wrong with it is in the report.
+func (d *decoder) set(s *keys.Settings, key *keys.Key, value *node) {
+	if !key.Simple() { // the only one that may stand above all jobs, too
+		s.Job.Command.Env = d.variables(s.Job.Command.Env, value)
+		return
 	}
-	return true
+	values, ok := d.values(key, value)
+	if !ok {
+		return
+	}
+	if wrong := key.Set(s, values...); wrong != nil {
+		hint := wrong.Hint
+		if wrong.Like != "" {
+			hint = strings.TrimPrefix(hint+": ", ": ") + written(key, wrong.Like)
+		}
+		d.report.Mistake(value.line, hint, "%s", wrong.What)
+	}
 }
 
-// truth returns a value that is true or false.
-func (d *decoder) truth(key string, value *node) bool {
-	if value.kind != truth && value.kind != broken {
-		hint := fmt.Sprintf("write %s = true, or false, without quotes", key)
-		d.report.Mistake(value.line, hint, "%s is %s, but has to be true or false", key, value.kind)
+// values returns the texts of a value of the kind that a key has. What is wrong is in the report.
+func (d *decoder) values(key *keys.Key, value *node) (values []string, ok bool) {
+	switch {
+	case value.kind == broken:
+		return nil, false
+	case key.Kind == keys.Truth && value.kind == truth, key.Kind == keys.Number && value.kind == number,
+		key.Kind == keys.Duration && value.kind == number: // which has no unit, and is wrong
+		return []string{value.text}, true
+	case key.Kind == keys.Truth:
+		hint := fmt.Sprintf("write %s = true, or false, without quotes", key.Name)
+		d.report.Mistake(value.line, hint, "%s is %s, but has to be true or false", key.Name, value.kind)
+		return nil, false
+	case key.Kind == keys.Number:
+		d.report.Mistake(value.line, "write a number without quotes, such as: "+written(key, key.Example), "%s is %s, but has to be a number", key.Name, value.kind)
+		return nil, false
+	case key.Kind == keys.List && value.kind == array:
+		for _, item := range value.items {
+			text, fine := d.text("a value of "+key.Name, item, "")
+			if !fine {
+				return nil, false
+			}
+			values = append(values, text)
+		}
+		return values, true
 	}
-	return value.kind == truth && value.text == "true"
+	text, ok := d.text(key.Name, value, written(key, key.Example))
+	return []string{text}, ok
+}
+
+// written returns how a value is written in TOML.
+func written(key *keys.Key, value string) string {
+	if key.Kind == keys.Truth || key.Kind == keys.Number {
+		return key.Name + " = " + value
+	}
+	return fmt.Sprintf("%s = %q", key.Name, value)
 }
 
 // text returns the text of a value. The hint, if not empty, is shown if it is
@@ -79,30 +85,6 @@ func (d *decoder) text(key string, value *node, hint string) (string, bool) {
 		return "", false
 	}
 	return value.text, true
-}
-
-// duration reads a length of time. Zero is allowed: it takes back, for one
-// job, what stands above all.
-func (d *decoder) duration(key string, value *node) time.Duration {
-	if value.kind == number {
-		d.report.Mistake(value.line, fmt.Sprintf(`write it with its unit, in quotes: %s = "%ss"`, key, value.text),
-			"%s is a number without a unit", key)
-		return 0
-	}
-	spec, ok := d.text(key, value, key+` = "90s"`)
-	if !ok {
-		return 0
-	}
-	length, err := time.ParseDuration(spec)
-	switch {
-	case err != nil:
-		d.report.Mistake(value.line, fmt.Sprintf(`write numbers with the units h, m, s or ms: %s = "1h30m"`, key), "%s %q is no duration", key, spec)
-	case length < 0:
-		d.report.Mistake(value.line, fmt.Sprintf(`write a positive duration, or "0s" for no %s`, key), "%s %q is negative", key, spec)
-	default:
-		return length
-	}
-	return 0
 }
 
 func (d *decoder) name(value *node) string {

@@ -1,0 +1,92 @@
+package crontab
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// Keys above a line are for its job alone, and win over what the lines above have set.
+func TestParseKeysAreForNextJob(t *testing.T) {
+	f := parse(t, `CRON_TZ=UTC
+SHELL=/bin/bash
+RANDOM_DELAY=5
+# name: a
+# timeout: 90s
+#jitter:0s
+## timezone: Asia/Tokyo
+# cron: seconds
+# shell: /bin/sh
+# dir: "/srv/my shop"
+# progress: true
+
+# why
+0 30 4 * * * a
+30 4 * * * b
+`)
+	a, b := f.Jobs[0], f.Jobs[1]
+	if a.Name != "a" || a.Timeout != 90*time.Second || a.Jitter != 0 || a.Schedule.Location().String() != "Asia/Tokyo" ||
+		a.Schedule.Text != "30 4 * * *" || a.Command.Shell != "/bin/sh" || a.Command.Dir != "/srv/my shop" || !a.Progress {
+		t.Errorf("a: %+v", a)
+	}
+	if b.Name != "b" || b.Timeout != 0 || b.Jitter != 5*time.Minute || b.Schedule.Location().String() != "UTC" ||
+		b.Command.Shell != "/bin/bash" || b.Command.Dir != "" || b.Progress {
+		t.Errorf("b: %+v", b)
+	}
+	if len(f.Notes) > 0 || !slices.Equal(a.Command.Env, b.Command.Env) {
+		t.Errorf("notes %v, variables %q and %q", f.Notes, a.Command.Env, b.Command.Env)
+	}
+}
+
+// A job that is switched off takes what stands above it along.
+func TestParseKeysOfJobThatIsOff(t *testing.T) {
+	f := parse(t, "# name: a\n# timeout: 1m\n#30 4 * * * a\n#@daily c\n30 5 * * * b\n")
+	if j := f.Jobs[0]; j.Name != "b" || j.Timeout != 0 || len(f.Notes) > 0 {
+		t.Errorf("%+v, notes %v", j, f.Notes)
+	}
+}
+
+// A value that a key cannot have is a mistake, on its line and with the hint in its form.
+func TestParseKeyMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"# timeout: 5":           "tab:1: timeout is a number without a unit\n    # timeout: 5\n    hint: write it with its unit: # timeout: 5s",
+		"# timeout: soon":        "tab:1: timeout \"soon\" is no duration\n    # timeout: soon\n    hint: write numbers with the units h, m, s or ms: # timeout: 1h30m",
+		"# progress: yes":        "tab:1: progress is \"yes\", but has to be true or false\n    # progress: yes\n    hint: write: # progress: true",
+		"# cron: quarz":          "tab:1: cron \"quarz\" is none of plain, extended, seconds, supercronic, quartz\n    # cron: quarz\n    hint: did you mean: # cron: quartz",
+		"# timezone: Mars":       "tab:1: there is no time zone \"Mars\"\n    # timezone: Mars\n    hint: " + job.ZoneHint,
+		"# dir: '/x":             "tab:1: the quoted value of dir does not end with its quote\n    # dir: '/x\n    hint: close the quote at the end of the line, or write the value without quotes",
+		"#jitter:1s\n#jitter:1s": "tab:2: jitter is already set in line 1\n    #jitter:1s\n    hint: remove one of the two",
+	} {
+		if _, err := Parse("tab", []byte(text+"\n@daily x\n")); err == nil || err.Error() != want {
+			t.Errorf("%s:\n%v\nwant\n%s", text, err, want)
+		}
+	}
+}
+
+// What is hardly a key stays a comment, and what is nearly one is noted.
+func TestParseKeyNotes(t *testing.T) {
+	for text, want := range map[string]string{
+		"# timeout: if it takes too long": "timeout: has several words behind it, and is a comment",
+		"# timout: 5m":                    `"timout" is no key: this is a comment`,
+		"# Timeout: 5m":                   `"Timeout" is no key: this is a comment`,
+		"# time: 5":                       "",
+		"# timer: soon":                   "",
+		"# TODO: x":                       "",
+		"# command: x":                    "",
+		"# see https://example.com/":      "",
+	} {
+		f := parse(t, text+"\n@daily x\n")
+		got := ""
+		for _, note := range f.Notes {
+			got += note.What
+		}
+		if got != want || f.Jobs[0].Timeout != 0 {
+			t.Errorf("%s: note %q, want %q; timeout %v", text, got, want, f.Jobs[0].Timeout)
+		}
+	}
+	if notes := parse(t, "@daily x\n# timeout: 5m\n").Notes; len(notes) != 1 || notes[0].What != "timeout is set for no job" || notes[0].Line != 2 {
+		t.Errorf("notes %v", notes)
+	}
+}

@@ -1,0 +1,101 @@
+package keys
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// All is the table, in the order of the manual.
+var All = []*Key{
+	{Name: "name", Kind: Text, Place: Needed, Example: "backup", Doc: "The name of the job, which is unique in the file: letters, digits and . _ - /, at most 64 bytes."},
+	{Name: "schedule", Kind: Text, Place: Needed, Example: "30 2 * * *", Doc: "When the job is due: five fields, @daily and its kin, @every 15m, or @reboot."},
+	{Name: "command", Kind: Command, Place: Needed, Example: "backup --all", Doc: "Text for the shell, or a list of a program and its arguments, which are run without a shell."},
+	{Name: "stdin", Kind: Text, Example: "text", Doc: "Text for the standard input of the command. The default is /dev/null."},
+	{Name: "progress", Kind: Truth, Place: Comment, Example: "true", Doc: "Lines such as ::progress 42/100 photos move a bar.",
+		set: truth(func(s *Settings) *bool { return &s.Job.Progress })},
+	{Name: "timezone", Kind: Text, Place: Above | Comment, Example: "Europe/Berlin", Doc: "The zone of the schedule; empty for executord's own.",
+		set: setZone},
+	{Name: "cron", Kind: Text, Place: Above | Comment, Values: job.Languages, Example: "extended", Doc: "The language of the schedule.",
+		set: text(func(s *Settings) *string { return &s.Language })},
+	{Name: "timeout", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "A run that takes longer is ended. The default, 0s, is no limit.",
+		set: duration("timeout", func(s *Settings) *time.Duration { return &s.Job.Timeout })},
+	{Name: "jitter", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "Each start is delayed by a random time below this. The default is 0s.",
+		set: duration("jitter", func(s *Settings) *time.Duration { return &s.Job.Jitter })},
+	{Name: "shell", Kind: Text, Place: Above | Comment, Example: "/bin/bash", Doc: "The absolute path of the shell that runs a command which is text. The default is /bin/sh.",
+		set: setShell},
+	{Name: "dir", Kind: Text, Place: Above | Comment, Example: "/srv/shop", Doc: "The working directory. The default is executord's own.",
+		set: text(func(s *Settings) *string { return &s.Job.Command.Dir })},
+	{Name: "env", Kind: Variables, Place: Above, Doc: "Variables of the command; a job's are added to those above all jobs."},
+}
+
+// unknown returns what is wrong with a value that is none of those that a key may have.
+func (k *Key) unknown(value string) *Wrong {
+	what := fmt.Sprintf("%s %q is none of %s", k.Name, value, strings.Join(k.Values, ", "))
+	if near := job.Closest(value, k.Values); near != "" {
+		return &Wrong{What: what, Hint: "did you mean", Like: near}
+	}
+	return &Wrong{What: what, Hint: "choose one of them", Like: k.Example}
+}
+
+// text returns the function that sets a text.
+func text(field func(*Settings) *string) func(*Settings, []string) *Wrong {
+	return func(s *Settings, values []string) *Wrong {
+		*field(s) = values[0]
+		return nil
+	}
+}
+
+// truth returns the function that sets what is true or false.
+func truth(field func(*Settings) *bool) func(*Settings, []string) *Wrong {
+	return func(s *Settings, values []string) *Wrong {
+		*field(s) = values[0] == "true"
+		return nil
+	}
+}
+
+// duration returns the function that sets a length of time. Zero is allowed: it takes back, for one job, what stands
+// above all.
+func duration(name string, field func(*Settings) *time.Duration) func(*Settings, []string) *Wrong {
+	return func(s *Settings, values []string) *Wrong {
+		length, err := time.ParseDuration(values[0])
+		switch {
+		case err != nil && isNumber(values[0]):
+			return &Wrong{What: name + " is a number without a unit", Hint: "write it with its unit", Like: values[0] + "s"}
+		case err != nil:
+			return &Wrong{What: fmt.Sprintf("%s %q is no duration", name, values[0]), Hint: "write numbers with the units h, m, s or ms", Like: "1h30m"}
+		case length < 0:
+			return &Wrong{What: fmt.Sprintf("%s %q is negative", name, values[0]), Hint: "write a positive duration, or for no " + name, Like: "0s"}
+		}
+		*field(s) = length
+		return nil
+	}
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+func setZone(s *Settings, values []string) *Wrong {
+	loc, err := job.LoadZone(values[0])
+	if err != nil {
+		return &Wrong{What: err.Error(), Hint: job.ZoneHint}
+	}
+	s.Zone = loc
+	return nil
+}
+
+func setShell(s *Settings, values []string) *Wrong {
+	shell := values[0]
+	switch s.Job.Command.Shell = shell; {
+	case !job.IsAbs(shell):
+		return &Wrong{What: fmt.Sprintf("the shell %q is no absolute path", shell), Hint: "write the whole path", Like: "/bin/bash"}
+	case !job.TakesC(shell):
+		return &Wrong{What: fmt.Sprintf("the shell %q takes no command after -c", shell), Hint: job.ShellHint}
+	}
+	return nil
+}
