@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,10 +21,10 @@ const nextTimes = 5
 
 func newCheck() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "check FILE",
-		Short: "Find the mistakes in a job file; print when each job is due next",
+		Use:   "check FILE...",
+		Short: "Find the mistakes in job files; print when each job is due next",
 		Long: strings.TrimSpace(`
-check reads FILE (- for standard input) as run would, and runs nothing.
+check reads each FILE (- for standard input) as run would, and runs nothing.
 
 If all is well, it prints the next five times at which each job is due, in the
 job's time zone, and exits with 0. Otherwise it prints every mistake, with its
@@ -31,7 +32,7 @@ line and a hint, and exits with 1. Notes point out what is allowed but
 perhaps not meant; they do not change the exit code.
 
 With --json it prints one object with all of that, also if there are mistakes.`),
-		Args: oneFile,
+		Args: someFiles,
 	}
 	format := newFormat(cmd)
 	times := newTimesFlags(cmd, nextTimes, " for each job")
@@ -41,14 +42,15 @@ With --json it prints one object with all of that, also if there are mistakes.`)
 		if err := store.checkNamed(); err != nil {
 			return err
 		}
+		files := sources{names: args, format: format}
 		from, err := times.begin(time.Local)
 		if err != nil {
 			return err
 		}
 		if *asJSON {
-			return checkJSON(cmd.OutOrStdout(), args[0], format.value, store.name(), from, times.number)
+			return checkJSON(cmd.OutOrStdout(), files, store.name(), from, times.number)
 		}
-		file, read, err := load(args[0], format.value, store.name() != "")
+		file, read, err := files.load(store.name() != "")
 		if err != nil {
 			return err
 		}
@@ -82,7 +84,7 @@ func timesTable(jobs []job.Job, from time.Time, n int, show func(time.Time, job.
 	t := new(table)
 	t.add("JOB", "LINE", "SCHEDULE", "ZONE", "NEXT")
 	for _, j := range jobs {
-		line, schedule := strconv.Itoa(j.Line), job.Printable(j.Schedule.Text)
+		line, schedule := place(j), job.Printable(j.Schedule.Text)
 		if j.Schedule.AtStart {
 			t.add(j.Name, line, schedule, "", "once, when executord starts")
 			continue
@@ -102,6 +104,14 @@ func timesTable(jobs []job.Job, from time.Time, n int, show func(time.Time, job.
 		}
 	}
 	return t
+}
+
+// place returns where a job is: its line, with its file if there are several.
+func place(j job.Job) string {
+	if j.File == "" {
+		return strconv.Itoa(j.Line)
+	}
+	return job.Printable(filepath.Base(j.File)) + ":" + strconv.Itoa(j.Line)
 }
 
 // showTime writes a time in the zone of its job, with fractions of a second

@@ -31,6 +31,7 @@ type remark struct {
 // checkedJob is a job of a file without mistakes.
 type checkedJob struct {
 	Job      string      `json:"job"`
+	File     string      `json:"file,omitempty"`
 	Line     int         `json:"line"`
 	Schedule string      `json:"schedule"`
 	Words    string      `json:"words"`
@@ -42,8 +43,8 @@ type checkedJob struct {
 }
 
 // checkJSON is check --json.
-func checkJSON(w io.Writer, name, format, store string, from time.Time, n int) error {
-	file, read, err := parse(name, format, store != "", false)
+func checkJSON(w io.Writer, files sources, store string, from time.Time, n int) error {
+	file, read, err := files.parse(store != "", false)
 	var mistakes job.Mistakes
 	if err != nil && !errors.As(err, &mistakes) {
 		return &exitError{exitMistake, err.Error()}
@@ -83,7 +84,7 @@ func remarks(found []job.Mistake) []remark {
 
 func checkedOf(j job.Job, from time.Time, n int) checkedJob {
 	c := checkedJob{
-		Job: j.Name, Line: j.Line, Schedule: j.Schedule.Text, Words: j.Schedule.Describe(), Command: j.Command.String(),
+		Job: j.Name, File: j.File, Line: j.Line, Schedule: j.Schedule.Text, Words: j.Schedule.Describe(), Command: j.Command.String(),
 		Timeout: j.Timeout.Seconds(), Jitter: j.Jitter.Seconds(), Next: []time.Time{},
 	}
 	if !j.Schedule.AtStart {

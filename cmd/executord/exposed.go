@@ -18,10 +18,12 @@ import (
 // is none of its users.
 type exposed struct{ name, mode, reason, hint string }
 
-// otherWriters looks at the job file that was read, and at a store in a file that is there.
-func otherWriters(read readFile, store string) (found []exposed) {
-	if read.info != nil && read.info.Mode().IsRegular() {
-		found = lookAt(read.name, read.info, false)
+// otherWriters looks at the job files that were read, and at a store in a file that is there.
+func otherWriters(read []readFile, store string) (found []exposed) {
+	for _, r := range read {
+		if r.info != nil && r.info.Mode().IsRegular() {
+			found = append(found, lookAt(r.name, r.info, false)...)
+		}
 	}
 	if store == "" || strings.Contains(store, "://") {
 		return found

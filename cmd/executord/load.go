@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
@@ -43,37 +42,9 @@ func newFormat(cmd *cobra.Command) *choice {
 	return format
 }
 
-// load reads a job file for run and check alike. On mistakes it prints all of
-// them, and what else there is to say about the file. With a store, more is a
-// mistake.
-func load(name, format string, stored bool) (job.File, readFile, error) {
-	file, read, err := parse(name, format, stored, false)
-	var all job.Mistakes
-	switch {
-	case err == nil:
-		return file, read, nil
-	case !errors.As(err, &all):
-		return job.File{}, read, &exitError{exitMistake, err.Error()}
-	}
-	fmt.Fprintln(complaints, err)
-	printNotes(complaints, file.Notes)
-	count := "1 mistake"
-	if len(all) > 1 {
-		count = fmt.Sprintf("%d mistakes", len(all))
-	}
-	return job.File{}, read, &exitError{exitMistake, fmt.Sprintf("%s in %s", count, file.Name)}
-}
-
-// readFile is a file that was read. Its info is that of what was read, and not of
-// what has its name by now; it is nil for standard input.
-type readFile struct {
-	name string
-	info fs.FileInfo
-}
-
-// parse reads a job file, for the first time or again. With mistakes, the error is a
+// parse reads one job file, for the first time or again. With mistakes, the error is a
 // job.Mistakes, and of the file there are the name and the notes.
-func parse(name, format string, stored, again bool) (job.File, readFile, error) {
+func parse(name, format string, again bool) (job.File, readFile, error) {
 	shown, data, info, err := read(name, again)
 	from := readFile{name, info}
 	if err != nil {
@@ -85,15 +56,7 @@ func parse(name, format string, stored, again bool) (job.File, readFile, error) 
 	}
 	file, err := parse(shown, data)
 	file.Name = shown
-	if err != nil {
-		return file, from, err
-	}
-	if stored {
-		if found := catalog.Check(file); len(found) > 0 {
-			return file, from, found
-		}
-	}
-	return file, from, nil
+	return file, from, err
 }
 
 // read returns the bytes of a file, or of standard input for -, how the file is

@@ -1,7 +1,7 @@
-// Command executord runs the jobs of a crontab, or of a TOML file.
+// Command executord runs the jobs of crontabs and TOML files.
 //
-//	executord run FILE       run the jobs until SIGINT or SIGTERM, then drain
-//	executord check FILE     find mistakes; print when each job is due next
+//	executord run FILE...    run the jobs until SIGINT or SIGTERM, then drain
+//	executord check FILE...  find mistakes; print when each job is due next
 //	executord next FILE      print when the jobs are due, in order
 //	executord explain '30 2 * * 1-5'
 //	                         say in words when a schedule is due
@@ -150,15 +150,4 @@ func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command)
 		c.GroupID = id
 	}
 	root.AddCommand(commands...)
-}
-
-// oneFile is the argument of run and check.
-func oneFile(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return fmt.Errorf("%s needs the name of a job file, such as: executord %s jobs.crontab (- for standard input)", cmd.Name(), cmd.Name())
-	case 1:
-		return nil
-	}
-	return fmt.Errorf("%s takes one job file, not %d", cmd.Name(), len(args))
 }

@@ -21,27 +21,40 @@ func noteMissing(file *job.File) {
 	if runtime.GOOS == "windows" {
 		return // there is no /bin/sh
 	}
-	noted := make(map[int]bool) // lines whose user field is taken for the program
+	type line struct {
+		file string
+		line int
+	}
+	noted := make(map[line]bool) // whose user field is taken for the program
 	for _, n := range file.Notes {
-		noted[n.Line] = noted[n.Line] || strings.Contains(n.What, "user field")
+		at := line{n.File, n.Line}
+		noted[at] = noted[at] || strings.Contains(n.What, "user field")
 	}
 	noteHome(file)
 	missing := 0
 	for _, j := range file.Jobs {
-		if noted[j.Line] {
+		if noted[line{cmp.Or(j.File, file.Name), j.Line}] {
 			continue
 		}
 		if err := daemon.Missing(j.Command); err != nil {
 			if missing++; missing > mostMissing {
-				file.Notes = append(file.Notes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.String(),
+				file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
 					What: "this job cannot run either, and those after it are not looked at", Hint: "see to those above first"})
 				break
 			}
-			file.Notes = append(file.Notes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.String(),
+			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
 				What: j.Name + " cannot run here and now: " + err.Error(), Hint: "correct the name, or install what is missing"})
 		}
 	}
-	slices.SortStableFunc(file.Notes, func(a, b job.Mistake) int { return cmp.Compare(a.Line, b.Line) })
+	rank := make(map[string]int) // of each file
+	for _, j := range file.Jobs {
+		if _, known := rank[j.File]; !known && j.File != "" {
+			rank[j.File] = len(rank)
+		}
+	}
+	slices.SortStableFunc(file.Notes, func(a, b job.Mistake) int {
+		return cmp.Or(cmp.Compare(rank[a.File], rank[b.File]), cmp.Compare(a.Line, b.Line))
+	})
 }
 
 // noteHome adds a note on the first job whose runs have no HOME: executord has none, and its user is not in passwd, as
@@ -52,7 +65,7 @@ func noteHome(file *job.File) {
 	}
 	for _, j := range file.Jobs {
 		if !daemon.HasHome(j.Command) {
-			file.Notes = append(file.Notes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.String(),
+			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
 				What: fmt.Sprintf("%s has no HOME: executord has none, and user %d is not in passwd", j.Name, os.Getuid()),
 				Hint: "set HOME in the file, or for executord; ~, cd, git, ssh and many others need it"})
 			return

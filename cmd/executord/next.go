@@ -41,7 +41,7 @@ time stands beside it.
 		if err != nil {
 			return err
 		}
-		file, _, err := load(args[0], format.value, false)
+		file, _, err := sources{names: args[:1], format: format}.load(false)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ time stands beside it.
 
 // fileAndJobs are the arguments of next.
 func fileAndJobs(cmd *cobra.Command, args []string) error {
-	return oneFile(cmd, args[:min(1, len(args))])
+	return someFiles(cmd, args[:min(1, len(args))])
 }
 
 // chosen returns the jobs with these names, all if there are none.

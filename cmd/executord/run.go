@@ -1,12 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -22,10 +19,10 @@ import (
 
 func newRun() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "run FILE",
-		Short: "Run the jobs of a file until SIGINT or SIGTERM",
+		Use:   "run FILE...",
+		Short: "Run the jobs of files until SIGINT or SIGTERM",
 		Long: strings.TrimSpace(`
-run reads FILE (- for standard input), a crontab or TOML, and runs its jobs when
+run reads each FILE (- for standard input), a crontab or TOML, and runs the jobs when
 they are due. With a mistake in FILE it starts nothing, prints every mistake and
 exits with 1; see executord check.
 
@@ -52,7 +49,8 @@ Signals
           the first: no new runs; exit when the runs in progress have ended
           the second: end them, children too: SIGTERM, then SIGKILL
           the third: SIGKILL at once
-  SIGHUP  read FILE again; jobs that are the same keep their times
+  SIGHUP, SIGUSR2
+          read the files again; jobs that are the same keep their times
 
 Exit codes
   0  every run had ended by itself
@@ -61,11 +59,11 @@ Exit codes
   2  the command line is wrong
   3  runs had to be ended, by a second signal, by --drain-timeout, or because
      the store did not answer after the first signal`),
-		Args: oneFile,
+		Args: someFiles,
 	}
 	opts := newRunOptions(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		opts.file = args[0]
+		opts.files.names = args
 		if err := opts.validate(); err != nil {
 			return err
 		}
@@ -82,8 +80,8 @@ const mostKept = 1 << 10
 
 // runOptions is the command line of run.
 type runOptions struct {
-	file         string
-	format       *choice
+	files        sources
+	watch        bool
 	log          *choice
 	drainTimeout time.Duration
 	killAfter    time.Duration
@@ -95,12 +93,13 @@ type runOptions struct {
 	keepRuns     int
 	keepFor      time.Duration
 	listen       listenOptions
-	hadJobs      bool // the file that was read last
+	hadJobs      bool // the files that were read last
 }
 
 func newRunOptions(cmd *cobra.Command) *runOptions {
-	o := &runOptions{format: newFormat(cmd), log: &choice{"auto", []string{"auto", "short", "text", "json"}}}
+	o := &runOptions{files: sources{format: newFormat(cmd)}, log: &choice{"auto", []string{"auto", "short", "text", "json"}}}
 	flags := cmd.Flags()
+	flags.BoolVar(&o.watch, "watch", false, "read the files again when they have changed, as on SIGHUP")
 	flags.Var(o.log, "log", "how the log is written; auto is short on a terminal and json elsewhere")
 	flags.DurationVar(&o.drainTimeout, "drain-timeout", 0, "how long the runs in progress may take after the first signal; 0 means no limit")
 	flags.DurationVar(&o.killAfter, "kill-after", 10*time.Second, "how long a run may take to end after SIGTERM, before it is killed")
@@ -129,6 +128,9 @@ func (o *runOptions) validate() error {
 	if o.keepOutput < 1 || o.keepOutput > mostKept || o.keepRuns < 1 || o.keepRuns > 10_000 || o.keepFor <= 0 {
 		return fmt.Errorf("--keep-output must be 1 to %d, --keep-runs 1 to 10000, --keep-for more than 0", mostKept)
 	}
+	if once := o.files.once(); once != "" && o.watch {
+		return fmt.Errorf("%s is read once: it cannot be watched", once)
+	}
 	if err := o.listen.validate(); err != nil {
 		return err
 	}
@@ -145,11 +147,9 @@ func (o *runOptions) validate() error {
 		return fmt.Errorf("--lease %v: it must be 1s to %v", o.lease, daemon.LongestLease)
 	}
 	if *o.namespace == "" {
-		name := job.CanonicalName(strings.TrimSuffix(filepath.Base(o.file), filepath.Ext(o.file)))
-		if !catalog.ValidNamespace(name) || readOnce(o.file) || isDescriptor(o.file) {
-			return fmt.Errorf("the jobs need a namespace in the store, and %s has no name for one: set --namespace; %s", o.file, catalog.NamespaceHint)
+		if *o.namespace = o.files.namespace(); *o.namespace == "" {
+			return fmt.Errorf("the jobs need a namespace in the store, and %s has no name for one: set --namespace; %s", strings.Join(o.files.names, ", "), catalog.NamespaceHint)
 		}
-		*o.namespace = name
 	}
 	return checkNamespace(*o.namespace)
 }
@@ -159,14 +159,18 @@ func (o *runOptions) stored() bool { return o.store.name() != "" }
 
 // run runs the jobs until a signal ends the daemon.
 func (o *runOptions) run() error {
-	file, read, err := load(o.file, o.format.value, o.stored())
+	var watch *watch
+	if o.watch {
+		watch = newWatch(o.files) // before they are read: what changes meanwhile is read again
+	}
+	file, read, err := o.files.load(o.stored())
 	if err != nil {
 		return err
 	}
 	noteMissing(&file)
 	o.hadJobs = len(file.Jobs) > 0
-	hangups := catchHangups()
-	defer signal.Stop(hangups)
+	reloads := catchReloads()
+	defer signal.Stop(reloads)
 	store, err := o.openStore()
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
@@ -192,7 +196,7 @@ func (o *runOptions) run() error {
 	}
 	logExposed(log.Logger, otherWriters(read, o.store.name()))
 	again := make(chan job.File)
-	defer answerHangups(hangups, func(quit <-chan struct{}) { o.reload(log.Logger, again, quit) })()
+	defer answerReloads(reloads, watch, func(quit <-chan struct{}) { o.reload(log.Logger, again, quit) })()
 
 	var observer *executor.Observer
 	var kept *record.Log // nil if nobody can look
@@ -250,58 +254,4 @@ func conclude(log log, sum daemon.Summary, logLost bool) error {
 		return &exitError{code, "the log has no reader, so executord has ended"}
 	}
 	return &exitError{code, ""} // the log has said it
-}
-
-// readOnce reports whether a job file is one that cannot be read again: standard
-// input, or a pipe, such as <(command) in a shell, or one that may be in the
-// place of the file by now. To open a pipe waits
-// for a writer, and executord has to be able to end meanwhile.
-func readOnce(name string) bool {
-	if name == "-" {
-		return true
-	}
-	info, err := os.Stat(name)
-	return err == nil && !info.Mode().IsRegular() && !info.IsDir() // reading a directory has a better error
-}
-
-// isDescriptor reports whether a name is that of an open file, such as /dev/fd/3
-// or /dev/stdin: what it is of is not in it.
-func isDescriptor(name string) bool {
-	dir := filepath.Dir(name)
-	return dir == "/dev" || dir == "/dev/fd" || strings.HasPrefix(dir, "/proc/")
-}
-
-// notReadAgain is in the log if a file is not to be used.
-const notReadAgain = "file not read again"
-
-// reload answers SIGHUP: it reads the file again, and sends it to the daemon. With a mistake in the file, all
-// stays as it is.
-func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan struct{}) {
-	if readOnce(o.file) {
-		log.Warn("SIGHUP ignored", "reason", shownName(o.file)+" is read once; to read it again, start executord again")
-		return
-	}
-	file, read, err := parse(o.file, o.format.value, o.stored(), true)
-	if err != nil {
-		var all job.Mistakes
-		if !errors.As(err, &all) {
-			log.Error(notReadAgain, "reason", err.Error())
-		}
-		for _, m := range all {
-			log.Error(notReadAgain, "line", m.Line, "reason", m.What, "hint", m.Hint)
-		}
-		return
-	}
-	if len(file.Jobs) == 0 && o.hadJobs {
-		log.Error(notReadAgain, "reason", "the file has no jobs, and had some before",
-			"hint", "write them; to run none, start executord again")
-		return
-	}
-	o.hadJobs = len(file.Jobs) > 0
-	noteMissing(&file)
-	logExposed(log, otherWriters(read, ""))
-	select {
-	case again <- file:
-	case <-quit:
-	}
 }

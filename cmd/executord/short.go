@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -305,7 +306,7 @@ func (e *event) short() (sign, string) {
 		}
 		return signNote, text
 	case "note on the file":
-		return signWarn, "line " + e.text("line") + ": " + e.text("what") + e.hinted()
+		return signWarn, filepath.Base(e.text("file")) + ":" + e.text("line") + ": " + e.text("what") + e.hinted()
 	case "listening":
 		return signNote, "listening at " + e.text("at")
 	case "executord started":

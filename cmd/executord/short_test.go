@@ -33,7 +33,7 @@ func TestShortLogShowsRun(t *testing.T) {
 	bad.Warn("runs skipped", "count", 2, "first", due, "reason", "the run before is in progress", "running", 1)
 	bad.Error("run not started", "due", due, "reason", "there is no program x")
 	log.Warn("job removed", "job", "old", "reason", "it is not there", "hint", "put it back")
-	log.Warn("note on the file", "hint", "remove it", "line", 4, "what", "MAILTO is ignored")
+	log.Warn("note on the file", "file", "/etc/tab", "hint", "remove it", "line", 4, "what", "MAILTO is ignored")
 	log.Warn("durable: no answer", "call", "commit", "error", errors.New("it was removed"))
 	log.Info("file read again", "file", "jobs.crontab", "jobs", 3)
 	log.Info("draining", "reason", "SIGTERM", "running", 1)
@@ -59,7 +59,7 @@ hh:mm:ss a-name-that-is-~ ✗ not started: there is no program
                           ✗ x
 hh:mm:ss old              ! job removed: it is not there
                           ! hint: put it back
-hh:mm:ss executord        ! line 4: MAILTO is ignored
+hh:mm:ss executord        ! tab:4: MAILTO is ignored
                           ! hint: remove it
 hh:mm:ss executord        ! durable: no answer call=commit:
                           ! it was removed

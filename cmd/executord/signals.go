@@ -76,34 +76,15 @@ func describe(n int, sig os.Signal) string {
 	return [...]string{"", "second ", "third "}[n] + name
 }
 
-// catchHangups returns a channel of the SIGHUPs to come, which are sent to daemons so
-// that they read their file again. Uncaught, one would end executord and leave its jobs
-// alone; while the store is opened there are none, but a service manager takes
-// that for an orderly end. They are caught under nohup too, which has them
-// ignored so that the end of a terminal ends nothing: nor does an answer.
-func catchHangups() chan os.Signal {
-	got := make(chan os.Signal, 1)
-	signal.Notify(got, syscall.SIGHUP)
-	return got
-}
+// reloadSignals are signals to come that are sent to daemons so that they read their files again.
+type reloadSignals chan os.Signal
 
-// answerHangups calls answer for each SIGHUP that is caught. Answer returns when
-// quit is closed.
-func answerHangups(got chan os.Signal, answer func(quit <-chan struct{})) (release func()) {
-	quit, gone := make(chan struct{}), make(chan struct{})
-	go func() { // owned by the caller, through release
-		defer close(gone)
-		for {
-			select {
-			case <-got:
-				answer(quit)
-			case <-quit:
-				return
-			}
-		}
-	}()
-	return func() {
-		close(quit)
-		<-gone
-	}
+// catchReloads returns these. Uncaught, one would end executord and leave its jobs
+// alone; while the store is opened there are none, but a service manager takes
+// that for an orderly end. They are caught under nohup too, which has SIGHUP
+// ignored so that the end of a terminal ends nothing: nor does an answer.
+func catchReloads() reloadSignals {
+	got := make(reloadSignals, 1)
+	signal.Notify(got, reloading...)
+	return got
 }

@@ -11,13 +11,15 @@ import (
 	"testing"
 )
 
-// SIGHUP ends nothing, and has the file read again.
+// SIGHUP ends nothing, and has the file read again, and so does SIGUSR2.
 func TestSignalHangupReloads(t *testing.T) {
 	p := start(t, "@every 100ms true\n")
 	p.until("run ended", "run", 1)
-	p.signal(syscall.SIGHUP)
-	p.until("file read again")
-	p.until("job scheduled", "change", "unchanged")
+	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGUSR2} {
+		p.signal(sig)
+		p.until("file read again")
+		p.until("job scheduled", "change", "unchanged")
+	}
 	p.until("run ended")
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != 0 {

@@ -258,7 +258,7 @@ func (d *Daemon) start(ctx context.Context) error {
 
 func (d *Daemon) logNotes(file job.File) {
 	for _, note := range file.Notes {
-		d.Log.Warn("note on the file", "line", note.Line, "what", note.What, "hint", note.Hint)
+		d.Log.Warn("note on the file", "file", note.File, "line", note.Line, "what", note.What, "hint", note.Hint)
 	}
 }
 

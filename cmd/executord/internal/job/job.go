@@ -22,6 +22,7 @@ type File struct {
 // without a mistake can be scheduled as it is.
 type Job struct {
 	Name     string // unique within its file
+	File     string // in which the job is, if its set has several; else ""
 	Line     int    // where the job begins in its file, from 1
 	Schedule Schedule
 	Command  Command

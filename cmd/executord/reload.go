@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// notReadAgain is in the log if a file is not to be used.
+const notReadAgain = "file not read again"
+
+// reload answers SIGHUP, SIGUSR2 and a change that --watch has seen: it reads the files again, and sends them to the
+// daemon. With a mistake in a file, all stays as it is.
+func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan struct{}) {
+	if once := o.files.once(); once != "" {
+		log.Warn("SIGHUP ignored", "reason", once+" is read once; to read it again, start executord again")
+		return
+	}
+	file, read, err := o.files.parse(o.stored(), true)
+	if err != nil {
+		var all job.Mistakes
+		if !errors.As(err, &all) {
+			log.Error(notReadAgain, "reason", err.Error())
+		}
+		for _, m := range all {
+			log.Error(notReadAgain, "file", m.File, "line", m.Line, "reason", m.What, "hint", m.Hint)
+		}
+		return
+	}
+	if len(file.Jobs) == 0 && o.hadJobs {
+		log.Error(notReadAgain, "reason", "the file has no jobs, and had some before",
+			"hint", "write them; to run none, start executord again")
+		return
+	}
+	o.hadJobs = len(file.Jobs) > 0
+	noteMissing(&file)
+	logExposed(log, otherWriters(read, ""))
+	select {
+	case again <- file:
+	case <-quit:
+	}
+}
+
+// answerReloads calls answer for each signal that was caught, and each change that watch sees, which may be nil.
+// Answer returns when quit is closed.
+func answerReloads(signals reloadSignals, watch *watch, answer func(quit <-chan struct{})) (release func()) {
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() { // owned by the caller, through release
+		defer close(gone)
+		var looks <-chan time.Time
+		if watch != nil {
+			ticker := time.NewTicker(watchEvery)
+			defer ticker.Stop()
+			looks = ticker.C
+		}
+		for {
+			select {
+			case <-signals:
+				answer(quit)
+			case <-looks:
+				if watch.changed() {
+					answer(quit)
+				}
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-gone
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// sources are the files of the command line, whose jobs are one set.
+type sources struct {
+	names  []string
+	format *choice
+}
+
+// someFiles is the argument of run and check.
+func someFiles(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("%s needs the name of a job file, such as: executord %s jobs.crontab (- for standard input)", cmd.Name(), cmd.Name())
+	}
+	for i, name := range args {
+		if slices.Contains(args[:i], name) {
+			return fmt.Errorf("%s is named twice", name)
+		}
+	}
+	return nil
+}
+
+// String returns what the sources are called in the log.
+func (s sources) String() string {
+	shown := make([]string, len(s.names))
+	for i, name := range s.names {
+		shown[i] = shownName(name)
+	}
+	return strings.Join(shown, ", ")
+}
+
+// readFile is a file that was read. Its info is that of what was read, and not of
+// what has its name by now; it is nil for standard input.
+type readFile struct {
+	name string
+	info fs.FileInfo
+}
+
+// load reads the files for run and check alike. On mistakes it prints all of
+// them, and what else there is to say about the files. With a store, more is a
+// mistake.
+func (s sources) load(stored bool) (job.File, []readFile, error) {
+	file, read, err := s.parse(stored, false)
+	var all job.Mistakes
+	switch {
+	case err == nil:
+		return file, read, nil
+	case !errors.As(err, &all):
+		return job.File{}, read, &exitError{exitMistake, err.Error()}
+	}
+	fmt.Fprintln(complaints, err)
+	printNotes(complaints, file.Notes)
+	count := "1 mistake"
+	if len(all) > 1 {
+		count = fmt.Sprintf("%d mistakes", len(all))
+	}
+	return job.File{}, read, &exitError{exitMistake, fmt.Sprintf("%s in %s", count, file.Name)}
+}
+
+// parse reads the files, for the first time or again. With mistakes, the error is a
+// job.Mistakes, and of the file there are the name and the notes.
+func (s sources) parse(stored, again bool) (all job.File, read []readFile, err error) {
+	all.Name = s.String()
+	var mistakes job.Mistakes
+	for _, name := range s.names {
+		file, from, err := parse(name, s.format.value, again)
+		read = append(read, from)
+		var found job.Mistakes
+		if err != nil && !errors.As(err, &found) {
+			return job.File{Name: file.Name}, read, err
+		}
+		if stored && err == nil {
+			found = catalog.Check(file)
+		}
+		mistakes = append(mistakes, found...)
+		all.Notes = append(all.Notes, file.Notes...)
+		for _, j := range file.Jobs {
+			if len(s.names) > 1 {
+				j.File = file.Name
+			}
+			all.Jobs = append(all.Jobs, j)
+		}
+	}
+	if mistakes = append(mistakes, sameNames(all.Jobs)...); len(mistakes) > 0 {
+		all.Jobs = nil
+		return all, read, mistakes
+	}
+	return all, read, nil
+}
+
+// sameNames returns a mistake for each job that has the name of one in another file.
+func sameNames(jobs []job.Job) (mistakes job.Mistakes) {
+	first := make(map[string]job.Job)
+	for _, j := range jobs {
+		before, taken := first[j.Name]
+		if !taken {
+			first[j.Name] = j
+			continue
+		}
+		mistakes = append(mistakes, job.Mistake{
+			File: j.File, Line: j.Line, Text: j.Schedule.Text + " " + j.Command.String(),
+			What: fmt.Sprintf("the name %q is already used in %s:%d", j.Name, job.Printable(before.File), before.Line),
+			Hint: "name one of the two: # name: above a line of a crontab, name = in TOML",
+		})
+	}
+	return mistakes
+}
+
+// once returns the file that cannot be read again, "" if there is none.
+func (s sources) once() string {
+	for _, name := range s.names {
+		if readOnce(name) {
+			return shownName(name)
+		}
+	}
+	return ""
+}
+
+// namespace returns the name of the only file without its ending, "" if that is no namespace.
+func (s sources) namespace() string {
+	if len(s.names) != 1 || s.once() != "" || isDescriptor(s.names[0]) {
+		return ""
+	}
+	name := job.CanonicalName(strings.TrimSuffix(filepath.Base(s.names[0]), filepath.Ext(s.names[0])))
+	if !catalog.ValidNamespace(name) {
+		return ""
+	}
+	return name
+}
+
+// readOnce reports whether a job file is one that cannot be read again: standard
+// input, or a pipe, such as <(command) in a shell, or one that may be in the
+// place of the file by now. To open a pipe waits
+// for a writer, and executord has to be able to end meanwhile.
+func readOnce(name string) bool {
+	if name == "-" {
+		return true
+	}
+	info, err := os.Stat(name)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir() // reading a directory has a better error
+}
+
+// isDescriptor reports whether a name is that of an open file, such as /dev/fd/3
+// or /dev/stdin: what it is of is not in it.
+func isDescriptor(name string) bool {
+	dir := filepath.Dir(name)
+	return dir == "/dev" || dir == "/dev/fd" || strings.HasPrefix(dir, "/proc/")
+}
