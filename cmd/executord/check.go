@@ -34,7 +34,7 @@ perhaps not meant; they do not change the exit code.
 With --json it prints one object with all of that, also if there are mistakes.`),
 		Args: someFiles,
 	}
-	format := newFormat(cmd)
+	files := newSources(cmd)
 	times := newTimesFlags(cmd, nextTimes, " for each job")
 	asJSON := cmd.Flags().Bool("json", false, "print one object with the mistakes, notes and jobs")
 	store := newStoreFlag(cmd, "find what run --store would call a mistake, too; the store itself is left alone")
@@ -42,7 +42,7 @@ With --json it prints one object with all of that, also if there are mistakes.`)
 		if err := store.checkNamed(); err != nil {
 			return err
 		}
-		files := sources{names: args, format: format}
+		files.names = args
 		from, err := times.begin(time.Local)
 		if err != nil {
 			return err

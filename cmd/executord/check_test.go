@@ -112,7 +112,7 @@ func TestMainRefusesCommandLine(t *testing.T) {
 		{"check -", "@dayly x\n", 1, "", "stdin:1: \"@dayly\": unknown word\n    @dayly x\n    hint: did you mean \"@daily\"?\nexecutord: 1 mistake in stdin\n"},
 		{"run -", "@dayly x\n", 1, "", "executord: 1 mistake in stdin\n"},
 		{"check /no/such/file", "", 1, "", "executord: there is no file /no/such/file\n"},
-		{"check DIR", "", 1, "", " is a directory, not a job file\n"},
+		{"check DIR", "", 1, "", " is a directory, not a job file; for all files in it use --dir"},
 		{"check", "", 2, "", "executord: check needs the name of a job file, such as: executord check jobs.crontab"},
 		{"run", "", 2, "", "executord: run needs the name of a job file"},
 		{"run a a", "", 2, "", "executord: a is named twice"},

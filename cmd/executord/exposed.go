@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -22,7 +23,11 @@ type exposed struct{ name, mode, reason, hint string }
 func otherWriters(read []readFile, store string) (found []exposed) {
 	for _, r := range read {
 		if r.info != nil && r.info.Mode().IsRegular() {
-			found = append(found, lookAt(r.name, r.info, false)...)
+			for _, e := range lookAt(r.name, r.info, false) {
+				if !slices.Contains(found, e) { // files of one directory
+					found = append(found, e)
+				}
+			}
 		}
 	}
 	if store == "" || strings.Contains(store, "://") {

@@ -37,8 +37,8 @@ func (c *choice) Set(value string) error {
 
 // newFormat adds the flag --format.
 func newFormat(cmd *cobra.Command) *choice {
-	format := &choice{"auto", []string{"auto", "crontab", "toml"}}
-	cmd.Flags().Var(format, "format", "how FILE is written; auto takes names that end in .toml for TOML")
+	format := &choice{"auto", []string{"auto", "crontab", "system", "toml"}}
+	cmd.Flags().Var(format, "format", "how FILE is written; auto takes names that end in .toml for TOML; system is a crontab with users, as /etc/crontab")
 	return format
 }
 
@@ -51,12 +51,21 @@ func parse(name, format string, again bool) (job.File, readFile, error) {
 		return job.File{Name: shown}, from, err
 	}
 	parse := crontab.Parse
-	if format == "toml" || format == "auto" && strings.EqualFold(filepath.Ext(name), ".toml") {
+	switch {
+	case format == "toml", format == "auto" && strings.EqualFold(filepath.Ext(name), ".toml"):
 		parse = tomlfile.Parse
+	case format == "system", format == "auto" && isSystem(name):
+		parse = crontab.ParseSystem
 	}
 	file, err := parse(shown, data)
 	file.Name = shown
 	return file, from, err
+}
+
+// isSystem reports whether a file is one of those in which cron has a user in each line.
+func isSystem(name string) bool {
+	path, err := filepath.Abs(name)
+	return err == nil && (path == "/etc/crontab" || filepath.Dir(path) == "/etc/cron.d")
 }
 
 // read returns the bytes of a file, or of standard input for -, how the file is
@@ -83,7 +92,7 @@ func read(name string, again bool) (shown string, data []byte, info fs.FileInfo,
 		}
 		// Windows opens a directory, and calls it an incorrect function to read it.
 		if info.IsDir() {
-			return name, nil, info, fmt.Errorf("%s is a directory, not a job file", name)
+			return name, nil, info, fmt.Errorf("%s is a directory, not a job file; for all files in it use --dir", name)
 		}
 		if again && !info.Mode().IsRegular() {
 			return name, nil, info, fmt.Errorf("%s is no regular file any more", name)

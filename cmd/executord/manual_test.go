@@ -141,7 +141,7 @@ func TestManualExamplesAreValid(t *testing.T) {
 		t.Errorf("examples: %q", examples)
 	}
 	for _, example := range examples {
-		file, _, err := (sources{names: []string{example}, format: &choice{value: "auto"}}).load(false)
+		file, _, err := (sources{names: []string{example}, dirs: new([]string), format: &choice{value: "auto"}}).load(false)
 		if err != nil || len(file.Notes) > 0 || len(file.Jobs) < 3 {
 			t.Errorf("%s: %d jobs, notes %v, error %v", example, len(file.Jobs), file.Notes, err)
 		}
@@ -236,7 +236,7 @@ func TestManualHasKeysOfJobs(t *testing.T) {
 func TestManualExamplesRunSoon(t *testing.T) {
 	needManual(t)
 	for _, example := range []string{"../../examples/jobs.crontab", "../../examples/jobs.toml"} {
-		file, _, err := (sources{names: []string{example}, format: &choice{value: "auto"}}).load(false)
+		file, _, err := (sources{names: []string{example}, dirs: new([]string), format: &choice{value: "auto"}}).load(false)
 		if err != nil {
 			t.Fatal(err)
 		}

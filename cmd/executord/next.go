@@ -18,7 +18,7 @@ import (
 
 func newNext() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "next FILE [JOB...]",
+		Use:   "next {FILE|--dir DIR} [JOB...]",
 		Short: "Print when the jobs of a file are due, in order",
 		Long: strings.TrimSpace(`
 next reads FILE (- for standard input) as run would, runs nothing, and prints
@@ -33,7 +33,7 @@ time stands beside it.
   executord next -n 20 --from 2027-03-27 jobs.crontab backup`, "\n"),
 		Args: fileAndJobs,
 	}
-	format := newFormat(cmd)
+	files := newSources(cmd)
 	times := newTimesFlags(cmd, 10, ", of all jobs together")
 	asJSON := cmd.Flags().Bool("json", false, "print an object a line")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -41,11 +41,14 @@ time stands beside it.
 		if err != nil {
 			return err
 		}
-		file, _, err := sources{names: args[:1], format: format}.load(false)
+		if len(*files.dirs) == 0 {
+			files.names, args = args[:1], args[1:]
+		}
+		file, _, err := files.load(false)
 		if err != nil {
 			return err
 		}
-		jobs, err := chosen(file.Jobs, args[1:])
+		jobs, err := chosen(file.Jobs, args)
 		if err != nil {
 			return &exitError{exitMistake, err.Error()}
 		}

@@ -29,6 +29,10 @@ func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan
 		}
 		return
 	}
+	if err := checkUsers(file); err != nil {
+		log.Error(notReadAgain, "reason", err.Error())
+		return
+	}
 	if len(file.Jobs) == 0 && o.hadJobs {
 		log.Error(notReadAgain, "reason", "the file has no jobs, and had some before",
 			"hint", "write them; to run none, start executord again")

@@ -97,7 +97,7 @@ type runOptions struct {
 }
 
 func newRunOptions(cmd *cobra.Command) *runOptions {
-	o := &runOptions{files: sources{format: newFormat(cmd)}, log: &choice{"auto", []string{"auto", "short", "text", "json"}}}
+	o := &runOptions{files: newSources(cmd), log: &choice{"auto", []string{"auto", "short", "text", "json"}}}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.watch, "watch", false, "read the files again when they have changed, as on SIGHUP")
 	flags.Var(o.log, "log", "how the log is written; auto is short on a terminal and json elsewhere")
@@ -148,7 +148,7 @@ func (o *runOptions) validate() error {
 	}
 	if *o.namespace == "" {
 		if *o.namespace = o.files.namespace(); *o.namespace == "" {
-			return fmt.Errorf("the jobs need a namespace in the store, and %s has no name for one: set --namespace; %s", strings.Join(o.files.names, ", "), catalog.NamespaceHint)
+			return fmt.Errorf("the jobs need a namespace in the store, and %s has no name for one: set --namespace; %s", o.files, catalog.NamespaceHint)
 		}
 	}
 	return checkNamespace(*o.namespace)
@@ -165,6 +165,9 @@ func (o *runOptions) run() error {
 	}
 	file, read, err := o.files.load(o.stored())
 	if err != nil {
+		return err
+	}
+	if err := checkUsers(file); err != nil {
 		return err
 	}
 	noteMissing(&file)

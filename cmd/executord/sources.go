@@ -18,12 +18,24 @@ import (
 // sources are the files of the command line, whose jobs are one set.
 type sources struct {
 	names  []string
+	dirs   *[]string // of --dir
 	format *choice
+}
+
+// source is one file.
+type source struct {
+	name, format string
+	prefix       string // of the names of its jobs
+}
+
+// newSources adds the flags --format and --dir.
+func newSources(cmd *cobra.Command) sources {
+	return sources{format: newFormat(cmd), dirs: cmd.Flags().StringArray("dir", nil, "all files of a directory such as /etc/cron.d, which have a user in each line")}
 }
 
 // someFiles is the argument of run and check.
 func someFiles(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
+	if dir := cmd.Flag("dir"); len(args) == 0 && (dir == nil || !dir.Changed) {
 		return fmt.Errorf("%s needs the name of a job file, such as: executord %s jobs.crontab (- for standard input)", cmd.Name(), cmd.Name())
 	}
 	for i, name := range args {
@@ -36,10 +48,11 @@ func someFiles(cmd *cobra.Command, args []string) error {
 
 // String returns what the sources are called in the log.
 func (s sources) String() string {
-	shown := make([]string, len(s.names))
-	for i, name := range s.names {
-		shown[i] = shownName(name)
+	var shown []string
+	for _, name := range s.names {
+		shown = append(shown, shownName(name))
 	}
+	shown = append(shown, *s.dirs...)
 	return strings.Join(shown, ", ")
 }
 
@@ -76,8 +89,16 @@ func (s sources) load(stored bool) (job.File, []readFile, error) {
 func (s sources) parse(stored, again bool) (all job.File, read []readFile, err error) {
 	all.Name = s.String()
 	var mistakes job.Mistakes
-	for _, name := range s.names {
-		file, from, err := parse(name, s.format.value, again)
+	files, notes, err := s.files()
+	if err != nil {
+		return all, nil, err
+	}
+	all.Notes = notes
+	for _, f := range files {
+		file, from, err := parse(f.name, f.format, again)
+		if err == nil && f.prefix != "" {
+			err = prefixNames(&file, f.prefix)
+		}
 		read = append(read, from)
 		var found job.Mistakes
 		if err != nil && !errors.As(err, &found) {
@@ -89,7 +110,7 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 		mistakes = append(mistakes, found...)
 		all.Notes = append(all.Notes, file.Notes...)
 		for _, j := range file.Jobs {
-			if len(s.names) > 1 {
+			if len(s.names) > 1 || len(*s.dirs) > 0 {
 				j.File = file.Name
 			}
 			all.Jobs = append(all.Jobs, j)
@@ -101,6 +122,60 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 	}
 	return all, read, nil
 }
+
+// prefixNames puts the name of a file before those of its jobs: nobody has made them unique in a directory.
+func prefixNames(file *job.File, prefix string) error {
+	var mistakes job.Mistakes
+	for i := range file.Jobs {
+		j := &file.Jobs[i]
+		if j.Name = prefix + "/" + j.Name; len(j.Name) > 64 {
+			mistakes = append(mistakes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.String(),
+				What: fmt.Sprintf("the name %q is longer than 64 bytes", j.Name), Hint: "write a shorter one above it: # name: ..."})
+		}
+	}
+	if len(mistakes) > 0 {
+		file.Jobs = nil
+		return mistakes
+	}
+	return nil
+}
+
+// files returns all files, those of directories by the rule of run-parts: others, as backups and what a package manager
+// has left, are noted.
+func (s sources) files() (files []source, notes job.Notes, err error) {
+	for _, name := range s.names {
+		files = append(files, source{name: name, format: s.format.value})
+	}
+	for _, dir := range *s.dirs {
+		entries, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, fmt.Errorf("there is no directory %s", dir)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, entry := range entries {
+			name := filepath.Join(dir, entry.Name())
+			if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+				continue // a link to nothing, a directory
+			}
+			switch {
+			case strings.Trim(entry.Name(), runPartsLetters) == "":
+				files = append(files, source{name: name, format: "system", prefix: entry.Name()})
+			case entry.Name()[0] != '.' && !strings.Contains(entry.Name(), ".dpkg-"):
+				notes = append(notes, job.Mistake{File: name, Line: 1, What: "the file is not read, for its name, as in cron",
+					Hint: "rename it: letters, digits, _ and - alone"})
+			}
+		}
+		if len(entries) == 0 {
+			notes = append(notes, job.Mistake{File: dir, Line: 1, What: "the directory has no job files", Hint: "put one there: it is read on SIGHUP, or with --watch"})
+		}
+	}
+	return files, notes, nil
+}
+
+// runPartsLetters are those that names of files in /etc/cron.d may have.
+const runPartsLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
 // sameNames returns a mistake for each job that has the name of one in another file.
 func sameNames(jobs []job.Job) (mistakes job.Mistakes) {
@@ -130,12 +205,13 @@ func (s sources) once() string {
 	return ""
 }
 
-// namespace returns the name of the only file without its ending, "" if that is no namespace.
+// namespace returns the name of the only file or directory without its ending, "" if that is no namespace.
 func (s sources) namespace() string {
-	if len(s.names) != 1 || s.once() != "" || isDescriptor(s.names[0]) {
+	all := slices.Concat(s.names, *s.dirs)
+	if len(all) != 1 || s.once() != "" || isDescriptor(all[0]) {
 		return ""
 	}
-	name := job.CanonicalName(strings.TrimSuffix(filepath.Base(s.names[0]), filepath.Ext(s.names[0])))
+	name := job.CanonicalName(strings.TrimSuffix(filepath.Base(all[0]), filepath.Ext(all[0])))
 	if !catalog.ValidNamespace(name) {
 		return ""
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -91,4 +92,89 @@ func TestWatchReadsFilesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.until("job scheduled", "job", "last", "change", "new")
+}
+
+// Of a directory, those files are read that cron would; their jobs have the names of the files before their own.
+func TestDirIsReadAsCronDoes(t *testing.T) {
+	dir := filepath.Dir(files(t, "a_1", "CRON_TZ=UTC\n# name: x\n0 4 * * * root true\n", "B", "CRON_TZ=UTC\n0 5 * * * root true\n0 6 * * * root true\n",
+		"c.sh", "61 * * * * x\n", ".hidden", "x\n", "x.dpkg-old", "x\n")[0])
+	if err := os.Mkdir(filepath.Join(dir, "d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := output(t, "", "next", "--dir", dir, "-n", "3", "--from", "2027-01-01")
+	want := `
+DUE                             ZONE  JOB       NOTE
+Fri 2027-01-01 04:00:00 +00:00  UTC   a_1/x
+Fri 2027-01-01 05:00:00 +00:00  UTC   B/true:2
+Fri 2027-01-01 06:00:00 +00:00  UTC   B/true:3
+`
+	if got := "\n" + stdout; got != want || code != 0 {
+		t.Errorf("exit code %d %s\ngot:%s\nwant:%s", code, stderr, got, want)
+	}
+	if _, stderr, _ = output(t, "", "check", "--dir", dir); strings.Count(stderr, "the file is not read, for its name, as in cron") != 1 {
+		t.Errorf("notes %s", stderr)
+	}
+	if _, stderr, code = output(t, "", "check", "--dir", filepath.Join(dir, "none")); code != exitMistake || !strings.HasPrefix(stderr, "executord: there is no directory ") {
+		t.Errorf("exit code %d %s", code, stderr)
+	}
+}
+
+// An empty directory is watched, and a file that comes into it is read.
+func TestDirMayBeEmpty(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := executord(t, "run", "--dir", dir, "--watch")
+	p := startCommand(t, cmd)
+	p.until("executord started", "jobs", 0, "file", dir)
+	name := self(t)
+	if err := os.WriteFile(filepath.Join(dir, "tab"), []byte("@daily "+name+" true\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.until("job scheduled", "job", "tab/true", "change", "new")
+}
+
+// self returns the name of the user who runs the test.
+func self(t *testing.T) string {
+	t.Helper()
+	u, err := user.Current()
+	if err != nil {
+		t.Skip(err)
+	}
+	return u.Username
+}
+
+// A job of another user runs as that user, with none of the variables that executord has for itself.
+func TestUserIsSwitchedByRoot(t *testing.T) {
+	if os.Getuid() != 0 {
+		_, stderr, code := output(t, "# user: nobody\n@daily true\n", "run", "-")
+		if code != exitMistake || !strings.Contains(stderr, "stdin:2: job true runs as nobody, and only root runs commands as another user") {
+			t.Errorf("exit code %d: %s", code, stderr)
+		}
+		return
+	}
+	if _, err := user.Lookup("nobody"); err != nil {
+		t.Skip(err)
+	}
+	cmd := executord(t, "run", write(t, "tab", "A=b\n# user: nobody\n@reboot echo $(id -un) $LOGNAME $USER $A [$SECRET] $EXECUTORD_JOB $PWD\n"))
+	cmd.Env = append(cmd.Env, "SECRET=yes")
+	p := startCommand(t, cmd)
+	home, err := user.Lookup("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := home.HomeDir
+	if _, err := os.Stat(dir); err != nil {
+		dir = "/"
+	}
+	p.until("nobody nobody nobody b [] echo "+dir, "stream", "stdout")
+}
+
+// A user that is not there is noted, and the run says so.
+func TestUserIsMissing(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("without root there is no other user")
+	}
+	p := start(t, "# name: a\n# user: no-such-user\n@reboot true\n")
+	p.until("note on the file", "line", 3, "what", `a cannot run here and now: there is no user "no-such-user" on this machine`)
+	p.until("run not started", "job", "a", "reason", `there is no user "no-such-user" on this machine`)
 }

@@ -47,12 +47,16 @@ func (w *watch) changed() bool {
 
 // sightsOf looks at all files, past links.
 func sightsOf(s sources) (all snapshot) {
-	for _, name := range s.names {
-		seen := sight{name: name}
-		if path, err := filepath.EvalSymlinks(name); err == nil {
-			seen.name = path
+	files, _, err := s.files()
+	if err != nil {
+		return snapshot{{name: err.Error()}}
+	}
+	for _, f := range files {
+		seen := sight{name: f.name}
+		if path, err := filepath.EvalSymlinks(f.name); err == nil {
+			seen.name += " " + path
 		}
-		if info, err := os.Stat(name); err == nil {
+		if info, err := os.Stat(f.name); err == nil {
 			seen.info = info
 		}
 		all = append(all, seen)

@@ -9,7 +9,7 @@ import (
 // A change is reported once, when it has settled, and what is as before is none.
 func TestWatchReportsSettledChangesOnce(t *testing.T) {
 	names := files(t, "a", "one", "b", "two")
-	w := newWatch(sources{names: names})
+	w := newWatch(sources{names: names, dirs: new([]string), format: &choice{value: "auto"}})
 	expect := func(when string, want ...bool) {
 		t.Helper()
 		for i, want := range want {

@@ -21,6 +21,7 @@ type Spec struct {
 	Stdin    string        `json:"stdin,omitempty"`
 	Env      []string      `json:"env,omitempty"`
 	Dir      string        `json:"dir,omitempty"`
+	User     string        `json:"user,omitempty"`
 	Timeout  time.Duration `json:"timeout,omitempty"`
 	Jitter   time.Duration `json:"jitter,omitempty"`
 
@@ -44,7 +45,7 @@ func NewSpec(j job.Job) Spec {
 	c := j.Command
 	return Spec{
 		Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
-		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir,
+		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, User: c.User,
 		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress,
 	}
 }
@@ -53,7 +54,7 @@ func NewSpec(j job.Job) Spec {
 func (s Spec) Job(name string) job.Job {
 	return job.Job{
 		Name:    name,
-		Command: job.Command{Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir},
+		Command: job.Command{Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir, User: s.User},
 		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress,
 	}
 }
@@ -104,7 +105,7 @@ func (s *Spec) UnmarshalJSON(data []byte) error {
 
 // convert replaces each text of the command. It changes no slice that others have.
 func (s *Spec) convert(fn func(string) string) {
-	for _, text := range []*string{&s.Shell, &s.Script, &s.Stdin, &s.Dir} {
+	for _, text := range []*string{&s.Shell, &s.Script, &s.Stdin, &s.Dir, &s.User} {
 		*text = fn(*text)
 	}
 	for _, texts := range []*[]string{&s.Args, &s.Env} {

@@ -23,15 +23,24 @@ const blanks = " \t"
 // Parse reads a crontab. When anything in it is wrong, the error is a
 // job.Mistakes with all that is, and there are no jobs; the notes are there
 // in either case.
-func Parse(file string, data []byte) (job.File, error) {
+func Parse(file string, data []byte) (job.File, error) { return parseFile(file, data, false) }
+
+// ParseSystem is Parse for a system crontab, as /etc/crontab and those in /etc/cron.d, whose lines have a user before
+// the command.
+func ParseSystem(file string, data []byte) (job.File, error) { return parseFile(file, data, true) }
+
+func parseFile(file string, data []byte, system bool) (job.File, error) {
 	p := parser{
+		system: system,
 		report: job.Report{File: file},
 		shell:  job.DefaultShell,
 		zone:   time.Local,
 		named:  make(map[string]int),
 	}
 	p.read(data)
-	p.noteUsers()
+	if !system {
+		p.noteUsers()
+	}
 	p.nameJobs()
 
 	f := job.File{Name: file}
@@ -46,6 +55,7 @@ func Parse(file string, data []byte) (job.File, error) {
 // parser is the state that lines leave behind for the lines after them.
 type parser struct {
 	report job.Report
+	system bool // lines have a user
 	jobs   []job.Job
 	seen   int // lines that were meant to be jobs, right or wrong
 
@@ -148,6 +158,10 @@ func (p *parser) job(n int, text string) {
 	settings := p.settings()
 	syntax := settings.Syntax(p.pending)
 	fields, rest := split(text, syntax)
+	user := ""
+	if p.system {
+		user, rest = cutUser(rest)
+	}
 	for option := cronOption(rest); option != ""; option = cronOption(rest) {
 		p.report.Note(n, "remove it", "%s before the command is an option of some crons, and is ignored", option)
 		rest = strings.TrimLeft(rest[len(option):], blanks)
@@ -158,6 +172,10 @@ func (p *parser) job(n int, text string) {
 	}
 	if what, hint := misshapen(fields, script, syntax); what != "" {
 		p.report.Mistake(n, hint, "%s", what)
+		return
+	}
+	if p.system && !isUser(user) {
+		p.report.Mistake(n, "write the user after the schedule, such as root, and then the command", "%q cannot be the name of a user", user)
 		return
 	}
 	if strings.TrimSpace(script) == "" {
@@ -179,6 +197,9 @@ func (p *parser) job(n int, text string) {
 	j := settings.Job
 	j.Name, j.Line, j.Schedule = p.pending, n, schedule
 	j.Command.Script, j.Command.Stdin = script, stdin
+	if user != "" {
+		j.Command.User = user
+	}
 	if schedule.AtStart {
 		j.Jitter = 0 // it starts at once
 	}

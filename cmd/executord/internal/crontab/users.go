@@ -6,11 +6,10 @@ import (
 )
 
 // noteUsers notes commands that begin with the user field of a system crontab. A name that many systems have is one if
-// an argument follows. Any other is if the file is one of those in /etc, or if each of its jobs seems to have one.
+// an argument follows. Any other is if each job of the file seems to have one.
 //
 // The machine's own users are not asked for: a file must read the same everywhere.
 func (p *parser) noteUsers() {
-	inSystem := p.report.File == "/etc/crontab" || strings.HasPrefix(p.report.File, "/etc/cron.d/")
 	all := len(p.jobs) > 0
 	for _, j := range p.jobs {
 		user, likely, _ := userField(j.Command.Script)
@@ -18,8 +17,8 @@ func (p *parser) noteUsers() {
 	}
 	for _, j := range p.jobs {
 		user, _, known := userField(j.Command.Script)
-		if user != "" && (known || all || inSystem) {
-			p.report.Note(j.Line, "remove it; jobs run as the user who runs executord",
+		if user != "" && (known || all) {
+			p.report.Note(j.Line, "use --format system if it is one; otherwise remove it, as jobs run as the user who runs executord",
 				"%q looks like the user field of a system crontab; here it is the program to run", user)
 		}
 	}
@@ -39,8 +38,20 @@ func userField(script string) (user string, likely, known bool) {
 	return words[0], command, slices.Contains(systemUsers, words[0])
 }
 
+// cutUser cuts the user off what follows a schedule.
+func cutUser(text string) (user, rest string) {
+	words, rest := splitWords(text, 1)
+	if len(words) == 0 {
+		return "", ""
+	}
+	return words[0], rest
+}
+
 // isUser reports whether a word has the form of a user's name.
 func isUser(word string) bool {
+	if word == "" {
+		return false
+	}
 	first := word[0]
 	return len(word) <= 32 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" && (first == '_' || first >= 'a')
 }

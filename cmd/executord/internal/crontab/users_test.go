@@ -31,10 +31,4 @@ func TestParseNotesUserField(t *testing.T) {
 			t.Errorf("%s: notes on lines %v, want %v", test.name, lines, test.lines)
 		}
 	}
-	for _, file := range []string{"/etc/crontab", "/etc/cron.d/x"} {
-		f, err := Parse(file, []byte("@daily alice date\n@daily tar c /x\n"))
-		if err != nil || len(f.Notes) != 1 || f.Notes[0].Line != 1 {
-			t.Errorf("%s: %v, %v", file, f.Notes, err)
-		}
-	}
 }

@@ -20,7 +20,8 @@ const StoreVariable = "EXECUTORD_STORE"
 
 // environment returns the environment of the run. Later entries win:
 //
-//  1. the daemon's own, and what is missing there of HOME, LOGNAME, USER, PATH
+//  1. the daemon's own, and what is missing there of HOME, LOGNAME, USER, PATH; for another user only PATH, TZ and the
+//     locale of these, and that user's HOME, LOGNAME and USER
 //  2. SHELL, the shell that the job is run by
 //  3. the variables of the file
 //  4. EXECUTORD_JOB, EXECUTORD_RUN and EXECUTORD_DUE; of a job of the store also EXECUTORD_ATTEMPT and EXECUTORD_TOKEN
@@ -40,9 +41,14 @@ func (r *run) environment() []string {
 
 // Environment returns the first three parts of the environment of a command's runs.
 func Environment(c job.Command) []string {
+	as, _, _ := userOf(c) // without the user there is no run
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return process.IsVariable(variable, StoreVariable) // it may have a password, and jobs print their environment
+		return process.IsVariable(variable, StoreVariable) || // it may have a password, and jobs print their environment
+			as != nil && !isForAll(variable)
 	})
+	if as != nil {
+		env = append(env, "HOME="+as.Home, "LOGNAME="+as.Name, "USER="+as.Name)
+	}
 	for _, missing := range [...]struct {
 		name  string
 		value func() string
@@ -52,7 +58,7 @@ func Environment(c job.Command) []string {
 		{"LOGNAME", func() string { return self().Username }},
 		{"USER", func() string { return self().Username }},
 	} {
-		if os.Getenv(missing.name) != "" {
+		if os.Getenv(missing.name) != "" || as != nil && missing.name != "PATH" {
 			continue
 		}
 		if value := missing.value(); value != "" {
@@ -63,6 +69,35 @@ func Environment(c job.Command) []string {
 		env = append(env, "SHELL="+c.Shell)
 	}
 	return append(env, c.Env...)
+}
+
+// isForAll reports whether a variable of the daemon is one of commands that run as another user, too. There may be
+// secrets in others.
+func isForAll(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	return name == "PATH" || name == "TZ" || name == "LANG" || strings.HasPrefix(name, "LC_")
+}
+
+// userOf returns the user that a command is run as, nil for the daemon's own, and the directory that it is run in.
+func userOf(c job.Command) (as *process.User, dir string, err error) {
+	if c.User == "" {
+		return nil, c.Dir, nil
+	}
+	if as, err = process.LookUpUser(c.User); err != nil {
+		return nil, "", err
+	}
+	if dir = c.Dir; dir == "" && as != nil {
+		// The daemon's own may be one that the user cannot enter.
+		if dir = as.Home; !isDir(dir) {
+			dir = "/"
+		}
+	}
+	return as, dir, nil
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // self returns the user of the daemon. A container may run under a

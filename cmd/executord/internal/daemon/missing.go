@@ -11,6 +11,9 @@ import (
 // Missing returns what a command needs and does not find now: its directory, its program, or its shell and the program
 // that the script begins with.
 func Missing(c job.Command) error {
+	if _, _, err := userOf(c); err != nil {
+		return err
+	}
 	run := process.Command{Args: c.Args, Env: Environment(c), Dir: c.Dir}
 	if len(c.Args) > 0 {
 		return run.Missing()

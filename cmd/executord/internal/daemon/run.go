@@ -108,10 +108,15 @@ func (r *run) command(ctx context.Context) process.Result {
 	if len(args) == 0 {
 		args = []string{c.Shell, "-c", c.Script}
 	}
+	as, dir, err := userOf(c)
+	if err != nil {
+		return process.Result{Err: err}
+	}
 	return r.entry.daemon.command(ctx, process.Command{
 		Args:    args,
 		Env:     r.environment(),
-		Dir:     c.Dir,
+		Dir:     dir,
+		As:      as,
 		Stdin:   c.Stdin,
 		Timeout: r.job.Timeout,
 	}, process.Observer{

@@ -42,7 +42,8 @@ type Command struct {
 
 	Stdin string   // written to the command's standard input, then closed; "" means /dev/null
 	Env   []string // NAME=value, added to the daemon's own environment; later entries win
-	Dir   string   // working directory; "" means the daemon's own
+	Dir   string   // working directory; "" means the daemon's own, and with a User that one's home
+	User  string   // to run it as; "" means the daemon's own
 }
 
 // DefaultShell runs commands unless the file says SHELL=, as in cron. The

@@ -29,6 +29,8 @@ var All = []*Key{
 		set: setShell},
 	{Name: "dir", Kind: Text, Place: Above | Comment, Example: "/srv/shop", Doc: "The working directory. The default is executord's own.",
 		set: text(func(s *Settings) *string { return &s.Job.Command.Dir })},
+	{Name: "user", Kind: Text, Place: Above | Comment, Example: "www-data", Doc: "The user that the command is run as, for which executord has to be root. The default is executord's own.",
+		set: text(func(s *Settings) *string { return &s.Job.Command.User })},
 	{Name: "env", Kind: Variables, Place: Above, Doc: "Variables of the command; a job's are added to those above all jobs."},
 }
 

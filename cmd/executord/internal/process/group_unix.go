@@ -16,6 +16,13 @@ import (
 // which is of no use, and keeps ps from showing what belongs together.
 func newGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
+// take makes a process that of the user.
+func (u *User) take(attr *syscall.SysProcAttr) {
+	if u != nil {
+		attr.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
+	}
+}
+
 // terminateGroup asks a group to end. What was stopped is woken for that.
 func terminateGroup(group int) { terminate(-group) }
 

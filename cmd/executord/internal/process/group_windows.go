@@ -15,6 +15,9 @@ func newGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
+// take is never called with a user: none of Windows can be switched to.
+func (*User) take(*syscall.SysProcAttr) {}
+
 func terminateGroup(group int) { killGroup(group) }
 
 func killGroup(group int) {

@@ -27,6 +27,7 @@ type Command struct {
 	Args  []string // program and arguments; the program is looked for in the PATH of Env
 	Env   []string // the whole environment; of two values for a name the later one wins
 	Dir   string   // working directory; "" means the caller's own
+	As    *User    // nil for the caller's own user
 	Stdin string   // standard input; "" means /dev/null
 
 	// Timeout is how long the command may take, from when it is started: what it
@@ -191,9 +192,10 @@ type Stray struct {
 // The pipes are made then, too: of many commands that are due at once, those that wait would
 // have thousands of files open, which each start copies and closes.
 func (s *Supervisor) start(
-	ctx context.Context, cmd *exec.Cmd, stdin string,
+	ctx context.Context, cmd *exec.Cmd, stdin string, as *User,
 ) (c *child, p *pipes, began time.Time, err error) {
 	cmd.SysProcAttr = newGroup()
+	as.take(cmd.SysProcAttr)
 	s.inside.put(cmd.SysProcAttr)
 	select {
 	case s.turn <- struct{}{}:
@@ -270,7 +272,7 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 	if err != nil {
 		return Result{Err: err}
 	}
-	child, pipes, began, err := s.start(ctx, cmd, c.Stdin)
+	child, pipes, began, err := s.start(ctx, cmd, c.Stdin, c.As)
 	if err != nil {
 		if err == ctx.Err() {
 			return notStarted(ctx)
