@@ -22,9 +22,9 @@ func newRun() *cobra.Command {
 		Use:   "run FILE...",
 		Short: "Run the jobs of files until SIGINT or SIGTERM",
 		Long: strings.TrimSpace(`
-run reads each FILE (- for standard input), a crontab or TOML, and runs the jobs when
-they are due. With a mistake in FILE it starts nothing, prints every mistake and
-exits with 1; see executord check.
+run reads each FILE (- for standard input), a crontab or TOML, and runs the
+jobs when they are due. With a mistake in FILE it starts nothing, prints every
+mistake and exits with 1; see executord check.
 
 A job never overlaps itself: what comes due while a run goes on is skipped,
 counted and logged. The log goes to standard output, short on a terminal and as
