@@ -8,16 +8,18 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/executor-go/executor/cmd/executord/internal/nodelock"
 )
 
 // checkBeside refuses files beside a store that somebody has put there who may not write to the store: SQLite takes the
-// log that lies beside it for a part of it.
+// log that lies beside it for a part of it, and the daemon the list of its nodes.
 func checkBeside(name string, store fs.FileInfo) error {
 	owners := map[uint32]bool{0: true, uint32(os.Geteuid()): true}
 	if stat, ok := store.Sys().(*syscall.Stat_t); ok {
 		owners[stat.Uid] = true
 	}
-	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+	for _, suffix := range []string{"-wal", "-shm", "-journal", nodelock.Suffix} {
 		info, err := os.Lstat(name + suffix)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,7 +15,9 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/nodelock"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 func newRun() *cobra.Command {
@@ -174,7 +177,7 @@ func (o *runOptions) run() error {
 	o.hadJobs = len(file.Jobs) > 0
 	reloads := catchReloads()
 	defer signal.Stop(reloads)
-	store, err := o.openStore()
+	store, dead, err := o.openStore()
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
 	}
@@ -196,6 +199,9 @@ func (o *runOptions) run() error {
 	defer log.Close()
 	if zone := job.Misnamed(); zone != "" {
 		log.Warn("TZ ignored", "TZ", zone, "reason", misnamedZone, "hint", job.ZoneHint)
+	}
+	for _, node := range dead {
+		log.Info("took over from a daemon that was killed", "node", node)
 	}
 	logExposed(log.Logger, otherWriters(read, o.store.name()))
 	again := make(chan job.File)
@@ -226,14 +232,28 @@ func (o *runOptions) run() error {
 	return conclude(log, sum, lost.Load())
 }
 
-// openStore opens the store of the command line, or one in memory.
-func (o *runOptions) openStore() (store daemon.Store, err error) {
+// openStore opens the store of the command line, or one in memory. In a file, nodes whose processes were killed do not
+// keep what they held until their leases end: dead has their names.
+func (o *runOptions) openStore() (store daemon.Store, dead []string, err error) {
 	if !o.stored() {
-		return daemon.Memory(), nil
+		return daemon.Memory(), nil, nil
 	}
+	name := o.store.name()
 	store = daemon.Store{Namespace: *o.namespace, Lease: o.lease}
-	store.Store, store.Name, err = openStore(o.store.name(), true)
-	return store, err
+	if store.Store, store.Name, err = openStore(name, true); err != nil || isDatabase(name) {
+		return store, nil, err
+	}
+	if full, ok := store.Store.(durablestore.Full); ok {
+		locked := nodelock.New(full, name)
+		store.Store = locked
+		ctx, cancel := context.WithTimeout(context.Background(), clientTimeout)
+		defer cancel()
+		if dead, err = locked.Bury(ctx); err != nil {
+			store.Close()
+			return store, nil, explainStore(store.Name, err)
+		}
+	}
+	return store, dead, nil
 }
 
 // conclude logs the last line, closes the log, and returns the error of run.

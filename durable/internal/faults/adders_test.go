@@ -178,7 +178,7 @@ func fill(t *testing.T, dir string) {
 	if err := syscall.Statfs(dir, &disk); err != nil {
 		t.Fatal(err)
 	}
-	used := (int64(disk.Blocks-disk.Bfree) + 16) * disk.Bsize // others write meanwhile
+	used := (int64(disk.Blocks-disk.Bfree) + 16) * int64(disk.Bsize) // others write meanwhile
 	if syscall.Mount("faults", dir, "tmpfs", syscall.MS_REMOUNT, fmt.Sprint("size=", used)) != nil {
 		return // they have written more
 	}
