@@ -1,0 +1,149 @@
+package importer_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/executor-go/executor/cmd/executord/internal/importer"
+	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
+)
+
+var update = flag.Bool("update", false, "write testdata/*.toml")
+
+func beside(name string) ([]byte, error) {
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		return nil, errors.New("it is not beside the file")
+	}
+	return data, nil
+}
+
+// What is made of a file of each kind is as testdata has it, and a job file without mistakes and notes.
+func TestReadEachKind(t *testing.T) {
+	for _, name := range []string{"backup.timer", "compose.yml", "ofelia.ini", "cron.yaml", "dkron.json", "cronicle.txt", "wf.yml"} {
+		data, err := beside(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs, err := importer.Read("", name, data, beside)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got, off := importer.TOML(name, jobs)
+		golden := filepath.Join("testdata", name+".toml")
+		if *update {
+			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+		}
+		file, err := tomlfile.Parse(name, []byte(got))
+		if err != nil || len(file.Notes) > 0 || len(file.Jobs) != len(jobs)-off {
+			t.Errorf("%s: %d jobs of %d, notes %v, mistakes %v", name, len(file.Jobs), len(jobs), file.Notes, err)
+		}
+	}
+}
+
+// An OnCalendar is the schedule with the same times, and one without counterpart is none.
+func TestReadCalendars(t *testing.T) {
+	for text, want := range map[string]string{
+		"daily":                          "@daily",
+		"weekly":                         "0 0 * * 1",
+		"quarterly":                      "0 0 1 1,4,7,10 *",
+		"Mon..Fri 10:00":                 "0 10 * * mon-fri",
+		"Sat,Sun 10:00:30":               "@extended 30 0 10 * * sat,sun",
+		"Fri..Mon 10:00":                 "0 10 * * fri-sat,sun-mon",
+		"Monday *-*-* 00:00:00":          "0 0 * * mon",
+		"*-*-* *:00/10:00":               "*/10 * * * *",
+		"*-*-* 6..22/2:05:00":            "5 6-22/2 * * *",
+		"*-*-* 5/6:00":                   "0 5-23/6 * * *",
+		"*-01,07-15 03:00":               "0 3 15 1,7 *",
+		"12-24 18:00":                    "0 18 24 12 *",
+		"*-*~03 12:00":                   "@extended 0 12 L-2 * *",
+		"Fri *-*-13 09:00":               "@extended 0 9 13 * +fri",
+		"2027-*-01 00:00:00":             "@extended 0 0 0 1 * * 2027",
+		"*-*-* 02:30:00 America/Chicago": "30 2 * * *",
+		"*-*-* 02:30:00.5":               "",
+		"someday":                        "",
+		"1:2:3:4":                        "",
+	} {
+		jobs, err := importer.Read("systemd", "x.timer", []byte("[Timer]\nOnCalendar="+text+"\n"), beside)
+		if err != nil || len(jobs) != 1 || jobs[0].Schedule != want {
+			t.Errorf("%s: %+v, %v; want %q", text, jobs, err, want)
+			continue
+		}
+		if zone := jobs[0].Zone; (zone == "America/Chicago") != strings.Contains(text, "Chicago") {
+			t.Errorf("%s: zone %q", text, zone)
+		}
+		if lost := strings.Join(jobs[0].Lost, "; "); strings.Contains(lost, "OnCalendar="+text) != (want == "") {
+			t.Errorf("%s: lost %s", text, lost)
+		}
+	}
+}
+
+// A timer that counts is @every, and one that only waits for the boot is @reboot.
+func TestReadSpans(t *testing.T) {
+	for text, want := range map[string]string{
+		"OnBootSec=15min\nOnUnitActiveSec=1w 2d": "@every 216h",
+		"OnUnitActiveSec=90":                     "@every 1m30s",
+		"OnUnitInactiveSec=1h 30min":             "@every 1h30m",
+		"OnBootSec=5min":                         "@reboot",
+		"OnUnitActiveSec=1 fortnight":            "",
+	} {
+		jobs, err := importer.Read("systemd", "x.timer", []byte("[Timer]\n"+text+"\n"), beside)
+		if err != nil || len(jobs) != 1 || jobs[0].Schedule != want {
+			t.Errorf("%s: %+v, %v; want %q", text, jobs, err, want)
+		}
+	}
+}
+
+// A file that does not show whose it is, or is none of the kind, is an error that says what to do.
+func TestReadRefusesFiles(t *testing.T) {
+	for _, test := range []struct{ kind, name, text, want string }{
+		{"", "x.yml", "a: 1\n", "it does not show whose jobs they are; say --kind systemd|ofelia|"},
+		{"", "x.service", "[Service]\n", "name the .timer"},
+		{"", "x.yml", "a: [\n", "yaml: "},
+		{"systemd", "x.timer", "[Unit]\n", "it has no [Timer]"},
+		{"github", "x.yml", "on: push\njobs: {a: {}}\n", "the workflow has no schedule"},
+		{"at", "x", "", `there is no kind "at"`},
+	} {
+		if _, err := importer.Read(test.kind, test.name, []byte(test.text), beside); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s %s: %v, want %s", test.kind, test.text, err, test.want)
+		}
+	}
+}
+
+// Whatever is read, what is made of it has no mistakes, and as many jobs as are not comments.
+func FuzzReadMakesJobFiles(f *testing.F) {
+	for _, name := range []string{"backup.timer", "compose.yml", "ofelia.ini", "cron.yaml", "dkron.json", "cronicle.txt", "wf.yml"} {
+		data, err := beside(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(name, data)
+	}
+	f.Add("x.timer", []byte("[Timer]\nOnUnitActiveSec=1\n[Timer]\nOnCalendar=*:0/0\n"))
+	f.Add("x.json", []byte(`[{"name":"a\u0000'''\"\\","schedule":"@every 1h","executor":"shell","executor_config":{"command":"a\nb'''\u001b","shell":"true","env":"A=\u0000,1=2","cwd":"\u0000"}}]`))
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		jobs, err := importer.Read("", name, data, beside)
+		if err != nil || len(data) > 4096 || len(jobs) > 100 {
+			return
+		}
+		text, off := importer.TOML(name, jobs)
+		file, err := tomlfile.Parse(name, []byte(text))
+		if err != nil || len(file.Jobs) != len(jobs)-off {
+			t.Errorf("%d jobs of %d, %d off: %v\n%s", len(file.Jobs), len(jobs), off, err, text)
+		}
+	})
+}

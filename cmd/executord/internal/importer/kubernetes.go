@@ -1,0 +1,95 @@
+package importer
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// readKubernetes reads the CronJobs in a file of YAML or JSON.
+func readKubernetes(data []byte) (jobs []Job, err error) {
+	docs, err := readYAML(data)
+	if err != nil {
+		return nil, err
+	}
+	for _, doc := range docs {
+		o := newObject(doc)
+		list := []any{doc}
+		if o.has("items") {
+			list = o.list("items")
+		}
+		for _, item := range list {
+			if o := newObject(item); o.text("kind") == "CronJob" {
+				jobs = append(jobs, cronJob(o))
+			}
+		}
+	}
+	return jobs, nil
+}
+
+func cronJob(o *object) Job {
+	meta, spec := o.object("metadata"), o.object("spec")
+	j := Job{Name: meta.text("name"), Schedule: strings.ReplaceAll(spec.text("schedule"), "?", "*"), Zone: spec.text("timeZone"), Off: spec.truth("suspend")}
+	if j.Zone == "" {
+		j.Zone = "UTC" // that of nearly each control plane
+	}
+	switch policy := spec.text("concurrencyPolicy"); policy {
+	case "", "Forbid":
+	default:
+		j.lose("concurrencyPolicy: %s; runs of a job do not overlap", policy)
+	}
+	if seconds := spec.text("startingDeadlineSeconds"); seconds != "" {
+		j.lose("startingDeadlineSeconds: %s; a run that is late is started", seconds)
+	}
+	spec.skip("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+	job := spec.object("jobTemplate").object("spec")
+	j.Timeout = time.Duration(job.number("activeDeadlineSeconds")) * time.Second
+	job.skip("ttlSecondsAfterFinished")
+	pod := job.object("template").object("spec")
+	pod.skip("restartPolicy")
+	containers := pod.list("containers")
+	for i, value := range containers {
+		c := newObject(value)
+		if i > 0 {
+			j.lose("the container %s", c.text("name"))
+			continue
+		}
+		container(&j, c)
+	}
+	pod.rest(&j, "")
+	job.rest(&j, "jobTemplate.")
+	spec.rest(&j, "")
+	return j
+}
+
+// container takes the command of a container.
+func container(j *Job, c *object) {
+	j.Args = append(c.texts("command"), c.texts("args")...)
+	if !c.has("command") {
+		if len(j.Args) > 0 {
+			j.lose("the program of the image, before %s", brief(strings.Join(j.Args, " ")))
+		}
+		j.Args = nil
+	}
+	if len(j.Args) == 3 && strings.HasSuffix(j.Args[0], "/sh") && j.Args[1] == "-c" {
+		j.Script, j.Args = j.Args[2], nil
+	}
+	for _, arg := range append(j.Args, j.Script) {
+		if strings.Contains(arg, "$(") && j.Script == "" {
+			j.lose("the variables in %s", brief(arg))
+		}
+	}
+	j.Dir = c.text("workingDir")
+	for _, value := range c.list("env") {
+		v := newObject(value)
+		name := v.text("name")
+		if v.has("valueFrom") {
+			j.lose("the variable %s, from %s", name, brief(v.get("valueFrom")))
+			continue
+		}
+		j.setEnv(name, v.text("value"))
+	}
+	j.lose("the image %s: its programs have to be on this machine", fmt.Sprint(c.get("image")))
+	c.skip("name", "imagePullPolicy")
+	c.rest(j, "")
+}

@@ -1,0 +1,334 @@
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// readTimer reads a timer of systemd, and the service beside it.
+func readTimer(name string, data []byte, beside func(string) ([]byte, error)) (jobs []Job, err error) {
+	base := strings.TrimSuffix(filepath.Base(name), ".timer")
+	j := Job{Name: base}
+	unit := base + ".service"
+	var schedules []string
+	var spans []string
+	found := false
+	for _, s := range readINI(data) {
+		if s.name != "Timer" {
+			continue // Unit, Install
+		}
+		found = true
+		for _, k := range s.keys {
+			switch k.Name {
+			case "OnCalendar":
+				schedules = append(schedules, k.Value)
+				if k.Value == "" {
+					schedules = nil // takes back those above
+				}
+			case "OnUnitActiveSec", "OnUnitInactiveSec":
+				spans = append(spans, k.Value)
+				if k.Name == "OnUnitInactiveSec" {
+					j.lose("OnUnitInactiveSec counts from the end of a run; @every counts from when executord starts")
+				}
+			case "OnBootSec", "OnStartupSec", "OnActiveSec":
+				if len(s.keys) == 1 || !hasKey(s.keys, "OnCalendar", "OnUnitActiveSec", "OnUnitInactiveSec") {
+					schedules = append(schedules, "@reboot")
+				}
+				j.lose("%s=%s: a job of @reboot starts with executord, and others wait for their next time", k.Name, k.Value)
+			case "RandomizedDelaySec":
+				if j.Jitter, err = span(k.Value); err != nil {
+					j.lose("RandomizedDelaySec=%s: %v", k.Value, err)
+				}
+			case "Unit":
+				unit = k.Value
+			case "Persistent":
+				if k.Value == "true" || k.Value == "yes" {
+					j.lose("Persistent=true: for times without a daemon run executord with --store")
+				}
+			case "AccuracySec": // executord is on time
+			default:
+				j.lose("%s=%s", k.Name, k.Value)
+			}
+		}
+	}
+	if !found {
+		return nil, errors.New("it has no [Timer]")
+	}
+	if text, err := beside(unit); err != nil {
+		j.lose("%s: %v", unit, err)
+	} else {
+		readService(&j, text)
+	}
+	for _, text := range spans {
+		one := j
+		if every, err := span(text); err != nil {
+			one.lose("OnUnitActiveSec=%s: %v", text, err)
+		} else {
+			one.Schedule = "@every " + duration(every)
+		}
+		jobs = append(jobs, one)
+	}
+	for _, text := range schedules {
+		one := j
+		one.Lost = slices.Clone(j.Lost)
+		if text == "@reboot" {
+			one.Schedule = text
+		} else if one.Schedule, one.Zone, err = calendar(text); err != nil {
+			one.lose("OnCalendar=%s: %v", text, err)
+		}
+		jobs = append(jobs, one)
+	}
+	if len(jobs) == 0 {
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+func hasKey(keys []Variable, names ...string) bool {
+	return slices.ContainsFunc(keys, func(k Variable) bool { return slices.Contains(names, k.Name) })
+}
+
+// readService takes the command of a service, and what is around it.
+func readService(j *Job, data []byte) {
+	var commands []string
+	for _, s := range readINI(data) {
+		if s.name != "Service" {
+			continue
+		}
+		for _, k := range s.keys {
+			switch k.Name {
+			case "ExecStart":
+				if k.Value == "" {
+					commands = nil
+				} else {
+					commands = append(commands, k.Value)
+				}
+			case "Type":
+				if k.Value != "oneshot" && k.Value != "simple" && k.Value != "exec" {
+					j.lose("Type=%s", k.Value)
+				}
+			case "User":
+				j.User = k.Value
+			case "WorkingDirectory":
+				if j.Dir = k.Value; strings.HasPrefix(k.Value, "-") || strings.HasPrefix(k.Value, "~") {
+					j.lose("WorkingDirectory=%s", k.Value)
+					j.Dir = ""
+				}
+			case "Environment":
+				list, ok := words(k.Value)
+				if !ok {
+					j.lose("Environment=%s", k.Value)
+				}
+				for _, word := range list {
+					name, value, _ := strings.Cut(word, "=")
+					j.setEnv(name, value)
+				}
+			case "RuntimeMaxSec", "TimeoutStartSec", "TimeoutSec":
+				if timeout, err := span(k.Value); err == nil {
+					j.Timeout = timeout
+				} else if k.Value != "infinity" {
+					j.lose("%s=%s: %v", k.Name, k.Value, err)
+				}
+			default:
+				j.lose("[Service] %s=%s", k.Name, k.Value)
+			}
+		}
+	}
+	for i, c := range commands {
+		prefix := c[:len(c)-len(strings.TrimLeft(c, "-@:+!|"))]
+		if commands[i] = c[len(prefix):]; prefix != "" {
+			j.lose("the %s before ExecStart", prefix)
+		}
+		if regexp.MustCompile(`%[a-zA-Z]`).MatchString(commands[i]) {
+			j.lose("what systemd puts in place of %% in: %s", commands[i])
+		}
+		commands[i] = strings.ReplaceAll(commands[i], "%%", "%")
+	}
+	switch list, ok := words(strings.Join(commands, "\n")); {
+	case len(commands) == 1 && ok && !strings.Contains(commands[0], "$"):
+		j.Args = list
+	default:
+		j.Script = strings.Join(commands, " &&\n")
+	}
+}
+
+// setEnv sets a variable, if it can be one.
+func (j *Job) setEnv(name, value string) {
+	if !variableName.MatchString(name) || strings.Contains(value, "\x00") {
+		j.lose("the variable %q", name)
+		return
+	}
+	j.Env = append(j.Env, Variable{name, value})
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// span reads a length of time of systemd, as "1h 30min", "90" or "2 weeks".
+func span(text string) (total time.Duration, err error) {
+	rest := strings.TrimSpace(text)
+	if rest == "" {
+		return 0, errors.New("it is empty")
+	}
+	for rest != "" {
+		m := spanPart.FindStringSubmatch(rest)
+		if m == nil {
+			return 0, fmt.Errorf("%q is no length of time", text)
+		}
+		unit, ok := spanUnits[m[2]]
+		n, err := strconv.ParseFloat(m[1], 64)
+		if !ok || err != nil || n*float64(unit) > float64(100*365*24*time.Hour) {
+			return 0, fmt.Errorf("%q is no length of time", text)
+		}
+		total += time.Duration(n * float64(unit))
+		rest = strings.TrimSpace(rest[len(m[0]):])
+	}
+	return total, nil
+}
+
+var spanPart = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)`)
+
+const day = 24 * time.Hour
+
+var spanUnits = map[string]time.Duration{
+	"": time.Second, "s": time.Second, "sec": time.Second, "second": time.Second, "seconds": time.Second,
+	"ms": time.Millisecond, "msec": time.Millisecond,
+	"m": time.Minute, "min": time.Minute, "minute": time.Minute, "minutes": time.Minute,
+	"h": time.Hour, "hr": time.Hour, "hour": time.Hour, "hours": time.Hour,
+	"d": day, "day": day, "days": day, "w": 7 * day, "week": 7 * day, "weeks": 7 * day,
+}
+
+// calendarWords are those of OnCalendar.
+var calendarWords = map[string]string{
+	"minutely": "* * * * *", "hourly": "@hourly", "daily": "@daily", "weekly": "0 0 * * 1", "monthly": "@monthly",
+	"yearly": "@yearly", "annually": "@yearly", "quarterly": "0 0 1 1,4,7,10 *", "semiannually": "0 0 1 1,7 *",
+}
+
+// calendar returns the schedule that an OnCalendar is, and its zone.
+func calendar(text string) (schedule, zone string, err error) {
+	parts := strings.Fields(text)
+	if n := len(parts); n > 1 {
+		if last := parts[n-1]; last == "UTC" || strings.Contains(last, "/") && last[0] >= 'A' && last[0] <= 'Z' {
+			zone, parts = last, parts[:n-1]
+		}
+	}
+	if len(parts) == 1 {
+		if word, ok := calendarWords[strings.ToLower(parts[0])]; ok {
+			return word, zone, nil
+		}
+	}
+	week, date, clock := "*", "*-*-*", "00:00:00"
+	for _, part := range parts {
+		switch {
+		case strings.Contains(part, ":"):
+			clock = part
+		case strings.ContainsAny(part[:1], "0123456789*"):
+			date = part
+		default:
+			week = strings.ToLower(strings.Trim(part, ","))
+		}
+	}
+	if week != "*" {
+		if week, err = weekdays(week); err != nil {
+			return "", "", err
+		}
+	}
+	date = strings.ReplaceAll(date, "~", "-~")
+	ymd := strings.Split(date, "-")
+	if len(ymd) == 2 {
+		ymd = append([]string{"*"}, ymd...)
+	}
+	hms := strings.Split(clock, ":")
+	if len(hms) == 2 {
+		hms = append(hms, "0")
+	}
+	if len(ymd) != 3 || len(hms) != 3 {
+		return "", "", errors.New("its form is not known")
+	}
+	var fields [6]string // second, minute, hour, day, month, year
+	for i, part := range []string{hms[2], hms[1], hms[0], ymd[2], ymd[1], ymd[0]} {
+		if fields[i], err = component(part, [...]int{0, 0, 0, 1, 1, 1970}[i], [...]int{59, 59, 23, 31, 12, 2099}[i]); err != nil {
+			return "", "", err
+		}
+	}
+	if week != "*" && fields[3] != "*" {
+		week = "+" + week // both have to match
+	}
+	all := []string{fields[1], fields[2], fields[3], fields[4], week}
+	extended := week[0] == '+' || strings.Contains(fields[3], "L")
+	if fields[0] != "0" || fields[5] != "*" {
+		all, extended = append([]string{fields[0]}, all...), true
+	}
+	if fields[5] != "*" {
+		all = append(all, fields[5])
+	}
+	if extended {
+		all = append([]string{"@extended"}, all...)
+	}
+	return strings.Join(all, " "), zone, nil
+}
+
+// weekdays returns the days of the week, as Mon..Fri, in cron's form.
+func weekdays(text string) (string, error) {
+	names := []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+	var days []string
+	for part := range strings.SplitSeq(text, ",") {
+		ends := strings.Split(part, "..")
+		for i, end := range ends {
+			if len(end) < 3 || !slices.Contains(names, end[:3]) {
+				return "", fmt.Errorf("%q is no day of the week", end)
+			}
+			ends[i] = end[:3]
+		}
+		if len(ends) > 2 {
+			return "", fmt.Errorf("%q is no range of days", part)
+		}
+		if len(ends) == 2 && slices.Index(names, ends[0]) > slices.Index(names, ends[1]) && ends[1] != "sun" {
+			days = append(days, ends[0]+"-sat", "sun-"+ends[1])
+			continue
+		}
+		days = append(days, strings.Join(ends, "-"))
+	}
+	return strings.Join(days, ","), nil
+}
+
+// component returns one part of a date or a time in cron's form.
+func component(text string, least, most int) (string, error) {
+	if last, ok := strings.CutPrefix(text, "~"); ok { // days before the end of the month, from 1
+		n, err := strconv.Atoi(last)
+		if err != nil || n < 1 {
+			return "", fmt.Errorf("%q has no counterpart", text)
+		}
+		if n == 1 {
+			return "L", nil
+		}
+		return fmt.Sprintf("L-%d", n-1), nil
+	}
+	var items []string
+	for item := range strings.SplitSeq(text, ",") {
+		value, step, stepped := strings.Cut(item, "/")
+		value = strings.ReplaceAll(value, "..", "-")
+		if strings.Trim(value, "0123456789-*") != "" || strings.Trim(step, "0123456789") != "" || value == "" || stepped && step == "" {
+			return "", fmt.Errorf("%q has no counterpart", item) // a fraction of a second, too
+		}
+		if n, err := strconv.Atoi(value); err == nil {
+			value = strconv.Itoa(n) // without zeros before it
+		}
+		switch {
+		case !stepped:
+		case value == strconv.Itoa(least) || value == "*":
+			value = "*/" + step
+		case strings.Contains(value, "-"):
+			value += "/" + step
+		default:
+			value += fmt.Sprintf("-%d/%s", most, step) // which goes on to the end
+		}
+		items = append(items, value)
+	}
+	return strings.Join(items, ","), nil
+}

@@ -1,0 +1,154 @@
+package importer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// TOML returns a job file. What could not be brought is in comments. A job that does not run where it is from, or that
+// executord could not run, is a comment as a whole, and counted in off.
+func TOML(from string, jobs []Job) (text string, off int) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Imported from %s. Lines that begin with \"not brought\" say what is lost.\n", job.Printable(from))
+	used := make(map[string]bool)
+	for _, j := range jobs {
+		j.Name = uniqueName(j.Name, used)
+		lead := ""
+		b.WriteString("\n")
+		for _, lost := range j.Lost {
+			fmt.Fprintf(&b, "# not brought: %s\n", oneLine(lost))
+		}
+		if err := j.check(); err != nil {
+			fmt.Fprintf(&b, "# This job does not run yet: %s.\n", oneLine(err.Error()))
+			lead = "# "
+			off++
+		} else if j.Off {
+			b.WriteString("# This job was disabled.\n")
+			lead = "# "
+			off++
+		}
+		for line := range strings.Lines(j.table()) {
+			b.WriteString(lead + line)
+		}
+	}
+	return b.String(), off
+}
+
+func oneLine(text string) string { return job.Printable(strings.Join(strings.Fields(text), " ")) }
+
+// table returns the [[job]] of a job.
+func (j *Job) table() string {
+	var b strings.Builder
+	b.WriteString("[[job]]\n")
+	set := func(key, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-8s = %s\n", key, quote(value))
+		}
+	}
+	set("name", j.Name)
+	set("schedule", j.Schedule)
+	set("timezone", j.Zone)
+	if len(j.Args) > 0 {
+		args := make([]string, len(j.Args))
+		for i, arg := range j.Args {
+			args[i] = basic(arg)
+		}
+		fmt.Fprintf(&b, "command  = [%s]\n", strings.Join(args, ", "))
+	} else {
+		set("command", strings.TrimRight(j.Script, "\n"))
+		set("shell", j.Shell)
+	}
+	if j.Timeout > 0 {
+		set("timeout", duration(j.Timeout))
+	}
+	if j.Jitter > 0 {
+		set("jitter", duration(j.Jitter))
+	}
+	set("dir", j.Dir)
+	set("user", j.User)
+	if len(j.Env) > 0 {
+		var pairs []string
+		seen := make(map[string]bool)
+		for _, v := range slices.Backward(j.Env) { // the last of a name counts
+			if !seen[v.Name] {
+				pairs = append(pairs, v.Name+" = "+basic(v.Value))
+			}
+			seen[v.Name] = true
+		}
+		slices.Reverse(pairs)
+		fmt.Fprintf(&b, "env      = { %s }\n", strings.Join(pairs, ", "))
+	}
+	return b.String()
+}
+
+// uniqueName makes a name of a job of a text.
+func uniqueName(text string, used map[string]bool) string {
+	name := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("._-/", r) || job.ValidName(string(r)) {
+			return r
+		}
+		return '-'
+	}, job.CanonicalName(text))
+	name = strings.Trim(name, "-")
+	for len(name) > 60 {
+		name = name[:strings.LastIndexFunc(name, func(rune) bool { return true })]
+	}
+	if !job.ValidName(name) {
+		name = "job"
+	}
+	for base, n := name, 2; used[name]; n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	used[name] = true
+	return name
+}
+
+// duration writes a length of time without units that are zero.
+func duration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// quote writes a text in TOML: several lines in three quotes, where that can be.
+func quote(text string) string {
+	if !strings.Contains(text, "\n") || strings.Contains(text, "'''") || job.Printable(strings.ReplaceAll(text, "\n", "")) != strings.ReplaceAll(text, "\n", "") {
+		return basic(text)
+	}
+	return "'''\n" + text + "\n'''"
+}
+
+// basic writes a text in double quotes, or in single ones where it has double ones or backslashes.
+func basic(text string) string {
+	if strings.ContainsAny(text, `"\`) && !strings.Contains(text, "'") && job.Printable(text) == text {
+		return "'" + text + "'"
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
