@@ -37,14 +37,14 @@ func hostileFiles() map[string]string {
 		"jobs.toml": fill(strings.Replace(job, "'a'", "'a'", 1), size), "headers.toml": fill("[[job]]\n", size), "half headers.toml": fill("[[\n", size), "tables.toml": fill("[env]\n", size),
 		"dots.toml": "a" + fill(".a", size-20) + " = 1\n", "deep list.toml": "job = " + fill("[", size-20), "deep table.toml": "job = " + fill("{a=", size-20),
 		"inline jobs.toml": "job=[" + fill("{},", size-20) + "]", "numbers.toml": job + "stdin=[" + fill("1,", size-200) + "]", "bad escapes.toml": `a = "` + fill(`\q`, size-20) + `"`,
-		"long text.toml": job + "stdin = '" + fill("x", size-200) + "'\n", "open text.toml": job + "stdin = '''" + fill("x\n", size-200), "control.toml": fill("\x01", size), "keys.toml": keys(size),
+		"long text.toml": job + "stdin = '" + fill("x", size-200) + "'\n", "open text.toml": job + "stdin = '''" + fill("x\n", size-200), "control.toml": fill("\x01", size), "keys.toml": manyKeys(size),
 		"env.toml": manyEnvs(size), "timeouts.toml": job + "timeout = '9999999999h'\n", "nan.toml": job + "timeout = nan\n", "dates.toml": job + "timeout = 1979-05-27T07:32:00Z\n", "unicode keys.toml": fill("\"\\u0000\" = 1\n", size),
 	}
 	return files
 }
 
-// keys returns a table of many keys.
-func keys(size int) string {
+// manyKeys returns a table of many keys.
+func manyKeys(size int) string {
 	var b strings.Builder
 	for n := 0; b.Len() < size-20; n++ {
 		fmt.Fprintf(&b, "k%d = 1\n", n)

@@ -6,6 +6,7 @@
 //	executord explain '30 2 * * 1-5'
 //	                         say in words when a schedule is due
 //	executord import FILE... print TOML for what other schedulers have
+//	executord schema         print the JSON schema of job files, for editors
 //	executord version        print the version
 //
 // With run --store the jobs are kept in a file or in PostgreSQL, where these act on
@@ -125,7 +126,7 @@ those of its user.`),
 		}
 		return err
 	})
-	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext(), newExplain(), newImport())
+	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext(), newExplain(), newImport(), newSchema())
 	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate())...)
 	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs())
 	root.AddCommand(newVersion())

@@ -22,7 +22,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	jobkeys "github.com/executor-go/executor/cmd/executord/internal/keys"
+	"github.com/executor-go/executor/cmd/executord/internal/keys"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
@@ -218,16 +218,16 @@ func TestManualHasKeysOfJobs(t *testing.T) {
 	var got []string
 	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|.*\\| (\\w* ?)\\| (\\w* ?)\\|$").FindAllStringSubmatch(table, -1) {
 		got = append(got, row[1])
-		key := jobkeys.Find(row[1])
+		key := keys.Find(row[1])
 		if key == nil {
 			t.Errorf("the manual has the key %s, and there is none", row[1])
 			continue
 		}
-		if above, comment := row[2] == "yes ", row[3] == "yes "; above != key.In(jobkeys.Above) || comment != (key.In(jobkeys.Comment) || key.Name == "name") {
+		if above, comment := row[2] == "yes ", row[3] == "yes "; above != key.In(keys.Above) || comment != (key.In(keys.Comment) || key.Name == "name") {
 			t.Errorf("the manual says that %s stands above all jobs: %v, above a line: %v", key.Name, above, comment)
 		}
 	}
-	if want := jobkeys.Names(0); len(got) != len(want) {
+	if want := keys.Names(0); len(got) != len(want) {
 		t.Errorf("the manual has the keys %q, and they are %q", got, want)
 	}
 }

@@ -1,0 +1,66 @@
+package keys
+
+// Schema returns the JSON schema of a job file in TOML, as a value for package json. It is of draft 7, which the
+// editors know that have schemas for TOML.
+//
+// It says what a file may look like, and not all that is right: the reader has the last word.
+func Schema() map[string]any {
+	job, above := make(map[string]any), make(map[string]any)
+	for _, k := range All {
+		job[k.Name] = k.schema()
+		if k.In(Above) {
+			above[k.Name] = k.schema()
+		}
+	}
+	above["job"] = map[string]any{
+		"type":        "array",
+		"description": "The jobs. Each begins with a line [[job]].",
+		"items": map[string]any{
+			"type":                 "object",
+			"properties":           job,
+			"required":             Names(Needed),
+			"additionalProperties": false,
+		},
+	}
+	return map[string]any{
+		"$schema":              "http://json-schema.org/draft-07/schema#",
+		"title":                "A job file of executord",
+		"description":          "Keys above all jobs are defaults for jobs that do not set them.",
+		"type":                 "object",
+		"properties":           above,
+		"additionalProperties": false,
+	}
+}
+
+// schema returns that of the values of a key.
+func (k *Key) schema() map[string]any {
+	s := map[string]any{"description": k.Doc}
+	texts := map[string]any{"type": "string"}
+	switch k.Kind {
+	case Text:
+		s["type"] = "string"
+		if k.Values != nil {
+			s["enum"] = k.Values
+		}
+	case Duration:
+		s["type"], s["pattern"] = "string", `^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)(h|m|s|ms|us|µs|μs|ns)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(h|m|s|ms|us|µs|μs|ns))*$|^[+-]?0$`
+	case Truth:
+		s["type"] = "boolean"
+	case Number:
+		s["type"], s["minimum"] = "integer", 0
+	case List:
+		s["anyOf"] = []any{texts, map[string]any{"type": "array", "items": texts}}
+	case Command:
+		s["anyOf"] = []any{
+			map[string]any{"type": "string", "minLength": 1},
+			map[string]any{"type": "array", "minItems": 1, "items": texts},
+		}
+	case Variables:
+		s["type"], s["additionalProperties"] = "object", texts
+		s["propertyNames"] = map[string]any{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
+	}
+	if k.Example != "" && k.Kind != Truth && k.Kind != Number {
+		s["examples"] = []any{k.Example}
+	}
+	return s
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/keys"
+)
+
+func newSchema() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON schema of job files in TOML, for editors",
+		Long: strings.TrimSpace(`
+schema prints the JSON schema, of draft 7, of job files in TOML. Editors with
+Taplo, as VS Code with Even Better TOML, take it by the first line of a file:
+
+  #:schema ./executord.schema.json
+
+Then they complete keys, show what each is for, and mark what is wrong.`),
+		Example: "  executord schema > executord.schema.json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			text, err := json.MarshalIndent(keys.Schema(), "", "  ")
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
+			return err
+		},
+	}
+}
