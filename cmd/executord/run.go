@@ -17,7 +17,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/nodelock"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
-	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 func newRun() *cobra.Command {
@@ -243,15 +242,13 @@ func (o *runOptions) openStore() (store daemon.Store, dead []string, err error) 
 	if store.Store, store.Name, err = openStore(name, true); err != nil || isDatabase(name) {
 		return store, nil, err
 	}
-	if full, ok := store.Store.(durablestore.Full); ok {
-		locked := nodelock.New(full, name)
-		store.Store = locked
-		ctx, cancel := context.WithTimeout(context.Background(), clientTimeout)
-		defer cancel()
-		if dead, err = locked.Bury(ctx); err != nil {
-			store.Close()
-			return store, nil, explainStore(store.Name, err)
-		}
+	locked := nodelock.New(store.Store, name)
+	store.Store = locked
+	ctx, cancel := context.WithTimeout(context.Background(), clientTimeout)
+	defer cancel()
+	if dead, err = locked.Bury(ctx); err != nil {
+		store.Close()
+		return store, nil, explainStore(store.Name, err)
 	}
 	return store, dead, nil
 }
