@@ -92,7 +92,7 @@ func timesTable(jobs []job.Job, from time.Time, n int, show func(time.Time, job.
 		lead := []string{j.Name, line, schedule, j.Schedule.ZoneName()}
 		none := true
 		left := n
-		for at := range forecast.Upcoming(j.Schedule, from) {
+		for at := range forecast.Of(j, from) {
 			t.add(append(lead, show(at, j))...)
 			lead, none = make([]string, len(lead)), false
 			if left--; left == 0 {

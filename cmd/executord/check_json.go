@@ -90,7 +90,7 @@ func checkedOf(j job.Job, from time.Time, n int) checkedJob {
 	if !j.Schedule.AtStart {
 		c.Zone = j.Schedule.ZoneName()
 	}
-	for at := range forecast.Upcoming(j.Schedule, from) {
+	for at := range forecast.Of(j, from) {
 		if c.Next = append(c.Next, at); len(c.Next) == n {
 			break
 		}

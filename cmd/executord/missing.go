@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -35,6 +36,10 @@ func noteMissing(file *job.File) {
 	for _, j := range file.Jobs {
 		if noted[line{cmp.Or(j.File, file.Name), j.Line}] {
 			continue
+		}
+		if _, err := j.Season.Excludes(time.Now()); err != nil {
+			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
+				What: "not all exceptions of " + j.Name + " can be read: " + err.Error(), Hint: job.ExceptionHint})
 		}
 		if err := daemon.Missing(j.Command); err != nil {
 			if missing++; missing > mostMissing {

@@ -116,7 +116,7 @@ func dueTimes(jobs []job.Job, from time.Time) iter.Seq[due] {
 	return func(yield func(due) bool) {
 		var h dueHeap
 		for i, j := range jobs {
-			more, stop := iter.Pull(forecast.Upcoming(j.Schedule, from))
+			more, stop := iter.Pull(forecast.Of(j, from))
 			defer stop()
 			if at, ok := more(); ok {
 				h = append(h, due{Due: at, Job: j.Name, job: j, more: more, rank: i})

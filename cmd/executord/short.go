@@ -292,6 +292,8 @@ func (e *event) short() (sign, string) {
 		return signBad, "not started: " + e.text("reason")
 	case "run delayed":
 		return signNote, "delayed until " + shortTime(e.text("until"))
+	case "run excluded":
+		return signSkip, "excluded: " + e.text("reason")
 	case "runs skipped":
 		return signSkip, e.text("count") + " skipped, run " + e.text("running") + " goes on"
 	case "runs missed":

@@ -27,6 +27,10 @@ type Spec struct {
 
 	Progress bool `json:"progress,omitempty"`
 
+	From   string   `json:"from,omitempty"`
+	Until  string   `json:"until,omitempty"`
+	Except []string `json:"except,omitempty"`
+
 	// Off says that the job is not to run: it was removed from its file, or is
 	// on its way back. A run of it does nothing, and fails with ErrIdle.
 	Off bool `json:"off,omitempty"`
@@ -47,6 +51,7 @@ func NewSpec(j job.Job) Spec {
 		Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
 		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, User: c.User,
 		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress,
+		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
 	}
 }
 
@@ -56,6 +61,7 @@ func (s Spec) Job(name string) job.Job {
 		Name:    name,
 		Command: job.Command{Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir, User: s.User},
 		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress,
+		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},
 	}
 }
 
@@ -108,7 +114,7 @@ func (s *Spec) convert(fn func(string) string) {
 	for _, text := range []*string{&s.Shell, &s.Script, &s.Stdin, &s.Dir, &s.User} {
 		*text = fn(*text)
 	}
-	for _, texts := range []*[]string{&s.Args, &s.Env} {
+	for _, texts := range []*[]string{&s.Args, &s.Env, &s.Except} {
 		*texts = slices.Clone(*texts)
 		for i, text := range *texts {
 			(*texts)[i] = fn(text)

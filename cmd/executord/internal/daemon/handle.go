@@ -86,6 +86,11 @@ func (r *handled) handle(ctx context.Context) error {
 	if r.entry.daemon.leaving.Err() != nil {
 		return errDrain
 	}
+	if r.scheduled() {
+		if err := r.exclude(); err != nil {
+			return err
+		}
+	}
 	if r.jitters() {
 		if err := r.delay(ctx, rand.N(r.job.Jitter)); err != nil {
 			return err
@@ -98,14 +103,32 @@ func (r *handled) handle(ctx context.Context) error {
 }
 
 // jitters reports whether the run is to be delayed. It is not if it was delayed before, and in vain, nor if somebody
-// asked for it: then it is for a time that is none of its schedule.
+// asked for it.
 func (r *handled) jitters() bool {
-	if r.job.Jitter <= 0 || r.row.Attempt > 1 || r.row.Error == errDrain.text {
-		return false
-	}
+	return r.job.Jitter > 0 && r.row.Attempt <= 1 && r.row.Error != errDrain.text && r.scheduled()
+}
+
+// scheduled reports whether the run is for a time of its schedule. One that somebody asked for is not.
+func (r *handled) scheduled() bool {
 	times := catalog.Times(r.row)
 	before := r.row.Occurrence.Add(-time.Microsecond) // a store rounds up
 	return times == nil || !times.Next(before).After(r.row.Occurrence)
+}
+
+// exclude returns an error if the due time of the run does not count. The error stands in the history.
+func (r *run) exclude() error {
+	if r.job.Season.IsZero() {
+		return nil
+	}
+	reason, err := r.job.Season.Excludes(r.due)
+	if err != nil {
+		r.log.Warn("exceptions not read", "reason", err.Error(), "hint", "correct the file; until then the job runs")
+	}
+	if reason == "" {
+		return nil
+	}
+	r.log.Info("run excluded", "due", stamp(r.due), "reason", reason)
+	return executor.Permanent(errors.New("excluded: " + reason))
 }
 
 // delay waits, unless the daemon ends or the run is canceled meanwhile.
@@ -141,6 +164,9 @@ func (d *Daemon) runAtStart(j job.Job, now time.Time) {
 	e := d.entry(j.Name)
 	e.log.Info("job scheduled", "schedule", j.Schedule.Text)
 	r := &run{entry: e, job: j, number: 1, attempt: 1, due: now.In(j.Schedule.Location()), log: e.log.With("run", 1)}
+	if r.exclude() != nil {
+		return
+	}
 	err := d.pool.Go(context.Background(), func(ctx context.Context) error {
 		r.execute(ctx, func(outcome) int { return 0 })
 		return nil

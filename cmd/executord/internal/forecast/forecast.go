@@ -29,6 +29,32 @@ func Upcoming(s job.Schedule, from time.Time) iter.Seq[time.Time] {
 	}
 }
 
+// mostExcluded bounds the times in a row that do not count: after so many, none does.
+const mostExcluded = 100_000
+
+// Of returns the times from from on at which a job is due, those that do not count left out. Files of exceptions that
+// cannot be read exclude nothing.
+func Of(j job.Job, from time.Time) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		excluded := 0
+		for t := range Upcoming(j.Schedule, from) {
+			if j.Season.Over(t) {
+				return
+			}
+			if reason, _ := j.Season.Excludes(t); reason != "" {
+				if excluded++; excluded == mostExcluded {
+					return
+				}
+				continue
+			}
+			excluded = 0
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
 // A Change is one of the clock of a zone, and what it does to a schedule.
 type Change struct {
 	At     time.Time // the first instant after it, in the zone

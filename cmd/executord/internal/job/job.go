@@ -25,6 +25,7 @@ type Job struct {
 	File     string // in which the job is, if its set has several; else ""
 	Line     int    // where the job begins in its file, from 1
 	Schedule Schedule
+	Season   Season // which of the schedule's times count
 	Command  Command
 	Timeout  time.Duration // a run longer than this is ended; 0 means no limit
 	Progress bool          // lines of its output may say how far it has come

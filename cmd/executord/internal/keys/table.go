@@ -21,6 +21,12 @@ var All = []*Key{
 		set: setZone},
 	{Name: "cron", Kind: Text, Place: Above | Comment, Values: job.Languages, Example: "extended", Doc: "The language of the schedule.",
 		set: text(func(s *Settings) *string { return &s.Language })},
+	{Name: "from", Kind: Text, Place: Above | Comment, Example: "2027-01-01", Doc: "The first day of the job, or the time, in the zone of the schedule.",
+		set: moment("from", func(s *Settings) *string { return &s.Job.Season.From })},
+	{Name: "until", Kind: Text, Place: Above | Comment, Example: "2027-12-31", Doc: "The last day of the job, or the time, in the zone of the schedule.",
+		set: moment("until", func(s *Settings) *string { return &s.Job.Season.Until })},
+	{Name: "except", Kind: List, Place: Above | Comment, Example: "12-25", Doc: "Days and hours at which the job does not run: 2027-12-25, 12-25 for each year, 12-24..01-02, sat-sun, 22:00-06:00, fri 18:00-24:00, or a file with one of these a line.",
+		set: setExcept},
 	{Name: "timeout", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "A run that takes longer is ended. The default, 0s, is no limit.",
 		set: duration("timeout", func(s *Settings) *time.Duration { return &s.Job.Timeout })},
 	{Name: "jitter", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "Each start is delayed by a random time below this. The default is 0s.",
@@ -80,6 +86,27 @@ func duration(name string, field func(*Settings) *time.Duration) func(*Settings,
 func isNumber(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)
 	return err == nil
+}
+
+// moment returns the function that sets a day or a time. An empty one takes back what stands above all jobs.
+func moment(name string, field func(*Settings) *string) func(*Settings, []string) *Wrong {
+	return func(s *Settings, values []string) *Wrong {
+		if _, _, err := job.ParseMoment(values[0], time.UTC); err != nil && values[0] != "" {
+			return &Wrong{What: name + ": " + err.Error(), Hint: "write it as 2027-12-31, or with a time", Like: "2027-12-31 18:00"}
+		}
+		*field(s) = values[0]
+		return nil
+	}
+}
+
+func setExcept(s *Settings, values []string) *Wrong {
+	for _, value := range values {
+		if _, err := job.ParseException(value); err != nil {
+			return &Wrong{What: "except: " + err.Error(), Hint: job.ExceptionHint}
+		}
+	}
+	s.Job.Season.Except = values
+	return nil
 }
 
 func setZone(s *Settings, values []string) *Wrong {

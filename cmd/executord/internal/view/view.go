@@ -142,6 +142,9 @@ func Outcome(r durable.Run) string {
 		if strings.HasPrefix(r.Error, "timeout: ") {
 			return "timeout"
 		}
+		if strings.HasPrefix(r.Error, "excluded: ") { // nothing was run
+			return "excluded"
+		}
 		if strings.HasPrefix(r.Error, "canceled: ") { // the run alone, and not its job
 			return "canceled"
 		}

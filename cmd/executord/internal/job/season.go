@@ -1,0 +1,234 @@
+package job
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Season is when the due times of a job count: from one time until another, but for exceptions. Its texts are those of
+// the file, as ParseMoment and ParseException take them; they are read in the zone of the schedule.
+type Season struct {
+	From, Until string // "" for no limit
+	Except      []string
+}
+
+// IsZero reports whether all times count.
+func (s Season) IsZero() bool { return s.From == "" && s.Until == "" && len(s.Except) == 0 }
+
+// Excludes returns why a due time does not count, "" if it does. An error says that a file of exceptions could not be
+// read, or has a mistake: what it would exclude counts.
+func (s Season) Excludes(due time.Time) (reason string, err error) {
+	if from, _, wrong := ParseMoment(s.From, due.Location()); s.From != "" && wrong == nil && due.Before(from) {
+		return "it is before " + s.From, nil
+	}
+	if s.Over(due) {
+		return "it is after " + s.Until, nil
+	}
+	for _, text := range s.Except {
+		if !isPath(text) {
+			if e, wrong := ParseException(text); wrong == nil && e.has(due) {
+				return "except " + text, nil
+			}
+			continue
+		}
+		line, found := fileExcludes(text, due)
+		if line != "" {
+			return "except " + line + ", in " + text, nil
+		}
+		err = errors.Join(err, found)
+	}
+	return "", err
+}
+
+// Over reports whether a time is after the end.
+func (s Season) Over(t time.Time) bool {
+	if s.Until == "" {
+		return false
+	}
+	until, whole, wrong := ParseMoment(s.Until, t.Location())
+	if wrong != nil {
+		return false
+	}
+	if whole {
+		until = until.AddDate(0, 0, 1).Add(-1) // the day counts
+	}
+	return t.After(until)
+}
+
+// ParseMoment reads a day, 2027-03-28, or a time of it, 2027-03-28 14:00. Whole reports that it is a day.
+func ParseMoment(text string, loc *time.Location) (t time.Time, whole bool, err error) {
+	if t, err = time.ParseInLocation(time.DateOnly, text, loc); err == nil {
+		return t, true, nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, "2006-01-02T15:04:05"} {
+		if t, err = time.ParseInLocation(layout, text, loc); err == nil {
+			return t, false, nil
+		}
+	}
+	return time.Time{}, false, fmt.Errorf("%q is no day, and no time of one", text)
+}
+
+// ExceptionHint describes exceptions.
+const ExceptionHint = "write days as 2027-12-25, 12-25 for each year, 12-24..01-02, sat-sun; hours as 22:00-06:00, " +
+	"fri 18:00-24:00; or a file with one of these a line, as /etc/holidays"
+
+// Exception is a set of days, or of hours of days.
+type Exception struct {
+	first, last string // dates as 2027-12-24 or 12-24; "" for each day
+	days        uint8  // bits of weekdays, Sunday is bit 0; 0 for all
+	begin, end  int    // minutes of the day; end is 0 for whole days, and may be before begin: then it is on the next day
+}
+
+// isPath reports whether an exception is the name of a file.
+func isPath(text string) bool { return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") }
+
+// ParseException reads an exception that is no file. Of a file, nothing is looked at.
+func ParseException(text string) (e Exception, err error) {
+	words := strings.Fields(strings.ToLower(text))
+	wrong := fmt.Errorf("%q is no exception", text)
+	if isPath(text) {
+		return e, nil
+	}
+	if len(words) == 0 || len(words) > 2 {
+		return e, wrong
+	}
+	hours := words[len(words)-1]
+	if strings.Contains(hours, ":") {
+		words = words[:len(words)-1]
+		begin, end, ok := strings.Cut(hours, "-")
+		if e.begin, err = minuteOf(begin); err != nil || !ok {
+			return e, wrong
+		}
+		if e.end, err = minuteOf(end); err != nil || e.begin == e.end || e.begin == 24*60 || e.end == 0 {
+			return e, wrong
+		}
+	}
+	switch {
+	case len(words) == 0:
+		return e, nil
+	case len(words) > 1:
+		return e, wrong
+	}
+	first, last, ranged := strings.Cut(words[0], "..")
+	if !ranged {
+		last = first
+	}
+	if isDate(first) && isDate(last) && len(first) == len(last) {
+		if e.first, e.last = first, last; len(first) == len(time.DateOnly) && last < first {
+			return e, wrong
+		}
+		return e, nil
+	}
+	if e.days, err = weekdaysOf(words[0]); err != nil {
+		return e, wrong
+	}
+	return e, nil
+}
+
+func minuteOf(text string) (int, error) {
+	if text == "24:00" {
+		return 24 * 60, nil
+	}
+	t, err := time.Parse("15:04", text)
+	return t.Hour()*60 + t.Minute(), err
+}
+
+// isDate reports whether a text is a day, of a year or of each.
+func isDate(text string) bool {
+	if len(text) == len("01-02") {
+		text = "2000-" + text // which has a 29 February
+	}
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
+}
+
+// weekdaysOf returns the days in a list of names and ranges.
+func weekdaysOf(text string) (days uint8, err error) {
+	names := []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, ranged := strings.Cut(part, "-")
+		if !ranged {
+			last = first
+		}
+		from, to := slices.Index(names, first), slices.Index(names, last)
+		if from < 0 || to < 0 {
+			return 0, errors.New("no day of the week")
+		}
+		for day := from; ; day = (day + 1) % 7 {
+			days |= 1 << day
+			if day == to {
+				break
+			}
+		}
+	}
+	return days, nil
+}
+
+// has reports whether a time is in the exception.
+func (e Exception) has(t time.Time) bool {
+	minute := t.Hour()*60 + t.Minute()
+	switch {
+	case e.end == 0:
+		return e.onDay(t)
+	case e.begin < e.end:
+		return e.onDay(t) && e.begin <= minute && minute < e.end
+	}
+	// Past midnight it is that of the day before.
+	return e.onDay(t) && minute >= e.begin || minute < e.end && e.onDay(t.AddDate(0, 0, -1))
+}
+
+// onDay reports whether the day of a time is one of the exception.
+func (e Exception) onDay(t time.Time) bool {
+	if e.days != 0 && e.days>>t.Weekday()&1 == 0 {
+		return false
+	}
+	if e.first == "" {
+		return true
+	}
+	date := t.Format(time.DateOnly)
+	date = date[len(date)-len(e.first):]
+	if e.first <= e.last {
+		return e.first <= date && date <= e.last
+	}
+	return date >= e.first || date <= e.last // over the end of the year
+}
+
+// maxExceptions is how large a file of exceptions may be.
+const maxExceptions = 1 << 20
+
+// fileExcludes returns the line of a file that excludes a time, "" if none does.
+func fileExcludes(name string, t time.Time) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is no regular file", name)
+	}
+	var bad error
+	lines := bufio.NewScanner(io.LimitReader(f, maxExceptions))
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		e, err := ParseException(text)
+		if err != nil || isPath(text) { // a name may follow, as "2027-12-25 Christmas"
+			if e, err = ParseException(strings.Fields(text)[0]); err != nil || isPath(text) {
+				bad = errors.Join(bad, fmt.Errorf("%s:%d: %q is no exception", name, n, text))
+				continue
+			}
+		}
+		if e.has(t) {
+			return text, nil
+		}
+	}
+	return "", errors.Join(bad, lines.Err())
+}
