@@ -10,10 +10,10 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Config is the argument of New.
+// Config configures Jobs.
 type Config struct {
 	// Store keeps the jobs. It is required. What it lacks of a Store is an error of the methods that ask for it, which
-	// matches executor.ErrInvalid. Its maker closes it after Run has returned.
+	// matches executor.ErrInvalid. Close it after Run returns.
 	Store store.Store
 
 	// Executor runs the handlers, and begins them when they are due; its Core is how many run at the same time. Its

@@ -16,8 +16,8 @@ var (
 	// ErrNotFound is returned where no job has the ID or key that was asked for.
 	ErrNotFound = store.ErrNotFound
 
-	// ErrKeyTaken is matched by the error for a key that belongs to another sort of job: one of another kind, or one
-	// that is periodic where the new one is not, or the other way round.
+	// ErrKeyTaken reports that the key belongs to a different kind of job, or to a periodic job where the new one is
+	// not periodic, or the other way round.
 	ErrKeyTaken = errors.New("durable: key is taken by another job")
 
 	// ErrLeaseLost is the [context.Cause] of a handler's context whose node could not renew its lease, or was declared

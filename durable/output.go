@@ -40,7 +40,7 @@ func (o *RunOutput) From(offset int64) (data []byte, next int64) {
 	}
 }
 
-// Output returns a writer for what the run that ctx belongs to says, as a log of its own. The first and the last 64 KiB
+// Output returns a writer for the current run's log. The first and the last 64 KiB
 // of it, see Config.Output, are kept with the run, compressed, for as long as the history has it; Jobs.Output returns
 // them. Until the run has ended they are in memory: those of a run that is lost with its node are lost.
 //

@@ -103,7 +103,7 @@ func (u *UI) serveAct(w http.ResponseWriter, r *http.Request, access Access, who
 
 func (u *UI) serveForbidden(w http.ResponseWriter, v view) {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, "error", "You may look, and change nothing."); err != nil {
+	if err := templates.ExecuteTemplate(&b, "error", "You have read-only access."); err != nil {
 		http.Error(w, "ui: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -123,9 +123,9 @@ func (o *order) choose(name string) {
 func (o *order) complete() (do doing, problem string) {
 	switch {
 	case o.deed == nil:
-		return nil, "Choose what is to be done; it may be that what was chosen is no longer possible."
+		return nil, "Choose an action; the one that was chosen may no longer be available."
 	case o.reason == "":
-		return nil, "The reason is missing: it is kept with what was done."
+		return nil, "Please give a reason; it is stored with the action."
 	case len(o.reason) > reasonLimit || !utf8.ValidString(o.reason):
 		return nil, fmt.Sprintf("The reason has %d bytes; it must have at most %d, of UTF-8.", len(o.reason), reasonLimit)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
-// Config is the argument of New. It must have an Observer, Jobs or Pages.
+// Config configures the pages. It must have an Observer, Jobs or Pages.
 type Config struct {
 	// Observer has the pools that are shown. The default, nil, is none.
 	Observer *executor.Observer

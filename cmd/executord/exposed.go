@@ -59,7 +59,7 @@ func lookAt(name string, info fs.FileInfo, anew bool) []exposed {
 	return nil
 }
 
-const exposedWhat = "others can choose the commands that are run"
+const exposedWhat = "job file or store is writable by other users"
 
 // printExposed writes for check what run has in the log.
 func printExposed(w io.Writer, all []exposed) {

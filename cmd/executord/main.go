@@ -1,7 +1,7 @@
 // Command executord runs the jobs of crontabs and TOML files.
 //
 //	executord run FILE...    run the jobs until SIGINT or SIGTERM, then drain
-//	executord check FILE...  find mistakes; print when each job is due next
+//	executord check FILE...  validate the file, show the next runs
 //	executord next FILE      print when the jobs are due, in order
 //	executord explain '30 2 * * 1-5'
 //	                         say in words when a schedule is due
@@ -13,7 +13,7 @@
 // them:
 //
 //	executord cancel|pause|resume|run-now JOB...
-//	executord acts                            show what was done by hand, and why
+//	executord acts                            show the audit log
 //	executord migrate                         bring it up to date, or print the SQL for it
 //
 // These look at such a store, or at a daemon that runs with --listen:

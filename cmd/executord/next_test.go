@@ -83,7 +83,7 @@ Odd
 // A schedule that is none is a mistake, and stars that the shell has replaced are suspected.
 func TestExplainRefusesSchedule(t *testing.T) {
 	_, stderr, code := output(t, "", "explain", "61 * * * *")
-	if want := "executord: minute \"61\": not allowed here; it must be 0 to 59\n"; stderr != want || code != 1 {
+	if want := "executord: minute \"61\": must be 0 to 59\n"; stderr != want || code != 1 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	_, stderr, code = output(t, "", "explain", "30", "2", "a.go", "b.go", "a.go", "b.go", "1-5")

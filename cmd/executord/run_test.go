@@ -298,7 +298,7 @@ func TestRunEndsLeftover(t *testing.T) {
 func TestRunStartsNothingWithMistake(t *testing.T) {
 	file := write(t, "tab", "@reboot echo started\n61 * * * * x\n@daily\n")
 	stdout, stderr, code := output(t, "", "run", file)
-	want := file + ":2: minute \"61\": not allowed here\n    61 * * * * x\n    hint: it must be 0 to 59\n" +
+	want := file + ":2: minute \"61\": must be 0 to 59\n    61 * * * * x\n" +
 		file + ":3: there is no command\n    @daily\n    hint: write the command after the schedule\n" +
 		"executord: 2 mistakes in " + file + "\n"
 	if stdout != "" || stderr != want || code != exitMistake {

@@ -40,7 +40,7 @@ func TestSourcesAreOneSet(t *testing.T) {
 func TestSourcesShareNoNames(t *testing.T) {
 	names := files(t, "a", "@daily true\n61 * * * * x\n", "b", "# why\n@daily true\n@dayly x\n")
 	_, stderr, code := output(t, "", "check", names[0], names[1])
-	for _, want := range []string{names[0] + `:2: minute "61": not allowed here`, names[1] + ":3: \"@dayly\": unknown word", "executord: 2 mistakes in " + names[0] + ", " + names[1] + "\n"} {
+	for _, want := range []string{names[0] + `:2: minute "61": must be 0 to 59`, names[1] + ":3: \"@dayly\": unknown word", "executord: 2 mistakes in " + names[0] + ", " + names[1] + "\n"} {
 		if !strings.Contains(stderr, want) || code != exitMistake {
 			t.Errorf("exit code %d: %s\nwant %s", code, stderr, want)
 		}

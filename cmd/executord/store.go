@@ -138,7 +138,7 @@ func lookAtFile(name string, create bool) error {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !create:
-		return fmt.Errorf("there is no store %s: check the name; executord run --store makes one", name)
+		return fmt.Errorf("store %s does not exist; check the name, or create it with executord run --store", name)
 	case errors.Is(err, fs.ErrNotExist):
 		return makeFile(name)
 	case err != nil:

@@ -36,7 +36,7 @@ func openDatabase(name string, create bool) (durable.Store, string, error) {
 			return nil, "", hide(err)
 		}
 		if !ready {
-			return nil, "", fmt.Errorf("%s is no store: no daemon has used that database, or it was in another schema", shown)
+			return nil, "", fmt.Errorf("%s has no executord tables; run executord migrate, or check the database and the schema", shown)
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), databaseWait)

@@ -47,7 +47,7 @@ func TestStoreHidesPassword(t *testing.T) {
 		}
 	}
 	_, stderr, code := output(t, "", "jobs", "--store", name)
-	if code != exitMistake || !strings.Contains(stderr, "is no store: no daemon has used that database") {
+	if code != exitMistake || !strings.Contains(stderr, "has no executord tables") {
 		t.Errorf("on an empty schema: exit code %d, %q", code, stderr)
 	}
 	hides(t, "jobs", stderr)

@@ -71,7 +71,7 @@ func TestStorePassesOverSilentServer(t *testing.T) {
 	defer silent.Close()
 	port := silent.Addr().(*net.TCPAddr).Port
 	_, stderr, code := output(t, "", "jobs", "--store", strings.Replace(store, "@", fmt.Sprintf("@127.0.0.1:%d,", port), 1))
-	if code != 1 || !strings.Contains(stderr, "no daemon has used that database") {
+	if code != 1 || !strings.Contains(stderr, "has no executord tables") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -48,9 +48,9 @@ func TestStoreMustExist(t *testing.T) {
 		store string
 		want  string // %s is the store
 	}{
-		{jobs, filepath.Join(dir, "none.db"), "there is no store %s: check the name; executord run --store makes one"},
-		{[]string{"runs", "x"}, filepath.Join(dir, "none.db"), "there is no store %s: check the name"},
-		{[]string{"cancel", "x"}, filepath.Join(dir, "none.db"), "there is no store %s: check the name"},
+		{jobs, filepath.Join(dir, "none.db"), "store %s does not exist; check the name, or create it with executord run --store"},
+		{[]string{"runs", "x"}, filepath.Join(dir, "none.db"), "store %s does not exist; check the name"},
+		{[]string{"cancel", "x"}, filepath.Join(dir, "none.db"), "store %s does not exist; check the name"},
 		{jobs, file("empty.db", ""), "the store %s is empty: no daemon has used it"},
 		{jobs, foreign, "%s is no store: it is a file of SQLite that no daemon has used"},
 		{jobs, tab, "%s is no store: it is not a file of SQLite"},
@@ -72,13 +72,13 @@ func TestStoreMustExist(t *testing.T) {
 		{jobs, "me:" + password + "@db/x", "the store looks like a URL, but does not begin as one: name a file"},
 		{jobs, "postgres:/db/x?user=me&password=" + password, "the store looks like a URL, but does not begin as one: name a file"},
 		{jobs, "db/x?sslmode=require&sslpassword=" + password, "the store looks like a URL, but does not begin as one: name a file"},
-		{jobs, "./x?password=y.db", "there is no store %s: check the name"},
-		{jobs, "./me:x@db.db", "there is no store %s: check the name"},
-		{jobs, dir + "/me:x@db.db", "there is no store %s: check the name"},
-		{jobs, "backup-12:00.db", "there is no store %s: check the name"},
+		{jobs, "./x?password=y.db", "store %s does not exist; check the name"},
+		{jobs, "./me:x@db.db", "store %s does not exist; check the name"},
+		{jobs, dir + "/me:x@db.db", "store %s does not exist; check the name"},
+		{jobs, "backup-12:00.db", "store %s does not exist; check the name"},
 		{jobs, "postgres://me@127.0.0.1:1/x", "the store %s: "},
-		{jobs, dir + "/a=b c.db", "there is no store %s: check the name"},
-		{jobs, "./a=b c.db", "there is no store %s: check the name"},
+		{jobs, dir + "/a=b c.db", "store %s does not exist; check the name"},
+		{jobs, "./a=b c.db", "store %s does not exist; check the name"},
 		{run, "host=/tmp password=" + password, "the store looks like the key=value form of a database's name: write it as a URL"},
 		{run, dangling, "the store %s cannot be created: it is a link to a file that is not there"},
 	} {

@@ -30,7 +30,7 @@ func checkTrust(name string, u *url.URL) error {
 	hosts := []*pgconn.FallbackConfig{{Host: config.Host, TLSConfig: config.TLSConfig}}
 	for _, host := range append(hosts, config.Fallbacks...) {
 		if host.TLSConfig == nil && !isLocal(host.Host) {
-			return fmt.Errorf("sslmode is not set, so that any server could be taken for %s, and its answers are commands that are run: "+
+			return fmt.Errorf("sslmode is not set, so the identity of %s is not checked, and it supplies the commands that run here: "+
 				"add ?sslmode=verify-full, or sslmode=disable if the network can be trusted", host.Host)
 		}
 	}

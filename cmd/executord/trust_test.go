@@ -36,7 +36,7 @@ func TestCheckTrust(t *testing.T) {
 		}
 		t.Setenv("PGSSLMODE", "")
 		err = checkTrust(name, u)
-		if (err != nil) != (remote != "") || err != nil && !strings.Contains(err.Error(), "taken for "+remote+",") {
+		if (err != nil) != (remote != "") || err != nil && !strings.Contains(err.Error(), "the identity of "+remote+" is not checked") {
 			t.Errorf("%s: %v", name, err)
 		}
 		t.Setenv("PGSSLMODE", "verify-full")

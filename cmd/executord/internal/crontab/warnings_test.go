@@ -11,7 +11,7 @@ import (
 // Each mistake says where, what and how to fix it.
 func TestParseMistakes(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"value out of range", "61 * * * * x", "tab:1: minute \"61\": not allowed here\n    61 * * * * x\n    hint: it must be 0 to 59"},
+		{"value out of range", "61 * * * * x", "tab:1: minute \"61\": must be 0 to 59\n    61 * * * * x"},
 		{"too few fields", "*/5 * * * /bin/x y", "tab:1: the schedule has only four of its five fields\n    */5 * * * /bin/x y\n    hint: write minute, hour, day of month, month and day of week, then the command"},
 		{"fields alone", "* * * * *", "tab:1: there is no command\n    * * * * *\n    hint: write the command after the schedule"},
 		{"word alone", "@daily", "tab:1: there is no command\n    @daily\n    hint: write the command after the schedule"},

@@ -73,9 +73,6 @@ func explain(err error) *ScheduleError {
 		return &ScheduleError{What: err.Error()}
 	}
 	what, hint := e.Problem, e.Hint
-	if must, ok := strings.CutPrefix(e.Problem, "must "); ok && hint == "" {
-		what, hint = "not allowed here", "it must "+must
-	}
 	switch e.Field {
 	case "":
 	case "word":

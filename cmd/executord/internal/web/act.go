@@ -222,7 +222,7 @@ func (s *Server) serveActed(w http.ResponseWriter, r *http.Request) {
 	n, _ := number(r, "n", 0)
 	found, ok := s.acted.find(n)
 	if !ok {
-		s.sorry(w, http.StatusNotFound, "What became of it is no longer kept; the log has it.")
+		s.sorry(w, http.StatusNotFound, "This result has expired; see the log.")
 		return
 	}
 	s.page(w, http.StatusOK, found.Title(), "acted", found)
