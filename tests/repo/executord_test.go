@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// The example job files, and those that the manual of executord shows, have no
+// The example job files, and those that the manual and the tutorial of executord show, have no
 // mistakes and nothing to note. Of an example a newcomer sees a job run within
 // seconds.
 func TestJobFilesAreRight(t *testing.T) {
@@ -33,7 +33,7 @@ func TestJobFilesAreRight(t *testing.T) {
 		}
 	}
 	block := regexp.MustCompile("(?ms)^```(crontab|toml)\n(.*?)^```$")
-	shown := block.FindAllStringSubmatch(read(t, "docs/executord.md"), -1)
+	shown := block.FindAllStringSubmatch(read(t, "docs/executord.md")+read(t, "docs/tutorials/executord.md"), -1)
 	for _, block := range shown {
 		file := filepath.Join(t.TempDir(), "jobs."+block[1])
 		if err := os.WriteFile(file, []byte(block[2]), 0o600); err != nil {
@@ -41,8 +41,8 @@ func TestJobFilesAreRight(t *testing.T) {
 		}
 		checkJobs(t, executord, file)
 	}
-	if len(shown) < 2 {
-		t.Errorf("found only %d job files in the manual: is it read right?", len(shown))
+	if len(shown) < 3 {
+		t.Errorf("found only %d job files in the manual and the tutorial: are they read right?", len(shown))
 	}
 }
 
