@@ -10,7 +10,9 @@ import (
 )
 
 // nightly backs up at half past two in Berlin, whatever the machine's zone is, with or without summer time.
-func nightly(ctx context.Context, pool *executor.ScheduledPool, backup func(context.Context) error) (*executor.Series, error) {
+func nightly(
+	ctx context.Context, pool *executor.ScheduledPool, backup func(context.Context) error,
+) (*executor.Series, error) {
 	return pool.On(ctx, cron.MustParse("CRON_TZ=Europe/Berlin 30 2 * * *"), backup,
 		executor.Named("backup"),
 		executor.Timeout(time.Hour),
@@ -19,7 +21,9 @@ func nightly(ctx context.Context, pool *executor.ScheduledPool, backup func(cont
 }
 
 // remind runs a reminder at the times that a user has typed, in the zone of the user.
-func remind(ctx context.Context, pool *executor.ScheduledPool, spec, zone string, send func(context.Context) error) (*executor.Series, error) {
+func remind(
+	ctx context.Context, pool *executor.ScheduledPool, spec, zone string, send func(context.Context) error,
+) (*executor.Series, error) {
 	location, err := time.LoadLocation(zone)
 	if err != nil {
 		return nil, err

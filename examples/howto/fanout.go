@@ -39,7 +39,9 @@ func removeAll(ctx context.Context, n int, names []string, remove func(context.C
 }
 
 // dashboard asks three services at the same time, in a pool that the whole program shares.
-func dashboard(ctx context.Context, pool *executor.Pool, ask func(ctx context.Context, service string) (string, error)) (string, error) {
+func dashboard(
+	ctx context.Context, pool *executor.Pool, ask func(ctx context.Context, service string) (string, error),
+) (string, error) {
 	from := func(service string) func(context.Context) (string, error) {
 		return func(ctx context.Context) (string, error) { return ask(ctx, service) }
 	}

@@ -57,8 +57,8 @@ func newShownFile(text string) *shownFile {
 	return &shownFile{lines, make([]bool, len(lines))}
 }
 
-// show marks the lines of a block as shown, and reports whether they are in the file, one after the other. The block may
-// be moved to the left as a whole.
+// show marks the lines of a block as shown, and reports whether they are in the file, one after the other. The block
+// may be moved to the left as a whole.
 func (f *shownFile) show(block string) (found bool) {
 	want := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
 	for i := range f.lines {
