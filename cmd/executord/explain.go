@@ -36,7 +36,7 @@ the stars for names of files.`),
 	times := newTimesFlags(cmd, nextTimes, "")
 	zone := cmd.Flags().String("zone", "", "the zone in which the schedule is read; the default is executord's own")
 	language := &choice{job.Plain, job.Languages}
-	cmd.Flags().Var(language, "cron", "the language of the fields")
+	cmd.Flags().Var(longChoice{language, "language"}, "cron", "the language of the fields: "+strings.Join(job.Languages, ", "))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		loc, err := job.LoadZone(*zone)
 		if err != nil {

@@ -39,7 +39,7 @@ Crontabs need no import: run reads them.`),
 		Args: someFiles,
 	}
 	kind := &choice{"auto", append([]string{"auto"}, importer.Kinds...)}
-	cmd.Flags().Var(kind, "kind", "whose jobs they are; auto finds out by the name and the text of FILE")
+	cmd.Flags().Var(longChoice{kind, "kind"}, "kind", "whose jobs they are, see above; auto finds out by the name and the text of FILE")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var all []importer.Job
 		for _, name := range args {

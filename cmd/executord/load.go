@@ -35,6 +35,14 @@ func (c *choice) Set(value string) error {
 	return fmt.Errorf("choose one of %s", strings.Join(c.among, ", "))
 }
 
+// longChoice is a choice with too many values for a list of flags, which has its name instead.
+type longChoice struct {
+	*choice
+	name string
+}
+
+func (c longChoice) Type() string { return c.name }
+
 // newFormat adds the flag --format.
 func newFormat(cmd *cobra.Command) *choice {
 	format := &choice{"auto", []string{"auto", "crontab", "system", "toml"}}
