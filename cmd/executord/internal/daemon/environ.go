@@ -95,6 +95,18 @@ func userOf(c job.Command) (as *process.User, dir string, err error) {
 	return as, dir, nil
 }
 
+// withSelf replaces the program of a job that executord itself does by the file of that.
+func withSelf(args []string) []string {
+	if len(args) < 2 || args[0] != job.Self || args[1] != "http" {
+		return args
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return args // it may be in the PATH
+	}
+	return append([]string{own}, args[1:]...)
+}
+
 func isDir(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()

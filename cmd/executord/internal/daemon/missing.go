@@ -14,7 +14,7 @@ func Missing(c job.Command) error {
 	if _, _, err := userOf(c); err != nil {
 		return err
 	}
-	run := process.Command{Args: c.Args, Env: Environment(c), Dir: c.Dir}
+	run := process.Command{Args: withSelf(c.Args), Env: Environment(c), Dir: c.Dir}
 	if len(c.Args) > 0 {
 		return run.Missing()
 	}

@@ -113,7 +113,7 @@ func (r *run) command(ctx context.Context) process.Result {
 		return process.Result{Err: err}
 	}
 	return r.entry.daemon.command(ctx, process.Command{
-		Args:    args,
+		Args:    withSelf(args),
 		Env:     r.environment(),
 		Dir:     dir,
 		As:      as,

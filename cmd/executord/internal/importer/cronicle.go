@@ -83,7 +83,7 @@ func cronicleEvent(o *object) Job {
 				headers = append(headers, line)
 			}
 		}
-		j.Args = curl(params.text("method"), params.text("url"), headers, params.text("data"))
+		j.setRequest(params.text("method"), params.text("url"), headers, params.text("data"))
 		params.skip("ssl_cert_bypass")
 	default:
 		j.lose("the plugin %s: executord runs commands; write one that does this", plugin)

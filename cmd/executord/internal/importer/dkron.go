@@ -2,10 +2,10 @@ package importer
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/request"
 )
 
 // readDkron reads what GET /v1/jobs of dkron returns, or one job of it.
@@ -64,10 +64,8 @@ func dkronJob(o *object) Job {
 		if text := config.text("headers"); text != "" && json.Unmarshal([]byte(text), &headers) != nil {
 			j.lose("headers = %s", text)
 		}
-		j.Args = curl(config.text("method"), config.text("url"), headers, config.text("body"))
-		if code := config.text("expectCode"); code != "" {
-			j.lose("expectCode = %s: curl --fail takes all codes below 400", code)
-		}
+		j.setRequest(config.text("method"), config.text("url"), headers, config.text("body"))
+		j.Request.Expect = strings.ReplaceAll(config.text("expectCode"), " ", "")
 		config.skip("debug")
 	default:
 		j.lose("the executor %s: executord runs commands; write one that does this", executor)
@@ -85,18 +83,24 @@ func dkronJob(o *object) Job {
 	return j
 }
 
-// curl returns the command of a request over HTTP. It fails for codes from 400 on.
-func curl(method, url string, headers []string, body string) []string {
-	args := []string{"curl", "--fail", "--silent", "--show-error"}
-	if method = strings.ToUpper(method); method != "" && method != "GET" {
-		args = append(args, "--request", method)
+// setRequest makes it a job with a request over HTTP.
+func (j *Job) setRequest(method, url string, headers []string, body string) {
+	r := &request.Request{URL: url}
+	if method = strings.ToUpper(method); method != "" && (method != "GET" || body != "") {
+		r.Method = method
 	}
-	slices.Sort(headers)
+	seen := make(map[string]bool)
 	for _, h := range headers {
-		args = append(args, "--header", h)
+		name, _, _ := strings.Cut(h, ":")
+		if name = strings.TrimSpace(name); seen[name] {
+			j.lose("the header %s, which comes twice", name)
+			continue
+		}
+		seen[name] = true
+		r.Headers = append(r.Headers, h)
 	}
-	if body != "" {
-		args = append(args, "--data-raw", body)
+	if strings.Contains(url+strings.Join(headers, ""), "$") {
+		j.lose("a $ in the URL or in a header: what follows is the name of a variable here")
 	}
-	return append(args, fmt.Sprint(url))
+	j.Request, j.Body = r, body
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/request"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 )
 
@@ -25,6 +26,8 @@ type Job struct {
 	Zone     string
 	Script   string   // for a shell; "" if there are Args
 	Args     []string // without a shell
+	Request  *request.Request
+	Body     string // of the request
 	Shell    string
 	Dir      string
 	User     string
@@ -110,7 +113,7 @@ func (j *Job) check() error {
 	switch {
 	case j.Schedule == "":
 		return errors.New("it has no schedule that could be brought")
-	case strings.TrimSpace(j.Script) == "" && len(j.Args) == 0:
+	case strings.TrimSpace(j.Script) == "" && len(j.Args) == 0 && j.Request == nil:
 		return errors.New("it has no command")
 	}
 	_, err := tomlfile.Parse("", []byte(j.table()))

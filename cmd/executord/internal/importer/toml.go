@@ -52,7 +52,20 @@ func (j *Job) table() string {
 	set("name", j.Name)
 	set("schedule", j.Schedule)
 	set("timezone", j.Zone)
-	if len(j.Args) > 0 {
+	if r := j.Request; r != nil {
+		set("url", r.URL)
+		set("method", r.Method)
+		var headers []string
+		for _, h := range r.Headers {
+			name, value, _ := strings.Cut(h, ":")
+			headers = append(headers, basic(strings.TrimSpace(name))+" = "+basic(strings.TrimSpace(value)))
+		}
+		if len(headers) > 0 {
+			fmt.Fprintf(&b, "headers  = { %s }\n", strings.Join(headers, ", "))
+		}
+		set("body", j.Body)
+		set("expect", r.Expect)
+	} else if len(j.Args) > 0 {
 		args := make([]string, len(j.Args))
 		for i, arg := range j.Args {
 			args[i] = basic(arg)

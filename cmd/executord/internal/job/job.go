@@ -47,6 +47,9 @@ type Command struct {
 	User  string   // to run it as; "" means the daemon's own
 }
 
+// Self is the program of a job that executord itself does, whatever the name of its file: executord http ...
+const Self = "executord"
+
 // DefaultShell runs commands unless the file says SHELL=, as in cron. The
 // SHELL of the daemon's own environment is not looked at: a file must mean
 // the same for each user.

@@ -26,6 +26,7 @@ const (
 	// Others are read by the reader of a format itself.
 	Command   // a text for the shell, or a list of a program and its arguments
 	Variables // a table of texts
+	Headers   // a table of texts, too
 )
 
 // Place is where a key may stand.

@@ -19,6 +19,7 @@ func Schema() map[string]any {
 			"type":                 "object",
 			"properties":           job,
 			"required":             Names(Needed),
+			"oneOf":                []any{map[string]any{"required": []string{"command"}}, map[string]any{"required": []string{"url"}}},
 			"additionalProperties": false,
 		},
 	}
@@ -55,6 +56,8 @@ func (k *Key) schema() map[string]any {
 			map[string]any{"type": "string", "minLength": 1},
 			map[string]any{"type": "array", "minItems": 1, "items": texts},
 		}
+	case Headers:
+		s["type"], s["additionalProperties"] = "object", texts
 	case Variables:
 		s["type"], s["additionalProperties"] = "object", texts
 		s["propertyNames"] = map[string]any{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}

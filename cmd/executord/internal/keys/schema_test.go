@@ -19,6 +19,7 @@ type property struct {
 		Type                 string
 		Properties           map[string]property
 		Required             []string
+		OneOf                []struct{ Required []string }
 		AdditionalProperties bool
 	}
 }

@@ -13,7 +13,12 @@ import (
 var All = []*Key{
 	{Name: "name", Kind: Text, Place: Needed, Example: "backup", Doc: "The name of the job, which is unique in the file: letters, digits and . _ - /, at most 64 bytes."},
 	{Name: "schedule", Kind: Text, Place: Needed, Example: "30 2 * * *", Doc: "When the job is due: five fields, @daily and its kin, @every 15m, or @reboot."},
-	{Name: "command", Kind: Command, Place: Needed, Example: "backup --all", Doc: "Text for the shell, or a list of a program and its arguments, which are run without a shell."},
+	{Name: "command", Kind: Command, Example: "backup --all", Doc: "Text for the shell, or a list of a program and its arguments, which are run without a shell."},
+	{Name: "url", Kind: Text, Example: "https://shop.example/refresh", Doc: "In place of a command: an HTTP request. $NAME is a variable of the environment."},
+	{Name: "method", Kind: Text, Example: "PUT", Doc: "The method of a request. The default is GET, or POST if there is a body."},
+	{Name: "headers", Kind: Headers, Doc: "The headers of a request. $NAME is a variable of the environment."},
+	{Name: "body", Kind: Text, Example: "{}", Doc: "The body of a request."},
+	{Name: "expect", Kind: Text, Example: "200-299,404", Doc: "The codes of an answer that are well. The default is 200-299."},
 	{Name: "stdin", Kind: Text, Example: "text", Doc: "Text for the standard input of the command. The default is /dev/null."},
 	{Name: "progress", Kind: Truth, Place: Comment, Example: "true", Doc: "Lines such as ::progress 42/100 photos move a bar.",
 		set: truth(func(s *Settings) *bool { return &s.Job.Progress })},

@@ -135,6 +135,8 @@ func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 			d.command(&command, value)
 		case key == "stdin":
 			stdin, _ = d.text(key, value, "")
+		case slices.Contains(requestKeys, key):
+			// together, below
 		case row != nil:
 			d.set(&own, row, value)
 		default:
@@ -144,6 +146,9 @@ func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 				t.table[near] = &node{kind: broken} // not missing, but misspelled
 			}
 		}
+	}
+	if args, body, ok := d.request(t); ok {
+		command.Args, stdin = args, body
 	}
 	j := own.Job
 	j.Name, j.Line = name, t.line
@@ -174,7 +179,7 @@ func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 		}
 	}
 	for _, key := range []string{"name", "schedule", "command"} {
-		if t.table[key] == nil {
+		if t.table[key] == nil && (key != "command" || t.table["url"] == nil) {
 			d.report.Mistake(t.line, example[key], "the job has no %s", key)
 		}
 	}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/request"
+)
+
+// maxBody is how large the body of a request may be.
+const maxBody = 16 << 20
+
+func newHTTP() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "http URL",
+		Short: "Make an HTTP request, for a job",
+		Long: strings.TrimSpace(`
+http makes an HTTP request, prints the answer, and exits with 0 if the server
+answered with a code that is expected. It is what a job with a url in TOML runs,
+and may stand in a crontab.
+
+The body is standard input, up to 16 MiB. $NAME and ${NAME} in the URL and in
+headers are variables of the environment, so that secrets need not be in the job
+file. Redirections are followed, as browsers do.`),
+		Example: strings.Trim(`
+  executord http https://shop.example/refresh
+  executord http --method PUT --header 'Authorization: Bearer $TOKEN' https://shop.example/x <body`, "\n"),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("http needs one URL, such as: executord http https://shop.example/refresh")
+			}
+			return nil
+		},
+	}
+	var r request.Request
+	cmd.Flags().StringVar(&r.Method, "method", "", "the method; the default is GET, or POST if there is a body")
+	cmd.Flags().StringArrayVar(&r.Headers, "header", nil, "a header, as 'Accept: text/plain'; it may be given again")
+	cmd.Flags().StringVar(&r.Expect, "expect", request.DefaultExpect, "the codes that are well, as 200-299,404")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		r.URL = args[0]
+		if err := r.Check(); err != nil {
+			return err
+		}
+		body, err := readBody(os.Stdin)
+		if err != nil {
+			return &exitError{exitMistake, err.Error()}
+		}
+		if err := r.Do(context.Background(), body, cmd.OutOrStdout()); err != nil {
+			return &exitError{exitMistake, err.Error()}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// readBody returns standard input, unless that is a terminal or another device.
+func readBody(in *os.File) ([]byte, error) {
+	info, err := in.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice != 0 {
+		return nil, nil
+	}
+	body, err := io.ReadAll(io.LimitReader(in, maxBody+1))
+	if err == nil && len(body) > maxBody {
+		err = errors.New("the body is larger than 16 MiB")
+	}
+	return body, err
+}

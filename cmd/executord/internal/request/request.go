@@ -1,0 +1,181 @@
+// Package request makes the HTTP requests of jobs.
+package request
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Request is what a job asks for.
+type Request struct {
+	URL     string   // $NAME and ${NAME} in it, and in the headers, are variables of the environment
+	Method  string   // "" is GET, or POST with a body
+	Headers []string // each as "Name: value"
+	Expect  string   // the codes that are well, as "200-299,404"; "" is DefaultExpect
+}
+
+// DefaultExpect are the codes that are well if a request does not say.
+const DefaultExpect = "200-299"
+
+// Args returns the arguments of executord that make the request. The body is for its standard input.
+func (r Request) Args() []string {
+	args := []string{"http"}
+	if r.Method != "" {
+		args = append(args, "--method", r.Method)
+	}
+	for _, h := range r.Headers {
+		args = append(args, "--header", h)
+	}
+	if r.Expect != "" {
+		args = append(args, "--expect", r.Expect)
+	}
+	return append(args, "--", r.URL)
+}
+
+// Check returns what is wrong with a request, as far as that shows before it is made.
+func (r Request) Check() error {
+	if err := checkURL(r.URL); err != nil {
+		return err
+	}
+	if !isToken(r.Method) && r.Method != "" {
+		return fmt.Errorf("%q is no method; write GET, POST, PUT, PATCH, DELETE or HEAD", r.Method)
+	}
+	for _, h := range r.Headers {
+		if name, value, ok := strings.Cut(h, ":"); !ok || !isToken(name) || strings.ContainsAny(value, "\r\n\x00") {
+			return fmt.Errorf("%q is no header; write it as Accept: text/plain, on one line", name) // its value may be a secret
+		}
+	}
+	_, err := codes(r.Expect)
+	return err
+}
+
+// checkURL returns what is wrong with a URL. One that begins with a variable is not known yet.
+func checkURL(text string) error {
+	if strings.HasPrefix(text, "$") {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%q is no URL of HTTP; write it as https://shop.example/refresh", text)
+	}
+	return nil
+}
+
+// isToken reports whether a text can be a method, or the name of a header.
+func isToken(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
+}
+
+// span is a range of codes.
+type span struct{ first, last int }
+
+// codes reads a list of codes and ranges.
+func codes(text string) (spans []span, err error) {
+	if text == "" {
+		text = DefaultExpect
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		first, last, ranged := strings.Cut(strings.TrimSpace(item), "-")
+		if !ranged {
+			last = first
+		}
+		from, err1 := strconv.Atoi(first)
+		to, err2 := strconv.Atoi(last)
+		if err1 != nil || err2 != nil || from < 100 || to > 599 || from > to {
+			return nil, fmt.Errorf("%q is no code of HTTP; write codes and ranges from 100 to 599, as 200-299,404", item)
+		}
+		spans = append(spans, span{from, to})
+	}
+	return spans, nil
+}
+
+// maxAnswer is how much of an answer is written.
+const maxAnswer = 1 << 20
+
+// Do makes the request, and writes the answer. A code that is not expected is an error.
+func (r Request) Do(ctx context.Context, body []byte, to io.Writer) error {
+	var missing []string
+	expand := func(text string) string {
+		return os.Expand(text, func(name string) string {
+			value, set := os.LookupEnv(name)
+			if !set {
+				missing = append(missing, name)
+			}
+			return value
+		})
+	}
+	r.URL = expand(r.URL)
+	headers := make([]string, len(r.Headers))
+	for i, h := range r.Headers {
+		headers[i] = expand(h)
+	}
+	r.Headers = headers
+	if len(missing) > 0 {
+		return fmt.Errorf("there is no variable %s in the environment; set it, as in env of the job", missing[0])
+	}
+	if err := r.Check(); err != nil {
+		return err
+	}
+	expected, err := codes(r.Expect)
+	if err != nil {
+		return err
+	}
+	method := r.Method
+	if method == "" {
+		method = http.MethodGet
+		if len(body) > 0 {
+			method = http.MethodPost
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, r.URL, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Close = true // it is the only one
+	req.Header.Set("User-Agent", "executord")
+	for _, h := range r.Headers {
+		name, value, _ := strings.Cut(h, ":")
+		if value = strings.TrimSpace(value); strings.EqualFold(name, "Host") {
+			req.Host = value
+		} else {
+			req.Header.Set(name, value)
+		}
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return withoutURL(err)
+	}
+	defer answer.Body.Close()
+	n, err := io.Copy(to, io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("the answer ends early: %w", withoutURL(err))
+	}
+	if n == maxAnswer {
+		fmt.Fprintf(to, "\n[the rest of the answer is not shown]\n")
+	}
+	for _, s := range expected {
+		if s.first <= answer.StatusCode && answer.StatusCode <= s.last {
+			return nil
+		}
+	}
+	return fmt.Errorf("the server answered %s", answer.Status)
+}
+
+// withoutURL takes the URL out of an error: there may be a secret in it.
+func withoutURL(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
