@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -66,7 +67,7 @@ func TestCountAnswers(t *testing.T) {
 func TestPrimesEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if n, err := primes(ctx, 1<<62); err != context.Canceled {
+	if n, err := primes(ctx, math.MaxInt); err != context.Canceled {
 		t.Errorf("got %d, %v; want %v", n, err, context.Canceled)
 	}
 }
