@@ -34,6 +34,12 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 oracle: ## compare 20,000 programs that nobody has drawn before with the JDK's executors
 	go test -count=1 -v -run SameAsJDK -timeout 1h ./tests/oracle -oracle.programs 20000 -oracle.seed 0
 
+.PHONY: nightly
+nightly: ## run what takes longer than a merge may: fuzzing, tests from the zips, the JDK, mutants, a release, soaks
+	$(MAKE) fuzz FUZZTIME=10m
+	$(MAKE) zips oracle vulns dist mutants
+	$(MAKE) soak SOAK=60m
+
 SOAK ?= 10m
 OCCURRENCES ?= 100000
 

@@ -3,7 +3,7 @@
 // the others, adds the library to a new module, and installs the daemon.
 //
 //	go run ./tests/zips              all
-//	go run ./tests/zips -short       without the long tests
+//	go run ./tests/zips -vet         without the tests, which are vetted
 //	go run ./tests/zips -published   the same with the versions that are published
 //
 // The zips have what git has or would add, so changes need not be committed. A module proxy
@@ -31,18 +31,18 @@ import (
 )
 
 func main() {
-	short := flag.Bool("short", false, "leave out the long tests")
+	vet := flag.Bool("vet", false, "vet the modules, and do not run their tests")
 	public := flag.Bool("published", false, "take the modules from where they are published, not from this tree")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *short, *public); err != nil {
+	if err := run(ctx, *vet, *public); err != nil {
 		fmt.Fprintf(os.Stderr, "zips: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, short, public bool) error {
+func run(ctx context.Context, vet, public bool) error {
 	if err := unlisted("."); err != nil {
 		return err
 	}
@@ -63,9 +63,9 @@ func run(ctx context.Context, short, public bool) error {
 		s.serve()
 	}
 	for _, m := range mods {
-		fmt.Printf("the tests of %s@%s\n", m.Path, m.Version.Version)
-		if err := s.test(m, short); err != nil {
-			return fmt.Errorf("the tests of %s fail from its zip: %w", m.Path, err)
+		fmt.Printf("%s@%s\n", m.Path, m.Version.Version)
+		if err := s.test(m, vet); err != nil {
+			return fmt.Errorf("%s fails from its zip: %w", m.Path, err)
 		}
 	}
 	if err := s.use(mods); err != nil {
@@ -179,8 +179,8 @@ func (s *site) publish(m mod) error {
 	)
 }
 
-// test runs the tests of a module from its zip.
-func (s *site) test(m mod, short bool) error {
+// test runs the tests of a module from its zip, or only vets it.
+func (s *site) test(m mod, vet bool) error {
 	cmd := exec.CommandContext(s.ctx, "go", "mod", "download", "-json", m.Path+"@"+m.Version.Version)
 	cmd.Dir, cmd.Env = s.work, s.env
 	out, err := cmd.Output()
@@ -195,11 +195,10 @@ func (s *site) test(m mod, short bool) error {
 	if err := zip.Unzip(dir, m.Version, got.Zip); err != nil {
 		return err
 	}
-	args := []string{"test", "-vet=off", "./..."} // files and paths may be missing; the code is vetted elsewhere
-	if short {
-		args = append(args, "-short")
+	if vet {
+		return s.command(dir, "go", "vet", "./...")
 	}
-	return s.command(dir, "go", args...)
+	return s.command(dir, "go", "test", "-vet=off", "./...") // files and paths may be missing
 }
 
 // use adds the library to a new module, with a program that uses it, and runs that.
