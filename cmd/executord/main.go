@@ -7,6 +7,7 @@
 //	                         say in words when a schedule is due
 //	executord import FILE... print TOML for what other schedulers have
 //	executord http URL       make an HTTP request, for a job
+//	executord sql DATABASE   run SQL from standard input, for a job
 //	executord schema         print the JSON schema of job files, for editors
 //	executord version        print the version
 //
@@ -127,7 +128,7 @@ those of its user.`),
 		}
 		return err
 	})
-	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext(), newExplain(), newImport(), newSchema(), newHTTP())
+	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext(), newExplain(), newImport(), newSchema(), newHTTP(), newSQL())
 	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate())...)
 	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs())
 	root.AddCommand(newVersion())

@@ -97,7 +97,7 @@ func userOf(c job.Command) (as *process.User, dir string, err error) {
 
 // withSelf replaces the program of a job that executord itself does by the file of that.
 func withSelf(args []string) []string {
-	if len(args) < 2 || args[0] != job.Self || args[1] != "http" {
+	if len(args) < 2 || args[0] != job.Self || args[1] != "http" && args[1] != "sql" {
 		return args
 	}
 	own, err := os.Executable()

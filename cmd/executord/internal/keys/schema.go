@@ -19,7 +19,7 @@ func Schema() map[string]any {
 			"type":                 "object",
 			"properties":           job,
 			"required":             Names(Needed),
-			"oneOf":                []any{map[string]any{"required": []string{"command"}}, map[string]any{"required": []string{"url"}}},
+			"oneOf":                []any{map[string]any{"required": []string{"command"}}, map[string]any{"required": []string{"url"}}, map[string]any{"required": []string{"sql", "dsn"}}},
 			"additionalProperties": false,
 		},
 	}

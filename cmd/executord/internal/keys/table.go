@@ -19,6 +19,8 @@ var All = []*Key{
 	{Name: "headers", Kind: Headers, Doc: "The headers of a request. $NAME is a variable of the environment."},
 	{Name: "body", Kind: Text, Example: "{}", Doc: "The body of a request."},
 	{Name: "expect", Kind: Text, Example: "200-299,404", Doc: "The codes of an answer that are well. The default is 200-299."},
+	{Name: "sql", Kind: Text, Example: "vacuum analyze", Doc: "In place of a command: statements that are run on the database of dsn."},
+	{Name: "dsn", Kind: Text, Example: "postgres://app@db.internal/shop", Doc: "The database of sql: a URL of PostgreSQL, or the path of a file of SQLite. $NAME is a variable of the environment."},
 	{Name: "stdin", Kind: Text, Example: "text", Doc: "Text for the standard input of the command. The default is /dev/null."},
 	{Name: "progress", Kind: Truth, Place: Comment, Example: "true", Doc: "Lines such as ::progress 42/100 photos move a bar.",
 		set: truth(func(s *Settings) *bool { return &s.Job.Progress })},

@@ -135,7 +135,7 @@ func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 			d.command(&command, value)
 		case key == "stdin":
 			stdin, _ = d.text(key, value, "")
-		case slices.Contains(requestKeys, key):
+		case slices.Contains(requestKeys, key), slices.Contains(statementKeys, key):
 			// together, below
 		case row != nil:
 			d.set(&own, row, value)
@@ -147,8 +147,11 @@ func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 			}
 		}
 	}
-	if args, body, ok := d.request(t); ok {
-		command.Args, stdin = args, body
+	if args, input, ok := d.request(t); ok {
+		command.Args, stdin = args, input
+	}
+	if args, input, ok := d.statement(t); ok {
+		command.Args, stdin = args, input
 	}
 	j := own.Job
 	j.Name, j.Line = name, t.line
@@ -179,7 +182,7 @@ func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 		}
 	}
 	for _, key := range []string{"name", "schedule", "command"} {
-		if t.table[key] == nil && (key != "command" || t.table["url"] == nil) {
+		if t.table[key] == nil && (key != "command" || t.table["url"] == nil && t.table["sql"] == nil) {
 			d.report.Mistake(t.line, example[key], "the job has no %s", key)
 		}
 	}

@@ -120,7 +120,7 @@ func TestParseMistakes(t *testing.T) {
 1: the job has no command | add one, such as: command = "backup --all"`},
 		{"unknown key", least + "comand = 'y'", `5: there is no key "comand" | did you mean command?`},
 		{"misspelled key is not missing too", "[[job]]\nname='a'\nschedul='@daily'\ncommand='x'", `3: there is no key "schedul" | did you mean schedule?`},
-		{"unlike any key", least + "colour = 'red'", `5: there is no key "colour" | remove it; known are name, schedule, command, url, method, headers, body, expect, stdin, progress, timezone, cron, from, until, except, timeout, jitter, shell, dir, user, env`},
+		{"unlike any key", least + "colour = 'red'", `5: there is no key "colour" | remove it; known are name, schedule, command, url, method, headers, body, expect, sql, dsn, stdin, progress, timezone, cron, from, until, except, timeout, jitter, shell, dir, user, env`},
 		{"key of a job above all", "name = 'a'\n" + least, `1: "name" stands above all jobs, but belongs to one | put it below a line [[job]]`},
 		{"one bracket", "[job]\nname = \"a\"\nschedule = \"@daily\"\ncommand = \"x\"", "1: [job] is one table, but jobs are a list | write [[job]], with two brackets"},
 		{"one bracket twice", strings.Repeat("[job]\nname='a'\nschedule='@daily'\ncommand='x'\n", 2), "1: [job] is one table, but jobs are a list | write [[job]], with two brackets\n5: [job] has one bracket, so there can be only one | write [[job]] for every job"},

@@ -1,0 +1,193 @@
+// Package statement runs the SQL of jobs.
+package statement
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	_ "github.com/executor-go/executor/durable/sqlite" // its driver
+)
+
+// DSNHint describes how databases are named.
+const DSNHint = "write postgres://user@host/database, or the path of a file of SQLite; $NAME is a variable of the environment"
+
+// maxRows is how many rows of an answer are written.
+const maxRows = 1000
+
+// Expand replaces the variables in the name of a database, whose password does not belong into a job file.
+func Expand(dsn string) (string, error) {
+	missing := ""
+	dsn = os.Expand(dsn, func(name string) string {
+		value, set := os.LookupEnv(name)
+		if !set {
+			missing = name
+		}
+		return value
+	})
+	if missing != "" {
+		return "", fmt.Errorf("there is no variable %s in the environment; set it, as in env of the job", missing)
+	}
+	return dsn, nil
+}
+
+// Run runs statements, with semicolons between them, on a database, and writes what they answer: rows with tabs between
+// their values below a line of names, or how many rows were changed.
+//
+// PostgreSQL runs them in one transaction, unless they say otherwise.
+func Run(ctx context.Context, dsn, text string, to io.Writer) error {
+	if strings.TrimSpace(text) == "" {
+		return errors.New("there is no statement")
+	}
+	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		return runPostgres(ctx, dsn, text, to)
+	}
+	return runSQLite(ctx, dsn, text, to)
+}
+
+func runPostgres(ctx context.Context, dsn, text string, to io.Writer) error {
+	config, err := pgconn.ParseConfig(dsn)
+	if err != nil {
+		return err // it has the URL without its password
+	}
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { fmt.Fprintf(to, "%s: %s\n", n.Severity, n.Message) }
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	results := conn.Exec(ctx, text)
+	defer results.Close()
+	for results.NextResult() {
+		rows := results.ResultReader()
+		out := answer{to: to}
+		for _, f := range rows.FieldDescriptions() {
+			out.names = append(out.names, f.Name)
+		}
+		for rows.NextRow() {
+			var values []string
+			for _, v := range rows.Values() {
+				values = append(values, shown(v != nil, string(v)))
+			}
+			out.row(values)
+		}
+		tag, err := rows.Close()
+		if err != nil {
+			return explain(err)
+		}
+		if out.end(); len(out.names) == 0 {
+			fmt.Fprintln(to, tag)
+		}
+	}
+	return explain(results.Close())
+}
+
+// explain adds to an error of PostgreSQL what the server has said besides.
+func explain(err error) error {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return err
+	}
+	text := e.Message + " (" + e.Code + ")"
+	for _, more := range []string{e.Detail, e.Hint} {
+		if more != "" {
+			text += "; " + more
+		}
+	}
+	return errors.New(text)
+}
+
+func runSQLite(ctx context.Context, path, text string, to io.Writer) error {
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("there is no database %s; %s", path, DSNHint) // opening it would make one
+	}
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if !answers(text) {
+		result, err := db.ExecContext(ctx, text)
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		fmt.Fprintf(to, "rows changed: %d\n", n)
+		return err
+	}
+	rows, err := db.QueryContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	out := answer{to: to}
+	if out.names, err = rows.Columns(); err != nil {
+		return err
+	}
+	cells := make([]sql.NullString, len(out.names))
+	targets := make([]any, len(cells))
+	for i := range cells {
+		targets[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return err
+		}
+		values := make([]string, len(cells))
+		for i, c := range cells {
+			values[i] = shown(c.Valid, c.String)
+		}
+		out.row(values)
+	}
+	out.end()
+	return rows.Err()
+}
+
+// answers reports whether a statement of SQLite has rows for an answer.
+func answers(text string) bool {
+	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "select", "with", "values", "pragma", "explain":
+		return true
+	}
+	return strings.Contains(strings.ToLower(text), " returning ")
+}
+
+// answer writes rows.
+type answer struct {
+	to    io.Writer
+	names []string
+	rows  int
+}
+
+func (a *answer) row(values []string) {
+	if a.rows == 0 {
+		fmt.Fprintln(a.to, strings.Join(a.names, "\t"))
+	}
+	if a.rows++; a.rows <= maxRows {
+		fmt.Fprintln(a.to, strings.Join(values, "\t"))
+	}
+}
+
+func (a *answer) end() {
+	switch {
+	case a.rows > maxRows:
+		fmt.Fprintf(a.to, "(%d more rows are not shown)\n", a.rows-maxRows)
+	case len(a.names) > 0 && a.rows == 0:
+		fmt.Fprintln(a.to, "(no rows)")
+	}
+}
+
+// shown returns how a value is written: on one line, and NULL if it is none.
+func shown(valid bool, value string) string {
+	if !valid {
+		return "NULL"
+	}
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(value)
+}
