@@ -128,7 +128,9 @@ those of its user.`),
 		}
 		return err
 	})
-	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext(), newExplain(), newImport(), newSchema(), newHTTP(), newSQL())
+	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext())
+	addGroup(root, "write", "To write a job file:", newExplain(), newImport(), newSchema())
+	addGroup(root, "job", "As the command of a job:", newHTTP(), newSQL())
 	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate())...)
 	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs())
 	root.AddCommand(newVersion())
