@@ -88,6 +88,7 @@ func (s sources) load(stored bool) (job.File, []readFile, error) {
 // job.Mistakes, and of the file there are the name and the notes.
 func (s sources) parse(stored, again bool) (all job.File, read []readFile, err error) {
 	all.Name = s.String()
+	job.ForgetZones()
 	var mistakes job.Mistakes
 	files, notes, err := s.files()
 	if err != nil {

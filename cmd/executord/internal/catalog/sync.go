@@ -122,8 +122,8 @@ func (c *Catalog) Apply(ctx context.Context, jobs []job.Job, done func(Step)) er
 	return nil
 }
 
-// takeSet takes steps whose jobs are registered, together. What is wrong with one is in its Err, and the others are
-// registered without it.
+// takeSet takes steps whose jobs are registered, together. What is wrong with one is in its Err: that job goes on as it
+// was, and the others are registered without it.
 func (c *Catalog) takeSet(ctx context.Context, steps []Step) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -152,13 +152,6 @@ func (c *Catalog) takeSet(ctx context.Context, steps []Step) error {
 			}
 			of[i].Mine = r.Effect != durable.EffectNone
 			of[i].Now, _ = Read(r.Job)
-		}
-	}
-	for _, s := range steps {
-		if s.Err != nil && s.Was != nil { // as it can't be what it is to be, it must not stay what it was
-			if err := c.remove(ctx, *s.Was); err != nil {
-				return fmt.Errorf("job %s: %w", s.Name, err)
-			}
 		}
 	}
 	return nil

@@ -56,7 +56,11 @@ func (d *Daemon) apply(ctx context.Context, file job.File, hint string) error {
 func (d *Daemon) logApplied(s catalog.Step) {
 	e, schedule := d.entry(s.Name), s.Job.Schedule.Text
 	if s.Err != nil {
-		e.log.Error("job not scheduled", "schedule", schedule, "reason", s.Err.Error())
+		attrs := []any{"schedule", schedule, "reason", s.Err.Error()}
+		if s.Was != nil && !s.Was.Spec.Off {
+			attrs = append(attrs, "hint", "until that is mended it goes on as it was")
+		}
+		e.log.Error("job not scheduled", attrs...)
 		return
 	}
 	if state := blockedBy(s.Now); state != "" {

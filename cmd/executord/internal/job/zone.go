@@ -34,6 +34,9 @@ func LoadZone(name string) (*time.Location, error) {
 // zones has the zones that were loaded, by name: package time reads a file for each.
 var zones sync.Map
 
+// ForgetZones has zones loaded anew, with the rules that the zone database has by now.
+func ForgetZones() { zones.Clear() }
+
 // Misnamed returns the value of TZ if it does not name a zone that is known, and
 // an empty string otherwise. Package time takes UTC for it, and says nothing;
 // other programs may understand it, for there are rules that are no names.
