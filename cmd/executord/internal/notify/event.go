@@ -1,0 +1,198 @@
+package notify
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Kind is what has happened. The words are documented.
+type Kind string
+
+const (
+	Failed      Kind = "failed"      // a run ended otherwise than it should
+	Recovered   Kind = "recovered"   // the first good run after others
+	Late        Kind = "late"        // a run was started long after its due time
+	NotStarted  Kind = "not started" // the command could not be started
+	Lost        Kind = "lost"        // a run was ended since another daemon may run the job
+	Skipped     Kind = "skipped"     // due times passed while a run was in progress
+	Unreachable Kind = "unreachable" // the store does not answer
+	Tested      Kind = "tested"      // somebody tries the channel
+
+	// These are for pings alone.
+	Started   Kind = "started"
+	Succeeded Kind = "succeeded"
+	Canceled  Kind = "canceled" // somebody has ended the run
+)
+
+// Kinds are those that a channel may be told of, in the order of the manual.
+var Kinds = []Kind{Failed, Recovered, Late, NotStarted, Lost, Skipped, Unreachable}
+
+// An Event is one thing that has happened. What does not apply is zero.
+type Event struct {
+	Kind   Kind          `json:"kind"`
+	Job    string        `json:"job,omitempty"` // "" for what is about the daemon
+	Run    int           `json:"run,omitempty"`
+	At     time.Time     `json:"at"`
+	Due    time.Time     `json:"due,omitzero"`
+	Late   time.Duration `json:"late_ns,omitzero"` // from the due time to the start of the command
+	Took   time.Duration `json:"took_ns,omitzero"` // from the start of the command to its end
+	Count  int           `json:"count,omitzero"`   // of the due times that were skipped
+	Reason string        `json:"reason,omitempty"`
+	Output string        `json:"output,omitempty"` // the end of what the command wrote
+}
+
+// maxOutput is how many bytes of the end of an output are told.
+const maxOutput = 8 << 10
+
+// tail returns the last lines of a text for which there is room.
+func tail(text string, room int) string {
+	text = strings.TrimRight(text, "\n")
+	if len(text) <= room {
+		return text
+	}
+	text = text[len(text)-room:]
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		return text[i+1:]
+	}
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	return text
+}
+
+// line returns the event in one line.
+func (e Event) line() string {
+	var b strings.Builder
+	if e.Job != "" {
+		b.WriteString(e.Job + " ")
+	}
+	switch e.Kind {
+	case Failed, Recovered:
+		b.WriteString("has " + string(e.Kind))
+	case Late:
+		fmt.Fprintf(&b, "was started %v late", e.Late.Round(time.Second))
+	case Lost:
+		b.WriteString("was ended: its daemon lost the store")
+	case NotStarted:
+		b.WriteString("was not started")
+	case Skipped:
+		fmt.Fprintf(&b, "was skipped %d times", e.Count)
+	case Unreachable:
+		b.WriteString("the store does not answer")
+	case Tested:
+		b.WriteString("this is a test; nothing is wrong")
+	default:
+		b.WriteString("has " + string(e.Kind))
+	}
+	if reason, _, _ := strings.Cut(e.Reason, "\n"); reason != "" {
+		b.WriteString(": " + reason)
+	}
+	return b.String()
+}
+
+// details returns all that there is to say of the event.
+func (e Event) details() string {
+	var b strings.Builder
+	b.WriteString(e.line() + "\n")
+	fact := func(name, value string) { fmt.Fprintf(&b, "%-8s%s\n", name+":", value) }
+	if e.Run != 0 {
+		fact("run", fmt.Sprint(e.Run))
+	}
+	if !e.Due.IsZero() {
+		fact("due", e.Due.Format(time.RFC3339))
+	}
+	fact("at", e.At.Format(time.RFC3339))
+	if e.Took != 0 {
+		fact("took", e.Took.Round(time.Millisecond).String())
+	}
+	if e.Output != "" {
+		b.WriteString("\n" + e.Output + "\n")
+	}
+	return b.String()
+}
+
+// A Message is what is sent: one event or more.
+type Message struct {
+	Host   string  `json:"host"`
+	Events []Event `json:"events"` // in the order in which they happened; at least one
+	More   int     `json:"more,omitzero"`
+
+	Subject string `json:"subject"` // one line
+	Text    string `json:"text"`
+}
+
+// Most that is written out of a message; the rest is counted.
+const (
+	maxDetailed = 20
+	maxText     = 32 << 10
+)
+
+// compose returns the message of events. More is how many others there was no room for.
+func compose(host string, events []Event, more int) Message {
+	m := Message{Host: host, Events: events, More: more}
+	if len(events) == 1 && more == 0 {
+		m.Subject = events[0].line()
+	} else {
+		m.Subject = summary(events, more)
+	}
+	m.Subject = cut("["+host+"] "+m.Subject, 200)
+	var b strings.Builder
+	for i, e := range events {
+		details := e.details()
+		if i == maxDetailed || b.Len() > 0 && b.Len()+len(details) > maxText {
+			more += len(events) - i
+			break
+		}
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(details)
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "\nand %d more\n", more)
+	}
+	m.Text = b.String()
+	return m
+}
+
+// summary returns how many there are of each kind, and of which jobs.
+func summary(events []Event, more int) string {
+	counts := make(map[Kind]int)
+	var order []Kind
+	var jobs []string
+	seen := make(map[string]bool)
+	for _, e := range events {
+		if counts[e.Kind]++; counts[e.Kind] == 1 {
+			order = append(order, e.Kind)
+		}
+		if e.Job != "" && !seen[e.Job] {
+			seen[e.Job] = true
+			jobs = append(jobs, e.Job)
+		}
+	}
+	var parts []string
+	for _, kind := range order {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[kind], kind))
+	}
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	text := strings.Join(parts, ", ")
+	if len(jobs) > 0 {
+		text += ": " + strings.Join(jobs, ", ")
+	}
+	return text
+}
+
+// cut returns as much of the begin of a text as there is room for.
+func cut(text string, room int) string {
+	if len(text) <= room {
+		return text
+	}
+	for room > 0 && !utf8.RuneStart(text[room]) {
+		room--
+	}
+	return text[:room] + "..."
+}

@@ -1,0 +1,159 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"strconv"
+	"strings"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// MailConfig configures mail.
+type MailConfig struct {
+	From string   // an address; required
+	To   []string // addresses; at least one
+
+	// Server is HOST or HOST:PORT. "" has the program sendmail send the mail.
+	Server   string
+	TLS      string // one of Securities; "" for starttls
+	User     string // "" for no login
+	Password string
+	Roots    *tls.Config // nil for the system's
+
+	// Sendmail is the program and its first arguments.
+	Sendmail []string
+	Run      Runner // of Sendmail
+}
+
+// Securities are how a connection to a mail server is made secret, in the order of the manual. The port is 587 with
+// starttls, 465 with tls and 25 with none, unless one is written.
+var Securities = []string{"starttls", "tls", "none"}
+
+// A Runner runs a program with an input, and returns the end of its output. An error says that it did not end with
+// exit code 0.
+type Runner func(ctx context.Context, args, env []string, input string) (output string, err error)
+
+// Mail sends messages by SMTP, or by the program sendmail.
+type Mail struct {
+	MailConfig
+	host string
+	port int
+}
+
+// NewMail returns Mail, or what is wrong with its configuration.
+func NewMail(c MailConfig) (*Mail, error) {
+	m := &Mail{MailConfig: c}
+	if _, err := mail.ParseAddress(c.From); err != nil {
+		return nil, fmt.Errorf("from %q is no address", c.From)
+	}
+	if len(c.To) == 0 {
+		return nil, errors.New("there is nobody to send to")
+	}
+	for _, to := range c.To {
+		if _, err := mail.ParseAddress(to); err != nil {
+			return nil, fmt.Errorf("to %q is no address", to)
+		}
+	}
+	if c.Server == "" {
+		if len(c.Sendmail) == 0 || c.Run == nil {
+			return nil, errors.New("there is neither a server nor sendmail")
+		}
+		return m, nil
+	}
+	ports := map[string]int{"": 587, "starttls": 587, "tls": 465, "none": 25}
+	var known bool
+	if m.port, known = ports[c.TLS]; !known {
+		return nil, fmt.Errorf("tls %q is none of %s", c.TLS, strings.Join(Securities, ", "))
+	}
+	m.host = c.Server
+	if host, port, err := net.SplitHostPort(c.Server); err == nil {
+		if m.port, err = strconv.Atoi(port); err != nil || m.port < 1 || m.port > 65535 {
+			return nil, fmt.Errorf("%q is no port", port)
+		}
+		m.host = host
+	}
+	if c.User != "" && c.TLS == "none" {
+		return nil, errors.New("a password is not sent without TLS")
+	}
+	return m, nil
+}
+
+// Send implements Way.
+func (m *Mail) Send(ctx context.Context, message Message) (string, error) {
+	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	if err := errors.Join(msg.From(m.From), msg.To(m.To...)); err != nil {
+		return "", &Refusal{err}
+	}
+	msg.Subject(message.Subject)
+	msg.SetDate()
+	msg.SetMessageID()
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // no out-of-office replies
+	msg.SetBodyString(gomail.TypeTextPlain, message.Text)
+	to := strings.Join(m.To, ", ")
+	if m.Server == "" {
+		var text bytes.Buffer
+		if _, err := msg.WriteTo(&text); err != nil {
+			return "", &Refusal{err}
+		}
+		output, err := m.Run(ctx, m.Sendmail, nil, strings.ReplaceAll(text.String(), "\r\n", "\n"))
+		if err != nil {
+			return "", fmt.Errorf("%s: %w %s", m.Sendmail[0], err, output)
+		}
+		return strings.TrimSpace("given to " + m.Sendmail[0] + " for " + to + " " + output), nil
+	}
+	secure := &tls.Config{ServerName: m.host, MinVersion: tls.VersionTLS12}
+	if m.Roots != nil {
+		secure = m.Roots
+	}
+	var connection net.Conn // which the client leaves open after some errors
+	defer func() {
+		if connection != nil {
+			connection.Close()
+		}
+	}()
+	options := []gomail.Option{
+		gomail.WithPort(m.port), gomail.WithTimeout(sendTimeout), gomail.WithoutNoop(), gomail.WithTLSConfig(secure),
+		gomail.WithDialContextFunc(func(ctx context.Context, network, address string) (c net.Conn, err error) {
+			if m.TLS == "tls" {
+				c, err = (&tls.Dialer{Config: secure}).DialContext(ctx, network, address)
+			} else {
+				c, err = new(net.Dialer).DialContext(ctx, network, address)
+			}
+			connection = c
+			return c, err
+		}),
+	}
+	switch m.TLS {
+	case "tls":
+		options = append(options, gomail.WithSSL())
+	case "none":
+		options = append(options, gomail.WithTLSPolicy(gomail.NoTLS))
+	default:
+		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
+	}
+	if m.User != "" {
+		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(m.User),
+			gomail.WithPassword(m.Password))
+	}
+	c, err := gomail.NewClient(m.host, options...)
+	if err != nil {
+		return "", &Refusal{err}
+	}
+	if err := c.DialAndSendWithContext(ctx, msg); err != nil {
+		var failure *gomail.SendError
+		if errors.As(err, &failure) && !failure.IsTemp() && failure.ErrorCode() >= 500 {
+			return "", &Refusal{err}
+		}
+		return "", err
+	}
+	return m.host + " accepted it for " + to, nil
+}
+
+// Secrets implements Way.
+func (m *Mail) Secrets() []string { return []string{m.Password} }

@@ -1,0 +1,371 @@
+// Package notify tells people and programs what becomes of jobs: by mail, webhooks, pings and commands.
+//
+//	Tell ──▶ queue of each channel ──▶ its worker ──▶ Way.Send
+//
+// Tell never waits. A queue has a bound; a worker sends one message at a time, tries again with growing pauses, and
+// gathers meanwhile what happens into one message. So it does beyond a channel's limit, in quiet hours, and for a
+// digest.
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+// These are documented.
+const (
+	queueSize   = 200              // events that wait for a channel; the oldest give way
+	tries       = 8                // of one message
+	firstPause  = 2 * time.Second  // after the first try; each is twice as long as the one before
+	longPause   = 5 * time.Minute  // the longest
+	sendTimeout = 30 * time.Second // of one try
+	keptSent    = 500              // messages that Sent returns
+	limitPeriod = time.Hour        // of a channel's Limit
+)
+
+// Sent is a message that was sent, or given up.
+type Sent struct {
+	At      time.Time `json:"at"` // of the answer
+	Channel string    `json:"channel"`
+	Kinds   []Kind    `json:"kinds"`
+	Jobs    []string  `json:"jobs,omitempty"`
+	Subject string    `json:"subject"`
+	Tries   int       `json:"tries"`
+	Answer  string    `json:"answer,omitempty"`
+	Error   string    `json:"error,omitempty"` // why it was given up; "" for one that was sent
+}
+
+// Counts are of one channel, since the program began.
+type Counts struct {
+	Channel string
+	Sent    int // messages
+	Failed  int // messages that were given up
+	Dropped int // events for which the queue had no room
+	Waiting int // events in the queue
+}
+
+// Config configures a Notifier.
+type Config struct {
+	Host string // as messages name this machine
+	Log  *slog.Logger
+}
+
+// Notifier sends events on channels. Its methods may be called concurrently.
+type Notifier struct {
+	Config
+
+	// mu is held for moments only. It is taken before that of a worker.
+	mu struct {
+		sync.Mutex
+		workers []*worker
+		closed  bool
+		counts  map[string]*Counts
+		order   []string
+		sent    []Sent
+	}
+
+	ctx     context.Context // ends what is being sent
+	cancel  context.CancelFunc
+	running sync.WaitGroup // workers
+}
+
+// New returns a Notifier without channels. Close ends it.
+func New(c Config) *Notifier {
+	n := &Notifier{Config: c}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.mu.counts = make(map[string]*Counts)
+	return n
+}
+
+// Set replaces the channels. What waits for one of those before is sent at once.
+func (n *Notifier) Set(channels []*Channel) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.mu.closed {
+		return
+	}
+	for _, w := range n.mu.workers {
+		w.close()
+	}
+	n.mu.workers = nil
+	for _, c := range channels {
+		if n.mu.counts[c.Name] == nil {
+			n.mu.counts[c.Name] = &Counts{Channel: c.Name}
+			n.mu.order = append(n.mu.order, c.Name)
+		}
+		w := &worker{notifier: n, channel: c, wake: make(chan struct{}, 1), closing: make(chan struct{})}
+		n.mu.workers = append(n.mu.workers, w)
+		n.running.Add(1)
+		go func() { // ends after close; Close waits for running
+			defer n.running.Done()
+			w.run()
+		}()
+	}
+}
+
+// Tell has an event sent on the channels of these names, nil for those that are for all jobs, if they want it. It
+// does not wait.
+func (n *Notifier) Tell(e Event, names []string) {
+	if e.At.IsZero() {
+		e.At = time.Now()
+	}
+	e.Output = tail(e.Output, maxOutput)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, w := range n.mu.workers {
+		c := w.channel
+		if chosen := slices.Contains(names, c.Name) || names == nil && c.ForAll; chosen && c.wants(e) {
+			n.mu.counts[c.Name].Dropped += w.add(e)
+		}
+	}
+}
+
+// Sent returns what was sent, or given up, the latest last.
+func (n *Notifier) Sent() []Sent {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.mu.sent)
+}
+
+// Counts returns those of each channel that there was.
+func (n *Notifier) Counts() []Counts {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := make([]Counts, 0, len(n.mu.order))
+	for _, name := range n.mu.order {
+		c := *n.mu.counts[name]
+		for _, w := range n.mu.workers {
+			if w.channel.Name == name {
+				c.Waiting = w.waiting()
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// Close sends what waits, at once, until ctx ends. Then it gives up the rest, and returns. It may be called again.
+func (n *Notifier) Close(ctx context.Context) {
+	n.mu.Lock()
+	if !n.mu.closed {
+		for _, w := range n.mu.workers {
+			w.close()
+		}
+	}
+	n.mu.closed = true
+	n.mu.Unlock()
+	defer context.AfterFunc(ctx, n.cancel)()
+	n.running.Wait()
+	n.cancel()
+}
+
+// record keeps and logs what became of a message.
+func (n *Notifier) record(c *Channel, m Message, tries int, answer string, err error) {
+	secrets := c.Way.Secrets()
+	s := Sent{
+		At: time.Now(), Channel: c.Name, Subject: scrub(m.Subject, secrets), Tries: tries, Answer: scrub(answer, secrets),
+	}
+	for _, e := range m.Events {
+		if !slices.Contains(s.Kinds, e.Kind) {
+			s.Kinds = append(s.Kinds, e.Kind)
+		}
+		if e.Job != "" && !slices.Contains(s.Jobs, e.Job) {
+			s.Jobs = append(s.Jobs, e.Job)
+		}
+	}
+	if err != nil {
+		s.Error = scrub(err.Error(), secrets)
+	}
+	n.mu.Lock()
+	if n.mu.sent = append(n.mu.sent, s); len(n.mu.sent) > keptSent {
+		n.mu.sent = slices.Delete(n.mu.sent, 0, len(n.mu.sent)-keptSent)
+	}
+	if err == nil {
+		n.mu.counts[c.Name].Sent++
+	} else {
+		n.mu.counts[c.Name].Failed++
+	}
+	n.mu.Unlock()
+	switch {
+	case err != nil:
+		n.Log.Error("notification not sent", "channel", s.Channel, "subject", s.Subject, "tries", tries, "reason", s.Error)
+	case c.pings():
+		n.Log.Debug("notification sent", "channel", s.Channel, "subject", s.Subject, "tries", tries, "answer", s.Answer)
+	default:
+		n.Log.Info("notification sent", "channel", s.Channel, "subject", s.Subject, "tries", tries, "answer", s.Answer)
+	}
+}
+
+// worker sends the events of one channel.
+type worker struct {
+	notifier *Notifier
+	channel  *Channel
+	wake     chan struct{} // has a value after an event was added
+	closing  chan struct{} // closed when there will be no more events
+
+	sent []time.Time // of the messages in the last limitPeriod; of the goroutine of run
+
+	// mu is held for moments only.
+	mu struct {
+		sync.Mutex
+		events  []Event
+		dropped int       // events before these
+		first   time.Time // when the first of them was added
+	}
+}
+
+// close ends the worker, once it has sent what waits.
+func (w *worker) close() { close(w.closing) }
+
+// add puts an event into the queue, and returns how many had to give way.
+func (w *worker) add(e Event) (dropped int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.mu.events) == 0 {
+		w.mu.first = time.Now()
+	}
+	if w.mu.events = append(w.mu.events, e); len(w.mu.events) > queueSize {
+		w.mu.events, dropped = slices.Delete(w.mu.events, 0, 1), 1
+		w.mu.dropped++
+	}
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	return dropped
+}
+
+func (w *worker) waiting() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.mu.events)
+}
+
+// run sends until the worker is closed, and then what still waits.
+func (w *worker) run() {
+	for {
+		select {
+		case <-w.wake:
+		case <-w.closing:
+		}
+		for w.waiting() > 0 {
+			w.sleep(time.Until(w.due()))
+			events, dropped := w.take()
+			w.send(compose(w.notifier.Host, events, dropped))
+		}
+		select {
+		case <-w.closing:
+			if w.waiting() == 0 {
+				return
+			}
+		default:
+		}
+	}
+}
+
+// take removes from the queue what goes into the next message.
+func (w *worker) take() (events []Event, dropped int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	count := len(w.mu.events)
+	if w.channel.pings() {
+		count = 1
+	} else {
+		dropped, w.mu.dropped = w.mu.dropped, 0
+	}
+	events = slices.Clone(w.mu.events[:count])
+	w.mu.events = slices.Delete(w.mu.events, 0, count)
+	return events, dropped
+}
+
+// due returns when the next message may be sent.
+func (w *worker) due() time.Time {
+	c, now := w.channel, time.Now()
+	if c.pings() {
+		return now
+	}
+	w.mu.Lock()
+	at := w.mu.first.Add(c.Digest)
+	w.mu.Unlock()
+	if c.Limit > 0 {
+		w.sent = slices.DeleteFunc(w.sent, func(t time.Time) bool { return now.Sub(t) >= limitPeriod })
+		if len(w.sent) >= c.Limit {
+			if free := w.sent[len(w.sent)-c.Limit].Add(limitPeriod); free.After(at) {
+				at = free
+			}
+		}
+	}
+	if at.Before(now) {
+		at = now
+	}
+	return c.Quiet.until(at)
+}
+
+// sleep waits, unless the worker is closed.
+func (w *worker) sleep(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-w.closing:
+	}
+}
+
+// send sends one message, and tries again as long as that may help.
+func (w *worker) send(m Message) {
+	w.sent = append(w.sent, time.Now())
+	ctx := w.notifier.ctx
+	pause := firstPause
+	for try := 1; ; try++ {
+		answer, err := w.try(ctx, m)
+		var refusal *Refusal
+		if err == nil || try == tries || errors.As(err, &refusal) || ctx.Err() != nil {
+			w.notifier.record(w.channel, m, try, answer, err)
+			return
+		}
+		wait := pause
+		var later *busy
+		if errors.As(err, &later) && later.after > wait {
+			wait = min(later.after, longPause)
+		}
+		pause = min(2*pause, longPause)
+		t := time.NewTimer(wait)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			w.notifier.record(w.channel, m, try, "", fmt.Errorf("executord has ended; before: %w", err))
+			return
+		}
+	}
+}
+
+// try sends a message once. A way that panics has failed.
+func (w *worker) try(ctx context.Context, m Message) (answer string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = &Refusal{fmt.Errorf("panic: %v", p)}
+		}
+	}()
+	return w.channel.Way.Send(ctx, m)
+}
+
+// Test sends a test on a channel, once, and returns the answer. Neither has secrets.
+func (n *Notifier) Test(ctx context.Context, c *Channel) (answer string, err error) {
+	w := worker{notifier: n, channel: c}
+	e := Event{Kind: Tested, At: time.Now()}
+	if answer, err = w.try(ctx, compose(n.Host, []Event{e}, 0)); err != nil {
+		err = errors.New(scrub(err.Error(), c.Way.Secrets()))
+	}
+	return scrub(answer, c.Way.Secrets()), err
+}

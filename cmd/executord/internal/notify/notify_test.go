@@ -1,0 +1,311 @@
+package notify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
+)
+
+// way records what it is to send. The first failures answer with errors.
+type way struct {
+	mu       sync.Mutex
+	sent     []notify.Message
+	at       []time.Time
+	calls    int
+	failures []error
+	hang     bool
+	secrets  []string
+	answer   string
+}
+
+func (w *way) Send(ctx context.Context, m notify.Message) (string, error) {
+	w.mu.Lock()
+	w.calls++
+	if w.hang {
+		w.mu.Unlock()
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	defer w.mu.Unlock()
+	if len(w.failures) > 0 {
+		err := w.failures[0]
+		w.failures = w.failures[1:]
+		return "", err
+	}
+	w.sent, w.at = append(w.sent, m), append(w.at, time.Now())
+	return w.answer, nil
+}
+
+func (w *way) Secrets() []string { return w.secrets }
+
+// messages returns what was sent, and when, since the bubble began.
+func (w *way) messages() (sent []notify.Message, at []time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, t := range w.at {
+		at = append(at, t.Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)))
+	}
+	return append(sent, w.sent...), at
+}
+
+// in runs a test in a bubble, with a Notifier that has one channel.
+func in(t *testing.T, c notify.Channel, w *way, f func(t *testing.T, n *notify.Notifier, log *strings.Builder)) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if c.Name = "people"; c.Way == nil {
+			c.Way = w
+		}
+		c.ForAll = true
+		n.Set([]*notify.Channel{&c})
+		defer n.Close(context.Background())
+		f(t, n, &log)
+	})
+}
+
+func failure(job string) notify.Event {
+	return notify.Event{Kind: notify.Failed, Job: job, Run: 7, Reason: "exit status 1", Output: "disk full"}
+}
+
+// A message says what has happened, to which job, and with which output.
+func TestNotifierSendsEvent(t *testing.T) {
+	w := new(way)
+	in(t, notify.Channel{}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		n.Tell(failure("backup"), nil)
+		synctest.Wait()
+		sent, _ := w.messages()
+		if len(sent) != 1 || sent[0].Subject != "[host] backup has failed: exit status 1" || !strings.Contains(sent[0].Text, "disk full") {
+			t.Fatalf("%+v", sent)
+		}
+		if kept := n.Sent(); len(kept) != 1 || kept[0].Tries != 1 || kept[0].Error != "" || kept[0].Jobs[0] != "backup" {
+			t.Errorf("kept %+v", kept)
+		}
+	})
+}
+
+// A way that fails is tried again with growing pauses, and what happens meanwhile goes into one message.
+func TestNotifierTriesAgain(t *testing.T) {
+	w := &way{failures: []error{errors.New("down"), errors.New("down"), errors.New("down")}}
+	in(t, notify.Channel{}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		n.Tell(failure("a"), nil)
+		time.Sleep(time.Second)
+		n.Tell(failure("b"), nil)
+		n.Tell(failure("c"), nil)
+		time.Sleep(time.Hour)
+		sent, at := w.messages()
+		if len(sent) != 2 || at[0] != 14*time.Second || len(sent[0].Events) != 1 || len(sent[1].Events) != 2 {
+			t.Errorf("%d messages at %v: %+v", len(sent), at, sent)
+		}
+	})
+}
+
+// A way that goes on failing is given up, and the log has why; a refusal is given up at once.
+func TestNotifierGivesUp(t *testing.T) {
+	for _, test := range []struct {
+		err   error
+		calls int
+	}{{errors.New("down"), 8}, {&notify.Refusal{Err: errors.New("no such room")}, 1}} {
+		w := new(way)
+		for range 100 {
+			w.failures = append(w.failures, test.err)
+		}
+		in(t, notify.Channel{}, w, func(t *testing.T, n *notify.Notifier, log *strings.Builder) {
+			n.Tell(failure("a"), nil)
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			if kept := n.Sent(); w.calls != test.calls || len(kept) != 1 || kept[0].Tries != test.calls || kept[0].Error != test.err.Error() {
+				t.Errorf("%v: %d calls, kept %+v", test.err, w.calls, kept)
+			}
+			if !strings.Contains(log.String(), "notification not sent") || n.Counts()[0].Failed != 1 {
+				t.Errorf("counts %+v, logged %s", n.Counts(), log)
+			}
+		})
+	}
+}
+
+// Beyond its limit, a channel gets one message with all that has happened, when the hour of the first is over.
+func TestNotifierLimitsFlood(t *testing.T) {
+	w := new(way)
+	in(t, notify.Channel{Limit: 3}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		for range 30 {
+			n.Tell(failure("a"), nil)
+			time.Sleep(time.Minute)
+		}
+		time.Sleep(time.Hour)
+		sent, at := w.messages()
+		if len(sent) != 4 || len(sent[3].Events) != 27 || at[3] != time.Hour {
+			t.Fatalf("%d messages at %v", len(sent), at)
+		}
+		if want := "[host] 27 failed: a"; sent[3].Subject != want {
+			t.Errorf("%q, want %q", sent[3].Subject, want)
+		}
+	})
+}
+
+// A digest gathers what happens for its time, from the first event.
+func TestNotifierGathersDigest(t *testing.T) {
+	w := new(way)
+	in(t, notify.Channel{Digest: 10 * time.Minute}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		for i := range 20 {
+			n.Tell(failure(fmt.Sprint("job", i)), nil)
+			time.Sleep(time.Minute)
+		}
+		time.Sleep(time.Hour)
+		sent, at := w.messages()
+		if len(sent) != 2 || at[0] != 10*time.Minute || len(sent[0].Events)+len(sent[1].Events) != 20 {
+			t.Errorf("%d messages at %v", len(sent), at)
+		}
+	})
+}
+
+// In quiet hours nothing is sent; at their end all is.
+func TestNotifierKeepsQuiet(t *testing.T) {
+	quiet, err := notify.ParseQuiet("22:00-07:00", time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := new(way)
+	in(t, notify.Channel{Quiet: quiet}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		for _, hours := range []time.Duration{1, 7, 14, 1} { // at 1, 8, 22 and 23 o'clock
+			time.Sleep(hours * time.Hour)
+			n.Tell(failure("a"), nil)
+		}
+		time.Sleep(24 * time.Hour)
+		_, at := w.messages()
+		if got, want := fmt.Sprint(at), "[7h0m0s 8h0m0s 31h0m0s]"; got != want {
+			t.Errorf("sent at %s, want %s", got, want)
+		}
+	})
+}
+
+// A queue has a bound, and a message says how many events there was no room for.
+func TestNotifierBoundsQueue(t *testing.T) {
+	w := &way{failures: []error{errors.New("down")}}
+	in(t, notify.Channel{}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		n.Tell(failure("a"), nil)
+		synctest.Wait()
+		for range 1000 {
+			n.Tell(failure("b"), nil)
+		}
+		time.Sleep(time.Minute)
+		sent, _ := w.messages()
+		if len(sent) != 2 || len(sent[1].Events) != 200 || sent[1].More != 800 || n.Counts()[0].Dropped != 800 {
+			t.Errorf("%d messages, counts %+v", len(sent), n.Counts())
+		}
+	})
+}
+
+// Close sends at once what waits for a digest, and ends with its context although a way hangs.
+func TestNotifierCloseHasBound(t *testing.T) {
+	w := new(way)
+	in(t, notify.Channel{Digest: time.Hour}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		n.Tell(failure("a"), nil)
+		n.Close(context.Background())
+		if sent, at := w.messages(); len(sent) != 1 || at[0] != 0 {
+			t.Errorf("sent at %v", at)
+		}
+	})
+	w = &way{hang: true}
+	in(t, notify.Channel{}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		n.Tell(failure("a"), nil)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		n.Close(ctx)
+		if took := time.Since(began); took != 5*time.Second || len(n.Sent()) != 1 || n.Sent()[0].Error == "" {
+			t.Errorf("after %v: %+v", took, n.Sent())
+		}
+		n.Tell(failure("b"), nil) // is for nobody
+	})
+}
+
+// Secrets stand neither in the log nor in what is kept, whoever has written them.
+func TestNotifierHidesSecrets(t *testing.T) {
+	w := &way{
+		failures: []error{&notify.Refusal{Err: errors.New("401 bad key hunter2 in https://host/hunter2\nx")}},
+		secrets:  []string{"hunter2", "https://host/hunter2"}, answer: "welcome hunter2",
+	}
+	in(t, notify.Channel{}, w, func(t *testing.T, n *notify.Notifier, log *strings.Builder) {
+		n.Tell(failure("a"), nil)
+		synctest.Wait()
+		n.Tell(failure("a"), nil)
+		synctest.Wait()
+		kept := fmt.Sprint(n.Sent())
+		if len(n.Sent()) != 2 || strings.Contains(kept+log.String(), "hunter2") || !strings.Contains(kept, "welcome ***") {
+			t.Errorf("kept %s, logged %s", kept, log)
+		}
+	})
+}
+
+// A channel is told of what it wants alone, and of jobs that chose it or, if it is for all, chose none.
+func TestNotifierChooses(t *testing.T) {
+	w, other := new(way), new(way)
+	synctest.Test(t, func(t *testing.T) {
+		n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler)})
+		defer n.Close(context.Background())
+		n.Set([]*notify.Channel{
+			{Name: "all", Way: w, ForAll: true, Late: time.Minute, Skips: 3},
+			{Name: "some", Way: other, On: []notify.Kind{notify.Recovered}},
+		})
+		for _, e := range []notify.Event{
+			{Kind: notify.Late, Job: "a", Late: time.Minute},
+			{Kind: notify.Late, Job: "late", Late: 2 * time.Minute},
+			{Kind: notify.Skipped, Job: "a", Count: 2},
+			{Kind: notify.Skipped, Job: "skipped", Count: 3},
+			{Kind: notify.Started, Job: "a"},
+			{Kind: notify.Succeeded, Job: "a"},
+			{Kind: notify.Unreachable},
+		} {
+			n.Tell(e, nil)
+			synctest.Wait()
+		}
+		n.Tell(failure("some"), []string{"some"})
+		n.Tell(notify.Event{Kind: notify.Recovered, Job: "some"}, []string{"some"})
+		n.Tell(failure("none"), []string{})
+		synctest.Wait()
+		var got []string
+		for _, of := range []*way{w, other} {
+			sent, _ := of.messages()
+			for _, m := range sent {
+				got = append(got, m.Subject)
+			}
+		}
+		want := "[host] late was started 2m0s late|[host] skipped was skipped 3 times|[host] the store does not answer|[host] some has recovered"
+		if strings.Join(got, "|") != want {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// Channels that replace others are told of what follows; what waited for those before is sent.
+func TestNotifierSetReplacesChannels(t *testing.T) {
+	w, after := new(way), new(way)
+	in(t, notify.Channel{Digest: time.Hour}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		n.Tell(failure("a"), nil)
+		n.Set([]*notify.Channel{{Name: "people", Way: after, ForAll: true}})
+		n.Tell(failure("b"), nil)
+		synctest.Wait()
+		before, _ := w.messages()
+		later, _ := after.messages()
+		if len(before) != 1 || len(later) != 1 || later[0].Events[0].Job != "b" {
+			t.Errorf("before %+v, after %+v", before, later)
+		}
+	})
+}
+
+// What is no part of a day is refused.
+func TestParseQuietRefuses(t *testing.T) {
+	for _, text := range []string{"", "22:00", "22-7", "25:00-07:00", "07:00-07:00", "a-b"} {
+		if q, err := notify.ParseQuiet(text, time.UTC); err == nil {
+			t.Errorf("%q is %+v", text, q)
+		}
+	}
+}

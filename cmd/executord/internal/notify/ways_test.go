@@ -1,0 +1,388 @@
+package notify_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
+)
+
+// request is what a server was sent.
+type request struct {
+	path, body string
+	header     http.Header
+}
+
+// server returns a server that answers with a status.
+func server(t *testing.T, status int) (address string, got chan request) {
+	t.Helper()
+	got = make(chan request, 10)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- request{r.URL.RequestURI(), string(body), r.Header}
+		w.WriteHeader(status)
+		io.WriteString(w, "said "+r.URL.Path)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, got
+}
+
+// send has a channel with a way send one event, and returns what is kept of it.
+func send(t *testing.T, w notify.Way, e notify.Event) notify.Sent {
+	t.Helper()
+	n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler)})
+	n.Set([]*notify.Channel{{Name: "c", Way: w, ForAll: true}})
+	n.Tell(e, nil)
+	n.Close(t.Context())
+	if sent := n.Sent(); len(sent) == 1 {
+		return sent[0]
+	}
+	return notify.Sent{}
+}
+
+// Each preset has the body that its receiver reads.
+func TestWebhookPresets(t *testing.T) {
+	address, got := server(t, 200)
+	for _, test := range []struct {
+		config notify.WebhookConfig
+		check  func(r request, body map[string]any) bool
+	}{
+		{notify.WebhookConfig{Preset: "slack"}, func(r request, b map[string]any) bool {
+			text, _ := b["text"].(string)
+			return strings.HasPrefix(text, "*[host] backup has failed: exit &lt;1&gt;*\n```\n") && strings.Contains(text, "disk full")
+		}},
+		{notify.WebhookConfig{Preset: "teams"}, func(r request, b map[string]any) bool {
+			return b["type"] == "message" && strings.Contains(r.body, "AdaptiveCard") && strings.Contains(r.body, "disk full")
+		}},
+		{notify.WebhookConfig{Preset: "ntfy", Token: "tk_1"}, func(r request, _ map[string]any) bool {
+			return r.header.Get("Title") == "[host] backup has failed: exit <1>" && r.header.Get("Priority") == "high" &&
+				r.header.Get("Authorization") == "Bearer tk_1" && strings.Contains(r.body, "disk full")
+		}},
+		{notify.WebhookConfig{}, func(r request, b map[string]any) bool {
+			events, _ := b["events"].([]any)
+			return len(events) == 1 && events[0].(map[string]any)["job"] == "backup" && r.header.Get("Content-Type") == "application/json"
+		}},
+		{notify.WebhookConfig{Template: `{"a":{{json .Subject}},"n":{{len .Events}}}`, Headers: map[string]string{"X-Key": "k"}}, func(r request, b map[string]any) bool {
+			return b["a"] == "[host] backup has failed: exit <1>" && b["n"] == 1.0 && r.header.Get("X-Key") == "k"
+		}},
+	} {
+		test.config.URL = address + "/hook"
+		w, err := notify.NewWebhook(test.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := send(t, w, notify.Event{Kind: notify.Failed, Job: "backup", Reason: "exit <1>", Output: "disk full"})
+		var body map[string]any
+		r := <-got
+		json.Unmarshal([]byte(r.body), &body)
+		if !test.check(r, body) || kept.Error != "" || !strings.HasPrefix(kept.Answer, "200 OK said") {
+			t.Errorf("%+v: sent %+v, kept %+v", test.config, r, kept)
+		}
+	}
+}
+
+// What a server refuses is not sent again, and the URL stands nowhere.
+func TestWebhookRefused(t *testing.T) {
+	for _, status := range []int{301, 400, 401, 404, 410} {
+		address, got := server(t, status)
+		w, err := notify.NewWebhook(notify.WebhookConfig{URL: address + "/services/T0SECRETKEY", Token: "hunter2hunter2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := send(t, w, failure("a"))
+		if len(got) != 1 || !strings.Contains(kept.Error, fmt.Sprint(status)) || strings.Contains(kept.Error, "SECRET") {
+			t.Errorf("%d: %d requests, kept %+v", status, len(got), kept)
+		}
+	}
+}
+
+// A server that can't be reached, or is busy, is tried again: such errors are no refusals, and have no URL.
+func TestWebhookTemporaryErrors(t *testing.T) {
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	busy, _ := server(t, 503)
+	limited, _ := server(t, 429)
+	for _, address := range []string{closed.URL, busy, limited} {
+		w, err := notify.NewWebhook(notify.WebhookConfig{URL: address + "/T0SECRETKEY"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.Send(t.Context(), notify.Message{Events: []notify.Event{{}}})
+		var refusal *notify.Refusal
+		if err == nil || errors.As(err, &refusal) || strings.Contains(err.Error(), "http://") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// What can't be sent is refused when it is configured, and no error shows a URL.
+func TestWebhookMistakes(t *testing.T) {
+	for _, c := range []notify.WebhookConfig{
+		{}, {URL: "SECRET"}, {URL: "ftp://h/SECRET"}, {URL: "http://"}, {URL: "http://h/\x01SECRET"},
+		{URL: "http://h", Preset: "slak"}, {URL: "http://h", Preset: "slack", Template: "x"},
+		{URL: "http://h", Template: "{{.Nothing}}"}, {URL: "http://h", Template: "{{"},
+	} {
+		if _, err := notify.NewWebhook(c); err == nil || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// A monitor is told of each run's start and end, and a failure is never told as a success.
+func TestPingTellsSuccessAndFailureApart(t *testing.T) {
+	address, got := server(t, 200)
+	for _, test := range []struct {
+		style string
+		kind  notify.Kind
+		want  string // "" for no request
+	}{
+		{"healthchecks", notify.Started, "/k/a-b/start"},
+		{"healthchecks", notify.Succeeded, "/k/a-b"},
+		{"healthchecks", notify.Failed, "/k/a-b/fail"},
+		{"healthchecks", notify.NotStarted, "/k/a-b/fail"},
+		{"healthchecks", notify.Canceled, "/k/a-b/fail"},
+		{"healthchecks", notify.Lost, "/k/a-b/log"},
+		{"healthchecks", notify.Tested, "/k/-/log"},
+		{"cronitor", notify.Started, "/k/a-b?state=run"},
+		{"cronitor", notify.Succeeded, "/k/a-b?message=why%0Alast&state=complete"},
+		{"cronitor", notify.Failed, "/k/a-b?message=why%0Alast&state=fail"},
+		{"cronitor", notify.Lost, ""},
+		{"success", notify.Succeeded, "/k/a-b"},
+		{"success", notify.Failed, ""},
+		{"success", notify.Started, ""},
+		{"success", notify.Canceled, ""},
+	} {
+		p, err := notify.NewPing(address+"/k/{job}", test.style)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := notify.Event{Kind: test.kind, Job: "a/b", Reason: "why", Output: "last"}
+		if test.kind == notify.Tested {
+			e.Job = "-"
+		}
+		kept := send(t, p, e)
+		var r request
+		if len(got) > 0 {
+			r = <-got
+		}
+		if r.path != test.want || kept.Error != "" || test.want != "" && r.body != "why\nlast" {
+			t.Errorf("%s, %s: got %q with %q, want %q; kept %+v", test.style, test.kind, r.path, r.body, test.want, kept)
+		}
+	}
+}
+
+// A URL of which it is not known how it takes failures needs a style; known hosts don't.
+func TestNewPingFindsStyle(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"https://hc-ping.com/uuid": true, "https://cronitor.link/p/k/job": true, "https://push.example.org/x": false,
+		"https://nothc-ping.com/uuid": false, "hc-ping.com/uuid": false,
+	} {
+		if _, err := notify.NewPing(address, ""); (err == nil) != ok {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if _, err := notify.NewPing("https://h/x", "none"); err == nil {
+		t.Error("an unknown style is right")
+	}
+}
+
+// A program gets the text on its standard input, and what it is about in its environment.
+func TestCommandGetsMessage(t *testing.T) {
+	var input string
+	var env []string
+	fail := false
+	run := func(_ context.Context, args, e []string, in string) (string, error) {
+		env, input = e, in
+		if fail {
+			return "no such pager", errors.New("exit status 3")
+		}
+		return "paged", nil
+	}
+	c, err := notify.NewCommand([]string{"page", "me"}, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := send(t, c, failure("backup"))
+	all := strings.Join(env, "\n")
+	if kept.Answer != "exit code 0 paged" || !strings.Contains(input, "disk full") || !strings.Contains(all, "EXECUTORD_KINDS=failed\nEXECUTORD_JOBS=backup\nEXECUTORD_MESSAGE={") {
+		t.Errorf("kept %+v, input %q, environment %s", kept, input, all)
+	}
+	fail = true
+	if _, err := c.Send(t.Context(), notify.Message{}); err == nil || err.Error() != "exit status 3 no such pager" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A program that sends mail is given a message with headers.
+func TestMailBySendmail(t *testing.T) {
+	var input string
+	m, err := notify.NewMail(notify.MailConfig{
+		From: "cron@example.org", To: []string{"ops@example.org"}, Sendmail: []string{"/usr/sbin/sendmail", "-t", "-i"},
+		Run: func(_ context.Context, _, _ []string, in string) (string, error) { input = in; return "", nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := send(t, m, failure("backup"))
+	for _, want := range []string{"From: <cron@example.org>\n", "To: <ops@example.org>\n", "Subject: [host] backup has failed: exit status 1\n", "Auto-Submitted: auto-generated\n", "disk full"} {
+		if !strings.Contains(input, want) {
+			t.Errorf("no %q in %s", want, input)
+		}
+	}
+	if kept.Error != "" {
+		t.Errorf("kept %+v", kept)
+	}
+}
+
+// smtpServer speaks as much SMTP as it takes to accept one mail at a time. With a code, it refuses recipients.
+func smtpServer(t *testing.T, config *tls.Config, refuse string) (address string, mails chan string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mails = make(chan string, 10)
+	done := make(chan struct{})
+	go func() { // ends when the listener is closed
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serveSMTP(c, config, refuse, mails)
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-done })
+	return l.Addr().String(), mails
+}
+
+func serveSMTP(c net.Conn, config *tls.Config, refuse string, mails chan string) {
+	defer func() { c.Close() }()
+	c.SetDeadline(time.Now().Add(20 * time.Second))
+	r := bufio.NewReader(c)
+	say := func(text string) { io.WriteString(c, text+"\r\n") }
+	say("220 test")
+	login := ""
+	secure := false
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return
+		}
+		switch command := strings.ToUpper(strings.TrimSpace(line)); {
+		case strings.HasPrefix(command, "EHLO") && config != nil && !secure:
+			say("250-test\r\n250 STARTTLS")
+		case strings.HasPrefix(command, "EHLO"):
+			say("250-test\r\n250 AUTH PLAIN")
+		case command == "STARTTLS":
+			say("220 go on")
+			c, secure = tls.Server(c, config), true
+			r = bufio.NewReader(c)
+		case strings.HasPrefix(command, "AUTH PLAIN"):
+			login = strings.Fields(line)[2]
+			say("235 welcome")
+		case strings.HasPrefix(command, "RCPT") && refuse != "":
+			say(refuse)
+		case command == "DATA":
+			say("354 go on")
+			var text strings.Builder
+			for {
+				line, err := r.ReadString('\n')
+				if err != nil || line == ".\r\n" {
+					break
+				}
+				text.WriteString(line)
+			}
+			mails <- fmt.Sprintf("secure=%v login=%s\n%s", secure, login, text.String())
+			say("250 queued")
+		case command == "QUIT":
+			say("221 bye")
+			return
+		default:
+			say("250 ok")
+		}
+	}
+}
+
+// Mail goes to a server after STARTTLS, with a login; a server without it gets neither.
+func TestMailBySMTP(t *testing.T) {
+	s := httptest.NewUnstartedServer(nil)
+	s.StartTLS()
+	s.Close() // for its certificate
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	for _, secure := range []bool{true, false} {
+		var config *tls.Config
+		if secure {
+			config = &tls.Config{Certificates: s.TLS.Certificates}
+		}
+		address, mails := smtpServer(t, config, "")
+		m, err := notify.NewMail(notify.MailConfig{
+			From: "cron@example.org", To: []string{"ops@example.org"}, Server: address, User: "me", Password: "hunter2",
+			Roots: &tls.Config{RootCAs: roots, ServerName: "example.com"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := m.Send(t.Context(), notify.Message{Subject: "S", Text: "disk full", Events: []notify.Event{{}}})
+		if !secure {
+			if err == nil || len(mails) > 0 {
+				t.Errorf("sent without TLS: %s", answer)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := <-mails; !strings.HasPrefix(got, "secure=true login=AG1lAGh1bnRlcjI=\n") || !strings.Contains(got, "disk full") {
+			t.Errorf("got %s", got)
+		}
+		if answer != "127.0.0.1 accepted it for ops@example.org" {
+			t.Errorf("answer %q", answer)
+		}
+	}
+}
+
+// A recipient that the server does not know is final, one that it does not take now is not.
+func TestMailRefused(t *testing.T) {
+	for code, final := range map[string]bool{"550 unknown": true, "451 later": false} {
+		address, _ := smtpServer(t, nil, code)
+		m, err := notify.NewMail(notify.MailConfig{From: "a@example.org", To: []string{"b@example.org"}, Server: address, TLS: "none"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Send(t.Context(), notify.Message{Subject: "S", Events: []notify.Event{{}}})
+		var refusal *notify.Refusal
+		if err == nil || errors.As(err, &refusal) != final {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}
+
+// What can't be sent is refused when it is configured.
+func TestMailMistakes(t *testing.T) {
+	to := []string{"b@example.org"}
+	for _, c := range []notify.MailConfig{
+		{To: to, Server: "h"}, {From: "a@example.org", Server: "h"}, {From: "a@example.org", To: []string{"b c"}, Server: "h"},
+		{From: "a@example.org", To: to}, {From: "a@example.org", To: to, Server: "h", TLS: "ssl"},
+		{From: "a@example.org", To: to, Server: "h:99999"}, {From: "a@example.org", To: to, Server: "h", TLS: "none", User: "u"},
+	} {
+		if _, err := notify.NewMail(c); err == nil {
+			t.Errorf("%+v is right", c)
+		}
+	}
+}
