@@ -8,6 +8,8 @@
 //	executord import FILE... print TOML for what other schedulers have
 //	executord http URL       make an HTTP request, for a job
 //	executord sql DATABASE   run SQL from standard input, for a job
+//	executord notify test FILE
+//	                         try the channels that are told of jobs
 //	executord schema         print the JSON schema of job files, for editors
 //	executord version        print the version
 //
@@ -128,7 +130,7 @@ those of its user.`),
 		}
 		return err
 	})
-	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext())
+	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext(), newNotify())
 	addGroup(root, "write", "To write a job file:", newExplain(), newImport(), newSchema())
 	addGroup(root, "job", "As the command of a job:", newHTTP(), newSQL())
 	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate())...)

@@ -32,6 +32,12 @@ func noteMissing(file *job.File) {
 		noted[at] = noted[at] || strings.Contains(n.What, "user field")
 	}
 	noteHome(file)
+	for _, spec := range file.Channels {
+		if _, err := spec.Build(runHere); err != nil {
+			file.Notes = append(file.Notes, job.Mistake{File: spec.File, Line: spec.Line, Text: "[notify." + spec.Name + "]",
+				What: "the channel " + spec.Name + " cannot be used here and now: " + err.Error(), Hint: "correct it, and try it: executord notify test"})
+		}
+	}
 	missing := 0
 	for _, j := range file.Jobs {
 		if noted[line{cmp.Or(j.File, file.Name), j.Line}] {

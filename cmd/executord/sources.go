@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 )
 
 // sources are the files of the command line, whose jobs are one set.
@@ -110,6 +112,7 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 		}
 		mistakes = append(mistakes, found...)
 		all.Notes = append(all.Notes, file.Notes...)
+		all.Channels = append(all.Channels, file.Channels...)
 		for _, j := range file.Jobs {
 			if len(s.names) > 1 || len(*s.dirs) > 0 {
 				j.File = file.Name
@@ -117,8 +120,11 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 			all.Jobs = append(all.Jobs, j)
 		}
 	}
-	if mistakes = append(mistakes, sameNames(all.Jobs)...); len(mistakes) > 0 {
-		all.Jobs = nil
+	if len(mistakes) == 0 {
+		mistakes = append(sameNames(all.Jobs), wrongChannels(all)...)
+	}
+	if len(mistakes) > 0 {
+		all.Jobs, all.Channels = nil, nil
 		return all, read, mistakes
 	}
 	return all, read, nil
@@ -192,6 +198,41 @@ func sameNames(jobs []job.Job) (mistakes job.Mistakes) {
 			What: fmt.Sprintf("the name %q is already used in %s:%d", j.Name, job.Printable(before.File), before.Line),
 			Hint: "name one of the two: # name: above a line of a crontab, name = in TOML",
 		})
+	}
+	return mistakes
+}
+
+// wrongChannels returns a mistake for each channel that has the name of another, and for each that a job names and that
+// is not there. A channel may be in another file than the job.
+func wrongChannels(file job.File) (mistakes job.Mistakes) {
+	first := make(map[string]notify.Spec)
+	var names []string
+	for _, spec := range file.Channels {
+		before, taken := first[spec.Name]
+		if !taken {
+			first[spec.Name], names = spec, append(names, spec.Name)
+			continue
+		}
+		mistakes = append(mistakes, job.Mistake{
+			File: spec.File, Line: spec.Line, Text: "[notify." + spec.Name + "]",
+			What: fmt.Sprintf("the channel %q is already in %s:%d", spec.Name, job.Printable(before.File), before.Line),
+			Hint: "choose another name for one of the two",
+		})
+	}
+	for _, j := range file.Jobs {
+		for _, name := range j.Notify {
+			if _, known := first[name]; known {
+				continue
+			}
+			hint := "add a table [notify." + name + "] to a TOML file"
+			if near := job.Closest(name, names); near != "" {
+				hint = "did you mean " + near + "?"
+			}
+			mistakes = append(mistakes, job.Mistake{
+				File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Schedule.Text + " " + j.Command.String(),
+				What: fmt.Sprintf("%s names the channel %q, and there is none", j.Name, name), Hint: hint,
+			})
+		}
 	}
 	return mistakes
 }

@@ -12,6 +12,7 @@ import (
 func (d *Daemon) reload(ctx context.Context, file job.File) {
 	d.Log.Info("file read again", "file", file.Name, "jobs", len(file.Jobs))
 	d.logNotes(file)
+	d.setChannels(file)
 	d.pool.Resize(workers(file)) // refused only by a pool that is shut down, whose jobs do not run any more
 	if err := d.apply(ctx, file, ""); err != nil {
 		d.Log.Error("the file is not in the store, or in part", "reason", err.Error(), "hint", "send SIGHUP again, when the store answers")

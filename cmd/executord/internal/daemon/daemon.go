@@ -21,6 +21,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/durable"
@@ -116,6 +117,7 @@ type Daemon struct {
 	catalog    catalog.Catalog
 	pool       *executor.ScheduledPool // has a worker for each run
 	supervisor *process.Supervisor
+	notifier   *notify.Notifier
 	command    func(context.Context, process.Command, process.Observer) process.Result // runs one; supervisor.Run
 
 	leaving context.Context // ends when the drain begins
@@ -141,6 +143,7 @@ type Daemon struct {
 func New(c Config) (*Daemon, error) {
 	d := &Daemon{Config: c, supervisor: process.New(c.Grace), ended: make(chan struct{})}
 	d.command = d.supervisor.Run
+	d.notifier = newNotifier(c)
 	if d.Record == nil {
 		d.Record = record.New(record.Limits{})
 	}
@@ -242,6 +245,7 @@ func (d *Daemon) start(ctx context.Context) error {
 	if err := d.apply(ctx, d.File, hintSameName); err != nil {
 		return err
 	}
+	d.setChannels(d.File)
 	for _, j := range d.File.Jobs {
 		if j.Schedule.AtStart {
 			d.runAtStart(j, began)
@@ -311,6 +315,7 @@ func (d *Daemon) drain(ends Ends) {
 	if !d.Store.shared() {
 		d.noteNotBegun(began)
 	}
+	d.endNotifier(ends.Kill)
 }
 
 // reason returns the cause of the first context that has ended.

@@ -24,6 +24,7 @@ type entry struct {
 		figures Figures
 		ends    map[int]context.CancelCauseFunc // of the runs in progress, by their numbers
 		latest  overlap                         // of the latest run
+		bad     bool                            // the run that ended last was not ok
 		changes int                             // how often a file has changed the job
 	}
 }
@@ -78,6 +79,18 @@ func (e *entry) started(at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.mu.figures.LastStart = at
+}
+
+// recovers notes an outcome, and reports whether it is good after one that was not. One that somebody has brought about
+// says nothing of the job.
+func (e *entry) recovers(o outcome) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	was := e.mu.bad
+	if o != canceled {
+		e.mu.bad = o != ok
+	}
+	return was && o == ok
 }
 
 // finish counts how a run ended.

@@ -12,6 +12,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/durable"
 )
@@ -80,7 +81,9 @@ func (r *handled) now() time.Time {
 // handle runs the command and accounts for it, in the log and to the store.
 func (r *handled) handle(ctx context.Context) error {
 	if left := durable.LeftOutBefore(ctx); left.Count > 0 {
-		r.entry.miss(left.Count, left.First.In(r.spec.Location()), "the job did not run when it was due", "")
+		first := left.First.In(r.spec.Location())
+		r.entry.miss(left.Count, first, "the job did not run when it was due", "")
+		r.entry.tell(notify.Event{Kind: notify.Missed, Count: left.Count, Due: first, Reason: "no daemon was there, or had a place for it"})
 	}
 	// The node may begin a run while it learns of the drain, above all one whose jitter the drain has just cut short.
 	if r.entry.daemon.leaving.Err() != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -129,4 +130,8 @@ func (w *overlapWatch) skip(n int, first, now time.Time) {
 	e.mu.Unlock()
 	e.log.Warn("runs skipped", "count", n, "first", stamp(first.In(w.run.spec.Location())),
 		"reason", "the run before is in progress", "running", w.run.number)
+	e.tell(notify.Event{
+		Kind: notify.Skipped, Run: w.run.number, Count: w.logged, Before: w.logged - n, Due: first.In(w.run.spec.Location()),
+		Reason: "the run before is in progress",
+	})
 }

@@ -27,6 +27,7 @@ type run struct {
 	node    string   // the name of the daemon in a store that daemons share
 	extra   []string // variables besides those that all runs have
 	tail    tail     // of stderr, for the history
+	told    *tail    // of all output, for notifications; nil if there are none
 	kept    *record.Run
 	stored  io.Writer // for the history; nil if no store keeps it
 
@@ -47,6 +48,9 @@ func (r *run) execute(ctx context.Context, skipped func(outcome) int) (process.R
 	r.kept = d.Record.Begin(record.Facts{
 		Job: r.job.Name, Number: r.number, Attempt: r.attempt, Node: r.node, Due: r.due,
 	})
+	if d.notifier.Any() {
+		r.told = new(tail)
+	}
 	o, interrupted := failed, false
 	var end func(*record.Facts)
 	defer func() { // after a panic, too
@@ -62,6 +66,7 @@ func (r *run) execute(ctx context.Context, skipped func(outcome) int) (process.R
 	text := r.failure(result, o)
 	end = func(f *record.Facts) { f.Outcome, f.Took, f.Error, f.Skipped = string(o), result.Took, text, skips }
 	r.report(result, o, skips)
+	r.tellEnded(result, o, text, r.entry.recovers(o))
 	return result, o
 }
 
@@ -127,6 +132,7 @@ func (r *run) command(ctx context.Context) process.Result {
 			}
 			r.log.Info("run started", attrs...)
 			r.entry.started(began)
+			r.tellStarted(began)
 			r.kept.Change(func(f *record.Facts) { f.Started, f.PID = began, pid })
 		},
 		Output: func(stream process.Stream, line []byte, more bool) { r.output(ctx, stream, line, more) },
@@ -219,6 +225,9 @@ func (r *run) output(ctx context.Context, stream process.Stream, line []byte, mo
 		r.tail.add(line)
 	} else if !more && r.noteProgress(ctx, line) {
 		return
+	}
+	if r.told != nil {
+		r.told.add(line)
 	}
 	if r.stored != nil {
 		r.stored.Write(record.Encode(stream == process.Stderr, line))

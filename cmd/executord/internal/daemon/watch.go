@@ -22,6 +22,8 @@ type watcher struct {
 
 	// store is what the clock of the store showed at the last look, and local what that of this machine did.
 	store, local time.Time
+
+	unreachable bool // the store, when it was last asked
 }
 
 // leasesPerLook is how many leases go by between two looks, but no more than a minute. It is documented.
@@ -114,6 +116,9 @@ func (d *Daemon) followClock(ctx context.Context) {
 	defer cancel()
 	local := time.Now()
 	now, err := d.Store.Now(ctx)
+	if d.leaving.Err() == nil { // else ctx ends
+		d.tellStore(err)
+	}
 	if err != nil {
 		return // package durable logs that the store does not answer
 	}

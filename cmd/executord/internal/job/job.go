@@ -4,6 +4,8 @@ package job
 
 import (
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 )
 
 // MaxFileSize is the largest job file that is read: a crontab of some hundred thousand
@@ -12,9 +14,10 @@ const MaxFileSize = 8 << 20
 
 // File is everything read from one job file.
 type File struct {
-	Name  string // as the user gave it; the FILE of every FILE:LINE
-	Jobs  []Job  // in the order of the file
-	Notes Notes  // what is allowed but probably not meant; never stops a run
+	Name     string        // as the user gave it; the FILE of every FILE:LINE
+	Jobs     []Job         // in the order of the file
+	Channels []notify.Spec // to tell of what becomes of the jobs
+	Notes    Notes         // what is allowed but probably not meant; never stops a run
 }
 
 // Job is one line of a crontab, or one [[job]] table of a TOML file. Readers
@@ -29,6 +32,7 @@ type Job struct {
 	Command  Command
 	Timeout  time.Duration // a run longer than this is ended; 0 means no limit
 	Progress bool          // lines of its output may say how far it has come
+	Notify   []string      // names of the channels that are told of it; nil for those that are for all, empty for none
 	Jitter   time.Duration // each start is delayed by a random time below this
 }
 

@@ -1,5 +1,7 @@
 package keys
 
+import "github.com/executor-go/executor/cmd/executord/internal/notify"
+
 // Schema returns the JSON schema of a job file in TOML, as a value for package json. It is of draft 7, which the
 // editors know that have schemas for TOML.
 //
@@ -23,6 +25,11 @@ func Schema() map[string]any {
 			"additionalProperties": false,
 		},
 	}
+	above["notify"] = map[string]any{
+		"type":                 "object",
+		"description":          "Channels that are told what becomes of the jobs: [notify.NAME].",
+		"additionalProperties": channel(),
+	}
 	return map[string]any{
 		"$schema":              "http://json-schema.org/draft-07/schema#",
 		"title":                "A job file of executord",
@@ -31,6 +38,23 @@ func Schema() map[string]any {
 		"properties":           above,
 		"additionalProperties": false,
 	}
+}
+
+// channel returns that of a [notify.NAME].
+func channel() map[string]any {
+	properties := make(map[string]any)
+	for _, setting := range notify.Settings {
+		value := map[string]any{"type": []string{"string", "integer", "boolean"}}
+		if setting.Values != nil && setting.Values[0] != "true" {
+			value = map[string]any{"enum": setting.Values}
+		}
+		if setting.List {
+			value = map[string]any{"anyOf": []any{value, map[string]any{"type": "array", "items": value}}}
+		}
+		value["description"] = setting.Doc
+		properties[setting.Name] = value
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
 // schema returns that of the values of a key.

@@ -44,6 +44,8 @@ var All = []*Key{
 		set: text(func(s *Settings) *string { return &s.Job.Command.Dir })},
 	{Name: "user", Kind: Text, Place: Above | Comment, Example: "www-data", Doc: "The user that the command is run as, for which executord has to be root. The default is executord's own.",
 		set: text(func(s *Settings) *string { return &s.Job.Command.User })},
+	{Name: "notify", Kind: List, Place: Comment, Example: "ops", Doc: "The channels that are told of the job, instead of those that are for all; none for none.",
+		set: setNotify},
 	{Name: "env", Kind: Variables, Place: Above, Doc: "Variables of the command; a job's are added to those above all jobs."},
 }
 
@@ -113,6 +115,21 @@ func setExcept(s *Settings, values []string) *Wrong {
 		}
 	}
 	s.Job.Season.Except = values
+	return nil
+}
+
+// setNotify sets the names of channels. That there are such is known when all files are read.
+func setNotify(s *Settings, values []string) *Wrong {
+	s.Job.Notify = []string{}
+	for _, name := range values {
+		switch {
+		case name == "none" && len(values) == 1:
+		case !job.ValidName(name) || name == "none":
+			return &Wrong{What: fmt.Sprintf("%q cannot be the name of a channel", name), Hint: "write the NAME of a [notify.NAME]", Like: "ops"}
+		default:
+			s.Job.Notify = append(s.Job.Notify, name)
+		}
+	}
 	return nil
 }
 

@@ -41,7 +41,7 @@ type Channel struct {
 
 	On    []Kind        // what it is told of; nil for all Kinds. Pings are told of each run
 	Late  time.Duration // told of a run that is started later than this after its due time; 0 for none
-	Skips int           // told when this many due times in a row were skipped, at least 1
+	Skips int           // told once when this many due times have passed during a run, at least 1
 
 	Limit  int           // most messages in an hour; what is beyond it is told by one message. 0 for no limit
 	Digest time.Duration // how long what happens is gathered after the first event; 0 for not at all
@@ -63,7 +63,7 @@ func (c *Channel) wants(e Event) bool {
 		return e.Job != "" && slices.Contains(pingKinds, e.Kind)
 	case e.Kind == Late && (c.Late == 0 || e.Late <= c.Late):
 		return false
-	case e.Kind == Skipped && e.Count < c.Skips:
+	case e.Kind == Skipped && (e.Count < c.Skips || e.Before >= c.Skips): // it is told once of each run
 		return false
 	case c.On == nil:
 		return slices.Contains(Kinds, e.Kind)

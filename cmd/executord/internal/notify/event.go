@@ -16,6 +16,7 @@ const (
 	Late        Kind = "late"        // a run was started long after its due time
 	NotStarted  Kind = "not started" // the command could not be started
 	Lost        Kind = "lost"        // a run was ended since another daemon may run the job
+	Missed      Kind = "missed"      // due times passed without a daemon
 	Skipped     Kind = "skipped"     // due times passed while a run was in progress
 	Unreachable Kind = "unreachable" // the store does not answer
 	Tested      Kind = "tested"      // somebody tries the channel
@@ -27,7 +28,7 @@ const (
 )
 
 // Kinds are those that a channel may be told of, in the order of the manual.
-var Kinds = []Kind{Failed, Recovered, Late, NotStarted, Lost, Skipped, Unreachable}
+var Kinds = []Kind{Failed, Recovered, Late, NotStarted, Missed, Lost, Skipped, Unreachable}
 
 // An Event is one thing that has happened. What does not apply is zero.
 type Event struct {
@@ -38,7 +39,8 @@ type Event struct {
 	Due    time.Time     `json:"due,omitzero"`
 	Late   time.Duration `json:"late_ns,omitzero"` // from the due time to the start of the command
 	Took   time.Duration `json:"took_ns,omitzero"` // from the start of the command to its end
-	Count  int           `json:"count,omitzero"`   // of the due times that were skipped
+	Count  int           `json:"count,omitzero"`   // of the due times that were skipped or missed
+	Before int           `json:"-"`                // how many of them an earlier event has told
 	Reason string        `json:"reason,omitempty"`
 	Output string        `json:"output,omitempty"` // the end of what the command wrote
 }
@@ -69,7 +71,14 @@ func (e Event) line() string {
 		b.WriteString(e.Job + " ")
 	}
 	switch e.Kind {
-	case Failed, Recovered:
+	case Recovered:
+		if e.Job == "" {
+			return e.Reason
+		}
+		b.WriteString("has recovered")
+	case Missed:
+		fmt.Fprintf(&b, "has missed %d due times", e.Count)
+	case Failed:
 		b.WriteString("has " + string(e.Kind))
 	case Late:
 		fmt.Fprintf(&b, "was started %v late", e.Late.Round(time.Second))

@@ -12,8 +12,12 @@ import (
 	"time"
 )
 
-// client sends all requests. A redirect is not followed: it would send a token to another host, or make a POST a GET.
-var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+// client sends all requests. They are rare, so no connection is kept. A redirect is not followed: it would send a token
+// to another host, or make a POST a GET.
+var client = &http.Client{
+	Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
 
 // post sends a request, and returns the status and the begin of the answer's body.
 func post(ctx context.Context, address, contentType, body string, headers map[string]string) (string, error) {

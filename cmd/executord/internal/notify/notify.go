@@ -108,6 +108,13 @@ func (n *Notifier) Set(channels []*Channel) {
 	}
 }
 
+// Any reports whether there is a channel.
+func (n *Notifier) Any() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.mu.workers) > 0
+}
+
 // Tell has an event sent on the channels of these names, nil for those that are for all jobs, if they want it. It
 // does not wait.
 func (n *Notifier) Tell(e Event, names []string) {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/keys"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 )
 
 // maxSize is the largest file that is read: of a tree there is more in memory than of lines.
@@ -33,11 +34,14 @@ func Parse(file string, data []byte) (job.File, error) {
 	report.Lines = strings.Split(string(data), "\n")
 
 	var jobs []job.Job
+	var channels []notify.Spec
 	if len(data) > maxSize {
 		report.Mistake(1, "choose a job file", "the file is larger than a megabyte, which no job file is")
 	} else {
 		d := decoder{report: &report, named: make(map[string]int)}
-		jobs = d.file(read(&report, data))
+		root := read(&report, data)
+		channels = d.channels(root.table["notify"])
+		jobs = d.file(root)
 	}
 
 	f := job.File{Name: file}
@@ -45,7 +49,7 @@ func Parse(file string, data []byte) (job.File, error) {
 	if f.Notes, err = report.Close(); err != nil {
 		return f, err
 	}
-	f.Jobs = jobs
+	f.Jobs, f.Channels = jobs, channels
 	return f, nil
 }
 
@@ -58,16 +62,16 @@ type decoder struct {
 
 var (
 	jobKeys = keys.Names(0)
-	topKeys = append([]string{"job"}, keys.Names(keys.Above)...)
+	topKeys = append([]string{"job", "notify"}, keys.Names(keys.Above)...)
 )
 
 func (d *decoder) file(root *node) []job.Job {
 	defaults := keys.Defaults()
 	for _, key := range root.keys {
 		switch value := root.table[key]; {
-		case slices.Contains(topKeys[1:], key):
+		case slices.Contains(topKeys[2:], key):
 			d.set(&defaults, keys.Find(key), value)
-		case key != "job":
+		case key != "job" && key != "notify":
 			d.unknownAtTop(key, value)
 		}
 	}

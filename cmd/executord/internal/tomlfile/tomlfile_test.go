@@ -120,7 +120,7 @@ func TestParseMistakes(t *testing.T) {
 1: the job has no command | add one, such as: command = "backup --all"`},
 		{"unknown key", least + "comand = 'y'", `5: there is no key "comand" | did you mean command?`},
 		{"misspelled key is not missing too", "[[job]]\nname='a'\nschedul='@daily'\ncommand='x'", `3: there is no key "schedul" | did you mean schedule?`},
-		{"unlike any key", least + "colour = 'red'", `5: there is no key "colour" | remove it; known are name, schedule, command, url, method, headers, body, expect, sql, dsn, stdin, progress, timezone, cron, from, until, except, timeout, jitter, shell, dir, user, env`},
+		{"unlike any key", least + "colour = 'red'", `5: there is no key "colour" | remove it; known are name, schedule, command, url, method, headers, body, expect, sql, dsn, stdin, progress, timezone, cron, from, until, except, timeout, jitter, shell, dir, user, notify, env`},
 		{"key of a job above all", "name = 'a'\n" + least, `1: "name" stands above all jobs, but belongs to one | put it below a line [[job]]`},
 		{"one bracket", "[job]\nname = \"a\"\nschedule = \"@daily\"\ncommand = \"x\"", "1: [job] is one table, but jobs are a list | write [[job]], with two brackets"},
 		{"one bracket twice", strings.Repeat("[job]\nname='a'\nschedule='@daily'\ncommand='x'\n", 2), "1: [job] is one table, but jobs are a list | write [[job]], with two brackets\n5: [job] has one bracket, so there can be only one | write [[job]] for every job"},
@@ -156,7 +156,7 @@ func TestParseMistakes(t *testing.T) {
 		{"open list", "[[job]]\nname='a'\nschedule='@daily'\ncommand=['x',\n'y'\n[[job]]\nname='b'\nschedule='@daily'\ncommand='x'", "6: expected ',' or ']' after array value (in the value that begins in line 4) | put a comma between values, and close the list with ]"},
 		{"open text", "[[job]]\nname='a'\nschedule='@daily'\ncommand='''x\ny", "5: multiline literal string not terminated by ''' (in the value that begins in line 4) | close it with the same three quotes"},
 		{"many parts", strings.Repeat("a.", 100) + "a = 1\n" + least, "1: a key has more than 100 parts | remove it: no key has more than two\n" +
-			`1: there is no key "a" | remove it; known are job, timezone, cron, from, until, except, timeout, jitter, shell, dir, user, env`},
+			`1: there is no key "a" | remove it; known are job, notify, timezone, cron, from, until, except, timeout, jitter, shell, dir, user, env`},
 		{"crontab line", "* * * * * x\n" + least, "1: invalid character at start of key: U+002A '*' | begin a comment with #, and write everything else as key = \"text\""},
 		{"bytes that are no text", "# \xff\n" + least, "1: invalid UTF-8 character in comment | save the file as UTF-8"},
 	}

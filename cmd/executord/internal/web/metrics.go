@@ -85,8 +85,28 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 			m.sample("executord_job_paused", jobLabel(f.Job), bit(slices.Contains([]string{"paused", "canceled", "dead"}, j.State)))
 		}
 	}
+	s.notifications(&m)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	w.Write(m.Bytes())
+}
+
+// notifications writes what became of those, for each channel.
+func (s *Server) notifications(m *metrics) {
+	channels, _ := s.Daemon.Notifications()
+	label := func(name string) string { return `channel="` + labelValue(name) + `"` }
+	m.family("executord_notifications_total", "counter", "Messages that were sent, or given up, by channel.")
+	for _, c := range channels {
+		m.sample("executord_notifications_total", label(c.Channel)+`,result="sent"`, float64(c.Sent))
+		m.sample("executord_notifications_total", label(c.Channel)+`,result="failed"`, float64(c.Failed))
+	}
+	m.family("executord_notification_events_dropped_total", "counter", "Events for which the queue of a channel had no room.")
+	for _, c := range channels {
+		m.sample("executord_notification_events_dropped_total", label(c.Channel), float64(c.Dropped))
+	}
+	m.family("executord_notification_events_waiting", "gauge", "Events in the queue of a channel.")
+	for _, c := range channels {
+		m.sample("executord_notification_events_waiting", label(c.Channel), float64(c.Waiting))
+	}
 }
 
 // metrics is text in the format of Prometheus.

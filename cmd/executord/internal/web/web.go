@@ -26,6 +26,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
@@ -42,6 +43,7 @@ type Daemon interface {
 	Figures() []daemon.Figures
 	Successes(ctx context.Context) (map[string]time.Time, error)
 	Ready(ctx context.Context) error
+	Notifications() ([]notify.Counts, []notify.Sent)
 }
 
 // Config configures a server: what it serves, and for which requests.

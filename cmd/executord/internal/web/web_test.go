@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
@@ -32,6 +33,9 @@ type fake struct {
 	past    []view.Run // in the history of the store
 	err     error      // of the store
 	ready   error
+
+	channels []notify.Counts
+	sent     []notify.Sent
 }
 
 func (f *fake) Jobs(context.Context) ([]view.Job, error) { return f.jobs, f.err }
@@ -56,6 +60,7 @@ func (f *fake) Stored(_ context.Context, name string, n int) (record.Stored, boo
 
 func (f *fake) Figures() []daemon.Figures { return f.figures }
 
+func (f *fake) Notifications() ([]notify.Counts, []notify.Sent)         { return f.channels, f.sent }
 func (f *fake) Successes(context.Context) (map[string]time.Time, error) { return f.before, f.err }
 
 func (f *fake) Ready(context.Context) error { return f.ready }
@@ -537,6 +542,7 @@ func TestServerMetrics(t *testing.T) {
 	f.jobs[0].Next = &next
 	f.jobs = append(f.jobs, view.Job{Job: "of-another-file", State: "waiting"})
 	f.before = map[string]time.Time{"backup": time.Unix(1_700_000_000, 500_000_000)}
+	f.channels = []notify.Counts{{Channel: "ops", Sent: 3, Failed: 2, Dropped: 1, Waiting: 4}}
 	h := New(Config{Daemon: f, Version: `v1"\`}).Handler()
 	text := ask(h, "GET", "/metrics", nil).Body.String()
 	for _, want := range []string{
@@ -551,6 +557,10 @@ func TestServerMetrics(t *testing.T) {
 		`executord_job_skipped_total{job_name="backup"} 0`,
 		`executord_job_missed_total{job_name="backup"} 0`,
 		`executord_job_paused{job_name="backup"} 0`,
+		`executord_notifications_total{channel="ops",result="sent"} 3`,
+		`executord_notifications_total{channel="ops",result="failed"} 2`,
+		`executord_notification_events_dropped_total{channel="ops"} 1`,
+		`executord_notification_events_waiting{channel="ops"} 4`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("there is no %s in\n%s", want, text)

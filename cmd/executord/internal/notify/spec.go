@@ -1,0 +1,320 @@
+package notify
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Setting is one key of a [notify.NAME] table.
+type Setting struct {
+	Name   string
+	List   bool     // several texts are right, too
+	Values []string // the only ones that are right; nil for any
+	Doc    string   // what it is for, for the schema
+}
+
+// Settings are the keys of a [notify.NAME] table, in the order of the manual. The first four are the ways, of which a
+// channel has one.
+var Settings = []Setting{
+	{Name: "mail", List: true, Doc: "Addresses that mail is sent to."},
+	{Name: "webhook", Doc: "A URL that messages are posted to."},
+	{Name: "ping", Doc: "The URL of a monitor that is told of the start and the end of each run; {job} stands for the name of the job."},
+	{Name: "command", List: true, Doc: "A program and its arguments, with the text as its standard input."},
+
+	{Name: "all", Values: []string{"true", "false"}, Doc: "false keeps it for jobs that name it."},
+	{Name: "on", List: true, Values: words(Kinds), Doc: "What it is told of."},
+	{Name: "late", Doc: "Tell of a run that is started later than this."},
+	{Name: "skips", Doc: "Tell when this many due times in a row were skipped."},
+	{Name: "limit", Doc: "How many messages there are in an hour at most, 0 for no limit."},
+	{Name: "digest", Doc: "For how long events are gathered for one message."},
+	{Name: "quiet", Doc: "Hours in which nothing is sent, such as 22:00-07:00."},
+	{Name: "timezone", Doc: "The zone of quiet."},
+
+	{Name: "from", Doc: "The address that mail is from."},
+	{Name: "server", Doc: "The mail server, HOST or HOST:PORT; without it, sendmail sends the mail."},
+	{Name: "tls", Values: Securities, Doc: "How the connection to the server is made secret."},
+	{Name: "login", Doc: "The name for the server."},
+	{Name: "password_file", Doc: "A file with the password for the server."},
+
+	{Name: "url_file", Doc: "A file with the URL, instead of one in webhook or ping, which is empty then."},
+	{Name: "preset", Values: Presets, Doc: "Whose interface the URL has."},
+	{Name: "token_file", Doc: "A file with a token that is sent as Authorization: Bearer."},
+	{Name: "template", Doc: "The body of a request, a template of Go's text/template."},
+	{Name: "style", Values: Styles, Doc: "Which monitor the URL is of."},
+}
+
+func words(kinds []Kind) (all []string) {
+	for _, k := range kinds {
+		all = append(all, string(k))
+	}
+	return all
+}
+
+// SettingNames returns the names of Settings.
+func SettingNames() (names []string) {
+	for _, s := range Settings {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// A Spec is a channel as a file has it.
+type Spec struct {
+	Name string
+	File string // in which it is
+	Line int
+
+	// Values has those of each key that is set. A number and a truth are as they are written.
+	Values map[string][]string
+}
+
+// A SettingError is what is wrong with a channel.
+type SettingError struct {
+	Setting string // the key that it is about, "" for the table
+	Err     error
+}
+
+func (e *SettingError) Error() string { return e.Err.Error() }
+func (e *SettingError) Unwrap() error { return e.Err }
+
+// These are documented.
+const (
+	defaultLate  = 5 * time.Minute
+	defaultSkips = 3
+	defaultLimit = 20
+)
+
+// needs has the ways that a key is for, if it is not for all.
+var needs = map[string][]string{
+	"from": {"mail"}, "server": {"mail"}, "tls": {"mail"}, "login": {"mail"}, "password_file": {"mail"},
+	"url_file": {"webhook", "ping"}, "preset": {"webhook"}, "token_file": {"webhook"}, "template": {"webhook"},
+	"style": {"ping"},
+	"on":    {"mail", "webhook", "command"}, "late": {"mail", "webhook", "command"}, "skips": {"mail", "webhook", "command"},
+	"limit": {"mail", "webhook", "command"}, "digest": {"mail", "webhook", "command"}, "quiet": {"mail", "webhook", "command"},
+	"timezone": {"mail", "webhook", "command"},
+}
+
+// sendmail is the program that sends mail without a server, where each system has it.
+var sendmail = []string{"/usr/sbin/sendmail", "-t", "-i"}
+
+// Check returns nil, or a *SettingError. It does not read the files with secrets: they may be on another machine.
+func (s Spec) Check() error {
+	_, err := s.build(builder{values: s.Values, blind: true}, func(context.Context, []string, []string, string) (string, error) {
+		return "", nil
+	})
+	return err
+}
+
+// Build returns the channel, which runs its programs by run, or a *SettingError. It reads the files with secrets.
+func (s Spec) Build(run Runner) (*Channel, error) { return s.build(builder{values: s.Values}, run) }
+
+func (s Spec) build(b builder, run Runner) (*Channel, error) {
+	c := &Channel{Name: s.Name}
+	way := ""
+	for _, setting := range Settings[:4] {
+		if _, set := s.Values[setting.Name]; !set {
+			continue
+		}
+		if way != "" {
+			return nil, &SettingError{setting.Name, fmt.Errorf("a channel has one way, and this one has %s and %s", way, setting.Name)}
+		}
+		way = setting.Name
+	}
+	if way == "" {
+		return nil, &SettingError{"", errors.New("the channel has none of mail, webhook, ping, command")}
+	}
+	for _, setting := range Settings {
+		ways, limited := needs[setting.Name]
+		if _, set := s.Values[setting.Name]; set && limited && !slices.Contains(ways, way) {
+			return nil, &SettingError{setting.Name, fmt.Errorf("%s is not for a channel with %s, but for %s", setting.Name, way, strings.Join(ways, ", "))}
+		}
+		b.known(setting)
+	}
+	c.ForAll = b.text("all") != "false"
+	for _, word := range b.values["on"] {
+		c.On = append(c.On, Kind(word))
+	}
+	c.Late, c.Skips, c.Limit = b.duration("late", defaultLate), max(b.number("skips", defaultSkips), 1), b.number("limit", defaultLimit)
+	c.Digest = b.duration("digest", 0)
+	b.quiet(c)
+	switch way {
+	case "mail":
+		b.mail(c, run)
+	case "command":
+		way, err := NewCommand(b.values["command"], run)
+		b.check("command", err)
+		c.Way = way
+	case "webhook":
+		url := b.url("webhook")
+		if b.err == nil {
+			way, err := NewWebhook(WebhookConfig{URL: url, Preset: b.text("preset"), Token: b.secret("token_file"), Template: b.text("template")})
+			b.check("webhook", err)
+			c.Way = way
+		}
+	case "ping":
+		url := b.url("ping")
+		if b.err == nil {
+			way, err := NewPing(url, b.text("style"))
+			b.check("ping", err)
+			c.Way = way
+		}
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	return c, nil
+}
+
+// builder reads values. It keeps the first error.
+type builder struct {
+	values map[string][]string
+	blind  bool // files with secrets are not read
+	err    error
+}
+
+func (b *builder) check(setting string, err error) {
+	if err != nil && b.err == nil {
+		b.err = &SettingError{setting, err}
+	}
+}
+
+// known checks that a setting has one of its values.
+func (b *builder) known(s Setting) {
+	for _, value := range b.values[s.Name] {
+		if s.Values != nil && !slices.Contains(s.Values, value) {
+			b.check(s.Name, fmt.Errorf("%s %q is none of %s", s.Name, value, strings.Join(s.Values, ", ")))
+		}
+	}
+}
+
+// text returns the value of a key, "" if it is not set.
+func (b *builder) text(key string) string {
+	if len(b.values[key]) == 0 {
+		return ""
+	}
+	return b.values[key][0]
+}
+
+func (b *builder) duration(key string, unset time.Duration) time.Duration {
+	text := b.text(key)
+	if text == "" {
+		return unset
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		b.check(key, fmt.Errorf("%s %q is no duration, such as 10m", key, text))
+	}
+	return d
+}
+
+func (b *builder) number(key string, unset int) int {
+	text := b.text(key)
+	if text == "" {
+		return unset
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		b.check(key, fmt.Errorf("%s %q is no number, such as 10", key, text))
+	}
+	return n
+}
+
+func (b *builder) quiet(c *Channel) {
+	zone := time.Local
+	if name := b.text("timezone"); name != "" {
+		loc, err := time.LoadLocation(name)
+		if b.check("timezone", err); err == nil {
+			zone = loc
+		}
+	}
+	if text := b.text("quiet"); text != "" {
+		q, err := ParseQuiet(text, zone)
+		b.check("quiet", err)
+		c.Quiet = q
+	}
+}
+
+// secret returns what the file has that a key names, without blanks around it.
+func (b *builder) secret(key string) string {
+	name := b.text(key)
+	if name == "" {
+		return ""
+	}
+	if b.blind {
+		return "https://hc-ping.com/secret" // right in each place
+	}
+	text, err := os.ReadFile(name)
+	if b.check(key, err); err != nil {
+		return ""
+	}
+	secret := strings.TrimSpace(string(text))
+	if secret == "" || len(secret) > 4096 || strings.ContainsAny(secret, "\n\r\x00") {
+		b.check(key, fmt.Errorf("%s has to have one line that is not empty", name))
+	}
+	return secret
+}
+
+// url returns that of a way, which may be in a file.
+func (b *builder) url(key string) string {
+	url, file := b.text(key), b.secret("url_file")
+	if url != "" && file != "" {
+		b.check("url_file", fmt.Errorf("the URL stands in %s, too", key))
+	}
+	return cmp.Or(url, file)
+}
+
+func (b *builder) mail(c *Channel, run Runner) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	config := MailConfig{
+		From: cmp.Or(b.text("from"), "executord@"+host), Server: b.text("server"), TLS: b.text("tls"), User: b.text("login"),
+		Password: b.secret("password_file"), Sendmail: sendmail, Run: run,
+	}
+	for _, to := range b.values["mail"] {
+		if config.Server == "" && !strings.Contains(to, "@") {
+			to += "@" + host // a user of this machine
+		}
+		config.To = append(config.To, to)
+	}
+	way, err := NewMail(config)
+	b.check("mail", err)
+	c.Way = way
+}
+
+// FindSetting returns the setting of that name, nil if there is none.
+func FindSetting(name string) *Setting {
+	for i := range Settings {
+		if Settings[i].Name == name {
+			return &Settings[i]
+		}
+	}
+	return nil
+}
+
+// Hint returns how to mend what is wrong with a setting, or with a channel if it is "".
+func Hint(setting string) string {
+	switch setting {
+	case "":
+		return `add one, such as: mail = "ops@example.org"`
+	case "ping":
+		return `write the whole URL, and whose it is: style = "healthchecks", or "success" if it is called after good runs alone`
+	case "webhook":
+		return `write the whole URL, such as: webhook = "https://ntfy.sh/my-jobs", and preset = "ntfy"`
+	case "password_file", "token_file", "url_file":
+		return "write the path of a file that executord may read, with the secret in it"
+	}
+	s := FindSetting(setting)
+	if s.Values != nil {
+		return "choose from " + strings.Join(s.Values, ", ")
+	}
+	return s.Doc
+}

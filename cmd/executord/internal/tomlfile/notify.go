@@ -1,0 +1,91 @@
+package tomlfile
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
+)
+
+// channels reads the tables [notify.NAME].
+func (d *decoder) channels(value *node) (specs []notify.Spec) {
+	const hint = `write [notify.ops], with a name of your choice, and below it a way such as: mail = "ops@example.org"`
+	if value == nil || value.kind == broken {
+		return nil
+	}
+	if value.kind != table {
+		d.report.Mistake(value.line, hint, "notify is %s, but has to be tables", value.kind)
+		return nil
+	}
+	for _, name := range value.keys {
+		t := value.table[name]
+		switch {
+		case t.kind == broken:
+		case t.kind != table:
+			d.report.Mistake(t.line, hint, "notify.%s is %s, but has to be a table", job.Printable(name), t.kind)
+		case !job.ValidName(name):
+			d.report.Mistake(t.line, job.NameHint, "%q cannot be the name of a channel", name)
+		default:
+			if spec, ok := d.channel(name, t); ok {
+				specs = append(specs, spec)
+			}
+		}
+	}
+	return specs
+}
+
+// channel reads one table.
+func (d *decoder) channel(name string, t *node) (notify.Spec, bool) {
+	spec := notify.Spec{Name: name, File: d.report.File, Line: t.line, Values: make(map[string][]string)}
+	known, right := notify.SettingNames(), true
+	for _, key := range t.keys {
+		value := t.table[key]
+		setting := notify.FindSetting(key)
+		if setting == nil {
+			d.unknown(key, value.line, job.Closest(key, known), known)
+			right = false
+			continue
+		}
+		values, ok := d.setting(setting, value)
+		right = right && ok
+		spec.Values[key] = values
+	}
+	if !right {
+		return spec, false
+	}
+	err := spec.Check()
+	var wrong *notify.SettingError
+	if errors.As(err, &wrong) {
+		line := t.line
+		if value := t.table[wrong.Setting]; value != nil {
+			line = value.line
+		}
+		d.report.Mistake(line, notify.Hint(wrong.Setting), "notify.%s: %s", name, wrong)
+	}
+	return spec, err == nil
+}
+
+// setting returns the values of a key of a channel.
+func (d *decoder) setting(s *notify.Setting, value *node) (values []string, ok bool) {
+	switch value.kind {
+	case broken:
+		return nil, false
+	case number, truth:
+		return []string{strings.TrimSpace(value.text)}, true
+	case array:
+		if !s.List {
+			break
+		}
+		for _, item := range value.items {
+			text, ok := d.text("a value of "+s.Name, item, "")
+			if !ok {
+				return nil, false
+			}
+			values = append(values, text)
+		}
+		return values, true
+	}
+	text, ok := d.text(s.Name, value, "")
+	return []string{text}, ok
+}

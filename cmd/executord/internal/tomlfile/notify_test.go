@@ -1,0 +1,64 @@
+package tomlfile_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
+)
+
+// Channels are read with their lines, whatever their values are written as.
+func TestParseChannels(t *testing.T) {
+	f, err := tomlfile.Parse("f", []byte(`[notify.ops]
+mail  = ["a@example.org", "root"]
+all   = false
+limit = 5
+on    = "failed"
+
+[notify.hc]
+ping = "https://hc-ping.com/{job}"
+
+[[job]]
+name = "a"
+schedule = "@daily"
+command = "x"
+notify = ["ops", "hc"]
+`))
+	if err != nil || len(f.Channels) != 2 || len(f.Notes) > 0 {
+		t.Fatalf("%+v, error %v", f, err)
+	}
+	ops := f.Channels[0]
+	if ops.Name != "ops" || ops.File != "f" || ops.Line != 1 || len(ops.Values["mail"]) != 2 || ops.Values["all"][0] != "false" ||
+		ops.Values["limit"][0] != "5" || f.Channels[1].Line != 7 || strings.Join(f.Jobs[0].Notify, " ") != "ops hc" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// What is wrong with a channel is a mistake of its line, and has no URL in it that may be secret.
+func TestParseChannelMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"[notify.a]\nmial = 'x@y'": "f:2: there is no key \"mial\"|did you mean mail?",
+		"[notify.a]\n":             "f:1: notify.a: the channel has none of mail",
+		"[notify.a]\nmail = 'x@y'\nwebhook = 'http://h'":                    "f:3: notify.a: a channel has one way",
+		"[notify.a]\nping = 'https://example.org/SECRET'":                   "f:2: notify.a: it is not known how the host is told of a failure",
+		"[notify.a]\nwebhook = 'example.org/SECRET'":                        "f:2: notify.a: the URL begins with neither https:// nor http://",
+		"[notify.a]\nwebhook = 'http://h'\npreset = 'slak'":                 "f:3: notify.a: preset \"slak\" is none of generic, slack",
+		"[notify.a]\nwebhook = 'http://h'\nstyle = 'cronitor'":              "f:3: notify.a: style is not for a channel with webhook",
+		"[notify.a]\nmail = 'x@y'\non = ['failed', 'fail']":                 "f:3: notify.a: on \"fail\" is none of failed, recovered",
+		"[notify.a]\nmail = 'x@y'\nquiet = '22-7'":                          "f:3: notify.a: \"22\" is no time of a day",
+		"[notify.a]\nmail = 'x@y'\ndigest = 5":                              "f:3: notify.a: digest \"5\" is no duration",
+		"[notify.a]\nwebhook = 'http://h'\ntemplate = '{{.Nope}}'":          "f:2: notify.a: template:",
+		"[notify.a]\nmail = ['x@y', 5]":                                     "f:2: a value of mail is a number",
+		"[notify.'a b']\nmail = 'x@y'":                                      "f:1: \"a b\" cannot be the name of a channel",
+		"notify = 'ops'":                                                    "f:1: notify is text, but has to be tables",
+		"[notify]\nmail = 'x@y'":                                            "f:2: notify.mail is text, but has to be a table",
+		"[notify.a]\ncommand = []":                                          "f:2: notify.a: the command has no program",
+		"[notify.a]\nmail = 'x@y'\nserver = 'h'\ntls = 'none'\nlogin = 'u'": "f:2: notify.a: a password is not sent without TLS",
+	} {
+		_, err := tomlfile.Parse("f", []byte(text+"\n[[job]]\nname='j'\nschedule='@daily'\ncommand='x'\n"))
+		want, hint, _ := strings.Cut(want, "|")
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "hint: "+hint) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// notify test sends on each channel, and prints the answers without what is secret; one that is not sent is an error.
+func TestNotifyTest(t *testing.T) {
+	got := make(chan string, 10)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got <- r.URL.Path
+		if strings.HasSuffix(r.URL.Path, "BAD") {
+			w.WriteHeader(http.StatusForbidden)
+		}
+	}))
+	defer s.Close()
+	file := filepath.Join(t.TempDir(), "jobs.toml")
+	secret := filepath.Join(filepath.Dir(file), "url")
+	os.WriteFile(secret, []byte(s.URL+"/SECRETSECRETBAD\n"), 0o600)
+	os.WriteFile(file, []byte(`[notify.good]
+webhook = "`+s.URL+`/SECRETSECRET"
+preset = "slack"
+
+[notify.bad]
+webhook = ""
+url_file = "`+filepath.ToSlash(secret)+`"
+
+[notify.gone]
+webhook = ""
+url_file = "/no/such/file"
+
+[[job]]
+name = "a"
+schedule = "@daily"
+command = "true"
+notify = "good"
+`), 0o600)
+	for _, test := range []struct {
+		args []string
+		code int
+		want []string
+		sent int
+	}{
+		{[]string{file, "good"}, 0, []string{"good  200 OK"}, 1},
+		{[]string{file}, 1, []string{"good  200 OK", "bad  not sent: 403 Forbidden", "gone  not sent: open /no/such/file", "2 not sent"}, 2},
+		{[]string{file, "none"}, 2, []string{`there is no channel "none"; known are: good, bad, gone`}, 0},
+		{nil, 2, []string{"notify test needs a job file"}, 0},
+	} {
+		cmd := executord(t, append([]string{"notify", "test"}, test.args...)...)
+		output, _ := cmd.CombinedOutput()
+		for _, want := range test.want {
+			if !strings.Contains(string(output), want) {
+				t.Errorf("%q: no %q in %s", test.args, want, output)
+			}
+		}
+		if code := cmd.ProcessState.ExitCode(); code != test.code || strings.Contains(string(output), "SECRET") {
+			t.Errorf("%q: exit code %d: %s", test.args, code, output)
+		}
+		for range test.sent {
+			<-got
+		}
+	}
+}
+
+// A channel that a job names has to be there, in whichever file, and once.
+func TestLoadFindsWrongChannels(t *testing.T) {
+	dir := t.TempDir()
+	tab, toml := filepath.Join(dir, "tab"), filepath.Join(dir, "channels.toml")
+	os.WriteFile(tab, []byte("# name: a\n# notify: ops\n@daily true\n"), 0o600)
+	os.WriteFile(toml, []byte("[notify.ops]\ncommand = 'true'\n[[job]]\nname='b'\nschedule='@daily'\ncommand='true'\nnotify='opps'\n"), 0o600)
+	other := filepath.Join(dir, "other.toml")
+	os.WriteFile(other, []byte("[notify.ops]\ncommand = 'true'\n[[job]]\nname='c'\nschedule='@daily'\ncommand='true'\n"), 0o600)
+	for _, test := range []struct {
+		files []string
+		want  string // "" for none
+	}{
+		{[]string{tab}, `tab:3: a names the channel "ops", and there is none`},
+		{[]string{tab, other}, ""},
+		{[]string{toml}, "hint: did you mean ops?"},
+		{[]string{other, toml}, `channels.toml:1: the channel "ops" is already in `},
+	} {
+		output, err := executord(t, append([]string{"check"}, test.files...)...).CombinedOutput()
+		if (err == nil) != (test.want == "") || !strings.Contains(string(output), test.want) {
+			t.Errorf("%q: %s", test.files, output)
+		}
+	}
+}
