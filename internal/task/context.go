@@ -127,7 +127,7 @@ func (c *labeled) Value(key any) any {
 }
 
 // runContext is the context of one run of a body that runs repeatedly. One that is kept from an
-// earlier run does not follow a later one. It is made behind at the first look, too.
+// earlier run does not follow a later one. The context behind it is made at the first look, too.
 type runContext struct {
 	task *Task
 	due  time.Time
