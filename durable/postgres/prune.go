@@ -40,11 +40,7 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 		}
 	}
 	removed := 0
-	for state, keep := range map[durable.State]time.Duration{durable.Succeeded: r.Succeeded, durable.Dead: r.Dead,
-		durable.Canceled: r.Dead} {
-		if keep == 0 {
-			continue // for ever
-		}
+	for state, keep := range sqlrow.Kept(r) {
 		n, err := do(ctx, each(s.db), func(q querier) (n int, err error) {
 			err = q.queryRow(ctx, pruneJobs(state), keep.Microseconds(), pruneLimit).Scan(&n)
 			return n, err

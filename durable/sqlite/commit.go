@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"time"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
@@ -115,11 +114,7 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 			}
 		}
 		t := now()
-		for state, keep := range map[durable.State]time.Duration{durable.Succeeded: r.Succeeded, durable.Dead: r.Dead,
-			durable.Canceled: r.Dead} {
-			if keep == 0 {
-				continue // for ever
-			}
+		for state, keep := range sqlrow.Kept(r) {
 			ids, err := q.ids(pruneJobs, int64(state), micros(t.Add(-keep)), pruneLimit)
 			if err != nil {
 				return removed, err
