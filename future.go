@@ -64,7 +64,7 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	if !f.core.State().Done() {
 		if f.core.HasContext() || f.core.HasOptions() {
-			f.help(ctx)
+			defer f.help(ctx)()
 		}
 		if err := task.Await(ctx, f.core.Done()); err != nil {
 			var zero T
@@ -74,23 +74,30 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	return f.value, errorOf(&f.core)
 }
 
-// help runs the task, if no worker has begun it, for a caller that is about to wait.
-func (f *Future[T]) help(ctx context.Context) {
+// help runs the task, if no worker has begun it, for a caller that is about to wait, or lends
+// the caller's worker for the time of the wait, until the function that it returns is called.
+func (f *Future[T]) help(ctx context.Context) (waited func()) {
 	t := &f.core
 	waits := task.OwnerOf(ctx)
 	switch {
 	case waits == nil: // only a task helps: another goroutine would break the limit of the pool
-	case retryOf(t) != nil:
+	case retryOf(t) != nil && ofOwnPool(t):
 		if isOwn(ctx, t) {
-			helpAttempts(ctx, []*task.Task{t}, false, func(int) bool { f.runOnce(ctx, task.WhenDue); return true })
+			f.runAttempts(ctx, ctx)
+		} else {
+			go func() {
+				defer logPanicOfContext()
+				f.runAttempts(ctx, t.Context())
+			}()
 		}
 	case mayRun(ctx, t):
 		f.run(ctx)
 	case t.State() == task.Pending && waits.Within(t.Owner()) && submittedFromOwnPool(t):
 		go f.runBeside()
-	case t.Owner().Within(waits):
-		lend(ctx, t)
+	default:
+		return waits.Lend(t.Owner(), t.Keyed())
 	}
+	return func() {}
 }
 
 // runBeside runs the task for a caller whose wait has a limit that the task has not. The caller
@@ -101,21 +108,10 @@ func (f *Future[T]) runBeside() {
 	f.run(f.core.Context())
 }
 
-// lend has the share that has t, or is to run t by key, run what may run now, as if by one more
-// worker of the pool that lends, until t is done: the caller has one, and waits.
-func lend(ctx context.Context, t *task.Task) {
-	for !t.State().Done() {
-		over := t.Owner().Help()
-		if over == nil {
-			return
-		}
-		select {
-		case <-over:
-		case <-t.Done():
-		case <-ctx.Done():
-			return
-		}
-	}
+// runAttempts runs the attempts of a task with Retry that no worker begins, until it is done or
+// ctx, that of the wait, ends.
+func (f *Future[T]) runAttempts(ctx, run context.Context) {
+	helpAttempts(ctx, []*task.Task{&f.core}, false, func(int) bool { f.runOnce(run, task.WhenDue); return true })
 }
 
 // isOwn reports whether ctx is that of a task of the pool that has t, and what t was submitted
@@ -192,7 +188,7 @@ func errorOf(t *task.Task) error {
 // body that joins its own task waits for ever.
 func (f *Future[T]) Join(ctx context.Context) error {
 	if !f.core.State().Done() && f.core.HasContext() {
-		f.help(ctx)
+		defer f.help(ctx)()
 	}
 	return f.core.Join(ctx)
 }

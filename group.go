@@ -114,6 +114,8 @@ func (g *Group) Wait() error {
 	g.mustBeMade()
 	if g.helps {
 		g.help()
+	} else {
+		defer lendTo(g.ctx, g.ex)()
 	}
 	g.tasks.Wait()
 	if g.unwatch != nil {
@@ -316,6 +318,18 @@ func runsOn(ctx context.Context, ex Executor) bool {
 	return false
 }
 
+// lendTo lends the worker of the caller, which is about to wait for tasks of ex, if ctx is that of
+// a task, and ex a share of its pool, or its keys. It does until the function that it returns is called.
+func lendTo(ctx context.Context, ex Executor) (waited func()) {
+	switch p := ex.(type) {
+	case *Pool:
+		return task.OwnerOf(ctx).Lend(&p.owner, false)
+	case *keyExecutor:
+		return task.OwnerOf(ctx).Lend(&p.pool.owner, true)
+	}
+	return func() {}
+}
+
 // Map calls fn on ex for each value of seq, and yields the results in the order of seq:
 // what fn returned, or the error of a call that was not made. At most n values are in
 // flight, submitted and not yet yielded: seq is asked for the next one, in the goroutine
@@ -450,6 +464,9 @@ func (m *mapping[In, Out]) call(fn func(context.Context) (Out, error)) *Future[O
 
 // take waits for the next result, and for the return of the call.
 func (m *mapping[In, Out]) take() (Out, error) {
+	if !m.helps {
+		defer lendTo(m.ctx, m.ex)()
+	}
 	f := m.next()
 	f.Join(context.Background()) // a call that is canceled may still be running
 	return f.Result()
@@ -461,7 +478,7 @@ func (m *mapping[In, Out]) oldest() *Future[Out] {
 	m.flight[0] = nil
 	m.flight = m.flight[1:]
 	if m.helps {
-		f.help(m.ctx)
+		f.help(m.ctx)()
 	}
 	return f
 }

@@ -224,10 +224,11 @@ func (u seriesRules) check(where string, r rhythm.Rhythm) error {
 	return nil
 }
 
-// retryRule is the option Retry; zero without it.
+// retryRule is the option Retry or RetryUnordered; zero without them.
 type retryRule struct {
-	attempts int
-	backoff  func(int) time.Duration
+	attempts  int
+	backoff   func(int) time.Duration
+	unordered bool
 }
 
 // errRetry is the error of Retry for work that it does not apply to.

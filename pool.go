@@ -204,6 +204,7 @@ func (p *Pool) build(c engine.Config) {
 	c.Epoch = p.epoch
 	c.Later = p.later
 	c.Keeps, c.Dropped, c.Lost = p.keeps, p.notKept, p.lost
+	c.Passed = passed
 	c.Started, c.Parked, c.Left = p.workerStarted, parkLabels, p.workerLeft
 	c.Over = p.over
 	p.engine = engine.New(c)

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"runtime"
 	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -240,6 +242,102 @@ func TestRetryKeepsItsPlace(t *testing.T) {
 				t.Errorf("%s: ran %v, want %v", name, ran, c.want)
 			}
 		}
+	})
+}
+
+// With RetryUnordered others pass a task that waits for its next attempt, and it queues behind
+// those that wait when it is due. It is one task of its pool all the time.
+func TestRetryUnorderedLetsOthersPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		single := executor.Single()
+		defer single.Close()
+		keyed := newKeyed[string](t, newPool(t, executor.Config{Core: 2}), 1)
+		for name, c := range map[string]struct {
+			ex   executor.Executor
+			pool *executor.Pool
+		}{
+			"Single": {single, single},
+			"Keyed":  {keyed.For("k"), keyed.Pool()},
+		} {
+			var ran []string
+			submit := func(name string, d time.Duration, fails int, opts ...executor.Option) *executor.Future[int] {
+				return executor.Submit(t.Context(), c.ex, func(context.Context) (int, error) {
+					ran = append(ran, name)
+					time.Sleep(d)
+					if fails--; fails >= 0 {
+						return 0, errTask
+					}
+					return 1, nil
+				}, opts...)
+			}
+			passed := submit("passed", 0, 2, executor.RetryUnordered(3, func(int) time.Duration { return time.Minute }))
+			waits := []*executor.Future[int]{passed, submit("long", 2*time.Minute, 0), submit("short", 0, 0)}
+			time.Sleep(90 * time.Second) // it is due, and the long one runs
+			s := checkStats(t, c.pool)
+			expect(t, name+": active", s.Active, 1)
+			expect(t, name+": queued", s.Queued, 2)
+			for _, f := range waits {
+				f.Join(t.Context())
+			}
+			want := []string{"passed", "long", "short", "passed", "passed"}
+			if !slices.Equal(ran, want) {
+				t.Errorf("%s: ran %v, want %v", name, ran, want)
+			}
+			s = waitStats(t, c.pool)
+			expect(t, name+": succeeded", s.Succeeded, 3)
+
+			ran = nil
+			removed := submit("removed", 0, 9, executor.RetryUnordered(9, func(int) time.Duration { return time.Minute }))
+			synctest.Wait()
+			expect(t, name+": Remove", c.pool.Remove(removed), true)
+			submit("next", 0, 0).Join(t.Context())
+			held := submit("held", 0, 1, executor.Retry(2, func(int) time.Duration { return time.Minute }))
+			submit("behind", 0, 0).Join(t.Context())
+			held.Join(t.Context())
+			if want := []string{"removed", "next", "held", "held", "behind"}; !slices.Equal(ran, want) {
+				t.Errorf("%s: ran %v, want %v", name, ran, want)
+			}
+		}
+	})
+}
+
+// The limit of a key, and of a pool with one worker, holds whatever passes.
+func TestRetryUnorderedKeepsLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(1, rand.Uint64()))
+		keyed := newKeyed[int](t, newPool(t, executor.Config{Core: 4}), 2)
+		var running [3]atomic.Int32
+		var fs []*executor.Future[int]
+		for range 300 {
+			key, takes, fails := rnd.IntN(3), time.Duration(rnd.IntN(5))*time.Second, rnd.IntN(3)
+			retry := executor.Retry
+			if rnd.IntN(2) == 0 {
+				retry = executor.RetryUnordered
+			}
+			f := executor.Submit(t.Context(), keyed.For(key), func(context.Context) (int, error) {
+				defer running[key].Add(-1)
+				if n := running[key].Add(1); n > 2 {
+					t.Errorf("%d of key %d run at once", n, key)
+				}
+				time.Sleep(takes)
+				if fails--; fails >= 0 {
+					return 0, errTask
+				}
+				return 1, nil
+			}, retry(3, func(int) time.Duration { return takes }))
+			switch rnd.IntN(10) {
+			case 0:
+				f.Cancel()
+			case 1:
+				time.AfterFunc(time.Duration(rnd.IntN(20))*time.Second, func() { f.Cancel() })
+			}
+			fs = append(fs, f)
+			time.Sleep(time.Duration(rnd.IntN(2)) * time.Second)
+		}
+		for _, f := range fs {
+			f.Join(t.Context())
+		}
+		checkStats(t, keyed.Pool())
 	})
 }
 
@@ -536,4 +634,107 @@ func TestPoolSubmitsWithoutResult(t *testing.T) {
 		_, err = pool.At(t.Context(), begin, nil)
 		expect(t, "nil for At", err, executor.ErrNilTask)
 	})
+}
+
+// A task that waits for tasks of a share of its pool, or by key, needs no other worker, however it
+// waits, and whatever runs at the same time: it lends its own.
+func TestTaskLendsItsWorker(t *testing.T) {
+	type body = func(context.Context) (int, error)
+	bounded := func(ctx context.Context, wait func(context.Context)) {
+		ctx, cancel := context.WithTimeout(ctx, time.Hour)
+		defer cancel()
+		wait(ctx)
+	}
+	ways := map[string]func(ctx context.Context, ex executor.Executor, fn body, opts []executor.Option) (int, error){
+		"Get": func(ctx context.Context, ex executor.Executor, fn body, opts []executor.Option) (int, error) {
+			return executor.Submit(ctx, ex, fn, opts...).Get(ctx)
+		},
+		"GetBounded": func(ctx context.Context, ex executor.Executor, fn body, opts []executor.Option) (n int, err error) {
+			bounded(ctx, func(bound context.Context) { n, err = executor.Submit(ctx, ex, fn, opts...).Get(bound) })
+			return n, err
+		},
+		"Join": func(ctx context.Context, ex executor.Executor, fn body, opts []executor.Option) (int, error) {
+			f := executor.Submit(ctx, ex, fn, opts...)
+			f.Join(ctx)
+			return f.Result()
+		},
+		"Group": func(ctx context.Context, ex executor.Executor, fn body, opts []executor.Option) (n int, err error) {
+			g := executor.NewGroup(ctx, ex)
+			g.Go(func(ctx context.Context) (err error) { n, err = fn(ctx); return err }, opts...)
+			return n, g.Wait()
+		},
+		"Map": func(ctx context.Context, ex executor.Executor, fn body, opts []executor.Option) (n int, err error) {
+			for n, err = range executor.Map(ctx, ex, 2, slices.Values([]int{1}), func(ctx context.Context, _ int) (int, error) { return fn(ctx) }, opts...) {
+			}
+			return n, err
+		},
+		"MapUnordered": func(ctx context.Context, ex executor.Executor, fn body, opts []executor.Option) (n int, err error) {
+			for n, err = range executor.MapUnordered(ctx, ex, 2, slices.Values([]int{1}), func(ctx context.Context, _ int) (int, error) { return fn(ctx) }, opts...) {
+			}
+			return n, err
+		},
+		"Any": func(ctx context.Context, ex executor.Executor, fn body, _ []executor.Option) (int, error) {
+			return executor.Any(ctx, ex, func(ctx context.Context) (n int, err error) {
+				for range 2 { // without Retry
+					n, err = fn(ctx)
+				}
+				return n, err
+			})
+		},
+		"Completed": func(ctx context.Context, ex executor.Executor, fn body, opts []executor.Option) (int, error) {
+			for f := range executor.Completed(ctx, executor.Submit(ctx, ex, fn, opts...)) {
+				return f.Result()
+			}
+			return 0, errors.New("the loop has ended")
+		},
+	}
+	executors := map[string]func(t *testing.T, pool *executor.Pool) executor.Executor{
+		"Pool":  func(t *testing.T, pool *executor.Pool) executor.Executor { return pool },
+		"Share": func(t *testing.T, pool *executor.Pool) executor.Executor { return newShare(t, pool, executor.ShareConfig{Limit: 1}) },
+		"ShareOfShare": func(t *testing.T, pool *executor.Pool) executor.Executor {
+			return newShare(t, newShare(t, pool, executor.ShareConfig{Limit: 1}), executor.ShareConfig{})
+		},
+		"Rate": func(t *testing.T, pool *executor.Pool) executor.Executor {
+			return newShare(t, pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 1, Burst: 1}})
+		},
+		"Keyed": func(t *testing.T, pool *executor.Pool) executor.Executor { return newKeyed[string](t, pool, 1).For("k") },
+		"KeyedOfShare": func(t *testing.T, pool *executor.Pool) executor.Executor {
+			return newKeyed[string](t, newShare(t, pool, executor.ShareConfig{}), 1).For("k")
+		},
+	}
+	callers := map[string]func(t *testing.T, pool *executor.Pool) executor.Executor{
+		"Pool":  func(t *testing.T, pool *executor.Pool) executor.Executor { return pool },
+		"Share": func(t *testing.T, pool *executor.Pool) executor.Executor { return newShare(t, pool, executor.ShareConfig{}) },
+		"Keyed": func(t *testing.T, pool *executor.Pool) executor.Executor { return newKeyed[string](t, pool, 1).For("caller") },
+	}
+	for caller, of := range callers {
+		for name, borrows := range executors {
+			for way, wait := range ways {
+				t.Run(fmt.Sprintf("%s/%s/%s", caller, name, way), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						pool := newPool(t, executor.Config{Core: 1})
+						from, to := of(t, pool), borrows(t, pool)
+						var fs []*executor.Future[int]
+						for i := range 5 {
+							fs = append(fs, executor.Submit(t.Context(), from, func(ctx context.Context) (int, error) {
+								fails := true
+								return wait(ctx, to, func(context.Context) (int, error) {
+									time.Sleep(time.Millisecond)
+									if fails = !fails; !fails {
+										return 0, errTask
+									}
+									return i, nil
+								}, []executor.Option{executor.Retry(2, seconds)})
+							}))
+						}
+						for i, f := range fs {
+							n, err := f.Get(t.Context())
+							expect(t, "value", n, i)
+							expect(t, "error", err, nil)
+						}
+					})
+				})
+			}
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -22,7 +23,7 @@ import (
 // Pending: it waits with the time of the next one, among the tasks that [Pool.Waiting] yields
 // and Stats.Queued counts, and holds no worker. It is never rejected then. In a pool made by
 // [Single] no other task begins meanwhile, and in a [Keyed] none of its key takes its place,
-// so that the order is kept; elsewhere others go on.
+// so that the order is kept, unless the option is [RetryUnordered]; elsewhere others go on.
 //
 // The task fails with the error of the last attempt. A failure is final if its error is marked
 // by [Permanent] or if the task panicked. The end of ctx, Cancel, and a shutdown of the pool,
@@ -32,14 +33,25 @@ import (
 // Each attempt is a run in [TaskInfo], with a timeout of its own if there is a [Timeout]. In an
 // Executor that is not of this package the task holds its goroutine between two attempts.
 func Retry(attempts int, backoff func(n int) time.Duration) Option {
+	return retryOption("Retry", retryRule{attempts, backoff, false})
+}
+
+// RetryUnordered is [Retry] for a task whose order does not matter: in a pool made by [Single]
+// other tasks run between two attempts, and in a [Keyed] others of its key. The next attempt
+// waits, once it is due, behind the tasks that wait already.
+func RetryUnordered(attempts int, backoff func(n int) time.Duration) Option {
+	return retryOption("RetryUnordered", retryRule{attempts, backoff, true})
+}
+
+func retryOption(name string, rule retryRule) Option {
 	return func(o *options) {
-		if attempts < 1 {
-			o.reject("Retry: attempts is %d; it must be at least 1", attempts)
+		if rule.attempts < 1 {
+			o.reject("%s: attempts is %d; it must be at least 1", name, rule.attempts)
 		}
-		if backoff == nil {
-			o.reject("Retry: nil backoff; use Backoff(first, most)")
+		if rule.backoff == nil {
+			o.reject("%s: nil backoff; use Backoff(first, most)", name)
 		}
-		o.retry = retryRule{attempts, backoff}
+		o.retry = rule
 	}
 }
 
@@ -86,6 +98,12 @@ func retryOf(t *task.Task) *retry {
 		return nil
 	}
 	return p.retry
+}
+
+// passed reports whether others may run while unit waits for its next attempt.
+func passed(unit engine.Unit) bool {
+	r := retryOf(unit.(work).taskCore())
+	return r != nil && r.rule.unordered
 }
 
 // attempts returns the number of attempts that have ended.

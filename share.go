@@ -64,9 +64,10 @@ type ShareConfig struct {
 // and p is terminated when its shares are. Until then p retains its shares. A share of a
 // share is within the bounds of both.
 //
-// A task of p that waits for a task of a share, by [Future.Get] or Join, holds a worker of p:
-// meanwhile the share runs what may run, as if it had that worker. The reverse is safe, too: a
-// [Group] in a task of the share may run functions on p.
+// A task of p that waits for one of a share, by [Future.Get], Join, [Group.Wait], [All], [Map],
+// [Any] or [Completed], holds a worker of p: meanwhile the share has that worker. A task of
+// another share of p lends its worker in the same way. The reverse is safe, too: a [Group] in a
+// task of the share may run functions on p.
 //
 // Shut down a share that is made for one request: p keeps a share until that is terminated.
 //
@@ -126,7 +127,7 @@ func (p *Pool) newShare(c ShareConfig, q engine.Queue, rate bucket.Bucket) (*Poo
 	s.settings.rate = c.Rate
 	s.owner.Lender = &p.owner
 	s.build(engine.Config{Limits: l, Queue: q, Lender: p.engine, Rate: rate})
-	s.owner.Lend = s.engine.Help
+	s.owner.Offer, s.owner.Withdraw = s.engine.Offer, s.engine.Withdraw
 	return s, nil
 }
 
@@ -186,8 +187,9 @@ func (p *Pool) size() int {
 // its context ends. There is no limit to the number of keys, and a key without tasks takes
 // no memory. Keys that have tasks take turns.
 //
-// A task must not wait for a task of its own key. It may wait for tasks that it has submitted to
-// the pool. A task of the pool may wait for one of a key, see [Pool.Share].
+// A task must not wait for a task of its own key. It may wait for one of another key, and for
+// tasks that it has submitted to the pool. A task of the pool may wait for one of a key, see
+// [Pool.Share].
 //
 // A Keyed is a share of the pool, as by [Pool.Share], and ends with it. Shut down its Pool where
 // it is made for one request: the pool keeps it until then. All methods may be called by any

@@ -148,6 +148,8 @@ func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (
 	c := newCollector[T](len(fns))
 	if runsOn(ctx, ex) {
 		c.mayRun = func(*Future[T]) bool { return true }
+	} else {
+		c.lend = func() func() { return lendTo(ctx, ex) }
 	}
 	defer c.cancel()
 	var last error
@@ -201,6 +203,7 @@ func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq[*Future[T]
 	return func(yield func(*Future[T]) bool) {
 		c := newCollector[T](len(fs))
 		c.mayRun = func(f *Future[T]) bool { return ofOwnPool(&f.core) }
+		c.lend = lender(ctx, fs)
 		for _, f := range fs {
 			c.add(f)
 		}
@@ -216,6 +219,7 @@ func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq[*Future[T]
 // collector gathers futures as they are done. It belongs to one goroutine, but for what mu guards.
 type collector[T any] struct {
 	mayRun    func(*Future[T]) bool // whether the one that waits may run f when it is due; nil for no f
+	lend      func() (waited func()) // lends the worker of the one that waits
 	tried     int                   // of collected: those that it has run, or found begun
 	collected []collected[T]
 	wake      chan struct{} // holds a token while done may have something
@@ -294,8 +298,46 @@ func (c *collector[T]) all(ctx context.Context) iter.Seq[*Future[T]] {
 			case c.pending() == 0:
 				return
 			case c.run(ctx):
-			case task.Await(ctx, c.wake) != nil:
+			case c.await(ctx) != nil:
 				return
+			}
+		}
+	}
+}
+
+// await waits for the next future that is done.
+func (c *collector[T]) await(ctx context.Context) error {
+	if c.lend != nil {
+		defer c.lend()()
+	}
+	return task.Await(ctx, c.wake)
+}
+
+// lender returns what lends the worker of the caller, whose context is ctx, to whatever has one
+// of fs, nil where it has none to lend.
+func lender[T any](ctx context.Context, fs []*Future[T]) func() (waited func()) {
+	waits := task.OwnerOf(ctx)
+	if waits == nil {
+		return nil
+	}
+	type borrower struct {
+		owner *task.Owner
+		keyed bool
+	}
+	var to []borrower
+	for _, f := range fs {
+		if b := (borrower{f.core.Owner(), f.core.Keyed()}); b.owner != nil && !slices.Contains(to, b) {
+			to = append(to, b)
+		}
+	}
+	return func() func() {
+		var withdraw []func()
+		for _, b := range to {
+			withdraw = append(withdraw, waits.Lend(b.owner, b.keyed))
+		}
+		return func() {
+			for _, f := range withdraw {
+				f()
 			}
 		}
 	}
@@ -323,6 +365,9 @@ func (c *collector[T]) run(ctx context.Context) bool {
 
 // runAttempts runs what is due, until a future is done: one with Retry may wait for long meanwhile.
 func (c *collector[T]) runAttempts(ctx context.Context) {
+	if c.lend != nil {
+		defer c.lend()()
+	}
 	var fs []*Future[T]
 	var cores []*task.Task
 	for _, one := range c.collected {

@@ -70,7 +70,11 @@ func (e *Engine) hireForLocked(u Unit) Verdict {
 		return Saturated
 	}
 	e.gate.submitted++
-	e.hireLocked()
+	if e.Lender != nil {
+		e.askLocked()
+	} else {
+		e.hireLocked()
+	}
 	return Queued
 }
 

@@ -124,8 +124,16 @@ func (e *Engine) waitLocked(u Unit) {
 	if e.later == nil {
 		e.later = e.Later()
 	}
+	if !e.passed(u) {
+		e.holding++
+	} else if e.keyed != nil {
+		e.keyed.Release(u)
+	}
 	e.later.Push(u, Any)
 }
+
+// passed reports whether others may run while u waits to run again.
+func (e *Engine) passed(u Unit) bool { return e.Passed != nil && e.Passed(u) }
 
 // Move calls decide under the lock. If that returns true, the unit whose slot is s has another
 // time: if it waits, it is put into its new place, and a worker looks at it in time. Else a

@@ -27,6 +27,11 @@ type Config struct {
 	// InOrder keeps all other units from running while one waits to run again.
 	InOrder bool
 
+	// Passed reports whether others may run while a unit waits to run again, also with InOrder
+	// and in a Keyed queue; then the unit joins the queue when it is due. It is called under the
+	// lock.
+	Passed func(Unit) bool
+
 	// Keeps reports whether a unit may still run again though the engine is shut down. It is
 	// called under the lock.
 	Keeps func(Unit) bool
@@ -86,13 +91,14 @@ type Engine struct {
 	_    cacheLine
 
 	// What a worker needs for its next unit lies together.
-	lock   spinlock.Mutex // the workers' lock
-	stream *Stream        // Queue, if it has two ends for the gate; else nil
-	open   bool           // gate.open, under the workers' lock
-	stage  Stage
-	runs   int64              // calls of Worker.Called
-	ended  [numOutcomes]int64 // units that have ended, by outcome
-	later  Timed              // units that wait to run again, if Queue is not Timed; nil before the first
+	lock      spinlock.Mutex // the workers' lock
+	stream    *Stream        // Queue, if it has two ends for the gate; else nil
+	open      bool           // gate.open, under the workers' lock
+	stage     Stage
+	runs      int64              // calls of Worker.Called
+	ended     [numOutcomes]int64 // units that have ended, by outcome
+	later     Timed              // units that wait to run again, if Queue is not Timed; nil before the first
+	holding   int                // how many of later are not passed
 
 	workers  int                // that have not decided to leave
 	crew     list.List[*Worker] // these, the oldest first
@@ -103,6 +109,10 @@ type Engine struct {
 	waking   *Worker            // was woken to look at the queue, and has not done so yet; else nil
 	fresh    *Worker            // workers that Unlock starts, linked by next
 	aside    map[*Slot]Unit     // units that are aside; see Slot
+	offers    int // of callers that wait, and have a worker of the lender; see lease.go
+	ownOffers int // those of them that have a worker of this engine
+	helping   int // workers that run on behalf of an offer
+
 	blocked  list.List[*Waiter] // submitters that wait for room, the oldest first
 	nBlocked int                // length of blocked
 	holds    int                // engines that borrow from this one

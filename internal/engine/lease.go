@@ -16,6 +16,11 @@ import "math"
 // A unit waits in the borrower's queue until its lease is served, so it keeps its place there,
 // and can leave.
 //
+// A worker of the lender that waits for units of the borrower is offered to it. For each offer
+// the borrower runs one unit at a time in a goroutine of its own, also one for which a lease waits.
+// An offer lasts as long as the wait: a unit that may not run at its start, since its key or the
+// limit is taken, may run later.
+//
 // Invariant: whenever the lock is free, there are as many leases asked for as units that may
 // run, or the limit is reached, or the alarm is set for the next token of the rate. There may
 // be more: those that are too many find nothing.
@@ -93,7 +98,7 @@ func (l *lease) drop() {
 // room for one now.
 func (e *Engine) returnLocked(w *Worker) {
 	e.countOutLocked(w)
-	w.next, e.spare = e.spare, w
+	e.spareLocked(w)
 	if e.nBlocked > 0 {
 		e.unblockLocked()
 	}
@@ -124,8 +129,10 @@ func (e *Engine) mayHireLocked() bool {
 	return e.Lender == nil || !e.stranded && e.Rate.Has(e.rateNow(), e.workers-e.active)
 }
 
-// askLocked asks for as many leases as there are units that may run, within limit and rate.
+// askLocked asks for as many leases as there are units that may run, within limit and rate,
+// but for those that run where a worker was offered.
 func (e *Engine) askLocked() {
+	e.helpLocked()
 	for e.stage < Stopped && e.workers < e.Max && e.workers-e.active < e.readyLocked() && !e.stranded {
 		if !e.mayHireLocked() {
 			break
@@ -140,8 +147,11 @@ func (e *Engine) askLocked() {
 // nextTokenLocked returns when the rate allows one more unit to run than leases were asked
 // for.
 func (e *Engine) nextTokenLocked() (at int64, ok bool) {
-	asked := e.workers - e.active
-	if !e.Rate.Bounded() || e.workers >= e.Max || asked >= e.readyLocked() && e.nBlocked == 0 {
+	asked, full := e.workers-e.active, e.workers >= e.Max
+	if e.helping < e.offers && e.active < e.Max+e.ownOffers { // which needs no lease
+		asked, full = 0, false
+	}
+	if !e.Rate.Bounded() || full || asked >= e.readyLocked() && e.nBlocked == 0 {
 		return 0, false
 	}
 	at = e.Rate.Next(asked)
@@ -156,34 +166,56 @@ func (e *Engine) serve(w, on *Worker) {
 	}
 }
 
-// Help runs a unit that may run now in a goroutine of its own, within limit and rate, and
-// returns a channel that is closed when it has run; nil if there is none. The caller has a
-// worker of the lender, and waits.
-func (e *Engine) Help() <-chan struct{} {
+// Offer has e run its units in goroutines of their own as well, one at a time, until Withdraw:
+// the caller has a worker of the lender, or with own one of e, and waits. So no worker is needed
+// for what it waits for.
+func (e *Engine) Offer(own bool) { e.offer(1, own) }
+
+// Withdraw ends one Offer. What has begun goes on.
+func (e *Engine) Withdraw(own bool) { e.offer(-1, own) }
+
+func (e *Engine) offer(n int, own bool) {
 	e.Lock()
-	if e.stage >= Stopped || e.active >= e.Max || e.readyLocked() == 0 {
-		e.Unlock()
-		return nil
+	e.offers += n
+	if own {
+		e.ownOffers += n
 	}
-	w := e.hireLocked()
-	e.fresh, w.next = w.next, nil // it needs no lease
-	has := e.giveNextLocked(w)
-	if !has {
-		e.returnLocked(w)
-	}
+	e.askLocked()
 	e.Unlock()
-	if !has {
-		return nil
-	}
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		if w.Local == nil && e.Started != nil {
-			e.Started(w)
+}
+
+// helpLocked has units that may run begin in goroutines of their own, as far as there are
+// offers.
+func (e *Engine) helpLocked() {
+	for e.helping < e.offers && e.active < e.Max+e.ownOffers && e.readyLocked() > 0 && !e.stranded {
+		w := e.hireLocked()
+		e.fresh, w.next = w.next, nil // it needs no lease
+		w.helps = true
+		e.helping++
+		if !e.giveNextLocked(w) {
+			e.countOutLocked(w)
+			e.spareLocked(w)
+			return
 		}
-		e.serveGiven(w, nil)
-	}()
-	return over
+		go e.help(w)
+	}
+}
+
+// help runs the unit that w was given.
+func (e *Engine) help(w *Worker) {
+	if w.Local == nil && e.Started != nil {
+		e.Started(w)
+	}
+	e.serveGiven(w, nil)
+}
+
+// spareLocked keeps a worker that was counted out for the next lease.
+func (e *Engine) spareLocked(w *Worker) {
+	if w.helps {
+		w.helps = false
+		e.helping--
+	}
+	w.next, e.spare = e.spare, w
 }
 
 // serveGiven is serve for a worker that has its first unit.

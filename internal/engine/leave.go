@@ -19,9 +19,14 @@ func (e *Engine) queueOf(s *Slot) (Queue, int) {
 	return nil, 0
 }
 
-// releaseLocked follows the removal of a unit from q: one that waits to run again has its key.
+// releaseLocked follows the removal of a unit from q: one that waits to run again keeps others
+// from running, unless it is passed.
 func (e *Engine) releaseLocked(q Queue, u Unit) {
-	if e.keyed != nil && q != e.Queue {
+	if q == e.Queue || e.passed(u) {
+		return
+	}
+	e.holding--
+	if e.keyed != nil {
 		e.keyed.Release(u)
 	}
 }

@@ -71,6 +71,7 @@ func (e *Engine) Stop() (waiting []Unit, first bool) {
 	var all []Unit
 	if e.later != nil {
 		all = e.later.Drain()
+		e.holding = 0
 	}
 	all = append(all, e.Queue.Drain()...)
 	var leases []*lease

@@ -40,6 +40,7 @@ type Worker struct {
 	since      int64              // when it became idle, 0 if it is not
 	then       step               // what it is to do when it wakes
 	parked     bool               // it is in the idle list
+	helps      bool               // it runs on behalf of an Offer
 	member     list.Node[*Worker] // of the engine's crew
 	prev, next *Worker
 
@@ -311,8 +312,15 @@ func (e *Engine) exitLocked(w *Worker) step {
 // run again first.
 func (e *Engine) popLocked() Unit {
 	if e.later != nil && e.later.Len() > 0 {
-		if u := e.later.Pop(); u != nil || e.InOrder {
-			return u
+		for u := e.later.Pop(); u != nil; u = e.later.Pop() {
+			if !e.passed(u) {
+				e.holding--
+				return u
+			}
+			e.Queue.Push(u, Any) // there is room
+		}
+		if e.InOrder && e.holding > 0 {
+			return nil
 		}
 	}
 	return e.Queue.Pop()
@@ -325,7 +333,7 @@ func (e *Engine) readyLocked() int {
 		return e.Queue.Ready()
 	}
 	n := e.later.Ready()
-	if !e.InOrder {
+	if !e.InOrder || e.holding == 0 {
 		n += e.Queue.Ready()
 	}
 	return n

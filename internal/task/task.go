@@ -81,9 +81,8 @@ type Owner struct {
 
 	Lender *Owner // has the workers of the owner, nil if they are its own
 
-	// Lend has the owner run a task that may run now in a goroutine of its own, and returns a
-	// channel that is closed then; nil if there is none. It is nil without a Lender.
-	Lend func() <-chan struct{}
+	// Offer and Withdraw are those of the engine. They are nil without a Lender.
+	Offer, Withdraw func(own bool)
 }
 
 // Within reports whether o is of, or its workers are those of of. A nil o is within none.
@@ -260,12 +259,29 @@ func (t *Task) DueTime() time.Time { return t.dueTime() }
 // Over reports whether the owner's context has ended.
 func (o *Owner) Over() bool { return o.ctx.Err() != nil }
 
-// Help calls Lend, if there is one.
-func (o *Owner) Help() <-chan struct{} {
-	if o == nil || o.Lend == nil {
-		return nil
+// Lend offers the worker that a task of o has, and that waits, to the tasks of an owner that
+// borrows from the same workers, until the function that it returns is called. Those of o itself
+// get it only if they have keys: others are run by the one that waits.
+func (o *Owner) Lend(to *Owner, keyed bool) (withdraw func()) {
+	if o == nil {
+		return func() {}
 	}
-	return o.Lend()
+	var borrower *Owner
+	for lender := to; lender != nil; borrower, lender = lender, lender.Lender {
+		if !o.Within(lender) {
+			continue
+		}
+		own := borrower == nil
+		if own {
+			borrower = lender
+		}
+		if borrower.Offer == nil || own && !keyed {
+			break
+		}
+		borrower.Offer(own)
+		return func() { borrower.Withdraw(own) }
+	}
+	return func() {}
 }
 
 // Context returns the context that ends those of the owner's bodies.
