@@ -1,4 +1,4 @@
-package main
+package site
 
 import (
 	"bytes"
@@ -19,7 +19,8 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-const corePath = "github.com/executor-go/executor"
+// CorePath is the path of the core module; the paths of the others begin with it.
+const CorePath = "github.com/executor-go/executor"
 
 // published are the directories of the modules that get a tag, in the order in
 // which they get it: each requires those before it only.
@@ -28,18 +29,22 @@ var published = []string{".", "durable", "otel", "durable/otel", "ui", "cmd/exec
 // private are the directories of the modules that get none.
 var private = []string{"bench", "examples", "tests", "ui/internal/assets"}
 
-// mod is a module that gets a tag.
-type mod struct {
+// Module is a module that gets a tag.
+type Module struct {
 	module.Version
-	root, dir string
+	Dir  string // in the tree, "." for the core
+	root string // of the tree
 }
 
-// modules returns the modules of the tree at root that are published, each with
+// Tag returns the tag of the module in its repository, as the go command looks for it.
+func (m Module) Tag() string { return path.Join(m.Dir, m.Version.Version) }
+
+// Modules returns the modules of the tree at root that are published, each with
 // the version by which the others require it.
-func modules(root string) ([]mod, error) {
+func Modules(root string) ([]Module, error) {
 	versions := make(map[string]string)
 	var newest string
-	var all []mod
+	var all []Module
 	for _, dir := range published {
 		name := filepath.Join(root, dir, "go.mod")
 		text, err := os.ReadFile(name)
@@ -54,7 +59,7 @@ func modules(root string) ([]mod, error) {
 			return nil, fmt.Errorf("%s has a replace or an exclude, which go install refuses; go.work is the place for it", name)
 		}
 		for _, r := range file.Require {
-			if p := r.Mod.Path; p != corePath && !strings.HasPrefix(p, corePath+"/") {
+			if p := r.Mod.Path; p != CorePath && !strings.HasPrefix(p, CorePath+"/") {
 				continue
 			}
 			if had := versions[r.Mod.Path]; had != "" && had != r.Mod.Version {
@@ -65,7 +70,7 @@ func modules(root string) ([]mod, error) {
 				newest = r.Mod.Version
 			}
 		}
-		all = append(all, mod{module.Version{Path: file.Module.Mod.Path}, root, dir})
+		all = append(all, Module{module.Version{Path: file.Module.Mod.Path}, dir, root})
 	}
 	for i, m := range all {
 		all[i].Version.Version = versions[m.Path]
@@ -76,9 +81,9 @@ func modules(root string) ([]mod, error) {
 	return all, nil
 }
 
-// unlisted returns an error for each module of the tree at root of which it is not
+// Unlisted returns an error for each module of the tree at root of which it is not
 // known whether it gets a tag.
-func unlisted(root string) error {
+func Unlisted(root string) error {
 	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}")
 	cmd.Dir = root
 	out, err := cmd.Output()
@@ -98,22 +103,32 @@ func unlisted(root string) error {
 			return err
 		}
 		if dir = filepath.ToSlash(dir); !slices.Contains(published, dir) && !slices.Contains(private, dir) {
-			errs = append(errs, fmt.Errorf("module %s is neither in published nor in private of tests/zips/module.go", dir))
+			errs = append(errs, fmt.Errorf("module %s is neither in published nor in private of tests/internal/site/module.go", dir))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// zip returns the module's zip, as the go command makes it of a tag.
-func (m mod) zip() ([]byte, error) {
+// Zip returns the module's zip, as the go command makes it of a tag.
+func (m Module) Zip() ([]byte, error) {
+	files, err := m.files()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = zip.Create(&b, m.Version, files)
+	return b.Bytes(), err
+}
+
+// files returns the files of the module, and perhaps of modules within, which the zip leaves out.
+func (m Module) files() (files []zip.File, err error) {
 	// What git has, or would have; the go command takes what the tag has.
 	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", ".")
-	cmd.Dir = filepath.Join(m.root, m.dir)
+	cmd.Dir = filepath.Join(m.root, m.Dir)
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("git ls-files: %w", err)
 	}
-	var files []zip.File
 	licensed := false
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		f := file{name, filepath.Join(cmd.Dir, filepath.FromSlash(name))}
@@ -126,9 +141,7 @@ func (m mod) zip() ([]byte, error) {
 	if !licensed { // a module of a directory gets the repository's
 		files = append(files, file{"LICENSE", filepath.Join(m.root, "LICENSE")})
 	}
-	var b bytes.Buffer
-	err = zip.Create(&b, m.Version, files)
-	return b.Bytes(), err
+	return files, nil
 }
 
 // file is a zip.File on disk.

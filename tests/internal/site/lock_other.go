@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package site
 
 // lock does nothing: on other systems the caller runs one at a time.
 func lock(string) error { return nil }
