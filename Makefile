@@ -37,7 +37,7 @@ oracle: ## compare 20,000 programs that nobody has drawn before with the JDK's e
 .PHONY: nightly
 nightly: ## run what takes longer than a merge may: fuzzing, tests from the zips, the JDK, mutants, a release, soaks
 	$(MAKE) fuzz FUZZTIME=10m
-	$(MAKE) zips oracle vulns dist mutants
+	$(MAKE) zips oracle vulns rehearsal mutants
 	$(MAKE) soak SOAK=60m
 
 SOAK ?= 10m
@@ -83,11 +83,20 @@ tidy: ## make go.mod and go.sum of all modules say what the code needs
 vulns: ## look for known vulnerabilities in the dependencies
 	scripts/vulnerabilities -required
 
-DIST ?=
+VERSION ?=
+DRY ?=
+
+.PHONY: release
+release: ## make a release of all modules and push it: VERSION=v0.1.0; with DRY=1 list what would be pushed
+	go run ./tests/release $(if $(DRY),-n) $(VERSION)
+
+.PHONY: rehearsal
+rehearsal: ## make a release that goes nowhere, and build executord for all systems, twice
+	go test -count=1 -v -timeout 2h -run '^TestRelease$$' ./tests/release -release.long
 
 .PHONY: dist
-dist: ## build executord for release into dist/, with checksums, licenses and a bill of materials: DIST="linux/amd64 ..."
-	go run ./tests/dist $(DIST)
+dist: ## build executord of a published VERSION=v0.1.0 into dist/, with checksums, licenses and a bill of materials
+	go run ./tests/release -files $(VERSION)
 
 .PHONY: run-example
 run-example: ## run executord on the example crontab, until interrupted

@@ -267,7 +267,10 @@ func (s *Site) Install(daemon Module) error {
 	if want := " " + daemon.Version.Version + " "; !strings.Contains(string(out), want) {
 		return fmt.Errorf("it says version %q, want%s", out, want)
 	}
-	return s.Command(s.Work, program, "--help")
+	if out, err := exec.CommandContext(s.ctx, program, "--help").CombinedOutput(); err != nil {
+		return fmt.Errorf("%s --help: %w\n%s", program, err, out)
+	}
+	return nil
 }
 
 // Command runs a command with the environment of the site, and prints its output.
