@@ -72,7 +72,7 @@ cover: ## show what the core's tests cover, function by function
 	go tool cover -func=cover.out
 
 .PHONY: lint
-lint: ## check format, vet, staticcheck
+lint: ## check format, vet, staticcheck, workflows
 	scripts/lint
 
 .PHONY: tidy
