@@ -39,20 +39,49 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// Every link from one document of the repository to another leads somewhere.
+// Every link from one document of the repository to another leads somewhere, and to a heading that is there.
 func TestDocumentLinks(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
+	link := regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]*))?[^)]*\)`)
 	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	anchors := 0
 	for _, file := range documents(t) {
 		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(read(t, file), ""), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
+			to := file
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(file), m[1])
+			}
+			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s: %v", file, err)
+				continue
+			}
+			if m[2] == "" || !strings.HasSuffix(to, ".md") {
+				continue
+			}
+			anchors++
+			if !slices.Contains(headings(read(t, to)), m[2]) {
+				t.Errorf("%s: there is no heading #%s in %s", file, m[2], to)
 			}
 		}
 	}
+	if anchors < 50 {
+		t.Errorf("found only %d links to headings: are the pages read right?", anchors)
+	}
+}
+
+// headings returns the anchors of a document's headings, as GitHub makes them.
+func headings(text string) (anchors []string) {
+	block := regexp.MustCompile("(?s)```.*?```")
+	heading := regexp.MustCompile(`(?m)^#+ (.*)$`)
+	link := regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	other := regexp.MustCompile(`[^\pL\pN_ -]`)
+	for _, m := range heading.FindAllStringSubmatch(block.ReplaceAllString(text, ""), -1) {
+		words := other.ReplaceAllString(link.ReplaceAllString(m[1], "$1"), "")
+		anchors = append(anchors, strings.ReplaceAll(strings.ToLower(words), " ", "-"))
+	}
+	return anchors
 }
 
 // The sources, functions and tests in the table of docs/design/architecture.md that
