@@ -44,7 +44,8 @@ func (r *Report) opening(b *strings.Builder) {
 		b.WriteString("**This was a quick run**: the sizes are a tenth of those described, and some are omitted.\n" +
 			"It shows that the program works, not how fast the subjects are.\n\n")
 	}
-	b.WriteString(method + "\n![Cost as a multiple of executor's](../bench/results/ratios.svg)\n")
+	b.WriteString(method + "\n![executor beside others](../bench/results/overview.svg)\n" +
+		"\n![Cost as a multiple of executor's](../bench/results/ratios.svg)\n")
 }
 
 const method = `Each round runs every workload on every subject once, in random order, each in a process of its own.

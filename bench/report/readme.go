@@ -26,10 +26,7 @@ var panels = []headline{
 var rows = []headline{
 	{"submit-batch", "a task with its result, a million submitted at once"},
 	{"fan-out/8", "a group of 8 tiny tasks on idle workers, and the wait for it"},
-	{"map", "an ordered map, for each of 300,000 numbers"},
-	{"submit-context", "a task with a request's context, and its result"},
 	{"wait-p99", "the wait for a worker where most are busy, p99"},
-	{"schedules-cpu/10k", "CPU for 10,000 schedules of a second, each second"},
 	{"pending-bytes", "memory of a pending task"},
 	{"durable-throughput", "a durable job in PostgreSQL: claim, run, complete"},
 }
