@@ -144,7 +144,7 @@ func name[N ~uint8](n N, names []string) string {
 func setByName[N ~uint8](n *N, kind string, names []string, text []byte) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {
-		return invalid("%q is no %s; it must be one of %s", text, kind, strings.Join(names, ", "))
+		return invalid("%q is not a %s; it must be one of %s", text, kind, strings.Join(names, ", "))
 	}
 	*n = N(i)
 	return nil

@@ -427,7 +427,7 @@ func TestConstantText(t *testing.T) {
 		t.Errorf("%v, %v; want %v", after, err, before)
 	}
 	err = after.State.UnmarshalText([]byte("done"))
-	if want := `executor: "done" is no State; it must be one of pending, running, succeeded, failed, canceled`; err == nil ||
+	if want := `executor: "done" is not a State; it must be one of pending, running, succeeded, failed, canceled`; err == nil ||
 		err.Error() != want || !errors.Is(err, executor.ErrInvalid) || after != before {
 		t.Errorf("%v, state %v; want %s", err, after.State, want)
 	}

@@ -217,7 +217,7 @@ func (u seriesRules) check(where string, r rhythm.Rhythm) error {
 	switch {
 	case r.Kind != rhythm.FixedDelay:
 	case u.CatchUp.Given():
-		return invalid("%s: CatchUp has no effect on a fixed delay, of which no time is missed; leave it out", where)
+		return invalid("%s: CatchUp has no effect on a fixed delay, which misses no time; leave it out", where)
 	case u.overlap > 1:
 		return invalid("%s: Overlap has no effect on a fixed delay, which counts from the end of a run; leave it out", where)
 	}

@@ -290,7 +290,7 @@ func (p *Pool) checkChange(where string, before, after Settings) error {
 		return invalid("%s: a pool made by Single or SingleScheduled stays one of a single worker; "+
 			"make it by New or NewScheduled", where)
 	case p.lender != nil && after.GrowWhenBusy != before.GrowWhenBusy:
-		return invalid("%s: GrowWhenBusy is not of a share; it is that of the lending pool", where)
+		return invalid("%s: a share has no GrowWhenBusy; set it in the pool that the share belongs to", where)
 	case p.timer == nil && (after.DropDelayed || after.KeepPeriodic || after.RetainCanceled):
 		return invalid("%s: DropDelayed, KeepPeriodic and RetainCanceled are for a ScheduledPool; leave them out", where)
 	case p.timer == nil:

@@ -61,7 +61,7 @@ func runnable(r Runnable) (Runnable, error) {
 		return nil, ErrNilTask
 	}
 	if w := workOf(r); w != nil && w.runnable() != r {
-		return nil, invalid("task %T embeds a Task, for which it would be taken; "+
+		return nil, invalid("task %T embeds a Task and would be taken for it; "+
 			"submit the Task itself, or have it in a field with a name", r)
 	}
 	return r, nil

@@ -484,7 +484,7 @@ func TestSeriesRescheduleInvalid(t *testing.T) {
 			{executor.FixedDelay(-time.Second), "delay is -1s; it must be positive"},
 			{nil, "nil Trigger"},
 			{executor.FixedDelay(time.Second),
-				"CatchUp has no effect on a fixed delay, of which no time is missed; leave it out"},
+				"CatchUp has no effect on a fixed delay, which misses no time; leave it out"},
 			{launch{time.Now().UTC().Add(3 * time.Hour)},
 				"the first run would be at 2000-01-01 03:00:00 +0000 UTC, after Until(2000-01-01 02:00:00 +0000 UTC)"},
 		} {

@@ -15,7 +15,7 @@ func (s Schedule) MarshalText() ([]byte, error) {
 		return []byte(s.spec), nil
 	}
 	if _, err := time.LoadLocation(s.loc.String()); err != nil {
-		return nil, fmt.Errorf("cron: %q: its zone %q has no text; use one of time.LoadLocation", s.spec, s.loc)
+		return nil, fmt.Errorf("cron: %q: its zone %q is not in the time zone database, so it has no text; use a zone of time.LoadLocation", s.spec, s.loc)
 	}
 	return []byte(prefix + s.loc.String() + " " + s.spec), nil
 }

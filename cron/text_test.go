@@ -63,7 +63,7 @@ func TestScheduleTextOfUnnamedZone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := s.MarshalText(); err == nil || !strings.Contains(err.Error(), `its zone "ship" has no text`) {
+	if text, err := s.MarshalText(); err == nil || !strings.Contains(err.Error(), `its zone "ship" is not in the time zone database`) {
 		t.Errorf("%q, %v", text, err)
 	}
 }

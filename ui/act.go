@@ -202,7 +202,7 @@ func (u *UI) carryOut(ctx context.Context, o *order, do doing, who string) *answ
 		act := t.act(o.deed)
 		act.Who, act.Reason, act.Answer = who, o.reason, done.answer
 		if err := t.source.Jobs.NoteAct(ctx, act); err != nil {
-			u.config.Logger.Warn("ui: an action is in the log alone", append(attrs, "err", err)...)
+			u.config.Logger.Warn("ui: action could not be stored; it is in this log only", append(attrs, "err", err)...)
 		}
 		p.Answers = append(p.Answers, answerRow{t.Name, t.Path, done.answer, done.says, done.bad})
 	}

@@ -31,7 +31,7 @@ type actRow struct {
 func parseActs(v *view, q url.Values) error {
 	if text := q.Get("after"); text != "" {
 		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 1 {
-			return &badRequest{fmt.Sprintf("after is %.50q; it must be what a link to the next page has", text)}
+			return &badRequest{fmt.Sprintf("after is %.50q; it must be taken from a link to the next page", text)}
 		}
 		v.after = text
 	}

@@ -57,7 +57,7 @@ func (a *answers) get(token string) *answersPage {
 func (u *UI) serveAnswers(w http.ResponseWriter, r *http.Request, v view, token string) {
 	p := u.answers.get(token)
 	if p == nil {
-		u.serveError(w, r, v, &gone{"these answers are not kept any more; the log has them"})
+		u.serveError(w, r, v, &gone{"this result has expired; see the log"})
 		return
 	}
 	v = p.view

@@ -33,7 +33,7 @@ func countsAttention(s *source, counts []durable.Count, now time.Time) (ns []poo
 		case c.State == durable.Dead:
 			add(70, view{name: "dead"}, c.Kind, "dead jobs: %s", page.Count(c.Jobs))
 		case c.State == durable.Waiting && !c.Due.IsZero() && late > overdue:
-			add(55, view{state: "waiting"}, c.Kind, "a job waits since %s, past its time", page.Age(late))
+			add(55, view{state: "waiting"}, c.Kind, "a job is overdue by %s", page.Age(late))
 		}
 	}
 	return ns

@@ -63,7 +63,7 @@ func deadBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		}
 		p.Groups = append(p.Groups, row)
 	}
-	return "Dead letters", p, nil
+	return "Dead jobs", p, nil
 }
 
 func (u *UI) deadGroups(ctx context.Context, s *source) ([]durable.DeadGroup, time.Time, error) {
@@ -87,5 +87,5 @@ func (u *UI) groupIDs(ctx context.Context, s *source, token string) ([]durable.I
 			return g.IDs, nil
 		}
 	}
-	return nil, &gone{"there is no such group of dead jobs any more"}
+	return nil, &gone{"this group of dead jobs no longer exists"}
 }

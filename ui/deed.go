@@ -57,7 +57,7 @@ func toJob(do func(*durable.Jobs, context.Context, durable.ID) (durable.Answer, 
 var answerSays = map[durable.Answer]string{
 	durable.Applied:  "It is done.",
 	durable.Deferred: "The job is running; it takes effect when the run ends.",
-	durable.TooLate:  "The state of the job does not allow it any more.",
+	durable.TooLate:  "The state of the job no longer allows it.",
 	durable.NotFound: "There is no such job.",
 }
 
@@ -160,7 +160,7 @@ func tried(answer string, err error) (outcome, error) {
 // did returns the outcome of something that was done if ok.
 func did(ok bool, answer string) (outcome, error) {
 	if !ok {
-		return tried("", errors.New("its state does not allow it any more"))
+		return tried("", errors.New("its state no longer allows it"))
 	}
 	return tried(answer, nil)
 }

@@ -258,7 +258,7 @@ func TestJobShowsProgressAndOutput(t *testing.T) {
 		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
 		page := get(t, u, "/job?id="+id.String())
 		for _, want := range []string{`max="100" value="25"`, "25 of 100, 25 %, about 30\u00a0s left: &lt;i&gt;pages", `<span class="c1">red</span> &lt;b&gt;`,
-			"line 2", `<span aria-current="step">running`, "Output of run 1, which goes on"} {
+			"line 2", `<span aria-current="step">running`, "Output of run 1, still running"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("there is no %q: %s", want, page)
 			}

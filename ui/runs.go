@@ -87,7 +87,7 @@ func parsePlace(text string) (r durable.Run, err error) {
 	seq, err2 := strconv.ParseInt(number, 10, 64)
 	r.Job, err = durable.ParseID(id)
 	if err != nil || err1 != nil || err2 != nil {
-		return r, &badRequest{fmt.Sprintf("after is %.80q; it must be what a link to the next page has", text)}
+		return r, &badRequest{fmt.Sprintf("after is %.80q; it must be taken from a link to the next page", text)}
 	}
 	r.Finished, r.Seq = time.UnixMicro(micros).UTC(), seq
 	return r, nil

@@ -127,9 +127,9 @@ func New(c Config) (*UI, error) {
 		config: c,
 		guard: page.Guard{
 			Hosts: make(map[string]bool),
-			Host:  "allow it by Config.Hosts",
-			Peer:  "to be asked from elsewhere, name the host by Config.Hosts",
-			Proxy: "name the host of the proxy by Config.Hosts and have it pass that on",
+			Host:  "allow it in Config.Hosts",
+			Peer:  "to allow other machines, name the host in Config.Hosts",
+			Proxy: "name the host of the proxy in Config.Hosts, and let the proxy pass it on",
 		},
 		watcher: poolview.NewWatcher(c.Observer),
 		streams: page.NewStreams("ui"),

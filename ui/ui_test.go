@@ -414,7 +414,7 @@ func TestOverviewAttention(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		page := get(t, u, "/")
-		for _, want := range []string{"worker 1 is on newsletter for 1\u00a0min", "a job waits since 1\u00a0min, past its time"} {
+		for _, want := range []string{"worker 1 is on newsletter for 1\u00a0min", "a job is overdue by 1\u00a0min"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("after a minute there is no %q: %s", want, page)
 			}

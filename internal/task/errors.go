@@ -11,7 +11,7 @@ import (
 
 var (
 	// ErrReturned is the cause of a body's context once the body has returned.
-	ErrReturned = errors.New("executor: the body whose context this was has returned")
+	ErrReturned = errors.New("executor: the task that this context belonged to has returned")
 
 	// ErrTimeout is matched by the cause of a body's context that a timeout ended.
 	ErrTimeout = errors.New("executor: task timed out")

@@ -181,7 +181,7 @@ func callAll(c *Callback) {
 func callLater(c *Callback) {
 	defer func() {
 		if v := recover(); v != nil {
-			slog.Error("executor: a function that OnDone was given panicked",
+			slog.Error("executor: a function given to OnDone panicked",
 				slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 		}
 	}()

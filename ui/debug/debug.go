@@ -76,9 +76,9 @@ func Handler(o *executor.Observer, opts ...Option) http.Handler {
 	h := &handler{
 		guard: page.Guard{
 			Hosts: make(map[string]bool),
-			Host:  "allow it by debug.Hosts",
-			Peer:  "to be asked from elsewhere, name the host by debug.Hosts",
-			Proxy: "name the host of the proxy by debug.Hosts and have it pass that on",
+			Host:  "allow it in debug.Hosts",
+			Peer:  "to allow other machines, name the host in debug.Hosts",
+			Proxy: "name the host of the proxy in debug.Hosts, and let the proxy pass it on",
 		},
 		watcher: poolview.NewWatcher(o),
 		streams: page.NewStreams("debug"),
