@@ -39,7 +39,7 @@ has passed meanwhile. Jobs that are canceled or dead are brought back, and wait
 for their next time.`, resumeJob},
 		{"run-now", "Make jobs in a store due at once", `
 run-now makes the jobs named due at once: some daemon runs them. Their schedules
-go on afterwards. A job that is paused is so no longer.`, runJobNow},
+go on afterwards. A job that is paused is resumed.`, runJobNow},
 	} {
 		all = append(all, newAct(a))
 	}
@@ -52,8 +52,9 @@ func newAct(a act) *cobra.Command {
 		Short: a.short,
 		Long: strings.TrimSpace(a.long) + `
 
-It prints a line for each job. The exit code is 0 if all was done, or will be
-when a run has ended; it is 1 if a job is not there, or cannot be changed so.`,
+It prints a line for each job. The exit code is 0 if all jobs were changed, or
+will be when their run has ended; it is 1 if a job does not exist, or its state
+does not allow the change.`,
 		Example: "  executord " + a.use + " --store jobs.db backup",
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 {
@@ -63,8 +64,8 @@ when a run has ended; it is 1 if a job is not there, or cannot be changed so.`,
 		},
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
-	namespace := newNamespaceFlag(cmd, "in which the jobs are, if there are several")
-	reason := cmd.Flags().String("reason", "", "why; executord acts shows it")
+	namespace := newNamespaceFlag(cmd, "the namespace of the jobs, if the store has several")
+	reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		if err := checkNamespace(*namespace); err != nil {
 			return err

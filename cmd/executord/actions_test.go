@@ -99,7 +99,7 @@ func TestListenRefusesActions(t *testing.T) {
 	tab := write(t, "tab", "@reboot true\n")
 	for want, args := range map[string][]string{
 		"all users of this machine could act": {"--listen", "127.0.0.1:0", "--actions"},
-		"are for --listen":                    {"--actions"},
+		"need --listen":                       {"--actions"},
 	} {
 		_, err, code := output(t, "", append([]string{"run", tab}, args...)...)
 		if code != exitUsage || !strings.Contains(err, want) {

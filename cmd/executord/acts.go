@@ -19,10 +19,10 @@ import (
 func newRecord() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "acts",
-		Short: "Show what was done to jobs by hand, and why",
+		Short: "Show the audit log: what was done to jobs, and why",
 		Long: strings.TrimSpace(`
-acts shows what was done to the jobs of a store by cancel, pause, resume,
-run-now and the pages of a daemon, the latest first. It is kept for a year.`),
+acts shows the actions on the jobs of a store, by cancel, pause, resume, run-now
+and the pages of a daemon, the latest first. Actions are kept for a year.`),
 		Example: "  executord acts --store jobs.db",
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) > 0 {
@@ -46,7 +46,7 @@ run-now and the pages of a daemon, the latest first. It is kept for a year.`),
 			case *asJSON:
 				return printJSON(cmd.OutOrStdout(), found)
 			case len(found) == 0:
-				fmt.Fprintln(os.Stderr, "nothing was done by hand")
+				fmt.Fprintln(os.Stderr, "there are no actions")
 				return nil
 			}
 			io.WriteString(cmd.OutOrStdout(), actTable(found).fit(terminalWidth(cmd.OutOrStdout())).String())
@@ -72,7 +72,7 @@ func (v client) note(ctx context.Context, e catalog.Entry, action, reason, answe
 		Who: whoAmI(), Action: action, Job: e.ID, Key: e.Key, Reason: reason, Answer: answer,
 	})
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "executord: that is done, and not noted in the store: %v\n", err)
+		fmt.Fprintf(os.Stderr, "executord: the action was done, but could not be stored in the audit log: %v\n", err)
 	}
 }
 

@@ -31,9 +31,9 @@ func checkBeside(name string, store fs.FileInfo) error {
 		switch {
 		case ok && !owners[stat.Uid]:
 			return fmt.Errorf("the store %s: the file %s beside it belongs to user %d, and would change what is in it: "+
-				"see who has put it there, and remove it", name, name+suffix, stat.Uid)
+				"find out who put it there, and remove it", name, name+suffix, stat.Uid)
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("the store %s: %s beside it is no file: see who has put it there, and remove it", name, name+suffix)
+			return fmt.Errorf("the store %s: %s beside it is not a file: find out who put it there, and remove it", name, name+suffix)
 		}
 	}
 	return nil

@@ -22,22 +22,22 @@ const nextTimes = 5
 func newCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Find the mistakes in job files; print when each job is due next",
+		Short: "Validate job files; print when each job is due next",
 		Long: strings.TrimSpace(`
 check reads each FILE (- for standard input) as run would, and runs nothing.
 
 If all is well, it prints the next five times at which each job is due, in the
 job's time zone, and exits with 0. Otherwise it prints every mistake, with its
-line and a hint, and exits with 1. Notes point out what is allowed but
-perhaps not meant; they do not change the exit code.
+line and a hint, and exits with 1. Notes point out what is valid but probably a
+mistake; they do not change the exit code.
 
-With --json it prints one object with all of that, also if there are mistakes.`),
+With --json it prints one object with all of this, also if there are mistakes.`),
 		Args: someFiles,
 	}
 	files := newSources(cmd)
 	times := newTimesFlags(cmd, nextTimes, " for each job")
 	asJSON := cmd.Flags().Bool("json", false, "print one object with the mistakes, notes and jobs")
-	store := newStoreFlag(cmd, "find what run --store would call a mistake, too; the store itself is left alone")
+	store := newStoreFlag(cmd, "find what run --store would call a mistake, too; the store is not opened")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := store.checkNamed(); err != nil {
 			return err
@@ -67,7 +67,7 @@ With --json it prints one object with all of that, also if there are mistakes.`)
 }
 
 // misnamedZone is the note about a TZ that names no zone.
-const misnamedZone = "TZ names no zone that executord knows, so its own zone is UTC, whatever that of the commands is"
+const misnamedZone = "TZ is not a zone that executord knows, so its own zone is UTC, whatever zone the commands use"
 
 // printTimes writes a table of when the jobs are due. On a terminal it fits that.
 func printTimes(w io.Writer, jobs []job.Job, from time.Time, n int) {

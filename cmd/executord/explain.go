@@ -21,8 +21,8 @@ func newExplain() *cobra.Command {
 		Long: strings.TrimSpace(`
 explain reads SCHEDULE, or a line of a crontab, and prints what it says in
 words, when it is due next, what the changes of the clock within a year do to
-it, and what is odd about it. Put it into single quotes: the shell would take
-the stars for names of files.`),
+it, and what is unusual about it. Put it into single quotes, or the shell
+replaces the stars by names of files.`),
 		Example: strings.Trim(`
   executord explain '30 2 * * 1-5'
   executord explain --zone America/New_York '0 9 1 * *'`, "\n"),
@@ -50,7 +50,7 @@ the stars for names of files.`),
 		s, notes, err := scheduleOf(text, loc, language.value)
 		if err != nil {
 			if len(args) > 5 {
-				err = fmt.Errorf("%w\n    was it without quotes? The shell takes * for the names of files", err)
+				err = fmt.Errorf("%w\n    did you forget the quotes? The shell replaces * by the names of files", err)
 			}
 			return &exitError{exitMistake, err.Error()}
 		}

@@ -39,8 +39,8 @@ file. Redirections are followed, as browsers do.`),
 	}
 	var r request.Request
 	cmd.Flags().StringVar(&r.Method, "method", "", "the method; the default is GET, or POST if there is a body")
-	cmd.Flags().StringArrayVar(&r.Headers, "header", nil, "a header, as 'Accept: text/plain'; it may be given again")
-	cmd.Flags().StringVar(&r.Expect, "expect", request.DefaultExpect, "the codes that are well, as 200-299,404")
+	cmd.Flags().StringArrayVar(&r.Headers, "header", nil, "a header, such as 'Accept: text/plain'; may be repeated")
+	cmd.Flags().StringVar(&r.Expect, "expect", request.DefaultExpect, "the status codes that count as success, such as 200-299,404")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r.URL = args[0]
 		if err := r.Check(); err != nil {

@@ -41,7 +41,7 @@ func TestHTTPCommand(t *testing.T) {
 	if stdout, stderr, code := output(t, "abc", "http", "--method", "PATCH", server.URL); stdout != "PATCH abc" || stderr != "" || code != 0 {
 		t.Errorf("exit code %d: %q %s", code, stdout, stderr)
 	}
-	if _, stderr, code := output(t, "", "http", "shop"); code != exitUsage || !strings.HasPrefix(stderr, `executord: "shop" is no URL of HTTP`) {
+	if _, stderr, code := output(t, "", "http", "shop"); code != exitUsage || !strings.HasPrefix(stderr, `executord: "shop" is not an HTTP URL`) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -21,8 +21,8 @@ func newImport() *cobra.Command {
 		Short: "Print TOML for the jobs of another scheduler",
 		Long: strings.TrimSpace(`
 import reads the jobs of another scheduler from each FILE (- for standard input)
-and prints a job file in TOML. What it cannot bring is in a comment above the
-job, and a job that is disabled, or would not run, is a comment as a whole.
+and prints a job file in TOML. A comment above a job says what could not be
+imported. A job that is disabled, or would not run, is commented out.
 
   systemd     a .timer, with the .service beside it
   ofelia      a compose file with its labels, or its own file
@@ -39,7 +39,7 @@ Crontabs need no import: run reads them.`),
 		Args: someFiles,
 	}
 	kind := &choice{"auto", append([]string{"auto"}, importer.Kinds...)}
-	cmd.Flags().Var(longChoice{kind, "kind"}, "kind", "whose jobs they are, see above; auto finds out by the name and the text of FILE")
+	cmd.Flags().Var(longChoice{kind, "kind"}, "kind", "the scheduler that the jobs are from, see above; auto recognizes it by the name and the text of FILE")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var all []importer.Job
 		for _, name := range args {
@@ -64,7 +64,7 @@ Crontabs need no import: run reads them.`),
 		for _, j := range all {
 			lost += len(j.Lost)
 		}
-		fmt.Fprintf(os.Stderr, "executord: %s, %d of them commented out, and %s on what was not brought\n",
+		fmt.Fprintf(os.Stderr, "executord: %s, %d of them commented out, and %s on what was not imported\n",
 			several(strconv.Itoa(len(all)), "job"), off, several(strconv.Itoa(lost), "remark"))
 		return nil
 	}

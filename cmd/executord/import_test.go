@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// import prints a job file that check takes, and says how much was not brought.
+// import prints a job file that check takes, and says how much was not imported.
 func TestImportPrintsJobFile(t *testing.T) {
 	stdout, stderr, code := output(t, "", "import", "internal/importer/testdata/backup.timer", "internal/importer/testdata/dkron.json")
-	if code != 0 || stderr != "executord: 6 jobs, 1 of them commented out, and 14 remarks on what was not brought\n" {
+	if code != 0 || stderr != "executord: 6 jobs, 1 of them commented out, and 14 remarks on what was not imported\n" {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	table, fail, code := output(t, stdout, "check", "-", "--format", "toml", "-n", "1")
@@ -20,7 +20,7 @@ func TestImportPrintsJobFile(t *testing.T) {
 // A file that cannot be imported is a mistake, and one without jobs too.
 func TestImportRefusesFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"a: 1\n":                     "executord: stdin: it does not show whose jobs they are; say --kind ",
+		"a: 1\n":                     "executord: stdin: the scheduler that it is from was not recognized; say --kind ",
 		"kind: PodList\nitems: []\n": "executord: there are no jobs in -\n",
 	} {
 		if stdout, stderr, code := output(t, text, "import", "-"); code != exitMistake || stdout != "" || !strings.HasPrefix(stderr, want) {

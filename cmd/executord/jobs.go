@@ -29,13 +29,13 @@ ended. Times are in the job's own time zone.
 
 States
   waiting   for its next time
-  claimed   as waiting, and a daemon has it in hand, since its time is near
+  claimed   as waiting; its time is near, and a daemon holds it
   running   for how long; see NODE for where
   paused    it does not run until executord resume
   canceled  by executord cancel; executord resume brings it back
-  dead      daemons that ran it were lost, time after time; resume tries again
+  dead      its daemon was lost in twelve runs in a row; resume tries again
   ended     there is no next time
-  removed   it is not in its file any more (with --all)`),
+  removed   it is no longer in its file (with --all)`),
 		Example: strings.Trim(`
   executord jobs --at 127.0.0.1:8384
   executord jobs --store jobs.db

@@ -44,7 +44,7 @@ type listenOptions struct {
 func (o *listenOptions) validate() error {
 	if o.address == "" {
 		if o.tokenFile != "" || o.actions {
-			return errors.New("--token-file and --actions are for --listen, which says where: --listen 127.0.0.1:8384")
+			return errors.New("--token-file and --actions need --listen, such as --listen 127.0.0.1:8384")
 		}
 		return nil
 	}
@@ -135,7 +135,7 @@ func opCause(err error) error {
 func openSocket(path string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&fs.ModeSocket == 0 {
-			return nil, fmt.Errorf("--listen %s%s: there is a file, which is no socket", socketScheme, path)
+			return nil, fmt.Errorf("--listen %s%s: the file exists and is not a socket", socketScheme, path)
 		}
 		if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
 			c.Close()

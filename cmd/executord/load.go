@@ -103,7 +103,7 @@ func read(name string, again bool) (shown string, data []byte, info fs.FileInfo,
 			return name, nil, info, fmt.Errorf("%s is a directory, not a job file; for all files in it use --dir", name)
 		}
 		if again && !info.Mode().IsRegular() {
-			return name, nil, info, fmt.Errorf("%s is no regular file any more", name)
+			return name, nil, info, fmt.Errorf("%s is no longer a regular file", name)
 		}
 	}
 	// One byte more than is allowed, so that the reader sees that it is more.

@@ -66,7 +66,7 @@ func TestReadDeclinesPipe(t *testing.T) {
 	if err := syscall.Mkfifo(file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := read(file, true); err == nil || !strings.Contains(err.Error(), " is no regular file any more") {
+	if _, _, _, err := read(file, true); err == nil || !strings.Contains(err.Error(), " is no longer a regular file") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -37,8 +37,8 @@ error, which is red on a terminal. With --follow it goes on until the run has
 ended.
 
 It asks a store, which has the runs that have ended, or a daemon that runs with
---listen. Of a run that writes much, the begin and the end are kept, as
---keep-output of run says; a line says how much between them is not.`),
+--listen. Of a run that writes much, the beginning and the end are kept, as
+--keep-output of run says; a line says how much between them is missing.`),
 		Example: strings.Trim(`
   executord logs backup
   executord logs backup 17 --store jobs.db
@@ -58,7 +58,7 @@ It asks a store, which has the runs that have ended, or a daemon that runs with
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	at := newAtFlag(cmd)
-	namespace := newNamespaceFlag(cmd, "in which the job is, if there are several")
+	namespace := newNamespaceFlag(cmd, "the namespace of the job, if the store has several")
 	following := cmd.Flags().BoolP("follow", "f", false, "go on until the run has ended")
 	stamps := cmd.Flags().BoolP("timestamps", "t", false, "print when each line was written")
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each line")

@@ -111,8 +111,7 @@ func newRoot() *cobra.Command {
 		Short: "Run the jobs of a crontab or a TOML file",
 		Long: strings.TrimSpace(`
 executord runs the jobs of a crontab, or of a TOML file, when they are due. It
-stays in the foreground, logs what jobs do and write, and needs no rights but
-those of its user.`),
+stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 		Example: strings.Trim(`
   executord check jobs.crontab
   executord run jobs.crontab

@@ -50,7 +50,7 @@ func noteMissing(file *job.File) {
 		if err := daemon.Missing(j.Command); err != nil {
 			if missing++; missing > mostMissing {
 				file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
-					What: "this job cannot run either, and those after it are not looked at", Hint: "see to those above first"})
+					What: "this job cannot run either, and those after it are not looked at", Hint: "fix those above first"})
 				break
 			}
 			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),

@@ -22,7 +22,7 @@ func TestCheckNotesWhatIsMissing(t *testing.T) {
 	for _, test := range []struct{ job, want string }{
 		{"shell = '/bin/nosuch'\ncommand = 'date'", "there is no program /bin/nosuch"},
 		{"dir = '/nosuch'\ncommand = 'date'", "the directory /nosuch does not exist"},
-		{"dir = '" + plain + "'\ncommand = 'date'", plain + " is no directory"},
+		{"dir = '" + plain + "'\ncommand = 'date'", plain + " is not a directory"},
 		{"command = ['nosuch', 'x']", `there is no program "nosuch" in PATH=`},
 		{"command = ['/nosuch/x']", "there is no program /nosuch/x"},
 		{"command = ['" + plain + "']", plain + " may not be executed: it has no execute permission"},

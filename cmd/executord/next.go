@@ -23,11 +23,11 @@ func newNext() *cobra.Command {
 		Long: strings.TrimSpace(`
 next reads FILE (- for standard input) as run would, runs nothing, and prints
 the next times at which its jobs, or those that are named, are due: all jobs in
-one list, each time in the zone of its job. What a change of the clock does to a
-time stands beside it.
+one list, each time in the zone of its job. A note beside a time says what a
+change of the clock does to it.
 
---from begins at another time, read in executord's own zone: with
---from 2027-03-27 one sees what the next change of the clock will do.`),
+--from begins at another time, in executord's own zone: --from 2027-03-27 shows
+what the next change of the clock will do.`),
 		Example: strings.Trim(`
   executord next jobs.crontab
   executord next -n 20 --from 2027-03-27 jobs.crontab backup`, "\n"),

@@ -57,7 +57,7 @@ Next times
   Mon 2027-05-31 02:30:00 +02:00
 
 Changes of the clock
-  02:30 comes twice on Sun 2027-10-31: due the first time alone
+  02:30 comes twice on Sun 2027-10-31: due the first time only
 
 Odd
   only seven months have a 31st: it is not due in the others
@@ -69,7 +69,7 @@ Next times
   Sat 2027-03-27 01:00:00 +00:00
 
 Odd
-  */7 begins anew in each hour: the last distance is 4 minutes; if 7 minutes have to lie between all runs, write @every 7m
+  */7 starts again in each hour: the last interval is 4 minutes; for 7 minutes between all runs, write @every 7m
 `},
 		{[]string{"@reboot"}, "@reboot\n  once, when executord starts\n"},
 	} {
@@ -87,7 +87,7 @@ func TestExplainRefusesSchedule(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	_, stderr, code = output(t, "", "explain", "30", "2", "a.go", "b.go", "a.go", "b.go", "1-5")
-	if !strings.Contains(stderr, "The shell takes * for the names of files") || code != 1 {
+	if !strings.Contains(stderr, "The shell replaces * by the names of files") || code != 1 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -22,7 +22,7 @@ import (
 func newNotify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "notify",
-		Short: "Try the channels that are told of jobs",
+		Short: "Try the channels for notifications",
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(newNotifyTest())
@@ -32,11 +32,11 @@ func newNotify() *cobra.Command {
 func newNotifyTest() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test FILE [NAME]...",
-		Short: "Send a test on the channels of a file",
+		Short: "Send a test message on each channel of a file",
 		Long: strings.TrimSpace(`
 test sends a message on each channel [notify.NAME] of FILE, or on those that
-are named, and prints the answers. It tries once. A monitor that pings are for
-is told of neither a success nor a failure.
+are named, and prints the answers. It tries once. A monitor gets neither a
+success nor a failure.
 
 Exit codes
   0  all were sent
@@ -74,7 +74,7 @@ func testChannels(w io.Writer, file job.File, names []string) error {
 		}
 	}
 	if len(known) == 0 {
-		return &exitError{exitMistake, file.Name + " has no channel: add a table [notify.ops] with a way such as mail"}
+		return &exitError{exitMistake, file.Name + " has no channel: add a table [notify.ops] with a target such as mail"}
 	}
 	host, _ := os.Hostname()
 	n := notify.New(notify.Config{Host: host, Log: slog.New(slog.DiscardHandler)})

@@ -34,17 +34,18 @@ JSON elsewhere, with one line at the start and at the end of each run, and
 one for each line that a job writes.
 
 With --store the jobs are kept in a file, or in PostgreSQL, with the history of
-their runs. One run makes up for the times at which no daemon was there. Daemons
-that share a store and a namespace share the jobs: each time at which one is due
-is run by one of them. The other commands show and change jobs in a store.
+their runs. One catch-up run stands in for the times at which no daemon ran.
+Daemons that share a store and a namespace share the jobs: each time at which
+one is due is run by one of them. The other commands show and change jobs in a
+store.
 
 With --listen 127.0.0.1:8384 it shows the jobs, their runs and what these write,
 live, to browsers, to executord jobs, runs and logs, and to Prometheus
 (/metrics); /healthz and /readyz are for probes. What runs write is kept within
 --keep-output, --keep-runs and --keep-for. Addresses that other machines can
-reach need a --token-file; unix:/run/executord.sock is for what the file system
-lets in. With --actions jobs can be run, paused and resumed there, and runs be
-ended.
+reach need a --token-file; access to unix:/run/executord.sock is up to the
+permissions of files. With --actions jobs can be run, paused and resumed there,
+and runs can be ended.
 
 Signals
   SIGINT, SIGTERM, SIGQUIT

@@ -30,7 +30,7 @@ func TestShortLogShowsRun(t *testing.T) {
 	bad.Error("run ended", "outcome", "failed", "signal", "SIGKILL", "took", 5*time.Second, "late", time.Second, "skipped", 0,
 		"unlogged", 7)
 	bad.Error("run ended", "outcome", "timeout", "exit", -1, "took", 5*time.Second, "note", "a note")
-	bad.Warn("runs skipped", "count", 2, "first", due, "reason", "the run before is in progress", "running", 1)
+	bad.Warn("runs skipped", "count", 2, "first", due, "reason", "the previous run is still in progress", "running", 1)
 	bad.Error("run not started", "due", due, "reason", "there is no program x")
 	log.Warn("job removed", "job", "old", "reason", "it is not there", "hint", "put it back")
 	log.Warn("note on the file", "file", "/etc/tab", "hint", "remove it", "line", 4, "what", "MAILTO is ignored")

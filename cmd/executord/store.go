@@ -100,7 +100,7 @@ func openStore(name string, create bool) (store durable.Store, shown string, err
 	case name == "":
 		return nil, "", errors.New("the name of the store is empty: " + storeHint)
 	case isAlmostURL(name):
-		return nil, "", errors.New("the store looks like a URL, but does not begin as one: " + storeHint + "; a file with such a name is ./NAME") // not shown: it may have a password
+		return nil, "", errors.New("the store looks like a URL of an unknown kind: " + storeHint + "; a file with such a name is ./NAME") // not shown: it may have a password
 	}
 	store, err = openFile(name, create)
 	return store, name, err
@@ -160,7 +160,7 @@ func lookAtFile(name string, create bool) error {
 	case head == "":
 		return fmt.Errorf("the store %s is empty: no daemon has used it", name)
 	case head != sqliteMagic:
-		return fmt.Errorf("%s is no store: it is not a file of SQLite", name)
+		return fmt.Errorf("%s is not a store: it is not an SQLite file", name)
 	case create:
 		return nil
 	}
@@ -174,7 +174,7 @@ func lookAtFile(name string, create bool) error {
 		return explainStore(name, err)
 	}
 	if !ready {
-		return fmt.Errorf("%s is no store: it is a file of SQLite that no daemon has used", name)
+		return fmt.Errorf("%s is not a store: it is an SQLite file that no daemon has used", name)
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func notMade(name string) string {
 	if _, err := os.Stat(dir); err != nil {
 		return "there is no directory " + dir
 	}
-	return "the directory " + dir + " takes no new files"
+	return "no file can be created in the directory " + dir
 }
 
 func readHead(name string) (string, error) {

@@ -52,9 +52,9 @@ func TestStoreMustExist(t *testing.T) {
 		{[]string{"runs", "x"}, filepath.Join(dir, "none.db"), "store %s does not exist; check the name"},
 		{[]string{"cancel", "x"}, filepath.Join(dir, "none.db"), "store %s does not exist; check the name"},
 		{jobs, file("empty.db", ""), "the store %s is empty: no daemon has used it"},
-		{jobs, foreign, "%s is no store: it is a file of SQLite that no daemon has used"},
-		{jobs, tab, "%s is no store: it is not a file of SQLite"},
-		{run, tab, "%s is no store: it is not a file of SQLite"},
+		{jobs, foreign, "%s is not a store: it is an SQLite file that no daemon has used"},
+		{jobs, tab, "%s is not a store: it is not an SQLite file"},
+		{run, tab, "%s is not a store: it is not an SQLite file"},
 		{jobs, dir, "the store %s is a directory: name a file in it"},
 		{run, dir, "the store %s is a directory: name a file in it"},
 		{run, dir + "/no/jobs.db", "the store %s cannot be created: there is no directory " + dir + "/no"},
@@ -66,12 +66,12 @@ func TestStoreMustExist(t *testing.T) {
 		{run, "postgres://me:a%zz@db/x", "the store's URL cannot be read: a character such as %% # / ? @ in the password is written as %%25 %%23"},
 		{run, "postgres://me:" + password + "@db:notaport/x", "the store's URL cannot be read: the port must be a number; if what is in its place belongs to the password, a character such as"},
 		{run, "postgres://db:notaport/x", "the store's URL cannot be read: the port must be a number"},
-		{run, "postgres:/me:" + password + "@db/x", "the store looks like a URL, but does not begin as one: name a file"},
-		{run, "postgres//me:" + password + "@db/x", "the store looks like a URL, but does not begin as one: name a file"},
-		{jobs, "postgresql:me:" + password + "@db/x", "the store looks like a URL, but does not begin as one: name a file"},
-		{jobs, "me:" + password + "@db/x", "the store looks like a URL, but does not begin as one: name a file"},
-		{jobs, "postgres:/db/x?user=me&password=" + password, "the store looks like a URL, but does not begin as one: name a file"},
-		{jobs, "db/x?sslmode=require&sslpassword=" + password, "the store looks like a URL, but does not begin as one: name a file"},
+		{run, "postgres:/me:" + password + "@db/x", "the store looks like a URL of an unknown kind: name a file"},
+		{run, "postgres//me:" + password + "@db/x", "the store looks like a URL of an unknown kind: name a file"},
+		{jobs, "postgresql:me:" + password + "@db/x", "the store looks like a URL of an unknown kind: name a file"},
+		{jobs, "me:" + password + "@db/x", "the store looks like a URL of an unknown kind: name a file"},
+		{jobs, "postgres:/db/x?user=me&password=" + password, "the store looks like a URL of an unknown kind: name a file"},
+		{jobs, "db/x?sslmode=require&sslpassword=" + password, "the store looks like a URL of an unknown kind: name a file"},
 		{jobs, "./x?password=y.db", "store %s does not exist; check the name"},
 		{jobs, "./me:x@db.db", "store %s does not exist; check the name"},
 		{jobs, dir + "/me:x@db.db", "store %s does not exist; check the name"},
@@ -110,7 +110,7 @@ func TestStoreCannotBeCreated(t *testing.T) {
 		t.Skip("there is no /proc")
 	}
 	_, stderr, code := output(t, "", "run", write(t, "tab", "@daily true\n"), "--store", "/proc/x.db")
-	if want := "executord: the store /proc/x.db cannot be created: the directory /proc takes no new files\n"; code != exitMistake || stderr != want {
+	if want := "executord: the store /proc/x.db cannot be created: no file can be created in the directory /proc\n"; code != exitMistake || stderr != want {
 		t.Errorf("exit code %d, %q; want %q", code, stderr, want)
 	}
 }

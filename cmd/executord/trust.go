@@ -51,7 +51,7 @@ type foreignError struct{ table, owner, user string }
 
 func (e *foreignError) Error() string {
 	return fmt.Sprintf("the table %s belongs to %s, who could choose the commands that are run: as %s or a superuser, "+
-		"see what is in it, and remove it, or run: alter table %s owner to %s", e.table, e.owner, e.owner, e.table, e.user)
+		"look what is in it, and remove it, or run: alter table %s owner to %s", e.table, e.owner, e.owner, e.table, e.user)
 }
 
 // foreignTable selects a table of the store that belongs to a role which is neither the user's, nor the owner of the

@@ -145,7 +145,7 @@ func TestStoreRefusesPlantedLog(t *testing.T) {
 		if err := os.Symlink("/etc/hostname", planted); err != nil {
 			t.Fatal(err)
 		}
-		if _, stderr, code := output(t, "", "jobs", "--store", store); code != exitMistake || !strings.Contains(stderr, " is no file") {
+		if _, stderr, code := output(t, "", "jobs", "--store", store); code != exitMistake || !strings.Contains(stderr, " is not a file") {
 			t.Errorf("%s is a link: exit code %d, %q", suffix, code, stderr)
 		}
 		os.Remove(planted)

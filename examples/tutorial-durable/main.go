@@ -107,7 +107,7 @@ func send(takes time.Duration) func(context.Context, Mail) (Receipt, error) {
 		job, _ := durable.Current(ctx)
 		log.Printf("%s: attempt %d", m.To, job.Attempt)
 		if !strings.Contains(m.To, "@") {
-			return Receipt{}, executor.Permanent(fmt.Errorf("%q is no address", m.To))
+			return Receipt{}, executor.Permanent(fmt.Errorf("%q is not an address", m.To))
 		}
 		if strings.HasSuffix(m.To, "@busy.example") && job.Attempt < 3 {
 			return Receipt{}, errors.New("the server is busy")

@@ -99,14 +99,14 @@ func (p *parser) read(data []byte) {
 		if strings.Contains(text, "\r") {
 			p.seen++ // a job may be behind it, and would be a part of this line
 			p.report.Mistake(i+1, "save the file with the line ends of Unix or Windows",
-				"there is a carriage return in this line, which ends lines on old Macs alone")
+				"there is a carriage return in this line, as old Macs end lines")
 			continue
 		}
 		p.line(i+1, strings.TrimLeft(text, blanks))
 	}
 	if p.pending != "" {
 		n := p.named[p.pending]
-		p.report.Note(n, "put it above the job it names, or remove it", "the name %q names no job", p.pending)
+		p.report.Note(n, "put it above the job it names, or remove it", "no job follows that could be named %q", p.pending)
 	}
 	for _, above := range p.above {
 		p.report.Note(above.line, "put it above the job it is for, or remove it", "%s is set for no job", above.key.Name)
@@ -120,13 +120,13 @@ func (p *parser) read(data []byte) {
 // shown and not one a line. The line is 0 when it looks like text.
 func notText(data []byte) (line int, what, hint string) {
 	if len(data) > job.MaxFileSize {
-		return 1, "the file is larger than 8 megabytes, which no crontab is", "choose a crontab"
+		return 1, "the file is larger than 8 megabytes, the most that a crontab may have", "choose a crontab"
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return 1, "the file is in UTF-16", "save it as UTF-8"
 	}
 	if zero := bytes.IndexByte(data, 0); zero >= 0 {
-		return 1 + bytes.Count(data[:zero], []byte("\n")), "there is a zero byte in this line, so the file is no text",
+		return 1 + bytes.Count(data[:zero], []byte("\n")), "there is a zero byte in this line, so the file is not text",
 			"choose a crontab, or save it as UTF-8"
 	}
 	return 0, "", ""

@@ -52,9 +52,9 @@ func TestParseKeysOfJobThatIsOff(t *testing.T) {
 func TestParseKeyMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"# timeout: 5":           "tab:1: timeout is a number without a unit\n    # timeout: 5\n    hint: write it with its unit: # timeout: 5s",
-		"# timeout: soon":        "tab:1: timeout \"soon\" is no duration\n    # timeout: soon\n    hint: write numbers with the units h, m, s or ms: # timeout: 1h30m",
+		"# timeout: soon":        "tab:1: timeout \"soon\" is not a duration\n    # timeout: soon\n    hint: write numbers with the units h, m, s or ms: # timeout: 1h30m",
 		"# progress: yes":        "tab:1: progress is \"yes\", but has to be true or false\n    # progress: yes\n    hint: write: # progress: true",
-		"# cron: quarz":          "tab:1: cron \"quarz\" is none of plain, extended, seconds, supercronic, quartz\n    # cron: quarz\n    hint: did you mean: # cron: quartz",
+		"# cron: quarz":          "tab:1: cron \"quarz\" is not one of plain, extended, seconds, supercronic, quartz\n    # cron: quarz\n    hint: did you mean: # cron: quartz",
 		"# timezone: Mars":       "tab:1: there is no time zone \"Mars\"\n    # timezone: Mars\n    hint: " + job.ZoneHint,
 		"# dir: '/x":             "tab:1: the quoted value of dir does not end with its quote\n    # dir: '/x\n    hint: close the quote at the end of the line, or write the value without quotes",
 		"#jitter:1s\n#jitter:1s": "tab:2: jitter is already set in line 1\n    #jitter:1s\n    hint: remove one of the two",
@@ -68,9 +68,9 @@ func TestParseKeyMistakes(t *testing.T) {
 // What is hardly a key stays a comment, and what is nearly one is noted.
 func TestParseKeyNotes(t *testing.T) {
 	for text, want := range map[string]string{
-		"# timeout: if it takes too long": "timeout: has several words behind it, and is a comment",
-		"# timout: 5m":                    `"timout" is no key: this is a comment`,
-		"# Timeout: 5m":                   `"Timeout" is no key: this is a comment`,
+		"# timeout: if it takes too long": "timeout: is followed by several words, so this is a comment",
+		"# timout: 5m":                    `"timout" is not a key: this is a comment`,
+		"# Timeout: 5m":                   `"Timeout" is not a key: this is a comment`,
 		"# time: 5":                       "",
 		"# timer: soon":                   "",
 		"# TODO: x":                       "",

@@ -29,7 +29,7 @@ func (p *parser) comment(n int, text string) {
 		p.key(n, key, value)
 	case strings.EqualFold(word, "name") && value != "":
 		p.report.Note(n, "write # name: "+value+" if it is to name the next job",
-			"a name is given by name: in small letters; this is a comment")
+			"a job is named by name: in lower case; this is a comment")
 	default:
 		p.misspelled(n, word, value)
 	}
@@ -50,7 +50,7 @@ func (p *parser) isJob(text string) bool {
 func (p *parser) name(n int, value string) {
 	name := job.CanonicalName(value)
 	if !job.ValidName(name) {
-		p.report.Note(n, job.NameHint, "%q names no job: it is no name", name)
+		p.report.Note(n, job.NameHint, "%q cannot be the name of a job", name)
 		return
 	}
 	if before, taken := p.named[name]; taken {
@@ -59,7 +59,7 @@ func (p *parser) name(n int, value string) {
 	}
 	p.named[name] = n
 	if p.pending != "" {
-		p.report.Note(p.named[p.pending], "put it above the job it names, or remove it", "the name %q names no job", p.pending)
+		p.report.Note(p.named[p.pending], "put it above the job it names, or remove it", "no job follows that could be named %q", p.pending)
 	}
 	p.pending = name
 }
@@ -74,7 +74,7 @@ type keyLine struct {
 // key reads a key for the next job.
 func (p *parser) key(n int, key *keys.Key, value string) {
 	if key.Kind != keys.List && value != "" && value[0] != '"' && value[0] != '\'' && strings.ContainsAny(value, blanks) {
-		p.report.Note(n, "put the value in quotes if it is one", "%s: has several words behind it, and is a comment", key.Name)
+		p.report.Note(n, "put the value in quotes if it is one", "%s: is followed by several words, so this is a comment", key.Name)
 		return
 	}
 	values, ok := unquote(value)
@@ -112,7 +112,7 @@ func (p *parser) misspelled(n int, word, value string) {
 	if strings.ContainsAny(value, blanks) || key.Set(&scratch, key.Split(value)...) != nil {
 		return
 	}
-	p.report.Note(n, fmt.Sprintf("did you mean # %s: %s", key.Name, value), "%q is no key: this is a comment", word)
+	p.report.Note(n, fmt.Sprintf("did you mean # %s: %s", key.Name, value), "%q is not a key: this is a comment", word)
 }
 
 // settings returns what is set for the job of this line.

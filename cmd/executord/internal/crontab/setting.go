@@ -53,7 +53,7 @@ func (p *parser) setting(n int, text string) {
 		return // it is for the daemon; the zone a command sees is TZ
 	case "SHELL":
 		if !job.IsAbs(value) {
-			p.report.Mistake(n, "write the whole path, such as /bin/bash", "the shell %q is no absolute path", value)
+			p.report.Mistake(n, "write the whole path, such as /bin/bash", "the shell %q is not an absolute path", value)
 			return
 		}
 		if !job.TakesC(value) {
@@ -75,13 +75,13 @@ func (p *parser) setting(n int, text string) {
 			p.language = value
 			return // it is for the daemon
 		}
-		p.report.Note(n, job.LanguageHint, "CRON=%s is no language of schedules: it is a variable of the commands", value)
+		p.report.Note(n, job.LanguageHint, "CRON=%s is not a language of schedules: it is a variable of the commands", value)
 	case "MAILTO", "MAILFROM":
 		p.report.Note(n, "read the log for the output of jobs, or remove the line", "%s is ignored: no mail is sent", name)
 	case "RANDOM_DELAY":
 		minutes, err := strconv.Atoi(value)
 		if err != nil || minutes < 0 || minutes > 24*60 {
-			p.report.Note(n, "write a number of minutes, 0 to 1440", "RANDOM_DELAY is ignored: %q is none", value)
+			p.report.Note(n, "write a number of minutes, 0 to 1440", "RANDOM_DELAY is ignored: %q is not a number of minutes", value)
 			minutes = 0
 		}
 		p.delay = time.Duration(minutes) * time.Minute
@@ -91,7 +91,7 @@ func (p *parser) setting(n int, text string) {
 	}
 	if rest == value && hasJob(value) { // in quotes, it is meant
 		p.report.Note(n, "put the job on a line of its own, or the value in quotes",
-			"the job in this line is none: it is a part of the value of %s, as in cron", name)
+			"this line has no job: all of it is the value of %s, as in cron", name)
 	}
 	if strings.Contains(value, " #") || strings.Contains(value, "\t#") {
 		p.report.Note(n, ownComment, "# does not begin a comment here: it is part of the value, as in cron")
@@ -138,7 +138,7 @@ func (p *parser) noteTZ(s job.Schedule, zone *time.Location) {
 		name = "Europe/Berlin, or whatever zone it is," // not every TZ is the name of one
 	}
 	p.report.Note(p.tz.line, "write CRON_TZ="+name+" as well, if they should be",
-		"TZ is for the commands: the schedules below are not read in it")
+		"TZ is the zone of the commands, and not of the schedules below")
 }
 
 // behind returns what follows the first word of a value.

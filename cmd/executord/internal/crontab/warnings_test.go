@@ -31,7 +31,7 @@ func TestParseMistakes(t *testing.T) {
 		{"export", "export A=1\n@daily x", "tab:1: a crontab has no export\n    export A=1\n    hint: write NAME=value alone"},
 		{"prose", "hello world", "tab:1: this is neither a job nor a setting\n    hello world\n    hint: write a schedule and a command, or NAME=value; begin a comment with #"},
 		{"shell of Windows", "SHELL=/c/Windows/System32/CMD.EXE\n@daily x", "tab:1: the shell \"/c/Windows/System32/CMD.EXE\" takes no command after -c\n    SHELL=/c/Windows/System32/CMD.EXE\n    hint: " + job.ShellHint},
-		{"relative shell", "SHELL=bash\n@daily x", "tab:1: the shell \"bash\" is no absolute path\n    SHELL=bash\n    hint: write the whole path, such as /bin/bash"},
+		{"relative shell", "SHELL=bash\n@daily x", "tab:1: the shell \"bash\" is not an absolute path\n    SHELL=bash\n    hint: write the whole path, such as /bin/bash"},
 		{"open quote", "A=\"b\n@daily x", "tab:1: the quoted value of A does not end with its quote\n    A=\"b\n    hint: close the quote at the end of the line, or write the value without quotes"},
 		{"text after a quote", "A='b' c\n@daily x", "tab:1: the quoted value of A does not end with its quote\n    A='b' c\n    hint: close the quote at the end of the line, or write the value without quotes"},
 		{"bad variable", "A-B=1\n@daily x", "tab:1: \"A-B\" cannot be the name of a variable\n    A-B=1\n    hint: use letters, digits and _ only, and no digit first"},
@@ -50,11 +50,11 @@ func TestParseMistakes(t *testing.T) {
 		{"years last", "30 3 * * * * x", "tab:1: the schedule has six fields, want 5\n    30 3 * * * * x\n    hint: write CRON=supercronic if the last field has years, or CRON=seconds if the first field has seconds, or CRON=quartz if Sunday is 1, on a line above"},
 		{"program in HOME", "~/bin/x y", "tab:1: there is no schedule before the command\n    ~/bin/x y\n    hint: write minute, hour, day of month, month and day of week, then the command"},
 		{"a minus alone", "-", "tab:1: the schedule has only one of its five fields\n    -\n    hint: write minute, hour, day of month, month and day of week, then the command"},
-		{"zero byte", "@daily x\n\x00\n", "tab:2: there is a zero byte in this line, so the file is no text\n    hint: choose a crontab, or save it as UTF-8"},
+		{"zero byte", "@daily x\n\x00\n", "tab:2: there is a zero byte in this line, so the file is not text\n    hint: choose a crontab, or save it as UTF-8"},
 		{"UTF-16", "\xff\xfe*\x00", "tab:1: the file is in UTF-16\n    hint: save it as UTF-8"},
-		{"huge", strings.Repeat("#\n", job.MaxFileSize), "tab:1: the file is larger than 8 megabytes, which no crontab is\n    hint: choose a crontab"},
-		{"line ends of old Macs", "0 9 * * * x\r0 10 * * * y\r", "tab:1: there is a carriage return in this line, which ends lines on old Macs alone\n    0 9 * * * x\\r0 10 * * * y\n    hint: save the file with the line ends of Unix or Windows"},
-		{"a line end of old Macs", "@daily x\r\n# a\r@daily z\r\n", "tab:2: there is a carriage return in this line, which ends lines on old Macs alone\n    # a\\r@daily z\n    hint: save the file with the line ends of Unix or Windows"},
+		{"huge", strings.Repeat("#\n", job.MaxFileSize), "tab:1: the file is larger than 8 megabytes, the most that a crontab may have\n    hint: choose a crontab"},
+		{"line ends of old Macs", "0 9 * * * x\r0 10 * * * y\r", "tab:1: there is a carriage return in this line, as old Macs end lines\n    0 9 * * * x\\r0 10 * * * y\n    hint: save the file with the line ends of Unix or Windows"},
+		{"a line end of old Macs", "@daily x\r\n# a\r@daily z\r\n", "tab:2: there is a carriage return in this line, as old Macs end lines\n    # a\\r@daily z\n    hint: save the file with the line ends of Unix or Windows"},
 		{"terminal escapes", "\x1b[2J", "tab:1: this is neither a job nor a setting\n    \\x1b[2J\n    hint: write a schedule and a command, or NAME=value; begin a comment with #"},
 	}
 	for _, test := range tests {
@@ -96,7 +96,7 @@ func TestParseNotesTZ(t *testing.T) {
 		switch {
 		case test.line == 0 && len(notes) == 0:
 		case test.line == 0 || len(notes) != 1 || notes[0].Line != test.line || notes[0].Hint == "" ||
-			notes[0].What != "TZ is for the commands: the schedules below are not read in it":
+			notes[0].What != "TZ is the zone of the commands, and not of the schedules below":
 			t.Errorf("%q: notes %v, want one on line %d", test.text, notes, test.line)
 		}
 	}
@@ -124,7 +124,7 @@ func TestParseNotesJobBehindSetting(t *testing.T) {
 		"MAIL=me@daily.example x": false,
 	} {
 		notes := parse(t, text+"\n@every 1h y").Notes
-		if want := "the job in this line is none: it is a part of the value of A, as in cron"; (len(notes) > 0) != noted || noted && (notes[0].What != want || notes[0].Line != 1) {
+		if want := "this line has no job: all of it is the value of A, as in cron"; (len(notes) > 0) != noted || noted && (notes[0].What != want || notes[0].Line != 1) {
 			t.Errorf("%q: notes %v", text, notes)
 		}
 	}
@@ -156,8 +156,8 @@ func TestParseNotes(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"MAILTO=me", "MAILTO is ignored: no mail is sent"},
 		{"RANDOM_DELAY=5", ""},
-		{"RANDOM_DELAY=5m", `RANDOM_DELAY is ignored: "5m" is none`},
-		{"CRON=quarz", "CRON=quarz is no language of schedules: it is a variable of the commands"},
+		{"RANDOM_DELAY=5m", `RANDOM_DELAY is ignored: "5m" is not a number of minutes`},
+		{"CRON=quarz", "CRON=quarz is not a language of schedules: it is a variable of the commands"},
 		{"PATH=$HOME/bin", "$ in a value is not expanded, as in cron"},
 		{"A=b # c", "# does not begin a comment here: it is part of the value, as in cron"},
 		{"A=b\t# c", "# does not begin a comment here: it is part of the value, as in cron"},
@@ -175,9 +175,9 @@ func TestParseNotes(t *testing.T) {
 		{"@daily -n -q x", "-n before the command is an option of some crons, and is ignored; -q before the command is an option of some crons, and is ignored"},
 		{"@daily root run-parts /etc/cron.daily", `"root" looks like the user field of a system crontab; here it is the program to run`},
 		{`@daily x \`, "the line ends with a backslash, but lines cannot be continued in a crontab"},
-		{"# name: two words", `"two words" names no job: it is no name`},
-		{"# name: unused", `the name "unused" names no job`},
-		{"# Name: nightly", "a name is given by name: in small letters; this is a comment"},
+		{"# name: two words", `"two words" cannot be the name of a job`},
+		{"# name: unused", `no job follows that could be named "unused"`},
+		{"# Name: nightly", "a job is named by name: in lower case; this is a comment"},
 		{"# NAME : nightly", ""},
 		{"# a comment: with a colon", ""},
 		{"@daily mail -s report me%Dear me,%all is well.", ""},

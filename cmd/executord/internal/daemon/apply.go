@@ -59,7 +59,7 @@ func (d *Daemon) logApplied(s catalog.Step) {
 	if s.Err != nil {
 		attrs := []any{"schedule", schedule, "reason", s.Err.Error()}
 		if s.Was != nil && !s.Was.Spec.Off {
-			attrs = append(attrs, "hint", "until that is mended it goes on as it was")
+			attrs = append(attrs, "hint", "until this is fixed, the job keeps its old schedule")
 		}
 		e.log.Error("job not scheduled", attrs...)
 		return

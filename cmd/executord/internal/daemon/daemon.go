@@ -226,7 +226,7 @@ func (d *Daemon) Run(ends Ends) (Summary, error) {
 	}
 	for _, stray := range survivors {
 		d.Log.Error("process could not be ended", "pid", stray.PID, "name", job.Printable(stray.Name),
-			"reason", "it is there in spite of SIGKILL")
+			"reason", "it is still there after SIGKILL")
 	}
 	sum := d.summarize()
 	sum.Survivors = len(survivors)

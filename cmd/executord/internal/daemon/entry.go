@@ -136,7 +136,7 @@ func (e *entry) noteOwed(s catalog.Step) {
 		return
 	}
 	n, _ := catalog.Passed(catalog.Times(was.Job), was.Due, s.Now.Updated)
-	e.miss(n+1, was.Due.In(was.Spec.Location()), "they were owed by another schedule, and a new one begins anew",
+	e.miss(n+1, was.Due.In(was.Spec.Location()), "they belong to the old schedule, and the new one starts from now",
 		"executord run-now, if one is needed")
 }
 

@@ -83,7 +83,7 @@ func (r *handled) handle(ctx context.Context) error {
 	if left := durable.LeftOutBefore(ctx); left.Count > 0 {
 		first := left.First.In(r.spec.Location())
 		r.entry.miss(left.Count, first, "the job did not run when it was due", "")
-		r.entry.tell(notify.Event{Kind: notify.Missed, Count: left.Count, Due: first, Reason: "no daemon was there, or had a place for it"})
+		r.entry.tell(notify.Event{Kind: notify.Missed, Count: left.Count, Due: first, Reason: "no daemon was running, or none had room for it"})
 	}
 	// The node may begin a run while it learns of the drain, above all one whose jitter the drain has just cut short.
 	if r.entry.daemon.leaving.Err() != nil {

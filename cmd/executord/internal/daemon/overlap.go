@@ -129,9 +129,9 @@ func (w *overlapWatch) skip(n int, first, now time.Time) {
 	e.mu.latest = w.overlap
 	e.mu.Unlock()
 	e.log.Warn("runs skipped", "count", n, "first", stamp(first.In(w.run.spec.Location())),
-		"reason", "the run before is in progress", "running", w.run.number)
+		"reason", "the previous run is still in progress", "running", w.run.number)
 	e.tell(notify.Event{
 		Kind: notify.Skipped, Run: w.run.number, Count: w.logged, Before: w.logged - n, Due: first.In(w.run.spec.Location()),
-		Reason: "the run before is in progress",
+		Reason: "the previous run is still in progress",
 	})
 }

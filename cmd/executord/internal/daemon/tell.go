@@ -133,7 +133,7 @@ func (d *Daemon) tellStore(err error) {
 	switch {
 	case err != nil && !w.unreachable:
 		w.unreachable = true
-		d.notifier.Tell(notify.Event{Kind: notify.Unreachable, Reason: "runs in progress may be lost, and none begins, until it does"}, nil)
+		d.notifier.Tell(notify.Event{Kind: notify.Unreachable, Reason: "until it answers, no run begins, and runs in progress may be lost"}, nil)
 	case err == nil && w.unreachable:
 		w.unreachable = false
 		d.notifier.Tell(notify.Event{Kind: notify.Recovered, Reason: "the store answers again"}, nil)

@@ -114,7 +114,7 @@ func TestDaemonTellsSkips(t *testing.T) {
 		file.Channels = []notify.Spec{channel("ops", "on=skipped", "skips=3")}
 		h := beginWith(t, Config{File: file}, n.command)
 		time.Sleep(79 * time.Minute)
-		if got, want := n.all(), "a was skipped 3 times: the run before is in progress"; got != want {
+		if got, want := n.all(), "a was skipped 3 times: the previous run is still in progress"; got != want {
 			t.Errorf("told %q, want %q", got, want)
 		}
 		h.end()
@@ -169,7 +169,7 @@ func TestDaemonTellsStoreUnreachable(t *testing.T) {
 			h.tellStore(err)
 			synctest.Wait()
 		}
-		if got, want := n.all(), "the store does not answer: runs in progress may be lost, and none begins, until it does|the store answers again"; got != want {
+		if got, want := n.all(), "the store does not answer: until it answers, no run begins, and runs in progress may be lost|the store answers again"; got != want {
 			t.Errorf("told %q, want %q", got, want)
 		}
 		h.end()

@@ -36,7 +36,7 @@ func (d *Daemon) lookEvery() time.Duration {
 
 // hintSameName is for daemons with different files that remove each other's jobs. They can't know: it may be one
 // file, of which one daemon has a newer version.
-const hintSameName = "if that was another file of the same name, set a --namespace of its own for each"
+const hintSameName = "if that was another file of the same name, give each a --namespace of its own"
 
 const removed = "removed"
 

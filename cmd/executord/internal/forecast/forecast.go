@@ -139,7 +139,7 @@ func (c Change) String() string {
 	case Absent:
 		return fmt.Sprintf("%s to %s does not exist on %s: not due then", c.Before.Format(clock), c.After.Format(clock), on)
 	case Once:
-		return fmt.Sprintf("%s comes twice on %s: due the first time alone", first, on)
+		return fmt.Sprintf("%s comes twice on %s: due the first time only", first, on)
 	default:
 		return fmt.Sprintf("%s to %s comes twice on %s: due both times", c.After.Format(clock), c.Before.Format(clock), on)
 	}

@@ -28,20 +28,20 @@ func TestChangesSayEffect(t *testing.T) {
 	from := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
 	for _, test := range []struct{ text, zone, want string }{
 		{"30 2 * * *", "Europe/Berlin", "02:30 does not exist on Sun 2027-03-28: due at 03:00 instead; " +
-			"02:30 comes twice on Sun 2027-10-31: due the first time alone"},
+			"02:30 comes twice on Sun 2027-10-31: due the first time only"},
 		{"*/15 2 * * *", "Europe/Berlin", "02:00 to 03:00 does not exist on Sun 2027-03-28: not due then; " +
 			"02:00 to 03:00 comes twice on Sun 2027-10-31: due both times"},
 		{"0 3 * * *", "Europe/Berlin", ""},
 		{"0 2,3 * * *", "Europe/Berlin", "02:00 does not exist on Sun 2027-03-28: due at 03:00 instead; " +
-			"02:00 comes twice on Sun 2027-10-31: due the first time alone"},
+			"02:00 comes twice on Sun 2027-10-31: due the first time only"},
 		{"30 2 * * 1-5", "Europe/Berlin", ""},
-		{"30 1 * * *", "America/New_York", "01:30 comes twice on Sun 2027-11-07: due the first time alone"},
+		{"30 1 * * *", "America/New_York", "01:30 comes twice on Sun 2027-11-07: due the first time only"},
 		{"CRON_TZ=America/New_York 30 2 * * *", "UTC", "02:30 does not exist on Sun 2027-03-14: due at 03:00 instead"},
 		{"15 2 * * *", "Australia/Lord_Howe", "02:15 does not exist on Sun 2027-10-03: due at 02:30 instead"},
 		{"@daily", "Europe/Berlin", ""},
 		{"@hourly", "Europe/Berlin", "02:00 to 03:00 does not exist on Sun 2027-03-28: not due then; " +
 			"02:00 to 03:00 comes twice on Sun 2027-10-31: due both times"},
-		{"@extended 0 30 2 L * *", "Europe/Berlin", "02:30 comes twice on Sun 2027-10-31: due the first time alone"},
+		{"@extended 0 30 2 L * *", "Europe/Berlin", "02:30 comes twice on Sun 2027-10-31: due the first time only"},
 		{"@every 1h", "Europe/Berlin", ""},
 		{"@reboot", "Europe/Berlin", ""},
 		{"30 2 * * *", "UTC", ""},

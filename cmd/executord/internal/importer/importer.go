@@ -105,14 +105,14 @@ func kindOf(name string, data []byte) (string, error) {
 			return "ofelia", nil
 		}
 	}
-	return "", fmt.Errorf("it does not show whose jobs they are; say --kind %s", strings.Join(Kinds, "|"))
+	return "", fmt.Errorf("the scheduler that it is from was not recognized; say --kind %s", strings.Join(Kinds, "|"))
 }
 
 // check returns why executord could not run a job, nil if it can.
 func (j *Job) check() error {
 	switch {
 	case j.Schedule == "":
-		return errors.New("it has no schedule that could be brought")
+		return errors.New("it has no schedule that can be imported")
 	case strings.TrimSpace(j.Script) == "" && len(j.Args) == 0 && j.Request == nil:
 		return errors.New("it has no command")
 	}

@@ -111,7 +111,7 @@ func TestReadSpans(t *testing.T) {
 // A file that does not show whose it is, or is none of the kind, is an error that says what to do.
 func TestReadRefusesFiles(t *testing.T) {
 	for _, test := range []struct{ kind, name, text, want string }{
-		{"", "x.yml", "a: 1\n", "it does not show whose jobs they are; say --kind systemd|ofelia|"},
+		{"", "x.yml", "a: 1\n", "the scheduler that it is from was not recognized; say --kind systemd|ofelia|"},
 		{"", "x.service", "[Service]\n", "name the .timer"},
 		{"", "x.yml", "a: [\n", "yaml: "},
 		{"systemd", "x.timer", "[Unit]\n", "it has no [Timer]"},

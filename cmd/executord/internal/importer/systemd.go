@@ -178,12 +178,12 @@ func span(text string) (total time.Duration, err error) {
 	for rest != "" {
 		m := spanPart.FindStringSubmatch(rest)
 		if m == nil {
-			return 0, fmt.Errorf("%q is no length of time", text)
+			return 0, fmt.Errorf("%q is not a length of time", text)
 		}
 		unit, ok := spanUnits[m[2]]
 		n, err := strconv.ParseFloat(m[1], 64)
 		if !ok || err != nil || n*float64(unit) > float64(100*365*24*time.Hour) {
-			return 0, fmt.Errorf("%q is no length of time", text)
+			return 0, fmt.Errorf("%q is not a length of time", text)
 		}
 		total += time.Duration(n * float64(unit))
 		rest = strings.TrimSpace(rest[len(m[0]):])
@@ -248,7 +248,7 @@ func calendar(text string) (schedule, zone string, err error) {
 		hms = append(hms, "0")
 	}
 	if len(ymd) != 3 || len(hms) != 3 {
-		return "", "", errors.New("its form is not known")
+		return "", "", errors.New("its form is not supported")
 	}
 	var fields [6]string // second, minute, hour, day, month, year
 	for i, part := range []string{hms[2], hms[1], hms[0], ymd[2], ymd[1], ymd[0]} {
@@ -281,12 +281,12 @@ func weekdays(text string) (string, error) {
 		ends := strings.Split(part, "..")
 		for i, end := range ends {
 			if len(end) < 3 || !slices.Contains(names, end[:3]) {
-				return "", fmt.Errorf("%q is no day of the week", end)
+				return "", fmt.Errorf("%q is not a day of the week", end)
 			}
 			ends[i] = end[:3]
 		}
 		if len(ends) > 2 {
-			return "", fmt.Errorf("%q is no range of days", part)
+			return "", fmt.Errorf("%q is not a range of days", part)
 		}
 		if len(ends) == 2 && slices.Index(names, ends[0]) > slices.Index(names, ends[1]) && ends[1] != "sun" {
 			days = append(days, ends[0]+"-sat", "sun-"+ends[1])

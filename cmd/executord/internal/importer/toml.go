@@ -13,14 +13,14 @@ import (
 // executord could not run, is a comment as a whole, and counted in off.
 func TOML(from string, jobs []Job) (text string, off int) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Imported from %s. Lines that begin with \"not brought\" say what is lost.\n", job.Printable(from))
+	fmt.Fprintf(&b, "# Imported from %s. Lines that begin with \"not imported\" say what is lost.\n", job.Printable(from))
 	used := make(map[string]bool)
 	for _, j := range jobs {
 		j.Name = uniqueName(j.Name, used)
 		lead := ""
 		b.WriteString("\n")
 		for _, lost := range j.Lost {
-			fmt.Fprintf(&b, "# not brought: %s\n", oneLine(lost))
+			fmt.Fprintf(&b, "# not imported: %s\n", oneLine(lost))
 		}
 		if err := j.check(); err != nil {
 			fmt.Fprintf(&b, "# This job does not run yet: %s.\n", oneLine(err.Error()))

@@ -103,7 +103,7 @@ func (r *Report) list(fs findings, what string) []Mistake {
 		return fs.shown
 	}
 	return append(fs.shown, Mistake{File: r.File, Line: fs.line, What: fmt.Sprintf("%d more %s are not shown", fs.more, what),
-		Hint: "see to those above first"})
+		Hint: "fix those above first"})
 }
 
 func (r *Report) at(line int, hint, format string, args []any) Mistake {

@@ -71,7 +71,7 @@ func ParseMoment(text string, loc *time.Location) (t time.Time, whole bool, err 
 			return t, false, nil
 		}
 	}
-	return time.Time{}, false, fmt.Errorf("%q is no day, and no time of one", text)
+	return time.Time{}, false, fmt.Errorf("%q is neither a day nor a time", text)
 }
 
 // ExceptionHint describes exceptions.
@@ -91,7 +91,7 @@ func isPath(text string) bool { return strings.HasPrefix(text, "/") || strings.H
 // ParseException reads an exception that is no file. Of a file, nothing is looked at.
 func ParseException(text string) (e Exception, err error) {
 	words := strings.Fields(strings.ToLower(text))
-	wrong := fmt.Errorf("%q is no exception", text)
+	wrong := fmt.Errorf("%q is not an exception", text)
 	if isPath(text) {
 		return e, nil
 	}
@@ -210,7 +210,7 @@ func fileExcludes(name string, t time.Time) (string, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is no regular file", name)
+		return "", fmt.Errorf("%s is not a regular file", name)
 	}
 	var bad error
 	lines := bufio.NewScanner(io.LimitReader(f, maxExceptions))
@@ -222,7 +222,7 @@ func fileExcludes(name string, t time.Time) (string, error) {
 		e, err := ParseException(text)
 		if err != nil || isPath(text) { // a name may follow, as "2027-12-25 Christmas"
 			if e, err = ParseException(strings.Fields(text)[0]); err != nil || isPath(text) {
-				bad = errors.Join(bad, fmt.Errorf("%s:%d: %q is no exception", name, n, text))
+				bad = errors.Join(bad, fmt.Errorf("%s:%d: %q is not an exception", name, n, text))
 				continue
 			}
 		}

@@ -97,7 +97,7 @@ func TestSeasonReadsFiles(t *testing.T) {
 	if err := os.WriteFile(name, []byte("xmas 2027\n12-25\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Excludes(at(t, "2027-12-24 03:00")); got != "" || err == nil || err.Error() != name+`:1: "xmas 2027" is no exception` {
+	if got, err := s.Excludes(at(t, "2027-12-24 03:00")); got != "" || err == nil || err.Error() != name+`:1: "xmas 2027" is not an exception` {
 		t.Errorf("%q, %v", got, err)
 	}
 	if got, _ := s.Excludes(at(t, "2027-12-25 03:00")); got == "" {

@@ -81,8 +81,8 @@ func (s Schedule) odd() (notes []*ScheduleError) {
 			continue
 		}
 		notes = append(notes, &ScheduleError{
-			What: fmt.Sprintf("*/%d begins anew in each %s: the last distance is %d %s", n, unit.of, unit.n-(unit.n-1)/n*n, unit.name),
-			Hint: fmt.Sprintf("if %d %s have to lie between all runs, write @every %d%s", n, unit.name, n, unit.letter),
+			What: fmt.Sprintf("*/%d starts again in each %s: the last interval is %d %s", n, unit.of, unit.n-(unit.n-1)/n*n, unit.name),
+			Hint: fmt.Sprintf("for %d %s between all runs, write @every %d%s", n, unit.name, n, unit.letter),
 		})
 	}
 	return notes

@@ -90,7 +90,7 @@ func (k *Key) Set(s *Settings, values ...string) *Wrong {
 	case k.Kind == Truth && values[0] != "true" && values[0] != "false":
 		return &Wrong{What: fmt.Sprintf("%s is %q, but has to be true or false", k.Name, values[0]), Hint: "write", Like: "true"}
 	case k.Kind == Number && strings.Trim(values[0], "0123456789") != "" || k.Kind == Number && values[0] == "":
-		return &Wrong{What: fmt.Sprintf("%s %q is no whole number", k.Name, values[0]), Hint: "write digits alone", Like: k.Example}
+		return &Wrong{What: fmt.Sprintf("%s %q is not a whole number", k.Name, values[0]), Hint: "write digits alone", Like: k.Example}
 	}
 	if k.Kind == Text && k.Values != nil && !slices.Contains(k.Values, values[0]) {
 		return k.unknown(values[0])

@@ -27,7 +27,7 @@ func Schema() map[string]any {
 	}
 	above["notify"] = map[string]any{
 		"type":                 "object",
-		"description":          "Channels that are told what becomes of the jobs: [notify.NAME].",
+		"description":          "Channels for notifications about jobs: [notify.NAME].",
 		"additionalProperties": channel(),
 	}
 	return map[string]any{

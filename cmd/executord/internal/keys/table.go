@@ -18,7 +18,7 @@ var All = []*Key{
 	{Name: "method", Kind: Text, Example: "PUT", Doc: "The method of a request. The default is GET, or POST if there is a body."},
 	{Name: "headers", Kind: Headers, Doc: "The headers of a request. $NAME is a variable of the environment."},
 	{Name: "body", Kind: Text, Example: "{}", Doc: "The body of a request."},
-	{Name: "expect", Kind: Text, Example: "200-299,404", Doc: "The codes of an answer that are well. The default is 200-299."},
+	{Name: "expect", Kind: Text, Example: "200-299,404", Doc: "The status codes that count as success. The default is 200-299."},
 	{Name: "sql", Kind: Text, Example: "vacuum analyze", Doc: "In place of a command: statements that are run on the database of dsn."},
 	{Name: "dsn", Kind: Text, Example: "postgres://app@db.internal/shop", Doc: "The database of sql: a URL of PostgreSQL, or the path of a file of SQLite. $NAME is a variable of the environment."},
 	{Name: "stdin", Kind: Text, Example: "text", Doc: "Text for the standard input of the command. The default is /dev/null."},
@@ -36,22 +36,22 @@ var All = []*Key{
 		set: setExcept},
 	{Name: "timeout", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "A run that takes longer is ended. The default, 0s, is no limit.",
 		set: duration("timeout", func(s *Settings) *time.Duration { return &s.Job.Timeout })},
-	{Name: "jitter", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "Each start is delayed by a random time below this. The default is 0s.",
+	{Name: "jitter", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "Each start is delayed by a random time of less than this. The default is 0s.",
 		set: duration("jitter", func(s *Settings) *time.Duration { return &s.Job.Jitter })},
 	{Name: "shell", Kind: Text, Place: Above | Comment, Example: "/bin/bash", Doc: "The absolute path of the shell that runs a command which is text. The default is /bin/sh.",
 		set: setShell},
 	{Name: "dir", Kind: Text, Place: Above | Comment, Example: "/srv/shop", Doc: "The working directory. The default is executord's own.",
 		set: text(func(s *Settings) *string { return &s.Job.Command.Dir })},
-	{Name: "user", Kind: Text, Place: Above | Comment, Example: "www-data", Doc: "The user that the command is run as, for which executord has to be root. The default is executord's own.",
+	{Name: "user", Kind: Text, Place: Above | Comment, Example: "www-data", Doc: "The user to run the command as; executord must be root. The default is executord's own user.",
 		set: text(func(s *Settings) *string { return &s.Job.Command.User })},
-	{Name: "notify", Kind: List, Place: Comment, Example: "ops", Doc: "The channels that are told of the job, instead of those that are for all; none for none.",
+	{Name: "notify", Kind: List, Place: Comment, Example: "ops", Doc: "The channels for this job, instead of those for all jobs; none for no channel.",
 		set: setNotify},
 	{Name: "env", Kind: Variables, Place: Above, Doc: "Variables of the command; a job's are added to those above all jobs."},
 }
 
 // unknown returns what is wrong with a value that is none of those that a key may have.
 func (k *Key) unknown(value string) *Wrong {
-	what := fmt.Sprintf("%s %q is none of %s", k.Name, value, strings.Join(k.Values, ", "))
+	what := fmt.Sprintf("%s %q is not one of %s", k.Name, value, strings.Join(k.Values, ", "))
 	if near := job.Closest(value, k.Values); near != "" {
 		return &Wrong{What: what, Hint: "did you mean", Like: near}
 	}
@@ -83,7 +83,7 @@ func duration(name string, field func(*Settings) *time.Duration) func(*Settings,
 		case err != nil && isNumber(values[0]):
 			return &Wrong{What: name + " is a number without a unit", Hint: "write it with its unit", Like: values[0] + "s"}
 		case err != nil:
-			return &Wrong{What: fmt.Sprintf("%s %q is no duration", name, values[0]), Hint: "write numbers with the units h, m, s or ms", Like: "1h30m"}
+			return &Wrong{What: fmt.Sprintf("%s %q is not a duration", name, values[0]), Hint: "write numbers with the units h, m, s or ms", Like: "1h30m"}
 		case length < 0:
 			return &Wrong{What: fmt.Sprintf("%s %q is negative", name, values[0]), Hint: "write a positive duration, or for no " + name, Like: "0s"}
 		}
@@ -146,7 +146,7 @@ func setShell(s *Settings, values []string) *Wrong {
 	shell := values[0]
 	switch s.Job.Command.Shell = shell; {
 	case !job.IsAbs(shell):
-		return &Wrong{What: fmt.Sprintf("the shell %q is no absolute path", shell), Hint: "write the whole path", Like: "/bin/bash"}
+		return &Wrong{What: fmt.Sprintf("the shell %q is not an absolute path", shell), Hint: "write the whole path", Like: "/bin/bash"}
 	case !job.TakesC(shell):
 		return &Wrong{What: fmt.Sprintf("the shell %q takes no command after -c", shell), Hint: job.ShellHint}
 	}

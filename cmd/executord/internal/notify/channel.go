@@ -83,7 +83,7 @@ func ParseQuiet(text string, zone *time.Location) (Quiet, error) {
 	q := Quiet{Zone: zone}
 	from, to, ok := strings.Cut(text, "-")
 	if !ok {
-		return q, fmt.Errorf("%q is no part of a day, such as 22:00-07:00", text)
+		return q, fmt.Errorf("%q is not a range of hours, such as 22:00-07:00", text)
 	}
 	for _, end := range []struct {
 		text string
@@ -91,12 +91,12 @@ func ParseQuiet(text string, zone *time.Location) (Quiet, error) {
 	}{{from, &q.From}, {to, &q.To}} {
 		t, err := time.Parse("15:04", strings.TrimSpace(end.text))
 		if err != nil {
-			return q, fmt.Errorf("%q is no time of a day, such as 22:00", end.text)
+			return q, fmt.Errorf("%q is not a time of day, such as 22:00", end.text)
 		}
 		*end.min = t.Hour()*60 + t.Minute()
 	}
 	if q.From == q.To {
-		return q, errors.New("it begins when it ends")
+		return q, errors.New("its begin and its end are the same")
 	}
 	return q, nil
 }

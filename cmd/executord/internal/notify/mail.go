@@ -50,14 +50,14 @@ type Mail struct {
 func NewMail(c MailConfig) (*Mail, error) {
 	m := &Mail{MailConfig: c}
 	if _, err := mail.ParseAddress(c.From); err != nil {
-		return nil, fmt.Errorf("from %q is no address", c.From)
+		return nil, fmt.Errorf("from %q is not an address", c.From)
 	}
 	if len(c.To) == 0 {
-		return nil, errors.New("there is nobody to send to")
+		return nil, errors.New("there is no recipient")
 	}
 	for _, to := range c.To {
 		if _, err := mail.ParseAddress(to); err != nil {
-			return nil, fmt.Errorf("to %q is no address", to)
+			return nil, fmt.Errorf("to %q is not an address", to)
 		}
 	}
 	if c.Server == "" {
@@ -69,12 +69,12 @@ func NewMail(c MailConfig) (*Mail, error) {
 	ports := map[string]int{"": 587, "starttls": 587, "tls": 465, "none": 25}
 	var known bool
 	if m.port, known = ports[c.TLS]; !known {
-		return nil, fmt.Errorf("tls %q is none of %s", c.TLS, strings.Join(Securities, ", "))
+		return nil, fmt.Errorf("tls %q is not one of %s", c.TLS, strings.Join(Securities, ", "))
 	}
 	m.host = c.Server
 	if host, port, err := net.SplitHostPort(c.Server); err == nil {
 		if m.port, err = strconv.Atoi(port); err != nil || m.port < 1 || m.port > 65535 {
-			return nil, fmt.Errorf("%q is no port", port)
+			return nil, fmt.Errorf("%q is not a port", port)
 		}
 		m.host = host
 	}

@@ -38,7 +38,7 @@ func NewPing(address, style string) (*Ping, error) {
 		case host == "cronitor.link" || strings.HasSuffix(host, ".cronitor.link"):
 			style = "cronitor"
 		default:
-			return nil, errors.New("it is not known how the host is told of a failure: a ping of the URL alone is a success")
+			return nil, errors.New("it is not known how to report a failure to this host: a ping of the plain URL reports a success")
 		}
 	default:
 		return nil, fmt.Errorf("there is no style %q; known are %s", style, strings.Join(Styles, ", "))
@@ -83,7 +83,7 @@ func (p *Ping) Send(ctx context.Context, m Message) (string, error) {
 		u.RawQuery = query.Encode()
 	case "success":
 		if e.Kind != Succeeded {
-			return "not sent: this monitor knows success alone", nil
+			return "not sent: this monitor takes successes only", nil
 		}
 	}
 	return post(ctx, u.String(), "text/plain; charset=utf-8", p.text(e), nil)

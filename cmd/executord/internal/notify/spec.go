@@ -25,29 +25,29 @@ type Setting struct {
 var Settings = []Setting{
 	{Name: "mail", List: true, Doc: "Addresses that mail is sent to."},
 	{Name: "webhook", Doc: "A URL that messages are posted to."},
-	{Name: "ping", Doc: "The URL of a monitor that is told of the start and the end of each run; {job} stands for the name of the job."},
+	{Name: "ping", Doc: "The URL of a monitor that gets the start and the end of each run; {job} stands for the name of the job."},
 	{Name: "command", List: true, Doc: "A program and its arguments, with the text as its standard input."},
 
-	{Name: "all", Values: []string{"true", "false"}, Doc: "false keeps it for jobs that name it."},
-	{Name: "on", List: true, Values: words(Kinds), Doc: "What it is told of."},
-	{Name: "late", Doc: "Tell of a run that is started later than this."},
-	{Name: "skips", Doc: "Tell when this many due times in a row were skipped."},
+	{Name: "all", Values: []string{"true", "false"}, Doc: "false: only for jobs that name the channel."},
+	{Name: "on", List: true, Values: words(Kinds), Doc: "The events that are sent."},
+	{Name: "late", Doc: "Report a run that starts later than this."},
+	{Name: "skips", Doc: "Report when this many due times in a row were skipped."},
 	{Name: "limit", Doc: "How many messages there are in an hour at most, 0 for no limit."},
 	{Name: "digest", Doc: "For how long events are gathered for one message."},
 	{Name: "quiet", Doc: "Hours in which nothing is sent, such as 22:00-07:00."},
 	{Name: "timezone", Doc: "The zone of quiet."},
 
-	{Name: "from", Doc: "The address that mail is from."},
+	{Name: "from", Doc: "The sender of the mail."},
 	{Name: "server", Doc: "The mail server, HOST or HOST:PORT; without it, sendmail sends the mail."},
-	{Name: "tls", Values: Securities, Doc: "How the connection to the server is made secret."},
-	{Name: "login", Doc: "The name for the server."},
+	{Name: "tls", Values: Securities, Doc: "How the connection to the server is encrypted."},
+	{Name: "login", Doc: "The user name for the server."},
 	{Name: "password_file", Doc: "A file with the password for the server."},
 
 	{Name: "url_file", Doc: "A file with the URL, instead of one in webhook or ping, which is empty then."},
-	{Name: "preset", Values: Presets, Doc: "Whose interface the URL has."},
+	{Name: "preset", Values: Presets, Doc: "The service that the URL belongs to."},
 	{Name: "token_file", Doc: "A file with a token that is sent as Authorization: Bearer."},
 	{Name: "template", Doc: "The body of a request, a template of Go's text/template."},
-	{Name: "style", Values: Styles, Doc: "Which monitor the URL is of."},
+	{Name: "style", Values: Styles, Doc: "The monitoring service that the URL belongs to."},
 }
 
 func words(kinds []Kind) (all []string) {
@@ -123,7 +123,7 @@ func (s Spec) build(b builder, run Runner) (*Channel, error) {
 			continue
 		}
 		if way != "" {
-			return nil, &SettingError{setting.Name, fmt.Errorf("a channel has one way, and this one has %s and %s", way, setting.Name)}
+			return nil, &SettingError{setting.Name, fmt.Errorf("a channel has one target, and this one has %s and %s", way, setting.Name)}
 		}
 		way = setting.Name
 	}
@@ -189,7 +189,7 @@ func (b *builder) check(setting string, err error) {
 func (b *builder) known(s Setting) {
 	for _, value := range b.values[s.Name] {
 		if s.Values != nil && !slices.Contains(s.Values, value) {
-			b.check(s.Name, fmt.Errorf("%s %q is none of %s", s.Name, value, strings.Join(s.Values, ", ")))
+			b.check(s.Name, fmt.Errorf("%s %q is not one of %s", s.Name, value, strings.Join(s.Values, ", ")))
 		}
 	}
 }
@@ -209,7 +209,7 @@ func (b *builder) duration(key string, unset time.Duration) time.Duration {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		b.check(key, fmt.Errorf("%s %q is no duration, such as 10m", key, text))
+		b.check(key, fmt.Errorf("%s %q is not a duration, such as 10m", key, text))
 	}
 	return d
 }
@@ -221,7 +221,7 @@ func (b *builder) number(key string, unset int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		b.check(key, fmt.Errorf("%s %q is no number, such as 10", key, text))
+		b.check(key, fmt.Errorf("%s %q is not a number, such as 10", key, text))
 	}
 	return n
 }
@@ -265,7 +265,7 @@ func (b *builder) secret(key string) string {
 func (b *builder) url(key string) string {
 	url, file := b.text(key), b.secret("url_file")
 	if url != "" && file != "" {
-		b.check("url_file", fmt.Errorf("the URL stands in %s, too", key))
+		b.check("url_file", fmt.Errorf("the URL is in %s, too", key))
 	}
 	return cmp.Or(url, file)
 }

@@ -45,7 +45,7 @@ func NewWebhook(c WebhookConfig) (*Webhook, error) {
 		w.headers["Authorization"] = "Bearer " + c.Token
 	}
 	if c.Template != "" && c.Preset != "" && c.Preset != "generic" {
-		return nil, fmt.Errorf("a template is for generic, and not for %s", c.Preset)
+		return nil, fmt.Errorf("a template needs the preset generic, and this is %s", c.Preset)
 	}
 	switch c.Preset {
 	case "", "generic":

@@ -47,7 +47,7 @@ func missingDir(dir string) error {
 	case err != nil:
 		return fmt.Errorf("the directory cannot be entered: %w", err)
 	case !info.IsDir():
-		return fmt.Errorf("%s is no directory", dir)
+		return fmt.Errorf("%s is not a directory", dir)
 	}
 	return nil
 }

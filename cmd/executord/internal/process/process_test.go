@@ -215,12 +215,12 @@ func TestRunCannotStart(t *testing.T) {
 		{Command{Args: []string{"nosuch"}, Env: []string{"PATH=/bin"}}, `there is no program "nosuch" in PATH=/bin`},
 		{Command{Args: []string{"plain"}, Env: []string{"PATH=" + dir}}, plain + " may not be executed"},
 		{Command{Args: []string{"/bin/sh"}, Dir: "/no/such"}, "the directory /no/such does not exist"},
-		{Command{Args: []string{"/bin/sh"}, Dir: plain}, plain + " is no directory"},
+		{Command{Args: []string{"/bin/sh"}, Dir: plain}, plain + " is not a directory"},
 		{Command{Args: []string{plain}}, plain + " may not be executed: it has no execute permission"},
 		{Command{Args: []string{dir}}, dir + " is a directory, not a program"},
 		{Command{Args: []string{write("script", "#!/no/such\n", 0o755)}}, dir + `/script cannot run: the interpreter named in its first line, "/no/such", does not exist`},
 		{Command{Args: []string{write("windows", "#! /bin/sh\r\n", 0o755)}}, dir + `/windows cannot run: the interpreter named in its first line, "/bin/sh\r", does not exist`},
-		{Command{Args: []string{write("text", "echo hi\n", 0o755)}}, dir + "/text is no program for this machine, or a script without #! at its begin"},
+		{Command{Args: []string{write("text", "echo hi\n", 0o755)}}, dir + "/text is not a program for this machine, or is a script without #! in its first line"},
 		{Command{Args: []string{"/bin/sh", strings.Repeat("x", 4<<20)}}, "the command and its environment are longer than the system allows"},
 	}
 	supervisor := supervise(t, time.Second)

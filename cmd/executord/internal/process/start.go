@@ -103,7 +103,7 @@ func explain(err error, cmd *exec.Cmd) error {
 	case statErr == nil && info.Mode()&0o111 == 0:
 		return fmt.Errorf("%s may not be executed: it has no execute permission", program)
 	case errors.Is(err, syscall.ENOEXEC):
-		return fmt.Errorf("%s is no program for this machine, or a script without #! at its begin", program)
+		return fmt.Errorf("%s is not a program for this machine, or is a script without #! in its first line", program)
 	case errors.Is(err, syscall.E2BIG):
 		return errors.New("the command and its environment are longer than the system allows")
 	}

@@ -25,17 +25,17 @@ func LookUpUser(name string) (*User, error) {
 	}
 	uid, err := strconv.ParseUint(found.Uid, 10, 32)
 	if err != nil {
-		return nil, fmt.Errorf("user %s cannot be switched to on this system", name)
+		return nil, fmt.Errorf("this system cannot switch to user %s", name)
 	}
 	switch own := os.Getuid(); {
 	case own == int(uid):
 		return nil, nil
 	case own != 0:
-		return nil, fmt.Errorf("only root runs commands as another user, %s", name)
+		return nil, fmt.Errorf("only root can run commands as another user, %s", name)
 	}
 	gid, err := strconv.ParseUint(found.Gid, 10, 32)
 	if err != nil {
-		return nil, fmt.Errorf("the group of user %s is no number: %s", name, found.Gid)
+		return nil, fmt.Errorf("the group of user %s is not a number: %s", name, found.Gid)
 	}
 	u := &User{Name: found.Username, Home: found.HomeDir, UID: uint32(uid), GID: uint32(gid)}
 	groups, err := found.GroupIds()

@@ -46,11 +46,11 @@ func (r Request) Check() error {
 		return err
 	}
 	if !isToken(r.Method) && r.Method != "" {
-		return fmt.Errorf("%q is no method; write GET, POST, PUT, PATCH, DELETE or HEAD", r.Method)
+		return fmt.Errorf("%q is not an HTTP method; write GET, POST, PUT, PATCH, DELETE or HEAD", r.Method)
 	}
 	for _, h := range r.Headers {
 		if name, value, ok := strings.Cut(h, ":"); !ok || !isToken(name) || strings.ContainsAny(value, "\r\n\x00") {
-			return fmt.Errorf("%q is no header; write it as Accept: text/plain, on one line", name) // its value may be a secret
+			return fmt.Errorf("%q is not a header; write it as Accept: text/plain, on one line", name) // its value may be a secret
 		}
 	}
 	_, err := codes(r.Expect)
@@ -64,7 +64,7 @@ func checkURL(text string) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("%q is no URL of HTTP; write it as https://shop.example/refresh", text)
+		return fmt.Errorf("%q is not an HTTP URL; write it as https://shop.example/refresh", text)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func codes(text string) (spans []span, err error) {
 		from, err1 := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
 		if err1 != nil || err2 != nil || from < 100 || to > 599 || from > to {
-			return nil, fmt.Errorf("%q is no code of HTTP; write codes and ranges from 100 to 599, as 200-299,404", item)
+			return nil, fmt.Errorf("%q is not an HTTP status code; write codes and ranges from 100 to 599, as 200-299,404", item)
 		}
 		spans = append(spans, span{from, to})
 	}

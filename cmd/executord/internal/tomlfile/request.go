@@ -21,7 +21,7 @@ func (d *decoder) request(t *node) (args []string, body string, ok bool) {
 	}
 	for _, key := range []string{"command", "stdin"} {
 		if value := t.table[key]; value != nil {
-			d.report.Mistake(value.line, "remove one of the two; the body of a request is body", "a job with a url has no %s", key)
+			d.report.Mistake(value.line, "remove one of the two; the body of a request is body", "a job with a url cannot have %s", key)
 		}
 	}
 	get := func(key string) (s string) {

@@ -32,14 +32,14 @@ expect = "200,404"
 func TestParseRequestMistakes(t *testing.T) {
 	const least = "[[job]]\nname = 'a'\nschedule = '@daily'\n"
 	for text, want := range map[string]string{
-		"url = 'https://a'\ncommand = 'x'\n":       "tab:5: a job with a url has no command",
-		"url = 'https://a'\nstdin = 'x'\n":         "tab:5: a job with a url has no stdin",
+		"url = 'https://a'\ncommand = 'x'\n":       "tab:5: a job with a url cannot have command",
+		"url = 'https://a'\nstdin = 'x'\n":         "tab:5: a job with a url cannot have stdin",
 		"command = 'x'\nmethod = 'PUT'\n":          "tab:5: method is for a job with a url",
-		"url = 'shop'\n":                           `tab:4: "shop" is no URL of HTTP; write it as https://shop.example/refresh`,
+		"url = 'shop'\n":                           `tab:4: "shop" is not an HTTP URL; write it as https://shop.example/refresh`,
 		"url = 5\n":                                "tab:4: url is a number, but has to be text",
 		"url = 'https://a'\nheaders = 'A: b'\n":    "tab:5: headers is text",
 		"url = 'https://a'\nheaders = { A = 1 }\n": "tab:5: header A is a number, but has to be text",
-		"url = 'https://a'\nexpect = 'ok'\n":       `tab:4: "ok" is no code of HTTP`,
+		"url = 'https://a'\nexpect = 'ok'\n":       `tab:4: "ok" is not an HTTP status code`,
 		"":                                         "tab:1: the job has no command",
 	} {
 		_, err := Parse("tab", []byte(least+text))

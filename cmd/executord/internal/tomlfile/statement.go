@@ -19,12 +19,12 @@ func (d *decoder) statement(t *node) (args []string, text string, ok bool) {
 		d.report.Mistake(dsn.line, `add some, such as: sql = "vacuum analyze"`, "dsn is for a job with sql")
 		return nil, "", false
 	case dsn == nil:
-		d.report.Mistake(sql.line, `add one, such as: dsn = "postgres://app@db.internal/shop"`, "the job has sql, and no dsn")
+		d.report.Mistake(sql.line, `add one, such as: dsn = "postgres://app@db.internal/shop"`, "the job has sql, but no dsn")
 		return nil, "", true
 	}
 	for _, key := range []string{"command", "stdin", "url"} {
 		if value := t.table[key]; value != nil {
-			d.report.Mistake(value.line, "remove one of the two", "a job with sql has no %s", key)
+			d.report.Mistake(value.line, "remove one of the two", "a job with sql cannot have %s", key)
 		}
 	}
 	text, fine := d.text("sql", sql, "")

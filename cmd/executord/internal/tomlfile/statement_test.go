@@ -21,9 +21,9 @@ func TestParseStatement(t *testing.T) {
 func TestParseStatementMistakes(t *testing.T) {
 	const least = "[[job]]\nname = 'a'\nschedule = '@daily'\n"
 	for text, want := range map[string]string{
-		"sql = 'x'\n":                            "tab:4: the job has sql, and no dsn",
+		"sql = 'x'\n":                            "tab:4: the job has sql, but no dsn",
 		"command = 'x'\ndsn = 'x'\n":             "tab:5: dsn is for a job with sql",
-		"sql = 'x'\ndsn = 'x'\ncommand = 'x'\n":  "tab:6: a job with sql has no command",
+		"sql = 'x'\ndsn = 'x'\ncommand = 'x'\n":  "tab:6: a job with sql cannot have command",
 		"sql = 'x'\ndsn = 'x'\nurl = 'http:a'\n": "tab:6: ",
 		"sql = ' '\ndsn = 'x'\n":                 "tab:4: sql is empty",
 		"sql = 'x'\ndsn = ''\n":                  "tab:5: dsn is empty",

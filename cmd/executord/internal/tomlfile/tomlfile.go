@@ -36,7 +36,7 @@ func Parse(file string, data []byte) (job.File, error) {
 	var jobs []job.Job
 	var channels []notify.Spec
 	if len(data) > maxSize {
-		report.Mistake(1, "choose a job file", "the file is larger than a megabyte, which no job file is")
+		report.Mistake(1, "choose a job file", "the file is larger than a megabyte, the most that a job file may have")
 	} else {
 		d := decoder{report: &report, named: make(map[string]int)}
 		root := read(&report, data)
@@ -109,7 +109,7 @@ func (d *decoder) unknownAtTop(key string, value *node) {
 	case near == "job" && value.kind == tables:
 		d.report.Mistake(value.line, "write [[job]]", "there is no [[%s]]", key)
 	case slices.Contains(jobKeys, key):
-		d.report.Mistake(value.line, "put it below a line [[job]]", "%q stands above all jobs, but belongs to one", key)
+		d.report.Mistake(value.line, "put it below a line [[job]]", "%q is above all jobs, but belongs to one job", key)
 	default:
 		d.unknown(key, value.line, near, topKeys)
 	}

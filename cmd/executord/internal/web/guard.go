@@ -42,7 +42,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 func (a Access) guard() page.Guard {
 	g := page.Guard{
 		Host:  "ask for 127.0.0.1 or localhost, or set a --token-file",
-		Peer:  "to be asked from elsewhere, set a --token-file",
+		Peer:  "to allow other machines, set a --token-file",
 		Proxy: "behind a proxy, use --listen unix:/run/executord.sock, or a --token-file",
 	}
 	if a != Loopback {
