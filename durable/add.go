@@ -84,7 +84,7 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 		switch at, twice := first[j.Key]; {
 		case j.Key == "":
 		case !j.byPayload:
-			return nil, invalid("key %q: the jobs of ScheduleAll can't have the same one", j.Key)
+			return nil, invalid("key %q: the jobs of ScheduleAll can't share a key", j.Key)
 		case twice:
 			return nil, invalid("payload %d: it is the same as payload %d, and UniquePayload allows one", i, at)
 		default:
@@ -141,12 +141,12 @@ func (j *addition) accepted(p *InsertResult) (ID, error) {
 	}
 	switch {
 	case p.KindTaken:
-		return ID{}, fmt.Errorf("%w: %q is of kind %q", ErrKeyTaken, p.Key, p.Kind)
+		return ID{}, fmt.Errorf("%w: %q belongs to a job of kind %q", ErrKeyTaken, p.Key, p.Kind)
 	case p.Schedule == j.Schedule:
 	case p.Schedule == store.Once:
-		return ID{}, fmt.Errorf("%w: %q is of one that runs once", ErrKeyTaken, p.Key)
+		return ID{}, fmt.Errorf("%w: %q belongs to a job that runs once", ErrKeyTaken, p.Key)
 	case j.Schedule == store.Once:
-		return ID{}, fmt.Errorf("%w: %q is of one that is periodic", ErrKeyTaken, p.Key)
+		return ID{}, fmt.Errorf("%w: %q belongs to a periodic job", ErrKeyTaken, p.Key)
 	}
 	if p.State == Dead && j.Schedule != store.Once {
 		return p.ID, &JobError{ID: p.ID, State: Dead, Text: p.Error, Label: p.Label}

@@ -34,7 +34,7 @@ var (
 	ErrDead = errors.New("durable: job is dead")
 
 	// ErrRunning is returned by a second call of Run.
-	ErrRunning = errors.New("durable: Run was called before; New makes Jobs for another node")
+	ErrRunning = errors.New("durable: Run was already called; make other Jobs by New for another node")
 
 	// ErrNewerSchema is matched by the error of opening a database that a newer version of this package has migrated.
 	ErrNewerSchema = store.ErrNewerSchema

@@ -20,7 +20,7 @@ func (j *Jobs) Healthy(ctx context.Context) error {
 	case n != nil:
 		return n.Healthy()
 	case started:
-		return errors.New("durable: not healthy: Run has returned, or is about to begin")
+		return errors.New("durable: not healthy: Run has returned, or has not begun")
 	}
 	if _, err := j.store.Now(ctx); err != nil {
 		return fmt.Errorf("durable: not healthy: the store does not answer: %w", err)

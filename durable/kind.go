@@ -76,7 +76,7 @@ func encode(what string, v any, limit int) ([]byte, error) {
 		return nil, executor.Permanent(invalid("%s %T: %w", what, v, err))
 	}
 	if len(data) > limit {
-		return nil, executor.Permanent(invalid("%s: it has %d bytes as JSON, and must have no more than %d", what, len(data), limit))
+		return nil, executor.Permanent(invalid("%s: it has %d bytes as JSON, and must have at most %d", what, len(data), limit))
 	}
 	return data, nil
 }

@@ -138,7 +138,7 @@ func TestKindDeclinesBadInput(t *testing.T) {
 		"the job has no key":   func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.ReuseKey()) },
 		"valid UTF-8":          func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("\xff")) },
 		"has 513 bytes":        func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key(strings.Repeat("k", 513))) },
-		"no more than 1048576": func() (durable.ID, error) { return k.Schedule(ctx, 0, strings.Repeat("x", durable.MaxPayload)) },
+		"at most 1048576": func() (durable.ID, error) { return k.Schedule(ctx, 0, strings.Repeat("x", durable.MaxPayload)) },
 		"unsupported type":     func() (durable.ID, error) { return k.Schedule(ctx, 0, func() {}) },
 		"years 1 to 9999":      func() (durable.ID, error) { return k.At(ctx, time.Time{}, 1) },
 		"rate 0s":              func() (durable.ID, error) { return k.AtFixedRate(ctx, "key", 0, 0, 1) },

@@ -63,7 +63,7 @@ func ReuseKey() Option {
 func Replace() Option {
 	return func(j *addition) error {
 		if j.Schedule != store.Once {
-			return invalid("Replace: a periodic job takes on another payload and schedule by itself; leave the option out")
+			return invalid("Replace: a periodic job takes a new payload and schedule without it; leave the option out")
 		}
 		j.ReuseKey, j.Replace = true, true
 		return nil
@@ -136,7 +136,7 @@ func checkName(what, s string, limit int) error {
 	case s == "":
 		return invalid("%s: it must not be empty", what)
 	case len(s) > limit:
-		return invalid("%s %.20q...: it has %d bytes, and must have no more than %d", what, s, len(s), limit)
+		return invalid("%s %.20q...: it has %d bytes, and must have at most %d", what, s, len(s), limit)
 	case !utf8.ValidString(s):
 		return invalid("%s %q: it must be valid UTF-8", what, s)
 	}
@@ -187,7 +187,7 @@ func GlobalLimit(n int) HandlerOption {
 func Backoff(first, max time.Duration) HandlerOption {
 	return func(k *kind) error {
 		if first <= 0 || max < first {
-			return invalid("backoff %v, %v of kind %q: the first must be positive, and max not less", first, max, k.Name)
+			return invalid("backoff %v, %v of kind %q: the first must be positive, and max at least as long", first, max, k.Name)
 		}
 		k.First, k.Max = first, max
 		return nil

@@ -243,7 +243,7 @@ func TestFailureHasItsReason(t *testing.T) {
 			"oh no":             func(context.Context, any) (any, error) { panic("oh no") },
 			"Goexit":            func(context.Context, any) (any, error) { runtime.Goexit(); return nil, nil },
 			"chan int":          func(context.Context, any) (any, error) { return make(chan int), nil },
-			"must have no more": func(context.Context, any) (any, error) { return strings.Repeat("x", durable.MaxResult), nil },
+			"must have at most": func(context.Context, any) (any, error) { return strings.Repeat("x", durable.MaxResult), nil },
 			"\uFFFDnul\uFFFD":   func(context.Context, any) (any, error) { return nil, errors.New("\x00nul\xff") },
 		} {
 			kinds[name] = durable.Handle(jobs, name, fn)

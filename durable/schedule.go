@@ -44,5 +44,5 @@ func triggerText(t executor.Trigger, named map[string]executor.Trigger) (string,
 		}
 		return "trigger " + string(n), nil
 	}
-	return "", invalid("trigger %T: it must be a cron.Schedule, or a NamedTrigger of one in Config.Triggers; for a fixed distance call AtFixedRate or WithFixedDelay", t)
+	return "", invalid("trigger %T: it must be a cron.Schedule, or a NamedTrigger of one in Config.Triggers; for a fixed interval call AtFixedRate or WithFixedDelay", t)
 }

@@ -52,7 +52,7 @@ func (j *addition) unique() error {
 		return invalid("UniqueFor: the job has no key; give it one with Key or UniquePayload")
 	}
 	if n := len(j.Key) + 1 + len(periodBegin); j.period > 0 && n > MaxKey {
-		return invalid("key %.20q...: with its period it has %d bytes, and must have no more than %d", j.Key, n, MaxKey)
+		return invalid("key %.20q...: with its period it has %d bytes, and must have at most %d", j.Key, n, MaxKey)
 	}
 	return nil
 }

@@ -289,11 +289,11 @@ func explain(err error, role string) error {
 	}
 	switch code(err) {
 	case "42P05", "26000": // a prepared statement is there already, or no longer
-		return fmt.Errorf("%w; a pooler has a connection for each transaction: add default_query_exec_mode=exec to the data source name", err)
+		return fmt.Errorf("%w; a pooler takes another connection for each transaction: add default_query_exec_mode=exec to the data source name", err)
 	case "25006":
 		return fmt.Errorf("%w; it is a standby, or set to be read only: name the primary, or all servers with target_session_attrs=read-write", err)
 	case "3F000":
-		return fmt.Errorf("%w; no schema of the search path is there and may be used by the role %q: make it, or grant usage on it", err, role)
+		return fmt.Errorf("%w; no schema of the search path exists that the role %q may use: create one, or grant usage on it", err, role)
 	case "42501":
 		return fmt.Errorf("%w; grant the role %q usage of the schema, and select, insert, update and delete on its tables whose names begin with executor_;"+
 			" if these are missing or old, open the store once as a role that may make them, and owns them", err, role)
@@ -304,7 +304,7 @@ func explain(err error, role string) error {
 // known returns an error if a newer program has made the schema, of which this one can't use the tables.
 func known(version, oldest int) error {
 	if version > len(migrations) && oldest > len(migrations) {
-		return fmt.Errorf("%w: its schema has version %d, which a program must know %d to use, and this one knows %d; use a newer one",
+		return fmt.Errorf("%w: its schema has version %d, for which a program must know version %d, and this one knows %d; use a newer one",
 			durable.ErrNewerSchema, version, oldest, len(migrations))
 	}
 	return nil

@@ -124,7 +124,7 @@ func TestOpenNamesMissingRights(t *testing.T) {
 	role := "lacking_" + schema
 	as := strings.Replace(dsn, "//"+config.User+"@", "//"+role+"@", 1)
 	for _, step := range []struct{ statement, want string }{
-		{"create role " + role + " login", `no schema of the search path is there and may be used by the role "` + role + `"`},
+		{"create role " + role + " login", `no schema of the search path exists that the role "` + role + `" may use`},
 		{"grant usage on schema " + schema + " to " + role, `open the store once as a role that may make them`},
 		{"", `grant the role "` + role + `" usage of the schema, and select, insert, update and delete on its tables`},
 		{"alter role " + role + " set default_transaction_read_only = on; grant create on schema " + schema + " to " + role +

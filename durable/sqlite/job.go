@@ -130,7 +130,7 @@ func (q *querier) insertOne(n durable.NewJob, p store.Placement, alive bool,
 		return q.insertOne(n, p, alive, now)
 	}
 	if err == nil && there == nil {
-		err = errors.New("durable/sqlite: a job was neither added nor is it there")
+		err = errors.New("durable/sqlite: a job was not added, and does not exist")
 	}
 	changed := err == nil && transition.Amend(there, n, now)
 	if changed {

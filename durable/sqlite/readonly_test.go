@@ -52,7 +52,7 @@ func TestOpenWhereNoFileCanBe(t *testing.T) {
 		if err == nil {
 			store.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), "it must be a file, in a directory that is there and writable") {
+		if err == nil || !strings.Contains(err.Error(), "it must be a file, in a directory that exists and is writable") {
 			t.Errorf("%s: the error is %v", path, err)
 		}
 	}

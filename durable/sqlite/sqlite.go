@@ -62,7 +62,7 @@ func explain(err error) error {
 	case sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("%w; make the file, its directory, and -wal and -shm beside it writable for the user of this program", err)
 	case sqlite3.SQLITE_CANTOPEN:
-		return fmt.Errorf("%w; it must be a file, in a directory that is there and writable for the user of this program", err)
+		return fmt.Errorf("%w; it must be a file, in a directory that exists and is writable for the user of this program", err)
 	}
 	return err
 }

@@ -30,7 +30,7 @@ const maxOver = 1000
 
 // errEarly is the error of a run whose time is yet to come, since the store's clock was put back while it was noted
 // that the run begins.
-var errEarly = errors.New("durable: the clock of the database was put back before the time of the job")
+var errEarly = errors.New("durable: the clock of the database was set back to before the time of the job")
 
 // called notes that the handler is about to be called. The error is ctx's cause if that ended first, or errEarly.
 //

@@ -68,6 +68,6 @@ func (n *Node) announcePaused(paused, resumed []string) {
 		n.cfg.Log().Info("durable: jobs of a kind are paused", "kind", kind)
 	}
 	for _, kind := range resumed {
-		n.cfg.Log().Info("durable: jobs of a kind go on", "kind", kind)
+		n.cfg.Log().Info("durable: jobs of a kind are resumed", "kind", kind)
 	}
 }

@@ -39,7 +39,7 @@ func Parse(text string, named map[string]executor.Trigger) (Timetable, error) {
 	case "rate", "delay":
 		d, err := time.ParseDuration(rest)
 		if err != nil || d < time.Microsecond {
-			return Timetable{}, invalid("schedule %q: the distance must be at least 1µs", text)
+			return Timetable{}, invalid("schedule %q: the interval must be at least 1µs", text)
 		}
 		if word == "rate" {
 			return Timetable{rate: d}, nil
@@ -75,7 +75,7 @@ func TextOf(s cron.Schedule) (string, error) {
 		return "", invalid("trigger %q can't be kept as text: %w", text, err)
 	}
 	if !strings.HasPrefix(text, "@every") && !sameZone(s.Location(), kept.Location()) {
-		return "", invalid("trigger %q can't be kept as text: the zone %s of the time zone database is another one; give one of its names, as in CRON_TZ=Asia/Tokyo", text, s.Location())
+		return "", invalid("trigger %q can't be kept as text: the zone %s of the time zone database is another one; use a zone of the database, as in CRON_TZ=Asia/Tokyo", text, s.Location())
 	}
 	return "cron " + text, nil
 }
