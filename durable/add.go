@@ -40,12 +40,14 @@ func (k *Kind[P, R]) prepare(job NewJob, payload P, opts []Option) (addition, er
 	case j.Missed == "":
 		j.Missed = Coalesce().text
 	}
-	data, err := encode("payload", payload, MaxPayload)
+	plain, err := marshal("payload", payload)
 	if err != nil {
 		return j, err
 	}
-	j.Payload = data
-	if err := j.unique(); err != nil {
+	if err := j.unique(plain); err != nil {
+		return j, err
+	}
+	if j.Payload, err = k.jobs.stored(k.name, "payload", plain, MaxPayload); err != nil {
 		return j, err
 	}
 	if j.ReuseKey && j.Key == "" {

@@ -26,7 +26,7 @@ var arrows = []arrow{
 	{"store", []string{"internal/argument"}},
 	{"internal/timetable", []string{"internal/argument", "store"}},
 	{"store/transition", []string{"store"}},
-	{"internal/node", []string{"internal/output", "internal/storeclock", "internal/text", "internal/timetable", "store"}},
+	{"internal/node", []string{"internal/argument", "internal/output", "internal/storeclock", "internal/text", "internal/timetable", "store"}},
 	{".", []string{"internal/argument", "internal/node", "internal/output", "internal/text", "internal/timetable", "store"}},
 }
 

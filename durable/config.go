@@ -45,6 +45,10 @@ type Config struct {
 	// attempt, one that is killed is. The default, 0, is 30s; a negative Drain is none.
 	Drain time.Duration
 
+	// Codec is what payloads and results go through on their way into the store and back, as for encryption. All programs
+	// that share kinds must use the same. The default, nil, stores JSON.
+	Codec Codec
+
 	// Triggers are the meanings of the NamedTriggers. The default is none. A job whose trigger is not here is left to
 	// other nodes, and begins late because of it.
 	Triggers map[string]executor.Trigger

@@ -266,6 +266,16 @@ func (f *faulty) Get(ctx context.Context, id durable.ID) (j durable.Job, err err
 	return j, err
 }
 
+func (f *faulty) KeptSteps(ctx context.Context, id durable.ID) (kept []durable.KeptStep, err error) {
+	err = f.do("kept_steps", func() (err error) { kept, err = f.Store.KeptSteps(ctx, id); return err })
+	return kept, err
+}
+
+func (f *faulty) KeepStep(ctx context.Context, of durablestore.Ref, k durable.KeptStep) (r []byte, ok bool, err error) {
+	err = f.do("keep_step", func() (err error) { r, ok, err = f.Store.KeepStep(ctx, of, k); return err })
+	return r, ok, err
+}
+
 // moment is a run as it looked from the store.
 type moment struct {
 	job   durable.Job

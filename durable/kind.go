@@ -2,8 +2,7 @@ package durable
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"strconv"
 	"time"
 
 	executor "github.com/executor-go/executor"
@@ -12,7 +11,8 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// A Kind is a kind of job whose payload is a P and whose result is an R, both kept as JSON. Jobs are added and awaited
+// A Kind is a kind of job whose payload is a P and whose result is an R, both kept as JSON, or as what Config.Codec
+// makes of that. Jobs are added and awaited
 // by its methods.
 type Kind[P, R any] struct {
 	jobs *Jobs
@@ -44,16 +44,18 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 	if err != nil {
 		panic(err)
 	}
+	k.Encode = func(what string, v any, limit int) ([]byte, error) { return j.encode(name, what, v, limit) }
+	k.Decode = func(what string, data []byte, v any) error { return j.decode(name, what, data, v) }
 	k.Handle = func(ctx context.Context, payload []byte) ([]byte, error) {
 		var p P
-		if err := json.Unmarshal(payload, &p); err != nil {
-			return nil, fmt.Errorf("durable: payload of kind %q: %w", name, err)
+		if err := k.Decode("payload of kind "+strconv.Quote(name), payload, &p); err != nil {
+			return nil, err
 		}
 		r, err := fn(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		return encode("result", r, MaxResult)
+		return k.Encode("result", r, MaxResult)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -68,17 +70,6 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 // them. It is Handle without a handler. The name is checked when a job is added.
 func Client[P, R any](j *Jobs, name string) *Kind[P, R] {
 	return &Kind[P, R]{j, name}
-}
-
-func encode(what string, v any, limit int) ([]byte, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, executor.Permanent(invalid("%s %T: %w", what, v, err))
-	}
-	if len(data) > limit {
-		return nil, executor.Permanent(invalid("%s: it has %d bytes as JSON, and must have at most %d", what, len(data), limit))
-	}
-	return data, nil
 }
 
 // Schedule adds a job that runs once, after delay; a negative delay counts as none. It returns when the store has the
@@ -142,10 +133,13 @@ func (k *Kind[P, R]) Await(ctx context.Context, id ID) (R, error) {
 	if len(job.Result) == 0 {
 		return r, nil
 	}
-	if err := json.Unmarshal(job.Result, &r); err != nil {
-		return r, fmt.Errorf("durable: result of job %s: %w", id, err)
-	}
-	return r, nil
+	return r, k.jobs.decode(k.name, "result of job "+id.String(), job.Result, &r)
+}
+
+// Payload returns the payload of a job of the kind, as List returns it.
+func (k *Kind[P, R]) Payload(job Job) (P, error) {
+	var p P
+	return p, k.jobs.decode(k.name, "payload of job "+job.ID.String(), job.Payload, &p)
 }
 
 func checkTime(t time.Time) error {

@@ -15,8 +15,9 @@ import (
 const (
 	MaxKey     = 512     // bytes of a key
 	MaxKind    = 128     // bytes of a kind
-	MaxPayload = 1 << 20 // bytes of a payload as JSON; put what is larger elsewhere, and its place here
-	MaxResult  = 1 << 20 // bytes of a result as JSON
+	MaxPayload = 1 << 20 // bytes of a payload as it is stored: as JSON, or what Config.Codec makes of it; put what is larger elsewhere, and its place here
+	MaxResult  = 1 << 20 // bytes of a result, of a job or a step, as it is stored
+	MaxStep    = 128     // bytes of the name of a step or a signal
 )
 
 // An Option changes one property of a job. If it is out of its range, or does not apply to the job, the call fails with

@@ -33,6 +33,10 @@ type (
 		store.Reports
 		jobs *Jobs
 	}
+	timedSteps struct {
+		store.Steps
+		jobs *Jobs
+	}
 	timedTx struct {
 		store.TxStore
 		jobs *Jobs
@@ -55,6 +59,9 @@ func timedParts(p store.Parts, j *Jobs) store.Parts {
 	}
 	if p.Reports != nil {
 		p.Reports = timedReports{p.Reports, j}
+	}
+	if p.Steps != nil {
+		p.Steps = timedSteps{p.Steps, j}
 	}
 	if p.Tx != nil {
 		p.Tx = timedTx{p.Tx, j}
@@ -197,6 +204,21 @@ func (t timedHistory) Output(ctx context.Context, id ID, seq int64) (data []byte
 func (t timedCounter) Dead(ctx context.Context, limit int) (dead []store.DeadJob, err error) {
 	defer t.jobs.calledStore("dead", time.Now(), &err)
 	return t.Counter.Dead(ctx, limit)
+}
+
+func (t timedSteps) KeptSteps(ctx context.Context, id ID) (all []KeptStep, err error) {
+	defer t.jobs.calledStore("kept_steps", time.Now(), &err)
+	return t.Steps.KeptSteps(ctx, id)
+}
+
+func (t timedSteps) KeepStep(ctx context.Context, of store.Ref, s KeptStep) (result []byte, ok bool, err error) {
+	defer t.jobs.calledStore("keep_step", time.Now(), &err)
+	return t.Steps.KeepStep(ctx, of, s)
+}
+
+func (t timedSteps) Signal(ctx context.Context, id ID, name string, payload []byte) (a Answer, err error) {
+	defer t.jobs.calledStore("signal", time.Now(), &err)
+	return t.Steps.Signal(ctx, id, name, payload)
 }
 
 func (t timedTx) GetTx(ctx context.Context, tx Tx, id ID) (job Job, err error) {

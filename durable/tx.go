@@ -41,7 +41,7 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	if err != nil {
 		return err
 	}
-	data, err := encode("result", result, MaxResult)
+	data, err := h.Kind().Encode("result", result, MaxResult)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ type (
 	Verdict = store.Verdict
 	// RunProgress is how far a run has come, by its last call of Progress.
 	RunProgress = store.RunProgress
+	// A KeptStep is what is kept of a step of a job, or a signal.
+	KeptStep = store.KeptStep
 	// An Answer is what became of a request to change a job.
 	Answer = store.Answer
 

@@ -11,7 +11,8 @@ import (
 
 // UniquePayload gives the job a key that is made of its kind and its payload as JSON: jobs with the same payload exist
 // once, as with Key. ReuseKey, Replace and UniqueFor apply to it as to any key. Programs that encode a payload in
-// another way, as with a field more, make another key. A job that has a Key, or is periodic, is an error.
+// another way, as with a field more, make another key. The key has half of the SHA-256 of the JSON, also with a Codec:
+// who can read the store can check a guess of the payload. A job that has a Key, or is periodic, is an error.
 func UniquePayload() Option {
 	return func(j *addition) error {
 		j.byPayload = true
@@ -36,8 +37,9 @@ func UniqueFor(period time.Duration) Option {
 	}
 }
 
-// unique completes the key of a job, except for its period, or returns what is wrong with that.
-func (j *addition) unique() error {
+// unique completes the key of a job with that payload as JSON, except for its period, or returns what is wrong with
+// that.
+func (j *addition) unique(payload []byte) error {
 	switch {
 	case !j.byPayload && j.period == 0:
 		return nil
@@ -46,7 +48,7 @@ func (j *addition) unique() error {
 	case j.byPayload && j.Key != "":
 		return invalid("key %q: the job has that already; leave out Key or UniquePayload", j.Key)
 	case j.byPayload:
-		sum := sha256.Sum256(j.Payload)
+		sum := sha256.Sum256(payload)
 		j.Key = j.Kind + "/" + hex.EncodeToString(sum[:16])
 	case j.Key == "":
 		return invalid("UniqueFor: the job has no key; give it one with Key or UniquePayload")

@@ -29,6 +29,7 @@ type Store struct {
 		keys     map[string]durable.ID
 		runs     map[durable.ID][]line // ascending
 		progress map[durable.ID]durable.RunProgress
+		steps    map[durable.ID][]durable.KeptStep // in the order in which they were kept
 		leases   map[string]lease
 		paused   map[string]bool // kinds
 		acts     []durable.Act   // ascending
@@ -57,6 +58,7 @@ func New() *Store {
 	s.mu.keys = make(map[string]durable.ID)
 	s.mu.runs = make(map[durable.ID][]line)
 	s.mu.progress = make(map[durable.ID]durable.RunProgress)
+	s.mu.steps = make(map[durable.ID][]durable.KeptStep)
 	s.mu.leases = make(map[string]lease)
 	s.mu.paused = make(map[string]bool)
 	return s
@@ -285,6 +287,7 @@ func (s *Store) Commit(ctx context.Context, b store.CommitRequest) (store.Commit
 		ok := j != nil && j.Epoch == o.Epoch
 		if ok && j.State.Granted() {
 			run := transition.Commit(j, o, b.Node, answer.Now)
+			s.signaledLocked(j, o.Signals, answer.Now)
 			if !o.Unrecorded && b.History > 0 {
 				lines := append(s.mu.runs[j.ID], line{run, o.Output})
 				s.mu.runs[j.ID] = lines[max(0, len(lines)-b.History):]
@@ -317,6 +320,7 @@ func (s *Store) removeLocked(j *durable.Job) (lines int) {
 	delete(s.mu.keys, j.Key)
 	delete(s.mu.runs, j.ID)
 	delete(s.mu.progress, j.ID)
+	delete(s.mu.steps, j.ID)
 	return lines
 }
 

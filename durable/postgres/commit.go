@@ -17,6 +17,9 @@ import (
 
 // Commit confirms claims and commits outcomes.
 func (s *Store) Commit(ctx context.Context, b store.CommitRequest) (store.CommitResult, error) {
+	if signals(b.Outcomes) {
+		return do(ctx, together(s.db), func(tx querier) (store.CommitResult, error) { return s.commitAll(ctx, tx, b, picky) })
+	}
 	return do(ctx, s.direct, func(q querier) (store.CommitResult, error) {
 		a, err := s.commitAll(ctx, q, b, patient)
 		if code(err) == lockNotAvailable {
@@ -74,6 +77,9 @@ func (s *Store) commitAll(ctx context.Context, q querier, b store.CommitRequest,
 		}
 		if early != 0 {
 			s.floors.lower(time.UnixMicro(early))
+		}
+		if err = signaled(ctx, q, b.Outcomes); err != nil {
+			return a, err
 		}
 	}
 	a.Now = sqlrow.Time(now)

@@ -25,6 +25,8 @@ func pruneJobs(state durable.State) string {
 		returning id
 	), runs as (
 		delete from executor_run where job in (select id from gone) returning job
+	), steps as (
+		delete from executor_step where job in (select id from gone)
 	) select (select count(*) from gone) + (select count(*) from runs)`, state)
 }
 

@@ -28,7 +28,7 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 			return answer, nil
 		}
 		if c.Op == durable.OpDelete {
-			return answer, tx.exec(ctx, `with runs as (delete from executor_run where job = $1) delete from executor_job where id = $1`, uuid(id))
+			return answer, tx.exec(ctx, `with runs as (delete from executor_run where job = $1), steps as (delete from executor_step where job = $1) delete from executor_job where id = $1`, uuid(id))
 		}
 		return answer, put(ctx, tx, j, now)
 	})

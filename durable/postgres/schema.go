@@ -151,6 +151,17 @@ var migrations = []string{
 	// What handlers say of the ends of their runs. Programs that do not know of it leave it empty.
 	`alter table executor_job add column label text not null default '';
 	alter table executor_run add column label text not null default '';`,
+
+	// The results of steps, and signals. Programs that do not know of it leave it as it is.
+	`create table executor_step (
+		job uuid not null,
+		occasion bigint not null,
+		signal boolean not null,
+		name text collate "C" not null,
+		result bytea,
+		noted bigint not null,
+		primary key (job, occasion, signal, name)
+	);`,
 }
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table

@@ -81,6 +81,9 @@ func (q *querier) commit(o *durable.Outcome, b store.CommitRequest, now int64) (
 		err := q.row("select count(*) from executor_job where id = ? and epoch = ?", []any{o.ID[:], o.Epoch}, &n)
 		return n > 0, err
 	}
+	if err == nil && len(o.Signals) > 0 {
+		err = q.signaled(o, now)
+	}
 	if err != nil || o.Unrecorded || b.History <= 0 {
 		return err == nil, err
 	}
@@ -126,6 +129,9 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 					return removed, err
 				}
 				removed += int(n)
+				if _, err := q.exec(removeSteps, id); err != nil {
+					return removed, err
+				}
 			}
 		}
 		if r.History > 0 {

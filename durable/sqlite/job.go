@@ -160,6 +160,9 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 		if c.Op == durable.OpDelete {
 			_, err := q.exec("delete from executor_run where job = ?", id[:])
 			if err == nil {
+				_, err = q.exec(removeSteps, id[:])
+			}
+			if err == nil {
 				_, err = q.exec("delete from executor_job where id = ?", id[:])
 			}
 			return answer, err

@@ -161,6 +161,17 @@ var migrations = []string{
 	// What handlers say of the ends of their runs. Programs that do not know of it leave it empty.
 	`alter table executor_job add column label text not null default '';
 	alter table executor_run add column label text not null default '';`,
+
+	// The results of steps, and signals. Programs that do not know of it leave it as it is.
+	`create table executor_step (
+		job blob not null,
+		occasion integer not null,
+		signal integer not null,
+		name text not null,
+		result blob,
+		noted integer not null,
+		primary key (job, occasion, signal, name)
+	) strict;`,
 }
 
 // copyJobs returns the statement that copies executor_job of the fifth version. What is not sound is dead, and each

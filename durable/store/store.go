@@ -142,6 +142,7 @@ type Full interface {
 	Pauses
 	ActLog
 	Reports
+	Steps
 
 	// Close closes the store.
 	Close() error
@@ -154,6 +155,7 @@ type Parts struct {
 	Pauses   Pauses
 	ActLog   ActLog
 	Reports  Reports
+	Steps    Steps
 	Tx       TxStore
 	Listener Listener
 }
@@ -166,6 +168,7 @@ func PartsOf(s Store) Parts {
 	p.Pauses, _ = s.(Pauses)
 	p.ActLog, _ = s.(ActLog)
 	p.Reports, _ = s.(Reports)
+	p.Steps, _ = s.(Steps)
 	p.Tx, _ = s.(TxStore)
 	p.Listener, _ = s.(Listener)
 	return p
@@ -360,6 +363,9 @@ type Outcome struct {
 	// that of the job in any case.
 	Run        Run
 	Unrecorded bool
+	// Signals are the names of those that the run waits for. If one is there by now, and the job waits or is paused, it
+	// is due at once.
+	Signals []string
 	// Output is kept with that line, and goes with it.
 	Output []byte
 }

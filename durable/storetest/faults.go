@@ -482,6 +482,11 @@ var calls = []faultCall{
 		}
 	}},
 	{"Commit", (*faulted).committing},
+	{"Commit of a run that waits for a signal", (*faulted).committingSignaled},
+	{"KeepStep", (*faulted).keepingStep},
+	{"Signal", func(b *faulted) told { return b.signaling(false) }},
+	{"Signal that is waited for", func(b *faulted) told { return b.signaling(true) }},
+	{"KeptSteps", reading(keptSteps)},
 	{"Change cancels", func(b *faulted) told {
 		return b.changing(durablestore.Change{Op: durablestore.OpCancel}, durablestore.Canceled)
 	}},

@@ -52,6 +52,25 @@ func (p partial) reports() store.Reports {
 	return p.parts.Reports
 }
 
+func (p partial) steps() store.Steps {
+	if p.parts.Steps == nil {
+		panic(lacking("store.Steps"))
+	}
+	return p.parts.Steps
+}
+
+func (p partial) KeptSteps(ctx context.Context, id store.ID) ([]store.KeptStep, error) {
+	return p.steps().KeptSteps(ctx, id)
+}
+
+func (p partial) KeepStep(ctx context.Context, of store.Ref, k store.KeptStep) ([]byte, bool, error) {
+	return p.steps().KeepStep(ctx, of, k)
+}
+
+func (p partial) Signal(ctx context.Context, id store.ID, name string, payload []byte) (store.Answer, error) {
+	return p.steps().Signal(ctx, id, name, payload)
+}
+
 func (p partial) Runs(ctx context.Context, id store.ID, before int64, limit int) ([]store.Run, error) {
 	return p.history().Runs(ctx, id, before, limit)
 }

@@ -18,7 +18,7 @@ var ErrRefused = errors.New("durable: run is no longer this node's")
 var permanent = executor.Permanent(errors.New("permanent"))
 
 // Snooze returns an error by which a handler puts its job off by d.
-func Snooze(d time.Duration) error { return &snoozeError{d} }
+func Snooze(d time.Duration) error { return &snoozeError{d: d} }
 
 // Snoozed reports whether a handler that returns err has its job put off, and by how long.
 func Snoozed(err error) (d time.Duration, ok bool) {
@@ -29,6 +29,15 @@ func Snoozed(err error) (d time.Duration, ok bool) {
 	return snooze.d, true
 }
 
-type snoozeError struct{ d time.Duration }
+type snoozeError struct {
+	d     time.Duration
+	until time.Time // when the job is due, if not zero
+	why   string    // what the run does meanwhile, if not ""
+}
 
-func (e *snoozeError) Error() string { return fmt.Sprintf("durable: put off by %v", e.d) }
+func (e *snoozeError) Error() string {
+	if e.why != "" {
+		return "durable: put off: it " + e.why
+	}
+	return fmt.Sprintf("durable: put off by %v", e.d)
+}

@@ -12,6 +12,9 @@ type Kind struct {
 	Limit      int // on this node; 0 for none
 	Global     int // on all nodes together; 0 for none
 	First, Max time.Duration
+	// Encode returns what is stored of a value, and Decode reads that. what says what it is.
+	Encode func(what string, v any, limit int) ([]byte, error)
+	Decode func(what string, data []byte, v any) error
 	// Handle decodes the payload, calls the user's function, and encodes the result.
 	Handle func(ctx context.Context, payload []byte) (result []byte, err error)
 }

@@ -170,7 +170,11 @@ func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byt
 		o.State = store.Canceled
 		return o
 	case errors.As(err, &snooze):
-		return r.untried(store.RunSnoozed, started, err, snooze.d)
+		o := r.untried(store.RunSnoozed, started, err, snooze.d)
+		if o.Signals = r.steps.signals(); !snooze.until.IsZero() {
+			o.Due = snooze.until
+		}
+		return o
 	case errors.Is(cause, executor.ErrShutdown), errors.Is(cause, ErrLeaseLost):
 		return r.cutShort(started, err)
 	case errors.Is(err, permanent), r.job.Attempt >= r.job.Attempts:

@@ -37,6 +37,8 @@ type run struct {
 	label atomic.Pointer[string]
 	// noted is set when the store has, or will have, that it has begun.
 	noted atomic.Bool
+	// steps are what its handler knows of them.
+	steps steps
 	// last is the outcome of the run while its trigger is asked for the next time; nil before.
 	last *store.Outcome
 

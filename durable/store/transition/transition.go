@@ -125,6 +125,9 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 	}
 	j.Payload, j.Priority, j.Attempts = n.Payload, n.Priority, n.Attempts
 	j.Timeout, j.Meta = n.Timeout.Truncate(time.Microsecond), meta(n)
+	if j.Anchor = j.Anchor.Add(time.Microsecond); now.After(j.Anchor) { // no other occasion of the job had it
+		j.Anchor = now
+	}
 	t := first(n, now)
 	if granted {
 		j.NextDue = t
@@ -298,6 +301,15 @@ func Commit(j *store.Job, o store.Outcome, node string, now time.Time) store.Run
 	}
 	j.Pending, j.NextDue = store.PendingNone, time.Time{}
 	return run
+}
+
+// Wake makes a job due for which a signal has come that it waits for, and reports whether that has changed it.
+func Wake(j *store.Job, now time.Time) bool {
+	if j.State != store.Waiting && j.State != store.Paused || !j.Due.After(now) {
+		return false
+	}
+	j.Due, j.Updated = now, now
+	return true
 }
 
 // Line completes a line of the history for a job whose Runs counts it.

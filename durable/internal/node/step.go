@@ -1,0 +1,203 @@
+package node
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/executor-go/executor/durable/internal/argument"
+	"github.com/executor-go/executor/durable/internal/timetable"
+	"github.com/executor-go/executor/durable/store"
+)
+
+// steps are what a run knows of the steps of its job.
+type steps struct {
+	mu  sync.Mutex
+	all map[stepName]*step // nil until the store was asked for what is kept
+}
+
+// A stepName is the name of a step, or that of a signal.
+type stepName struct {
+	name   string
+	signal bool
+}
+
+// A step is one of a run.
+type step struct {
+	as     string // what it is in this run; "" if it has not been called
+	busy   bool
+	result []byte // nil if there is none yet
+	waited bool   // it is a signal that the store knows to be waited for
+	called bool   // it is a signal that this run waits for
+}
+
+// readSteps asks the store for what is kept, unless that is known.
+func (r *run) readSteps(ctx context.Context) error {
+	s := &r.steps
+	s.mu.Lock()
+	known := s.all != nil
+	s.mu.Unlock()
+	if known {
+		return nil
+	}
+	var kept []store.KeptStep
+	err := r.insist(ctx, "kept_steps", func(ctx context.Context) (err error) {
+		kept, err = r.n.cfg.Parts.Steps.KeptSteps(ctx, r.job.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all != nil { // by another goroutine meanwhile
+		return nil
+	}
+	s.all = make(map[stepName]*step)
+	for _, k := range kept {
+		if k.Occasion.Equal(r.job.Occasion()) {
+			s.all[stepName{k.Name, k.Signal}] = &step{result: k.Result, waited: k.Result == nil}
+		}
+	}
+	return nil
+}
+
+// beginStep returns the step with a name, which is as, and is busy until endStep is called.
+func (r *run) beginStep(ctx context.Context, name stepName, as string) (*step, error) {
+	if r.inTx.Load() {
+		return nil, argument.Invalid("durable: step %q: it comes after CompleteTx, by which the run is over; let CompleteTx be the last", name.name)
+	}
+	if err := r.readSteps(ctx); err != nil {
+		return nil, err
+	}
+	s := &r.steps
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.all[name]
+	switch {
+	case t == nil:
+		t = new(step)
+		s.all[name] = t
+	case t.busy:
+		return nil, argument.Invalid("durable: step %q: it is running already in this run; give each step a name of its own", name.name)
+	case t.as != "" && t.as != as:
+		return nil, argument.Invalid("durable: step %q: it is %s, and was %s before in this run; give each step a name of its own", name.name, as, t.as)
+	}
+	t.as, t.busy, t.called = as, true, name.signal
+	return t, nil
+}
+
+// endStep takes the result of a step, nil if it has none.
+func (r *run) endStep(t *step, result *[]byte) {
+	r.steps.mu.Lock()
+	defer r.steps.mu.Unlock()
+	t.busy, t.result = false, *result
+}
+
+// signals returns the names of the signals that the run waits for.
+func (s *steps) signals() (names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, t := range s.all {
+		if t.called && t.result == nil {
+			names = append(names, name.name)
+		}
+	}
+	return names
+}
+
+// insist makes a call of the store until it succeeds or ctx ends, which does not break it off: once a step has done its
+// work, its result is worth more than the time of the handler.
+func (r *run) insist(ctx context.Context, what string, call func(context.Context) error) error {
+	o := r.n.outage(what)
+	o.health = new(health) // that of the node does not depend on a handler that may be over
+	for {
+		opCtx, cancel := r.n.opContext(context.WithoutCancel(ctx))
+		err := call(opCtx)
+		cancel()
+		if o.over(err) {
+			return nil
+		}
+		if o.wait(ctx); ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// keep keeps a step, and returns the result that the store has.
+func (r *run) keep(ctx context.Context, k store.KeptStep) (result []byte, err error) {
+	k.Occasion = r.job.Occasion()
+	ok := false
+	err = r.insist(ctx, "keep_step", func(ctx context.Context) (err error) {
+		result, ok, err = r.n.cfg.Parts.Steps.KeepStep(ctx, r.ref(), k)
+		return err
+	})
+	if err == nil && !ok {
+		err = ErrRefused
+	}
+	return result, err
+}
+
+// Step returns the result of a step: the one that is kept, or else that of do, which is kept then. In one run the name
+// is always for the same, which as says.
+func (h Handling) Step(ctx context.Context, name, as string, do func() ([]byte, error)) (result []byte, err error) {
+	t, err := h.run.beginStep(ctx, stepName{name, false}, as)
+	if err != nil {
+		return nil, err
+	}
+	result = t.result
+	defer h.run.endStep(t, &result)
+	if result != nil {
+		return result, nil
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	done, err := do()
+	if err != nil {
+		return nil, err
+	}
+	result, err = h.run.keep(ctx, store.KeptStep{Name: name, Result: done})
+	return result, err
+}
+
+// forever is how long a job waits for a signal.
+const forever = 100 * 365 * 24 * time.Hour
+
+// Signal returns the payload of a signal. If it has not come, the error is one by which the job waits for it.
+func (h Handling) Signal(ctx context.Context, name, as string) (payload []byte, err error) {
+	t, err := h.run.beginStep(ctx, stepName{name, true}, as)
+	if err != nil {
+		return nil, err
+	}
+	payload = t.result
+	defer h.run.endStep(t, &payload)
+	if payload != nil {
+		return payload, nil
+	}
+	if !t.waited {
+		if payload, err = h.run.keep(ctx, store.KeptStep{Name: name, Signal: true}); err != nil || payload != nil {
+			return payload, err
+		}
+		t.waited = true
+	}
+	return nil, &snoozeError{d: forever, why: "waits for the signal " + name}
+}
+
+// Now returns the time of the store.
+func (h Handling) Now() time.Time { return h.run.n.clock.Now() }
+
+// Kind returns the kind of the job.
+func (h Handling) Kind() *Kind { return h.run.kind }
+
+// HasSteps reports whether the store keeps steps.
+func (h Handling) HasSteps() bool { return h.run.n.cfg.Parts.Steps != nil }
+
+// SleepUntil returns an error by which the job is put off until then, nil if the time has come.
+func (h Handling) SleepUntil(t time.Time) error {
+	d := t.Sub(h.Now())
+	if d <= 0 {
+		return nil
+	}
+	return &snoozeError{d: d, until: timetable.Ceil(t), why: "sleeps until " + t.Format(time.RFC3339)}
+}

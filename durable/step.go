@@ -1,0 +1,160 @@
+package durable
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/executor-go/executor/durable/internal/node"
+)
+
+// Step calls fn, and keeps what it returns in the store under a name. The next run of the same occurrence, after a
+// failure or the death of the node, gets that and does not call fn again. So a handler of several steps goes on where it
+// was; it is begun from its top, and is free to do other things the next time. The result is what JSON makes of it, also
+// in the run that has called fn.
+//
+// An error of fn is returned as it is, and is not kept. If the program dies between the end of fn and the commit of its
+// result, fn is called again: let what it does bear that, as by an idempotency key made of Current's ID and the name.
+// Step does not return before the result is kept; while the store does not answer it goes on trying, until ctx ends. If
+// the run is no longer this node's, the result is not kept, and the error is ErrRefused: return it. Once ctx has ended,
+// fn is not called, and the error is the cause.
+//
+// A name has 1 to MaxStep bytes, and means one step: a second call with it in the same run returns the same result. If it
+// has another type, or the first one has not returned, that is an error that matches executor.ErrInvalid, as are a ctx
+// that is not a handler's, a call after CompleteTx, a nil fn, and a store that is no store.Steps. Steps with other names
+// may run at the same time, and one in another. A result has up to MaxResult bytes, and one that has more is a Permanent
+// error.
+//
+// What is kept goes with the job, when that is deleted or pruned, or with the first step of its next occurrence. If a job
+// that runs once is asked for again, by Replace or ReuseKey, it begins anew; one that is revived goes on. Reschedule and
+// RunNow make another occurrence of a periodic job, and none of one that runs once. A handler that has no step costs nothing; one that has some costs a read of what is kept, and a commit for each that is new.
+func Step[T any](ctx context.Context, name string, fn func(ctx context.Context) (T, error)) (T, error) {
+	var v T
+	h, err := stepping(ctx, "step", name)
+	if err == nil && fn == nil {
+		err = invalid("step %q: its function must not be nil", name)
+	}
+	if err != nil {
+		return v, err
+	}
+	data, err := h.Step(ctx, name, "a Step of "+reflect.TypeFor[T]().String(), func() ([]byte, error) {
+		v, err := fn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return h.Kind().Encode(fmt.Sprintf("result of step %q", name), v, MaxResult)
+	})
+	if err != nil {
+		return v, err
+	}
+	return v, h.Kind().Decode(fmt.Sprintf("result of step %q", name), data, &v)
+}
+
+// Sleep puts the job off until d after the first call with this name in the occurrence. Until then it returns an error,
+// which the handler must return: the run ends, as by Snooze, and holds no worker meanwhile. The next one begins at that
+// time, calls Sleep again, and gets nil; what was done before stands in steps.
+//
+// Names are those of steps, and so are other errors. A d of no more than 0 returns nil at once. RunNow does not shorten a
+// Sleep.
+func Sleep(ctx context.Context, name string, d time.Duration) error {
+	h, err := stepping(ctx, "sleep", name)
+	if err != nil {
+		return err
+	}
+	data, err := h.Step(ctx, name, "a Sleep", func() ([]byte, error) {
+		return json.Marshal(h.Now().Add(max(d, 0)).UTC())
+	})
+	if err != nil {
+		return err
+	}
+	var until time.Time
+	if err := json.Unmarshal(data, &until); err != nil {
+		return fmt.Errorf("durable: sleep %q: %w", name, err)
+	}
+	return h.SleepUntil(until)
+}
+
+// Wait returns the payload of the signal with that name, which Jobs.Signal sends to the job, once it has come for this
+// occurrence. Until then it returns an error, which the handler must return: the run ends, as by Snooze, and the job
+// waits, for a hundred years, without a worker. The signal makes it due. Each later run gets the same payload.
+//
+// To wait no longer than some time, call Sleep when Wait has put the run off, as Snoozed tells: the job is due at what comes
+// first. Other errors are those of Step. A signal may have the name of a
+// step.
+func Wait[T any](ctx context.Context, name string) (T, error) {
+	var v T
+	h, err := stepping(ctx, "signal", name)
+	if err != nil {
+		return v, err
+	}
+	data, err := h.Signal(ctx, name, "a Wait for "+reflect.TypeFor[T]().String())
+	if err != nil {
+		return v, err
+	}
+	return v, h.Kind().Decode(fmt.Sprintf("payload of signal %q", name), data, &v)
+}
+
+// stepping returns the run of a handler that may have steps, and checks the name of one.
+func stepping(ctx context.Context, what, name string) (node.Handling, error) {
+	mustContext(ctx)
+	if err := checkName(what, name, MaxStep); err != nil {
+		return node.Handling{}, err
+	}
+	h, ok := node.Of(ctx)
+	switch {
+	case !ok:
+		return h, invalid("%s %q: the context must be that of a handler of durable jobs", what, name)
+	case !h.HasSteps():
+		return h, invalid("%s %q: the store does not have the methods of store.Steps", what, name)
+	}
+	return h, nil
+}
+
+// Signal sends a signal to the occurrence of a job that runs, or is next, for Wait to return. If the job waits for it,
+// it is due at once; else it gets it when it calls Wait. The payload has up to MaxPayload bytes as it is stored. It is to
+// be of Wait's type, which Signal does not check.
+//
+// The first signal of a name counts: the answer is TooLate for another one, unless its payload is the same, and for a
+// job that is over. A call may be repeated after an error. If an occurrence of a periodic job is left out, as others are
+// made up for by one run, a signal to it is left out, too.
+func (j *Jobs) Signal(ctx context.Context, id ID, name string, payload any) (Answer, error) {
+	mustContext(ctx)
+	if err := checkName("signal", name, MaxStep); err != nil {
+		return NotFound, err
+	}
+	if j.parts.Steps == nil {
+		return NotFound, j.lacks("signal", "Steps")
+	}
+	job, err := j.store.Get(ctx, id)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return NotFound, nil
+	case err != nil:
+		return NotFound, failed("signal", err)
+	}
+	data, err := j.encode(job.Kind, "payload of the signal", payload, MaxPayload)
+	if err != nil {
+		return NotFound, err
+	}
+	answer, err := j.parts.Steps.Signal(ctx, id, name, data)
+	if err == nil && answer == Applied {
+		if n := j.node(); n != nil {
+			n.Wake()
+		}
+	}
+	return answer, failed("signal", err)
+}
+
+// Steps returns what is kept of the steps of a job, and of its signals, in the order in which it was kept: those of the
+// present occurrence and, until that has its first step, of the one before. Of a job that is not there, it is nothing.
+func (j *Jobs) Steps(ctx context.Context, id ID) ([]KeptStep, error) {
+	mustContext(ctx)
+	if j.parts.Steps == nil {
+		return nil, j.lacks("steps", "Steps")
+	}
+	kept, err := j.parts.Steps.KeptSteps(ctx, id)
+	return kept, failed("steps", err)
+}
