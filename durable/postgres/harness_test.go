@@ -11,6 +11,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/pgtest"
+	"github.com/executor-go/executor/durable/internal/steptest"
 	"github.com/executor-go/executor/durable/postgres"
 	durablestore "github.com/executor-go/executor/durable/store"
 )
@@ -93,6 +94,9 @@ func uuidText(j durable.Job) string { return j.ID.String() }
 var server *pgtest.Server
 
 func TestMain(m *testing.M) {
+	if steptest.Child(func() (durable.Store, error) { return postgres.Open(os.Getenv(stepsDSN)) }) {
+		return
+	}
 	os.Exit(pgtest.Main(func() int {
 		defer closeLeft()
 		return m.Run()
