@@ -4,7 +4,6 @@ package durabletest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -116,9 +115,9 @@ func Added[P any](t testing.TB, jobs *durable.Jobs, kind string) []P {
 			t.Fatal(err)
 		}
 		for _, j := range page {
-			var p P
-			if err := json.Unmarshal(j.Payload, &p); err != nil {
-				t.Fatalf("durabletest: payload of job %s of kind %q: %v", j.ID, kind, err)
+			p, err := durable.Client[P, any](jobs, kind).Payload(j)
+			if err != nil {
+				t.Fatalf("durabletest: kind %q: %v", kind, err)
 			}
 			payloads = append(payloads, p)
 		}
