@@ -22,6 +22,8 @@
 // once. Unless its handler fails or puts it off, it is begun twice only if a node lost its lease while it was running,
 // or was shut down and cut it short: so handlers must allow being run again. What helps them:
 //
+//   - Step keeps the result of a part of the handler, which no later run of the occurrence does again; Sleep and Wait end
+//     a run until a time or a signal.
 //   - CompleteTx commits the end of a run together with what the handler did in the same database: that is exactly
 //     once.
 //   - FencingToken grows from run to run of a job; a system outside that declines smaller tokens is safe from a node

@@ -66,7 +66,8 @@ func mustContext(ctx context.Context) {
 // around it. A job that was canceled meanwhile is not put off.
 func Snooze(d time.Duration) error { return node.Snooze(max(d, 0)) }
 
-// Snoozed reports whether a handler that returns err has its job put off, and by how long, as by an error of Snooze.
+// Snoozed reports whether a handler that returns err has its job put off, and by how long, as by an error of Snooze,
+// Sleep or Wait.
 func Snoozed(err error) (d time.Duration, ok bool) { return node.Snoozed(err) }
 
 // A JobError is the outcome of a job that did not succeed, as Await returns it. It matches ErrDead or

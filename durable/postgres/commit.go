@@ -78,9 +78,6 @@ func (s *Store) commitAll(ctx context.Context, q querier, b store.CommitRequest,
 		if early != 0 {
 			s.floors.lower(time.UnixMicro(early))
 		}
-		if err = signaled(ctx, q, b.Outcomes); err != nil {
-			return a, err
-		}
 	}
 	a.Now = sqlrow.Time(now)
 	return a, nil
@@ -223,6 +220,9 @@ func commit(ctx context.Context, q querier, statement string, b store.CommitRequ
 	a.Committed, err = readDone(n, now, &early, q.queryRow(ctx, statement, ids, epochs, states, dues, occurrences,
 		attempts, errs, results, recorded, runs, runAttempts, started, finished, verdicts, b.Node, b.History, outputs,
 		runErrs, labels))
+	if err == nil {
+		err = signaled(ctx, q, b.Outcomes, a.Committed)
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -108,13 +108,17 @@ var wakeJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 		returning id
 	) select count(*) from u`)
 
-// signaled makes the jobs due for which signals have come that their runs wait for.
-func signaled(ctx context.Context, q querier, outcomes []durable.Outcome) error {
+// signaled makes the jobs due, of those whose outcomes are done just now, for which signals have come that their runs wait
+// for.
+func signaled(ctx context.Context, q querier, outcomes []durable.Outcome, done []bool) error {
 	var ids []pgtype.UUID
 	var epochs []int64
 	var names []string
 	for i := range outcomes {
 		o := &outcomes[i]
+		if !done[i] {
+			continue
+		}
 		for _, name := range o.Signals {
 			ids, epochs, names = append(ids, uuid(o.ID)), append(epochs, o.Epoch), append(names, name)
 		}

@@ -363,8 +363,8 @@ type Outcome struct {
 	// that of the job in any case.
 	Run        Run
 	Unrecorded bool
-	// Signals are the names of those that the run waits for. If one is there by now, and the job waits or is paused, it
-	// is due at once.
+	// Signals are the names of those that the run waits for. If one is there by now, and the job waits or is paused, the
+	// job is due at once.
 	Signals []string
 	// Output is kept with that line, and goes with it.
 	Output []byte

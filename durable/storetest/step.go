@@ -126,6 +126,42 @@ func keepsNoStepsOfZombies(b *bench) {
 	}
 }
 
+// A node that takes a job over sees each step of the run before that was kept, and none is kept after that: also while
+// both happen at the same time.
+func keepsStepsBeforeTheNextRun(b *bench) {
+	node := b.node("a")
+	for i := range 20 {
+		j := b.running(node)
+		var wg sync.WaitGroup
+		kept := make([]bool, 10)
+		wg.Go(func() {
+			for n := range kept {
+				_, ok, err := b.store.parts.Steps.KeepStep(b.Context(), store.Ref{ID: j.ID, Epoch: j.Epoch}, stepOf(j, fmt.Sprint(n), "1"))
+				if err != nil {
+					b.Error(err)
+				}
+				kept[n] = ok
+			}
+		})
+		for range i % 7 { // at another moment each time
+			must(b.store.Now(b.Context()))
+		}
+		var next []durable.Job
+		for begun := time.Now(); len(next) == 0 && time.Since(begun) < patience; {
+			must(b.store.Release(b.Context(), node, nil)) // which may leave it, as its row is locked
+			next = b.claim(node)
+		}
+		seen := b.steps(j.ID)
+		wg.Wait()
+		for n, ok := range kept {
+			if there := slices.Contains(seen, fmt.Sprint(n, "=1")); ok != there {
+				b.Errorf("step %d: the run was told %t, and the next one has seen %t", n, ok, there)
+			}
+		}
+		b.settle(node, outcome(next[0]))
+	}
+}
+
 // What the runs of a job have kept is there for the next, after a failure, a release and the death of a node.
 func keepsStepsForTheNextRun(b *bench) {
 	node := b.node("a")

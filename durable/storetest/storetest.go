@@ -124,6 +124,7 @@ var tests = []struct {
 	{"KeepStepKeepsAnyBytes", keepsSteps},
 	{"KeepStepTwiceKeepsTheFirst", keepsStepsOnce},
 	{"KeepStepOfAZombieIsRefused", keepsNoStepsOfZombies},
+	{"KeepStepIsBeforeTheNextRun", keepsStepsBeforeTheNextRun},
 	{"KeepStepIsForTheNextRun", keepsStepsForTheNextRun},
 	{"KeepStepIsForOneOccasion", keepsStepsOfOneOccasion},
 	{"KeepStepIsNotForAnotherAsk", keepsNoStepsOfAnotherAsk},

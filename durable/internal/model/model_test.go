@@ -83,6 +83,13 @@ func TestStoresAgree(t *testing.T) {
 				if len(m.jobs) > 0 {
 					id := m.jobs[m.IntN(len(m.jobs))].ID
 					m.compare("runs", func(s durable.Store) (any, error) { return s.Runs(t.Context(), id, 0, 100) })
+					m.compare("kept steps", func(s durable.Store) (any, error) {
+						kept, err := s.KeptSteps(t.Context(), id)
+						slices.SortFunc(kept, func(a, b durable.KeptStep) int {
+							return cmp.Or(a.Occasion.Compare(b.Occasion), cmp.Compare(a.Name, b.Name), cmp.Compare(len(a.Result), len(b.Result)))
+						})
+						return kept, err
+					})
 				}
 			}
 		})
@@ -191,6 +198,9 @@ func (m *model) batch() durablestore.CommitRequest {
 			Due: m.time(), Occurrence: m.time(), Attempt: m.IntN(3), Error: pick(m, "", "no"), Result: pick(m, nil,
 				[]byte("1")), Unrecorded: m.IntN(4) == 0,
 		}
+		if o.State == durable.Waiting {
+			o.Signals = pick(m, nil, []string{"go"}, []string{"stop", "go"})
+		}
 		if o.State == durable.Succeeded && m.IntN(3) > 0 {
 			o.Due = time.Time{}
 		}
@@ -270,6 +280,27 @@ func (m *model) call() {
 			}
 		}
 		m.compare("release "+node, func(s durable.Store) (any, error) { return s.Release(ctx, node, keep) })
+	case n < 74:
+		ref, _ := m.ref()
+		k := durable.KeptStep{Name: pick(m, "go", "stop"), Signal: m.IntN(3) > 0, Result: []byte(pick(m, "1", "2"))}
+		if k.Signal {
+			k.Result = nil
+		}
+		m.compare(fmt.Sprintf("keep %v %+v", ref, k), func(s durable.Store) (any, error) {
+			j, err := there(s.Get(ctx, ref.ID))
+			if err != nil {
+				return nil, err
+			}
+			of, k := j.(durable.Job), k
+			k.Occasion = of.Occasion()
+			result, ok, err := s.KeepStep(ctx, ref, k)
+			return fmt.Sprintf("%q %t", result, ok), err
+		})
+	case n < 80:
+		ref, _ := m.ref()
+		name, payload := pick(m, "go", "stop"), []byte(pick(m, "1", "2"))
+		m.compare(fmt.Sprintf("signal %v %s", ref.ID, name),
+			func(s durable.Store) (any, error) { return s.Signal(ctx, ref.ID, name, payload) })
 	case n < 96:
 		ref, _ := m.ref()
 		waits := pick(m, durable.OpCancel, durable.OpPause, durable.OpReschedule) // for the end of a run
