@@ -1,10 +1,8 @@
 package durable
 
 import (
-	"cmp"
 	"container/list"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/executor-go/executor/durable/internal/timetable"
@@ -109,35 +107,6 @@ func (j *Jobs) Find(ctx context.Context, key string) (Job, error) {
 	}
 	job, err := j.store.Find(ctx, key)
 	return job, failed("find", err)
-}
-
-// List returns the jobs that f selects, in the order of their IDs. For the next page set f.After to the last ID of this
-// one.
-func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
-	mustContext(ctx)
-	if err := checkLimit(f.Limit); err != nil {
-		return nil, err
-	}
-	if f.Kind != "" && checkName("kind", f.Kind, MaxKind) != nil || f.Prefix != "" && checkName("prefix", f.Prefix, MaxKey) != nil {
-		return nil, nil // as in Find
-	}
-	jobs, err := j.store.List(ctx, f)
-	return jobs, failed("list", err)
-}
-
-// Counts returns how many jobs there are of each kind in each state that some are in, ordered by both: for a dashboard,
-// say, or an alert if the Due of those that wait is long past. The store looks at all jobs that it keeps, so do not ask
-// each second where there are millions.
-func (j *Jobs) Counts(ctx context.Context) ([]Count, error) {
-	mustContext(ctx)
-	if j.parts.Counter == nil {
-		return nil, j.lacks("counts", "Counter")
-	}
-	counts, err := j.parts.Counter.Counts(ctx)
-	slices.SortFunc(counts, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
-	})
-	return counts, failed("counts", err)
 }
 
 // History returns up to limit of a job's runs, the latest first. For the next page set before to the last Seq of this

@@ -77,7 +77,7 @@ func TestJobsPanicOnNilContext(t *testing.T) {
 		"Get":            func() { jobs.Get(none, id) },
 		"Find":           func() { jobs.Find(none, "key") },
 		"List":           func() { jobs.List(none, durable.Filter{}) },
-		"Counts":         func() { jobs.Counts(none) },
+		"Counts":         func() { jobs.Counts(none, durable.Filter{}) },
 		"History":        func() { jobs.History(none, id, 0, 1) },
 		"PauseKind":      func() { jobs.PauseKind(none, "k") },
 		"PausedKinds":    func() { jobs.PausedKinds(none) },

@@ -366,7 +366,7 @@ func ExampleJobs_Counts() {
 	if _, err := jobs.Cancel(ctx, id); err != nil {
 		log.Fatal(err)
 	}
-	counts, err := jobs.Counts(ctx)
+	counts, err := jobs.Counts(ctx, durable.Filter{})
 	if err != nil {
 		log.Fatal(err)
 	}

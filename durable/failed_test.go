@@ -27,7 +27,9 @@ func (downStore) Find(context.Context, string) (j durable.Job, err error)    { r
 func (downStore) List(context.Context, durable.Filter) (j []durable.Job, err error) {
 	return j, errDown
 }
-func (downStore) Counts(context.Context) (c []durable.Count, err error) { return c, errDown }
+func (downStore) Counts(context.Context, durable.Filter) (c []durable.Count, err error) {
+	return c, errDown
+}
 func (downStore) Runs(context.Context, durable.ID, int64, int) ([]durable.Run, error) {
 	return nil, errDown
 }

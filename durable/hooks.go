@@ -18,7 +18,7 @@ import (
 type Hooks struct {
 	// Adding is called in place of each call of the store that adds jobs, or registers a periodic one, by the goroutine
 	// of the caller. It calls add, which makes the call; the jobs are checked by then. Before that it may set the Meta
-	// of the jobs, and nothing else of them. What Adding returns is the error of the caller's. If it does not call add,
+	// and the Tags of the jobs, and nothing else of them. What Adding returns is the error of the caller's. If it does not call add,
 	// nothing is added, and a nil error becomes one that says so.
 	//
 	// ctx is the caller's. add is called once, by the goroutine of Adding, with ctx, for which nil stands, or with one
@@ -131,6 +131,11 @@ func (j *Jobs) adding(ctx context.Context, jobs []NewJob, add func(context.Conte
 			if err := checkMeta(jobs[i].Meta); err != nil {
 				return err
 			}
+			tags, err := tagsOf(jobs[i].Tags)
+			if err != nil {
+				return err
+			}
+			jobs[i].Tags = tags
 		}
 		return add(ctx)
 	}
@@ -140,12 +145,12 @@ func (j *Jobs) adding(ctx context.Context, jobs []NewJob, add func(context.Conte
 	}
 	shown := slices.Clone(jobs)
 	for i := range shown {
-		shown[i].Meta = maps.Clone(jobs[i].Meta)
+		shown[i].Meta, shown[i].Tags = maps.Clone(jobs[i].Meta), slices.Clone(jobs[i].Tags)
 	}
 	return j.surround(ctx, "Adding", func(add func(context.Context) error) error { return hook(ctx, shown, add) },
 		func(ctx context.Context) error {
 			for i := range jobs {
-				jobs[i].Meta = maps.Clone(shown[i].Meta)
+				jobs[i].Meta, jobs[i].Tags = maps.Clone(shown[i].Meta), slices.Clone(shown[i].Tags)
 			}
 			return checked(ctx)
 		})

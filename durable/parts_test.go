@@ -44,7 +44,7 @@ func TestStoreWithoutParts(t *testing.T) {
 						_, err := jobs.Output(ctx, id, 0)
 						return err
 					},
-					"Counter":  func() error { _, err := jobs.Counts(ctx); return err },
+					"Counter":  func() error { _, err := jobs.Counts(ctx, durable.Filter{}); return err },
 					"Counter ": func() error { _, err := jobs.DeadGroups(ctx); return err },
 					"Pauses":   func() error { return jobs.PauseKind(ctx, "k") },
 					"Pauses ":  func() error { _, err := jobs.PausedKinds(ctx); return err },

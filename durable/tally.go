@@ -32,7 +32,7 @@ func (j *Jobs) Tally(ctx context.Context, age time.Duration) (counts []Count, as
 		return slices.Clone(t.counts), t.asOf, nil
 	}
 	asOf = time.Now()
-	if counts, err = j.Counts(ctx); err != nil {
+	if counts, err = j.Counts(ctx, Filter{}); err != nil {
 		return nil, time.Time{}, err
 	}
 	t.counts, t.asOf = counts, asOf

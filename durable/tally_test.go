@@ -20,7 +20,7 @@ type counting struct {
 	err        atomic.Pointer[error]
 }
 
-func (s *counting) Counts(ctx context.Context) ([]durable.Count, error) {
+func (s *counting) Counts(ctx context.Context, f durable.Filter) ([]durable.Count, error) {
 	s.calls.Add(1)
 	if s.now.Add(1) > 1 {
 		panic("two at once")
@@ -30,7 +30,7 @@ func (s *counting) Counts(ctx context.Context) ([]durable.Count, error) {
 	if err := s.err.Load(); err != nil {
 		return nil, *err
 	}
-	return s.Store.Counts(ctx)
+	return s.Store.Counts(ctx, f)
 }
 
 // However many ask for counts, the store is asked once in the age that they allow.

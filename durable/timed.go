@@ -146,9 +146,9 @@ func (t timedCounter) Kinds(ctx context.Context) (kinds []string, err error) {
 	return t.Counter.Kinds(ctx)
 }
 
-func (t timedCounter) Counts(ctx context.Context) (counts []Count, err error) {
+func (t timedCounter) Counts(ctx context.Context, f Filter) (counts []Count, err error) {
 	defer t.jobs.calledStore("counts", time.Now(), &err)
-	return t.Counter.Counts(ctx)
+	return t.Counter.Counts(ctx, f)
 }
 
 func (t timedPauses) PauseKind(ctx context.Context, kind string, pause bool) (err error) {

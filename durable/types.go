@@ -45,8 +45,10 @@ type (
 	Change = store.Change
 	// An Op is what a Change does.
 	Op = store.Op
-	// A Filter selects jobs for List.
+	// A Filter selects jobs for List, Counts and ChangeAll.
 	Filter = store.Filter
+	// A TimeRange is the times not before From, and before Until.
+	TimeRange = store.TimeRange
 	// A LatestFilter selects runs for Latest.
 	LatestFilter = store.LatestFilter
 	// A Count is how many jobs of a kind are in a state.
@@ -121,6 +123,10 @@ const (
 const (
 	// MaxMeta is the most bytes of the Meta of a job as JSON.
 	MaxMeta = store.MaxMeta
+	// MaxTags is how many tags a job may have, see WithTags.
+	MaxTags = store.MaxTags
+	// MaxTag is how many bytes a tag may have.
+	MaxTag = store.MaxTag
 	// MaxLabel is how many bytes of a label are kept, see SetLabel.
 	MaxLabel = store.MaxLabel
 	// MaxLost is how many runs in a row of a periodic job may be lost with their nodes. Then the job is dead.

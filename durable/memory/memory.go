@@ -10,7 +10,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -356,9 +355,7 @@ func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, erro
 	byID := func(a, b *durable.Job) int { return bytes.Compare(a.ID[:], b.ID[:]) }
 	var last *durable.Job // one that comes after it is not on the page; nil if not known
 	for _, j := range s.mu.jobs {
-		if bytes.Compare(j.ID[:], f.After[:]) <= 0 || last != nil && byID(j, last) > 0 ||
-			f.Kind != "" && j.Kind != f.Kind || !strings.HasPrefix(j.Key, f.Prefix) ||
-			len(f.States) > 0 && !slices.Contains(f.States, j.State) {
+		if bytes.Compare(j.ID[:], f.After[:]) <= 0 || last != nil && byID(j, last) > 0 || !f.Matches(j) {
 			continue
 		}
 		if found = append(found, j); len(found)/2 >= f.Limit {
@@ -401,12 +398,15 @@ func (s *Store) Kinds(ctx context.Context) ([]string, error) {
 	return kinds, nil
 }
 
-// Counts counts the jobs of each kind in each state.
-func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
+// Counts counts the jobs that f selects, of each kind in each state.
+func (s *Store) Counts(ctx context.Context, f durable.Filter) ([]durable.Count, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var counts []durable.Count
 	for _, j := range s.mu.jobs {
+		if !f.Matches(j) {
+			continue
+		}
 		i := slices.IndexFunc(counts, func(c durable.Count) bool { return c.Kind == j.Kind && c.State == j.State })
 		if i < 0 {
 			i, counts = len(counts), append(counts, durable.Count{Kind: j.Kind, State: j.State, Due: j.Due})

@@ -22,7 +22,7 @@ type failing struct{ durable.Store }
 
 var errDown = errors.New("down")
 
-func (failing) Counts(context.Context) ([]durable.Count, error) { return nil, errDown }
+func (failing) Counts(context.Context, durable.Filter) ([]durable.Count, error) { return nil, errDown }
 
 // want compares some of what was collected.
 func want(t *testing.T, got, want map[string]float64) {
@@ -56,7 +56,7 @@ func TestMetricsCountJobs(t *testing.T) {
 			await(t, jobs, id)
 		}
 		must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, 1))
-		if _, err := jobs.Counts(t.Context()); err == nil {
+		if _, err := jobs.Counts(t.Context(), durable.Filter{}); err == nil {
 			t.Error("the store has not failed")
 		}
 		stop()

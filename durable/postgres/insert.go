@@ -21,29 +21,34 @@ import (
 // rest to transition.New itself. If $18 is true, it is in a caller's transaction, whose commit, which may be late, notifies
 // the nodes. The lock on the node's row lasts to the commit, so that the node can't be declared
 // dead, and its jobs be freed without these. If $17 is true, it waits for no key for longer than a moment.
-var insertJobs = sqlrow.SQL(`with node as materialized (
+// insertTagged is for jobs of which some have tags.
+var insertJobs, insertTagged = insertStatement(untagged), insertStatement(tagged)
+
+func insertStatement(with tagging) string {
+	return sqlrow.SQL(`with node as materialized (
 		select id from executor_node where id = $1 and lease_until > 0 for key share
 	), n as materialized (
 		select ` + clock + ` as now, (select id from node) as node, case when $17::boolean then ` + hasty + ` end as patience,
 			` + promised + ` as commits
 	), v as (
 		select u.*, n.now, case when u.due = 0 then n.now + u.delay else u.due end as first, coalesce(n.node, '') as node
-		from n, unnest($5::uuid[], $6::text[], $7::text[], $8::bytea[], $9::smallint[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[], $19::text[])
-			with ordinality as u (id, key, kind, payload, priority, schedule, missed, due, delay, attempts, timeout, meta, ord)
+		from n, unnest($5::uuid[], $6::text[], $7::text[], $8::bytea[], $9::smallint[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[], $19::text[]` + with.array + `)
+			with ordinality as u (id, key, kind, payload, priority, schedule, missed, due, delay, attempts, timeout, meta` + with.name + `, ord)
 	), w as (
 		select *, node <> '' and first <= now + $2 and sum((first <= now + $2)::int) over (order by ord) <= $4 as held, first <= now + $3 as near from v
 	), ins as (
 		insert into executor_job (` + sqlrow.Columns + `)
 		select id, nullif(key, ''), kind, payload, priority, schedule, missed, first, first, first, 0,
 			case when not held then {Waiting} when near then {Granted} else {Claimed} end, {PendingNone}, held::int, case when held then node else '' end,
-			0, attempts, timeout, 0, 0, '', null, now, now, false, meta, ''
+			0, attempts, timeout, 0, 0, '', null, now, now, false, meta, '', ` + with.column + `
 		from w order by ord
 		on conflict do nothing
-		returning id, due, state
-	), notified as materialized (
+		returning id, due, state` + with.returned + `
+	), ` + with.rows + `notified as materialized (
 		select ` + notifyEarly + ` from n where $18::boolean and exists (select from ins where state = {Waiting} and due <= n.now + $16)
 	)
 	select ins.id, ins.due, ins.state <> {Waiting}, n.now, (select count(*) from notified) from n, ins`)
+}
 
 // Insert adds jobs. Mostly that is one statement. If some are there already, or may take a key from a job that is over,
 // or are several with keys, it is a transaction; see insertAll.
@@ -141,9 +146,13 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p store.Place
 		dues[i], delays[i], timeouts[i] = sqlrow.Micros(j.Due), j.Delay.Microseconds(), j.Timeout.Microseconds()
 		metas[i] = sqlrow.Meta(j.Meta)
 	}
-	rows, err := q.query(ctx, insertJobs, p.Node, p.Ahead.Microseconds(), p.Lead.Microseconds(), p.Limit,
+	statement, args := insertJobs, []any{p.Node, p.Ahead.Microseconds(), p.Lead.Microseconds(), p.Limit,
 		ids, keys, kinds, payloads, priorities, schedules, misses, dues, delays, attempts, timeouts, near, hurry, tx,
-		metas)
+		metas}
+	if tags := tagsOf(jobs); tags != nil {
+		statement, args = insertTagged, append(args, tags)
+	}
+	rows, err := q.query(ctx, statement, args...)
 	if err != nil {
 		return nil, err
 	}

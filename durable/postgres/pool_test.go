@@ -70,12 +70,12 @@ func TestOpenPoolUsedUpCostsNoLease(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := store.Counts(short); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := store.Counts(short, durable.Filter{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a call without a connection: %v", err)
 	}
 	a.Release()
 	b.Release()
-	must(store.Counts(t.Context()))
+	must(store.Counts(t.Context(), durable.Filter{}))
 }
 
 // The store makes its own connections as the pool does, and changes none of the pool's; they are the pool's again after

@@ -22,8 +22,8 @@ func pruneJobs(state durable.State) string {
 	return fmt.Sprintf(`with gone as (
 		delete from executor_job where id in (
 			select id from executor_job where state = %d and updated < `+clock+` - $1::bigint order by updated limit $2 for update skip locked)
-		returning id
-	), runs as (
+		returning id, tags
+	), `+untagGone+`, runs as (
 		delete from executor_run where job in (select id from gone) returning job
 	), steps as (
 		delete from executor_step where job in (select id from gone)

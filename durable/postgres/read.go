@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
@@ -28,6 +26,11 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 			return answer, nil
 		}
 		if c.Op == durable.OpDelete {
+			untag := retagging{}
+			untag.add(id, j.Tags, nil)
+			if err := untag.write(ctx, tx); err != nil {
+				return answer, err
+			}
 			return answer, tx.exec(ctx, `with runs as (delete from executor_run where job = $1), steps as (delete from executor_step where job = $1) delete from executor_job where id = $1`, uuid(id))
 		}
 		return answer, put(ctx, tx, j, now)
@@ -53,49 +56,10 @@ func one(j durable.Job, err error) (durable.Job, error) {
 	return j, err
 }
 
-// List returns a page of jobs.
-func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
-	statement, args := listJobs(f)
-	return sqlrow.ScanAll(s.calls.QueryContext(ctx, statement, args...))
-}
-
-// listJobs returns the statement that lists jobs. A prefix is a range of keys, and nothing else, so that the planner
-// can estimate how many have it: it uses the index of the keys if these are few, and else that of the order.
-func listJobs(f durable.Filter) (statement string, args []any) {
-	where := []string{"id > $1"}
-	args = []any{uuid(f.After)}
-	add := func(condition string, arg any) {
-		args = append(args, arg)
-		where = append(where, fmt.Sprintf(condition, len(args)))
-	}
-	if f.Kind != "" {
-		add("kind = $%d", f.Kind)
-	}
-	if f.Prefix != "" {
-		add("key >= $%d", f.Prefix)
-		if beyond := sqlrow.Beyond(f.Prefix); beyond != "" {
-			add("key < $%d", beyond)
-		}
-	}
-	if len(f.States) > 0 {
-		where = append(where, sqlrow.States(f.States))
-	}
-	if f.Limit == 0 {
-		f.Limit = 100
-	}
-	args = append(args, f.Limit)
-	return selectJob + "where " + strings.Join(where, " and ") + fmt.Sprintf(" order by id limit $%d", len(args)), args
-}
-
 // Runs returns a page of a job's history.
 func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int) ([]durable.Run, error) {
 	return sqlrow.ScanRuns(s.calls.QueryContext(ctx, "select "+sqlrow.RunColumns+` from executor_run
 		where job = $1 and ($2::bigint = 0 or seq < $2) order by seq desc limit $3`, uuid(id), before, limit))
-}
-
-// Counts counts the jobs of each kind in each state.
-func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
-	return sqlrow.ScanCounts(s.calls.QueryContext(ctx, sqlrow.CountJobs))
 }
 
 // Kinds returns the kinds of which a job waits, by one read of the index for each.

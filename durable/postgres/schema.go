@@ -162,6 +162,13 @@ var migrations = []string{
 		noted bigint not null,
 		primary key (job, occasion, signal, name)
 	);`,
+	// The tags of jobs, in their rows, and by tag. Programs that do not know of it leave it as it is.
+	`alter table executor_job add column tags text not null default '';
+	create table executor_tag (
+		tag text collate "C" not null,
+		job uuid not null,
+		primary key (tag, job)
+	) with (autovacuum_vacuum_scale_factor = 0.05);`,
 }
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table
@@ -286,7 +293,7 @@ func restore(ctx context.Context, q interface {
 	if err != nil {
 		return "", err
 	}
-	return sqlrow.Restore(migrations[:version], there)
+	return sqlrow.Restore(migrations[:version], there, refill)
 }
 
 // tablesMade selects what has the name of a table where the tables are made.

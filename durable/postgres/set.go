@@ -36,7 +36,8 @@ type insertion struct {
 	placed   []durable.InsertResult // those that are done have a Now
 	was      []durable.Job          // what was there in place of each
 	changed  []*durable.Job         // those of them that are to be written
-	now      time.Time              // when these were read last
+	retag    retagging
+	now      time.Time // when these were read last
 	conflict bool
 }
 
@@ -75,6 +76,9 @@ func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, before []
 		return nil, &conflictError{placed}
 	case len(in.changed) > 0:
 		if err := putAll(ctx, tx, in.changed, in.now); err != nil {
+			return nil, err
+		}
+		if err := in.retag.write(ctx, tx); err != nil {
 			return nil, err
 		}
 	}
@@ -131,6 +135,7 @@ func (in *insertion) amend(ctx context.Context, places []int) (gone []int, err e
 			in.conflict = in.conflict || len(in.jobs) > 1 && transition.Conflicts(j, n)
 			if changed = transition.Amend(j, n, in.now); changed {
 				in.changed = append(in.changed, j)
+				in.retag.add(j.ID, in.was[i].Tags, j.Tags)
 			}
 		}
 		in.placed[i] = durable.InsertResult{Job: *j, Changed: changed, Now: in.now, KindTaken: j.Kind != n.Kind}

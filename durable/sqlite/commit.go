@@ -102,7 +102,7 @@ const pruneLimit = 2000
 // pruneJobs removes jobs by the index of those that are over. SQLite does not infer that a job in one of these states
 // is in an index of all of them: without the condition of the index in the statement it reads all jobs.
 var pruneJobs = sqlrow.SQL(`delete from executor_job where rowid in
-	(select rowid from executor_job where state = ? and state >= {Succeeded} and state <= {Canceled} and updated < ? limit ?) returning id`)
+	(select rowid from executor_job where state = ? and state >= {Succeeded} and state <= {Canceled} and updated < ? limit ?) returning id, tags`)
 
 // forgetBegun forgets runs that are over: the node that had them was lost, or has not said so.
 var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
@@ -118,20 +118,17 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 		}
 		t := now()
 		for state, keep := range sqlrow.Kept(r) {
-			ids, err := q.ids(pruneJobs, int64(state), micros(t.Add(-keep)), pruneLimit)
+			gone, err := q.gone(pruneJobs, int64(state), micros(t.Add(-keep)), pruneLimit)
 			if err != nil {
 				return removed, err
 			}
-			removed += len(ids)
-			for _, id := range ids {
-				n, err := q.exec("delete from executor_run where job = ?", id)
+			removed += len(gone)
+			for i := range gone {
+				n, err := q.removeRest(gone[i])
 				if err != nil {
 					return removed, err
 				}
-				removed += int(n)
-				if _, err := q.exec(removeSteps, id); err != nil {
-					return removed, err
-				}
+				removed += n
 			}
 		}
 		if r.History > 0 {
@@ -147,19 +144,37 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	})
 }
 
-func (q *querier) ids(text string, args ...any) ([][]byte, error) {
+// removeRest removes what there is of a job beside its row, and returns how many runs it had.
+func (q *querier) removeRest(j durable.Job) (runs int, err error) {
+	n, err := q.exec("delete from executor_run where job = ?", j.ID[:])
+	if err == nil {
+		_, err = q.exec(removeSteps, j.ID[:])
+	}
+	if err == nil {
+		err = q.untag(j.ID, j.Tags)
+	}
+	return int(n), err
+}
+
+// gone returns the jobs that a statement has removed, with nothing but their IDs and tags.
+func (q *querier) gone(text string, args ...any) ([]durable.Job, error) {
 	rows, err := q.query(text, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var ids [][]byte
+	var jobs []durable.Job
 	for rows.Next() {
 		var id []byte
-		if err := rows.Scan(&id); err != nil {
+		var tags string
+		if err := rows.Scan(&id, &tags); err != nil {
 			return nil, err
 		}
-		ids = append(ids, id)
+		known, err := sqlrow.ID(id)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, durable.Job{ID: known, Tags: sqlrow.ParseTags(tags)})
 	}
-	return ids, rows.Err()
+	return jobs, rows.Err()
 }

@@ -11,6 +11,9 @@ import (
 // OpenBy opens a file by a driver that stands for SQLite's.
 func OpenBy(driver, path string) (*Store, error) { return open(driver, path, nil) }
 
+// SetFew sets how many jobs are no longer few.
+func (s *Store) SetFew(n int) { s.few = n }
+
 // Limit makes the disk full at so many pages.
 func (s *Store) Limit(pages int) error {
 	return s.writer.do(context.Background(), func(q *querier) error {

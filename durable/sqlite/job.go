@@ -116,6 +116,9 @@ func (q *querier) insertOne(n durable.NewJob, p store.Placement, alive bool,
 	j := transition.New(n, p, alive, now)
 	added, err := q.exec(insertJob+" on conflict do nothing", sqlrow.Values(&j, j.ID[:])...)
 	if err != nil || added == 1 {
+		if err == nil {
+			err = q.tag(j.ID, j.Tags)
+		}
 		return durable.InsertResult{Job: j, Changed: true, Held: j.State.Held()}, err
 	}
 	there, err := q.get("where id = ?", n.ID[:])
@@ -132,9 +135,12 @@ func (q *querier) insertOne(n durable.NewJob, p store.Placement, alive bool,
 	if err == nil && there == nil {
 		err = errors.New("durable/sqlite: a job was not added, and does not exist")
 	}
+	was := deref(there).Tags
 	changed := err == nil && transition.Amend(there, n, now)
 	if changed {
-		err = q.put(there)
+		if err = q.put(there); err == nil {
+			err = q.retag(there.ID, was, there.Tags)
+		}
 	}
 	return durable.InsertResult{Job: deref(there), Changed: changed}, err
 }
@@ -158,13 +164,10 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 			return answer, nil
 		}
 		if c.Op == durable.OpDelete {
-			_, err := q.exec("delete from executor_run where job = ?", id[:])
-			if err == nil {
-				_, err = q.exec(removeSteps, id[:])
+			if _, err := q.exec("delete from executor_job where id = ?", id[:]); err != nil {
+				return answer, err
 			}
-			if err == nil {
-				_, err = q.exec("delete from executor_job where id = ?", id[:])
-			}
+			_, err := q.removeRest(*j)
 			return answer, err
 		}
 		return answer, q.put(j)
@@ -188,58 +191,10 @@ func one(j durable.Job, err error) (durable.Job, error) {
 	return j, err
 }
 
-// few is how many keys with a prefix List takes to be few.
-const few = 1000
-
-// fewKeys reports whether few keys are in a range, by the index that has them in the order of their bytes. Texts have
-// another order if the program that made the file made it one of UTF-16.
-const fewKeys = `select (select encoding from pragma_encoding) = 'UTF-8'
-	and (select count(*) from (select 1 from executor_job where key >= ? and key < ? limit ?)) < ?`
-
-// List returns a page of jobs. Where few keys have the prefix they are looked up and sorted; many are read in the order
-// of the IDs, in which none is far from the next. SQLite can't estimate which is less, and would use the index of the
-// keys.
-func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
-	narrow, beyond := false, sqlrow.Beyond(f.Prefix)
-	if beyond != "" {
-		if err := s.read.QueryRowContext(ctx, fewKeys, f.Prefix, beyond, few, few).Scan(&narrow); err != nil {
-			return nil, err
-		}
-	}
-	statement, args := listJobs(f, narrow)
-	return sqlrow.ScanAll(s.read.QueryContext(ctx, statement, args...))
-}
-
-// listJobs returns the statement that lists jobs; narrow means that few keys have the prefix.
-func listJobs(f durable.Filter, narrow bool) (statement string, args []any) {
-	where, args := []string{"id > ?"}, []any{f.After[:]}
-	if f.Kind != "" {
-		where, args = append(where, "kind = ?"), append(args, f.Kind)
-	}
-	if f.Prefix != "" {
-		where, args = append(where, "substr(key, 1, length(?)) = ?"), append(args, f.Prefix, f.Prefix)
-	}
-	if narrow {
-		where, args = append(where, "key >= ? and key < ?"), append(args, f.Prefix, sqlrow.Beyond(f.Prefix))
-	}
-	if len(f.States) > 0 {
-		where = append(where, sqlrow.States(f.States))
-	}
-	if f.Limit == 0 {
-		f.Limit = 100
-	}
-	return selectJob + "where " + strings.Join(where, " and ") + " order by id limit ?", append(args, f.Limit)
-}
-
 // Runs returns a page of a job's history.
 func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int) ([]durable.Run, error) {
 	return sqlrow.ScanRuns(s.read.QueryContext(ctx, "select "+sqlrow.RunColumns+` from executor_run
 		where job = ?1 and (?2 = 0 or seq < ?2) order by seq desc limit ?3`, id[:], before, limit))
-}
-
-// Counts counts the jobs of each kind in each state.
-func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
-	return sqlrow.ScanCounts(s.read.QueryContext(ctx, sqlrow.CountJobs))
 }
 
 // Kinds returns the kinds of which a job waits, by one read of the index for each.

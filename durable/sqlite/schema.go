@@ -172,6 +172,13 @@ var migrations = []string{
 		noted integer not null,
 		primary key (job, occasion, signal, name)
 	) strict;`,
+	// The tags of jobs, in their rows, and by tag. Programs that do not know of it leave it as it is.
+	`alter table executor_job add column tags text not null default '';
+	create table executor_tag (
+		tag text not null,
+		job blob not null,
+		primary key (tag, job)
+	) strict, without rowid;`,
 }
 
 // copyJobs returns the statement that copies executor_job of the fifth version. What is not sound is dead, and each
@@ -258,7 +265,7 @@ func migrate(ctx context.Context, conn *sql.Conn) (err error) {
 		if err != nil {
 			return err
 		}
-		restored, err := sqlrow.Restore(migrations[:version], there)
+		restored, err := sqlrow.Restore(migrations[:version], there, refill)
 		if err != nil {
 			return err
 		}

@@ -36,6 +36,7 @@ type Store struct {
 	write  *sql.DB // one connection, the writer's
 	read   *sql.DB
 	writer *writer
+	few    int // see way
 	close  func() error
 }
 
@@ -82,7 +83,7 @@ func open(driver, path string, opts []Option) (*Store, error) {
 		}
 		opt(&set)
 	}
-	s := &Store{path: abs}
+	s := &Store{path: abs, few: few}
 	if s.write, err = sql.Open(driver, dsn(abs)); err != nil {
 		return nil, err
 	}

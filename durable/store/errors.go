@@ -20,5 +20,11 @@ const MaxLabel = 64
 // MaxMeta is the most bytes of the Meta of a job as JSON.
 const MaxMeta = 2 << 10
 
+// MaxTags is how many tags a job may have, and MaxTag how many bytes each of them.
+const (
+	MaxTags = 32
+	MaxTag  = 128
+)
+
 // invalid returns an error that matches executor.ErrInvalid, and what format wraps.
 func invalid(format string, args ...any) error { return argument.Invalid("durable: "+format, args...) }

@@ -8,7 +8,6 @@ import (
 	"log"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -275,8 +274,7 @@ func (s *mapStore) List(_ context.Context, f store.Filter) ([]store.Job, error) 
 	defer s.mu.Unlock()
 	var page []store.Job
 	for _, j := range s.jobs {
-		if bytes.Compare(j.ID[:], f.After[:]) > 0 && (f.Kind == "" || j.Kind == f.Kind) &&
-			strings.HasPrefix(j.Key, f.Prefix) && (len(f.States) == 0 || slices.Contains(f.States, j.State)) {
+		if bytes.Compare(j.ID[:], f.After[:]) > 0 && f.Matches(j) {
 			page = append(page, *j)
 		}
 	}
@@ -319,7 +317,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(greet.Await(ctx, id))
-	_, err = jobs.Counts(ctx)
+	_, err = jobs.Counts(ctx, durable.Filter{})
 	fmt.Println(err)
 	cancel()
 	fmt.Println(<-done)

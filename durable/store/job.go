@@ -100,6 +100,8 @@ type Job struct {
 
 	// Meta is what durable.WithMeta or a hook has added, nil if there is none. It must not be changed.
 	Meta map[string]string `json:"meta,omitempty"`
+	// Tags are those of durable.WithTags, in order, each once. They must not be changed.
+	Tags []string `json:"tags,omitempty"`
 
 	Schedule string `json:"schedule"`         // once, rate 1m0s, delay 5s, cron 30 2 * * *, trigger name
 	Missed   string `json:"missed,omitempty"` // coalesce, skip 1m0s, skip overlap, catchup 10

@@ -95,8 +95,9 @@ type Counter interface {
 	// Kinds returns the kinds of which a job waits, whether due or not.
 	Kinds(ctx context.Context) ([]string, error)
 
-	// Counts returns how many jobs there are of each kind in each state, in any order.
-	Counts(ctx context.Context) ([]Count, error)
+	// Counts returns how many jobs there are of each kind in each state, of those that f selects, in any order. It
+	// leaves After and Limit alone.
+	Counts(ctx context.Context, f Filter) ([]Count, error)
 
 	// Dead returns the jobs that are dead, those that were changed last first.
 	Dead(ctx context.Context, limit int) ([]DeadJob, error)
@@ -224,6 +225,8 @@ type NewJob struct {
 	Timeout  time.Duration
 	// Meta is kept with the job, up to MaxMeta bytes as JSON; see durable.WithMeta.
 	Meta map[string]string
+	// Tags are what a Filter finds the job by, in order, each once; see durable.WithTags.
+	Tags []string
 }
 
 // Periodic reports whether the job has more than one occurrence.
@@ -397,17 +400,6 @@ const (
 type Change struct {
 	Op  Op
 	Due time.Time // for OpReschedule
-}
-
-// A Filter selects jobs for List. The zero Filter selects all. Keys with a Prefix that few have are looked up. For a
-// Kind or States that few jobs have, the stores may read all jobs that they keep for each page, which takes up to a
-// second for 100,000: an index for these would be one more to write to for each run.
-type Filter struct {
-	Kind   string  // "" for all
-	Prefix string  // of the key
-	States []State // none for all
-	After  ID      // of the page before, the zero ID for the first
-	Limit  int     // of the page; 0 is 100
 }
 
 // Retention is how long what is over is kept. Zero keeps for ever; but in durable.Config.Keep zero is the default, and a

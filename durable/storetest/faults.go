@@ -618,7 +618,7 @@ var calls = []faultCall{
 	})},
 	{"Counts", reading(func(b *faulted, _ string, j durablestore.Job) func() ([]durablestore.Count, error) {
 		return func() ([]durablestore.Count, error) {
-			all, err := b.store.Counts(b.Context())
+			all, err := b.store.Counts(b.Context(), durablestore.Filter{})
 			return slices.DeleteFunc(all, func(c durablestore.Count) bool { return c.Kind != j.Kind }), err
 		}
 	})},

@@ -114,7 +114,7 @@ func listBegun(b *bench) {
 	done := b.running(node)
 	b.settle(node, outcome(done))
 	counts := map[durable.State]int{}
-	for _, c := range must(b.store.Counts(b.Context())) {
+	for _, c := range must(b.store.Counts(b.Context(), durable.Filter{})) {
 		counts[c.State] = c.Jobs
 	}
 	for _, test := range []struct {
@@ -161,7 +161,7 @@ func kindsWait(b *bench) {
 
 // Each job counts once, in its kind and state.
 func countsAll(b *bench) {
-	if got := must(b.store.Counts(b.Context())); len(got) != 0 {
+	if got := must(b.store.Counts(b.Context(), durable.Filter{})); len(got) != 0 {
 		b.Errorf("an empty store counts %+v", got)
 	}
 	b.add(2*time.Hour, key("key"))
@@ -174,7 +174,7 @@ func countsAll(b *bench) {
 		{Kind: "k", State: durable.Canceled, Jobs: 1, Due: canceled.Due}: true,
 		{Kind: "other", State: durable.Waiting, Jobs: 1, Due: other.Due}: true,
 	}
-	got := must(b.store.Counts(b.Context()))
+	got := must(b.store.Counts(b.Context(), durable.Filter{}))
 	for _, c := range got {
 		if !want[c] {
 			b.Errorf("counts %+v", c)

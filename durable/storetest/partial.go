@@ -85,7 +85,9 @@ func (p partial) Output(ctx context.Context, id store.ID, seq int64) ([]byte, er
 
 func (p partial) Kinds(ctx context.Context) ([]string, error) { return p.counts().Kinds(ctx) }
 
-func (p partial) Counts(ctx context.Context) ([]store.Count, error) { return p.counts().Counts(ctx) }
+func (p partial) Counts(ctx context.Context, f store.Filter) ([]store.Count, error) {
+	return p.counts().Counts(ctx, f)
+}
 
 func (p partial) Dead(ctx context.Context, limit int) ([]store.DeadJob, error) {
 	return p.counts().Dead(ctx, limit)

@@ -48,6 +48,7 @@ func RunTx(t *testing.T, open func(t *testing.T) (durable.Store, DB)) {
 	}{
 		{"ScheduleTxIsThereWithTheCommit", scheduleTx},
 		{"ScheduleTxReusesAKeyWithTheCommit", scheduleTxReusing},
+		{"ScheduleTxKeepsTags", scheduleTxTags},
 		{"ScheduleTxDeclinesWhatItCanNotWorkIn", scheduleTxDeclines},
 		{"InsertTxOfSeveralIsAllOrNothing", insertTxSeveral},
 		{"CompleteTxIsOneWithTheEffect", completeTx},

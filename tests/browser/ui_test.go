@@ -86,7 +86,7 @@ func runUI() (base string, err error) {
 // awaitRuns waits until a job has succeeded, one is dead, and one runs.
 func awaitRuns(ctx context.Context, jobs *durable.Jobs) error {
 	for range 500 {
-		counts, err := jobs.Counts(ctx)
+		counts, err := jobs.Counts(ctx, durable.Filter{})
 		if err != nil {
 			return err
 		}

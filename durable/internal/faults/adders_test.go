@@ -235,8 +235,8 @@ func trialOfAdders(t *testing.T, f *fleet, d database, least int) {
 func (f *fleet) settle(store durable.Store) {
 	for last, quiet := -1, time.Now(); ; time.Sleep(lease / 4) {
 		counts, err := store.(interface {
-			Counts(context.Context) ([]durable.Count, error)
-		}).Counts(context.Background())
+			Counts(context.Context, durable.Filter) ([]durable.Count, error)
+		}).Counts(context.Background(), durable.Filter{})
 		if err != nil {
 			f.Fatal(err)
 		}

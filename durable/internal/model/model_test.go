@@ -337,7 +337,7 @@ func (m *model) call() {
 		})
 		m.compare("kinds", func(s durable.Store) (any, error) { return s.Kinds(ctx) })
 		m.compare("counts", func(s durable.Store) (any, error) {
-			counts, err := s.Counts(ctx)
+			counts, err := s.Counts(ctx, durable.Filter{})
 			slices.SortFunc(counts, func(a, b durable.Count) int {
 				return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
 			})

@@ -115,7 +115,7 @@ func Judge(t testing.TB, s durable.Store, poisoned ...durable.ID) {
 	if e != nil || len(jobs) != 20 {
 		t.Errorf("the list has %d of 20 jobs: %v", len(jobs), e)
 	}
-	counts, e := s.Counts(ctx)
+	counts, e := s.Counts(ctx, durable.Filter{})
 	n := 0
 	for _, c := range counts {
 		n += c.Jobs

@@ -14,7 +14,7 @@ type reader struct {
 	job                                durable.Job
 	id                                 []byte
 	key                                sql.NullString
-	meta                               string
+	meta, tags                         string
 	anchor, due, occurrence, next      int64
 	priority, state, pending           int64
 	attempt, attempts, lost            int64
@@ -32,7 +32,7 @@ func newReader(names []string) *reader {
 		"next_due": &r.next, "state": &r.state, "pending": &r.pending, "epoch": &j.Epoch, "owner": &j.Owner,
 		"attempt": &r.attempt, "attempts": &r.attempts, "timeout": &r.timeout, "runs": &j.Runs, "lost": &r.lost,
 		"error": &j.Error, "result": &j.Result, "created": &r.created, "updated": &r.updated, "suspect": &j.Suspect,
-		"meta": &r.meta, "label": &j.Label,
+		"meta": &r.meta, "label": &j.Label, "tags": &r.tags,
 	}
 	for _, name := range names {
 		r.dest = append(r.dest, by[name])
@@ -55,6 +55,7 @@ func (r *reader) scan(s Scanner) error {
 	if r.meta != "" && json.Unmarshal([]byte(r.meta), &j.Meta) != nil {
 		j.Meta = nil // of a row that was changed by hand; the job runs without it
 	}
+	j.Tags = ParseTags(r.tags)
 	j.Priority, j.State, j.Pending = durable.Priority(r.priority), durable.State(r.state), durable.Pending(r.pending)
 	j.Attempt, j.Attempts, j.Lost = int(r.attempt), int(r.attempts), int(r.lost)
 	j.Anchor, j.Due, j.Occurrence, j.NextDue = Time(r.anchor), Time(r.due), Time(r.occurrence), Time(r.next)

@@ -37,6 +37,7 @@ var numbers = func() *strings.Replacer {
 	add("Held", uint8(durable.Claimed), uint8(durable.Running))
 	add("Idle", uint8(durable.Waiting), uint8(durable.Paused))
 	add("Over", uint8(durable.Succeeded), uint8(durable.Dead), uint8(durable.Canceled))
+	add("AnyPriority", int(durable.High), int(durable.Normal), int(durable.Low))
 	pairs = append(pairs, "{Priorities}", fmt.Sprintf("array[%d, %d, %d]::smallint[]", durable.High, durable.Normal, durable.Low))
 	return strings.NewReplacer(pairs...)
 }()
@@ -57,8 +58,9 @@ var Sound = SQL(`(state between {Waiting} and {Paused} and pending between {Pend
 const Unsound = "durable: the row of the job could not be read; it was set aside"
 
 // SQL returns a statement in which each name in braces is replaced by the number that is stored: that of a state, of
-// what is pending or of a verdict, as {Granted}. {Held}, {Idle} and {Over} are lists of states, for "state in {Held}", and
-// {Priorities} is an array of PostgreSQL, the most urgent first. SQL panics if a name is not known.
+// what is pending or of a verdict, as {Granted}. {Held}, {Idle} and {Over} are lists of states, for "state in {Held}",
+// {AnyPriority} is that of all priorities, and {Priorities} is an array of PostgreSQL, the most urgent first. SQL panics
+// if a name is not known.
 //
 // The numbers stand in the text and are no parameters, or the planners would not see which partial index applies.
 func SQL(statement string) string {

@@ -8,6 +8,7 @@
 package sqlrow
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ var columns = [...]struct{ name, empty string }{
 	{"anchor", "0"}, {"due", "0"}, {"occurrence", "0"}, {"next_due", "0"}, {"state", "0"}, {"pending", "0"}, {"epoch", "0"},
 	{"owner", "''"}, {"attempt", "0"}, {"attempts", "0"}, {"timeout", "0"}, {"runs", "0"}, {"lost", "0"}, {"error", "''"},
 	{"result", "null"}, {"created", "0"}, {"updated", "0"}, {"suspect", "false"},
-	{"meta", "''"}, {"label", "''"},
+	{"meta", "''"}, {"label", "''"}, {"tags", "''"},
 }
 
 // Names are the columns of a job, and Columns is their list in a statement. Scan and ScanAll read Read, of jobs in
@@ -130,7 +131,7 @@ func Values(j *durable.Job, id any) []any {
 		Micros(j.Anchor), Micros(j.Due),
 		Micros(j.Occurrence), Micros(j.NextDue), int64(state), int64(j.Pending), j.Epoch, j.Owner, Attempt(attempt),
 		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error,
-		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect, Meta(j.Meta), j.Label,
+		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect, Meta(j.Meta), j.Label, Tags(j.Tags),
 	}
 }
 
@@ -198,11 +199,14 @@ func States(states []durable.State) string {
 	for _, s := range states {
 		wanted[s] = true
 	}
-	in := []string{"false"}
+	var in, numbers []string
 	for s, ok := range wanted {
 		if ok && !durable.State(s).Granted() {
-			in = append(in, "state = "+strconv.Itoa(s))
+			numbers = append(numbers, strconv.Itoa(s))
 		}
+	}
+	if numbers != nil {
+		in = append(in, "state in ("+strings.Join(numbers, ", ")+")")
 	}
 	switch begun, unbegun := wanted[durable.Running], wanted[durable.Confirmed]; {
 	case begun && unbegun:
@@ -212,7 +216,7 @@ func States(states []durable.State) string {
 	case unbegun:
 		in = append(in, SQL("state = {Granted} and not exists ("+started+")"))
 	}
-	return "(" + strings.Join(in, " or ") + ")"
+	return "(" + cmp.Or(strings.Join(in, " or "), "false") + ")"
 }
 
 // ID reads an ID as 16 bytes, or as text.
@@ -254,9 +258,13 @@ func scanRun(s Scanner, r *durable.Run, more ...any) error {
 	return err
 }
 
-// CountJobs selects what ScanCounts reads.
+// CountJobs selects what ScanCounts reads, of jobs in executor_job for which the caller adds tables and conditions;
+// GroupCounts ends the statement.
 var CountJobs = SQL(`select kind, case when state = {Granted} and not exists (` + started + `) then ` +
-	strconv.Itoa(int(durable.Confirmed)) + ` else state end as shown, count(*), min(due) from executor_job group by kind, shown`)
+	strconv.Itoa(int(durable.Confirmed)) + ` else state end as shown, count(*), min(due) from `)
+
+// GroupCounts ends CountJobs.
+const GroupCounts = " group by kind, shown"
 
 // ScanCounts reads and closes rows of CountJobs.
 var ScanCounts = all(func(row Scanner) (c durable.Count, err error) {

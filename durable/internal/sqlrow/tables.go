@@ -15,9 +15,9 @@ const (
 )
 
 // Restore returns the statements that make tables anew, and their indexes, that migrations have made and that are not
-// there. Migrations are those that were done, none for a schema that does not have a version. It is an error if what is
-// missing can't be made anew.
-func Restore(migrations []string, there []string) (string, error) {
+// there. Migrations are those that were done, none for a schema that does not have a version. refill has the statements
+// that fill a table from others. It is an error if what is missing can't be made anew.
+func Restore(migrations []string, there []string, refill map[string]string) (string, error) {
 	if len(migrations) == 0 {
 		if slices.Contains(there, jobTable) {
 			return "", errors.New("table " + jobTable + " is there, but not the version of it in " + versionTable +
@@ -35,6 +35,9 @@ func Restore(migrations []string, there []string) (string, error) {
 				" has its version: restore it from a backup; to begin without jobs, drop all tables whose names begin with executor_")
 		default:
 			b.WriteString(strings.Join(made[table], ";\n") + ";\n")
+			if fill := refill[table]; fill != "" {
+				b.WriteString(fill + ";\n")
+			}
 		}
 	}
 	return SQL(b.String()), nil

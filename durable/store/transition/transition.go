@@ -4,6 +4,7 @@ package transition
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/durable/store"
@@ -25,7 +26,7 @@ func New(n store.NewJob, p store.Placement, alive bool, now time.Time) store.Job
 		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
 		Schedule: n.Schedule, Missed: n.Missed, Anchor: due, Due: due, Occurrence: due,
 		Attempts: n.Attempts, Timeout: n.Timeout.Truncate(time.Microsecond), Created: now, Updated: now,
-		Meta: meta(n),
+		Meta: meta(n), Tags: slices.Clone(n.Tags),
 	}
 	if alive && p.Node != "" && !due.After(now.Add(p.Ahead)) {
 		Claim(&j, p.Node, p.Lead, now)
@@ -92,7 +93,8 @@ func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 		return again(j, n, now)
 	}
 	changed := string(j.Payload) != string(n.Payload) || j.Priority != n.Priority || j.Missed != n.Missed ||
-		j.Attempts != n.Attempts || j.Timeout != n.Timeout
+		j.Attempts != n.Attempts || j.Timeout != n.Timeout || !slices.Equal(j.Tags, n.Tags)
+	j.Tags = slices.Clone(n.Tags)
 	j.Payload, j.Priority, j.Missed, j.Attempts, j.Timeout = n.Payload, n.Priority, n.Missed, n.Attempts, n.Timeout
 	if j.Schedule != n.Schedule {
 		changed = true
@@ -125,6 +127,7 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 	}
 	j.Payload, j.Priority, j.Attempts = n.Payload, n.Priority, n.Attempts
 	j.Timeout, j.Meta = n.Timeout.Truncate(time.Microsecond), meta(n)
+	j.Tags = slices.Clone(n.Tags)
 	if j.Anchor = j.Anchor.Add(time.Microsecond); now.After(j.Anchor) { // no other occasion of the job had it
 		j.Anchor = now
 	}

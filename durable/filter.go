@@ -1,0 +1,49 @@
+package durable
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// List returns the jobs that f selects, in the order of their IDs. For the next page set f.After to the last ID of this
+// one.
+func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
+	mustContext(ctx)
+	if err := checkLimit(f.Limit); err != nil {
+		return nil, err
+	}
+	if impossible(&f) {
+		return nil, nil
+	}
+	jobs, err := j.store.List(ctx, f)
+	return jobs, failed("list", err)
+}
+
+// Counts returns how many jobs that f selects there are of each kind in each state that some are in, ordered by both:
+// for a dashboard, say, or an alert if the Due of those that wait is long past. f.After and f.Limit have no effect. For
+// the zero Filter the store looks at all jobs that it keeps, so do not ask each second where there are millions.
+func (j *Jobs) Counts(ctx context.Context, f Filter) ([]Count, error) {
+	mustContext(ctx)
+	if j.parts.Counter == nil {
+		return nil, j.lacks("counts", "Counter")
+	}
+	if impossible(&f) {
+		return nil, nil
+	}
+	counts, err := j.parts.Counter.Counts(ctx, f)
+	slices.SortFunc(counts, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
+	})
+	return counts, failed("counts", err)
+}
+
+// impossible reports whether a filter has a text that no job can have; a database may decline it.
+func impossible(f *Filter) bool {
+	return f.Kind != "" && checkName("kind", f.Kind, MaxKind) != nil ||
+		f.Prefix != "" && checkName("prefix", f.Prefix, MaxKey) != nil ||
+		slices.ContainsFunc(f.Tags, func(tag string) bool { return checkName("tag", tag, MaxTag) != nil }) ||
+		!utf8.ValidString(f.Error) || strings.Contains(f.Error, "\x00")
+}

@@ -1,0 +1,159 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
+)
+
+func question(n int) string { return "?" + strconv.Itoa(n) }
+
+// few is Store.few of a store that is opened: of how many jobs List takes them not to be few.
+const few = 1000
+
+// A way is how jobs are found: by the index of their IDs, or by one of what few of them have. SQLite can't estimate how
+// many have it, and would use that index however many they are; so each is asked for that many first.
+type way struct {
+	tag string // by executor_tag, in the order of the IDs
+	// add adds the conditions of an index of few; nil if it is that of the IDs, or of the tag.
+	add func(q *sqlrow.Query)
+}
+
+// List returns a page of jobs. Where few have the tag or the prefix, or are in the states, they are looked up and
+// sorted; many are read in the order of the IDs, in which none is far from the next.
+func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
+	w, err := s.way(ctx, &f)
+	if err != nil {
+		return nil, err
+	}
+	statement, args := listJobs(&f, w)
+	return sqlrow.ScanAll(s.read.QueryContext(ctx, statement, args...))
+}
+
+// Counts counts the jobs that f selects, of each kind in each state.
+func (s *Store) Counts(ctx context.Context, f durable.Filter) ([]durable.Count, error) {
+	w, err := s.way(ctx, &f)
+	if err != nil {
+		return nil, err
+	}
+	statement, args := countJobs(&f, w)
+	return sqlrow.ScanCounts(s.read.QueryContext(ctx, statement, args...))
+}
+
+// way returns how the jobs of a filter are found. Of the tags it is the one that the fewest have.
+func (s *Store) way(ctx context.Context, f *durable.Filter) (way, error) {
+	best, least := way{}, s.few
+	for _, tag := range f.Tags {
+		n, err := s.atMost(ctx, "executor_tag", func(q *sqlrow.Query) { q.Add("tag = ?", tag) })
+		if err != nil {
+			return way{}, err
+		}
+		if best.tag == "" || n < least {
+			best, least = way{tag: tag}, n
+		}
+	}
+	if best.tag != "" && least < s.few {
+		return best, nil
+	}
+	if beyond := sqlrow.Beyond(f.Prefix); beyond != "" {
+		narrow := false
+		if err := s.read.QueryRowContext(ctx, fewKeys, f.Prefix, beyond, s.few, s.few).Scan(&narrow); err != nil {
+			return way{}, err
+		}
+		if narrow {
+			return way{add: func(q *sqlrow.Query) { q.Add("key >= ? and key < ?", f.Prefix, beyond) }}, nil
+		}
+	}
+	if add := stateIndex(f); add != nil {
+		n, err := s.atMost(ctx, "executor_job", add)
+		if err != nil {
+			return way{}, err
+		}
+		if n < s.few {
+			return way{add: add}, nil
+		}
+	}
+	return best, nil
+}
+
+// fewKeys reports whether few keys are in a range, by the index that has them in the order of their bytes. Texts have
+// another order if the program that made the file made it one of UTF-16.
+const fewKeys = `select (select encoding from pragma_encoding) = 'UTF-8'
+	and (select count(*) from (select 1 from executor_job where key >= ? and key < ? limit ?)) < ?`
+
+// stateIndex returns the conditions of the index that has all jobs in the states of a filter, nil if there is none.
+func stateIndex(f *durable.Filter) func(q *sqlrow.Query) {
+	all := func(in func(durable.State) bool) bool {
+		return len(f.States) > 0 && !slices.ContainsFunc(f.States, func(s durable.State) bool { return !in(s) })
+	}
+	switch {
+	case all(durable.State.Done):
+		return func(q *sqlrow.Query) {
+			q.Add(sqlrow.SQL("state >= {Succeeded} and state <= {Canceled}"))
+			q.Add(sqlrow.States(f.States))
+			q.AddRange("updated", f.Updated)
+		}
+	case all(durable.State.Held):
+		return func(q *sqlrow.Query) { q.Add(sqlrow.SQL("state in {Held}")) }
+	case all(func(s durable.State) bool { return s == durable.Waiting }):
+		return func(q *sqlrow.Query) {
+			q.Add(sqlrow.SQL("state = {Waiting}"))
+			if f.Kind != "" {
+				q.Add(sqlrow.SQL("kind = ? and priority in {AnyPriority}"), f.Kind)
+			}
+			q.AddRange("due", f.Due)
+		}
+	}
+	return nil
+}
+
+// tables returns what the jobs of a filter are read from, and their ID there, and adds the conditions to q.
+func tables(q *sqlrow.Query, f *durable.Filter, w way) (from, id string) {
+	from, id = "executor_job", "id"
+	switch {
+	case w.tag != "":
+		from, id = "executor_tag cross join executor_job", "job" // the first is read first
+		q.Add("tag = ? and id = job", w.tag)
+	case w.add != nil:
+		id = "+id" // for no index
+		w.add(q)
+	}
+	for _, tag := range f.Tags {
+		if tag != w.tag {
+			q.AddTag(tag)
+		}
+	}
+	if f.Prefix != "" {
+		q.Add("substr(key, 1, length(?)) = ?", f.Prefix, f.Prefix)
+	}
+	q.AddFilter(f, "instr")
+	return from, id
+}
+
+// listJobs returns the statement that lists jobs that are found in that way.
+func listJobs(f *durable.Filter, w way) (statement string, args []any) {
+	q := sqlrow.NewQuery(question)
+	from, id := tables(q, f, w)
+	q.Add(id+" > ?", f.After[:])
+	return "select " + sqlrow.Read + " from " + from + q.Where() + " order by " + id + " limit " +
+		q.Arg(sqlrow.Page(f)), q.Args()
+}
+
+// countJobs returns the statement that counts jobs that are found in that way.
+func countJobs(f *durable.Filter, w way) (statement string, args []any) {
+	q := sqlrow.NewQuery(question)
+	from, _ := tables(q, f, w)
+	return sqlrow.CountJobs + from + q.Where() + sqlrow.GroupCounts, q.Args()
+}
+
+// atMost returns how many rows an index finds, or Store.few if there are that many or more.
+func (s *Store) atMost(ctx context.Context, table string, add func(q *sqlrow.Query)) (n int, err error) {
+	q := sqlrow.NewQuery(question)
+	add(q)
+	statement := "select count(*) from (select 1 from " + table + q.Where() + " limit " + strconv.Itoa(s.few) + ")"
+	err = s.read.QueryRowContext(ctx, statement, q.Args()...).Scan(&n)
+	return n, err
+}

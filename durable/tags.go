@@ -1,0 +1,34 @@
+package durable
+
+import "slices"
+
+// WithTags adds tags to the job, by which List, Counts and ChangeAll find it: see Filter.Tags. A tag has 1 to MaxTag
+// bytes of UTF-8 without control characters, and a job has up to MaxTags of them, each once, whatever their order.
+// Job.Tags has them, also in the handler. One that is name=value is an entry of a map: Job.Tag returns the value.
+//
+// Other tags of a periodic job that is registered again are a change, as another payload is. Each tag is a row that is
+// written when the job is added and removed with it; a job without tags costs nothing more.
+func WithTags(tags ...string) Option {
+	return func(j *addition) error {
+		all, err := tagsOf(slices.Concat(j.Tags, tags))
+		j.Tags = all
+		return err
+	}
+}
+
+// tagsOf returns tags in order, each once, or what is wrong with them.
+func tagsOf(tags []string) ([]string, error) {
+	if len(tags) == 0 {
+		return nil, nil
+	}
+	for _, tag := range tags {
+		if err := checkName("tag", tag, MaxTag); err != nil {
+			return nil, err
+		}
+	}
+	all := slices.Compact(slices.Sorted(slices.Values(tags)))
+	if len(all) > MaxTags {
+		return nil, invalid("tags: the job has %d, and must have no more than %d; put what no one looks for into its Meta", len(all), MaxTags)
+	}
+	return all, nil
+}
