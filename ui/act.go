@@ -167,7 +167,9 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 		}
 	}
 	if len(o.targets) == 1 {
-		p.Title += " " + o.targets[0].Name
+		if o.targets[0].sort != "jobs" { // whose title says so
+			p.Title += " " + o.targets[0].Name
+		}
 		p.Back = o.targets[0].Path
 	} else {
 		p.Title = fmt.Sprintf("%s: %d jobs", p.Title, p.Number)

@@ -129,7 +129,7 @@ func TestActNeedsConfirmation(t *testing.T) {
 		"no reason, a pool":     {resize("reason", " "), 422, `name="value" id="value" value="9"`},
 		"a long reason":         {cancel("reason", strings.Repeat("x", 501)), 422, "reason has 501 bytes"},
 		"a bad reason":          {resize("reason", "\xff"), 422, "of UTF-8"},
-		"no such deed":          {cancel("do", "delete"), 422, "Choose an action"},
+		"no such deed":          {cancel("do", "destroy"), 422, "Choose an action"},
 		"no such deed, a pool":  {resize("do", "shutdown"), 422, "Choose an action"},
 		"no deed":               {cancel("do", ""), 422, "Choose an action"},
 		"no time":               {cancel("do", "reschedule", "value", "soon"), 422, "The time is &#34;soon&#34;"},
@@ -420,5 +420,65 @@ func TestActsPages(t *testing.T) {
 	}
 	if w := ask(u, http.MethodGet, "/acts?after=x", nil); w.Code != http.StatusBadRequest {
 		t.Errorf("after=x: %d", w.Code)
+	}
+}
+
+// What is chosen for all jobs of a list is done to all of them, on whatever page they are, and to no others. It is noted
+// once, with the answers counted; the page before says how many there are.
+func TestActOnAllOfAList(t *testing.T) {
+	jobs := newJobs(t, nil)
+	u, log := newActor(t, nil, jobs)
+	for i := range 120 {
+		addJob(t, jobs, "mail", time.Hour, durable.WithTags("customer=17"), durable.Key(fmt.Sprint("a/", i)))
+	}
+	other := addJob(t, jobs, "mail", time.Hour, durable.WithTags("customer=18"))
+	link := regexp.MustCompile(`href="(act\?jobs=[^"]*)"`)
+	m := link.FindStringSubmatch(get(t, u, "/jobs?tag=customer%3D17&state=waiting&q=a/"))
+	if m == nil {
+		t.Fatal("the list has no link")
+	}
+	target, err := url.Parse("/" + strings.ReplaceAll(m[1], "&amp;", "&"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := target.Query().Get("jobs")
+	page := get(t, u, target.String())
+	for _, want := range []string{"120 jobs", "tag customer=17", "state waiting", "Delete all"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page that asks does not have %q: %s", want, page)
+		}
+	}
+	for _, c := range []struct {
+		do, list, want string
+		left           int // of those that wait
+	}{
+		{"reschedule", list, "120 applied", 121},
+		{"cancel", list, "120 applied", 1},
+		{"delete", list, "no jobs", 1},
+		{"revive", "state=canceled&kind=mail", "120 applied", 121},
+		{"delete", "tag=customer%3D17", "120 applied", 1},
+	} {
+		log.Reset()
+		if page := answered(t, u, form("jobs", c.list, "do", c.do, "value", "90m")); !strings.Contains(page, c.want) {
+			t.Errorf("%s: want %s: %s", c.do, c.want, page)
+		}
+		if !strings.Contains(log.String(), c.want) || !strings.Contains(log.String(), "who=ann") {
+			t.Errorf("the log of %s is %s", c.do, log)
+		}
+		acts, err := jobs.Acts(t.Context(), durable.ActFilter{Limit: 1})
+		if err != nil || acts[0].Action != c.do+" jobs" || acts[0].Answer != c.want || acts[0].Key == "" {
+			t.Errorf("noted is %+v, %v", acts, err)
+		}
+		if left, err := jobs.List(t.Context(), durable.Filter{States: []durable.State{durable.Waiting}, Limit: 200}); err != nil || len(left) != c.left {
+			t.Errorf("after %s %d jobs wait, want %d", c.do, len(left), c.left)
+		}
+	}
+	if j, err := jobs.Get(t.Context(), other); err != nil || j.State != durable.Waiting {
+		t.Errorf("the other job is %+v, %v", j, err)
+	}
+	for list, code := range map[string]int{"state=nothing": 400, "%": 400} {
+		if w := post(u, form("jobs", list, "do", "cancel")); w.Code != code {
+			t.Errorf("jobs %q: %d, want %d: %s", list, w.Code, code, w.Body)
+		}
 	}
 }

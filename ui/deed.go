@@ -99,6 +99,12 @@ var jobDeeds = []deed{
 		states: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused},
 		ready:  on(toJob((*durable.Jobs).Cancel)),
 	},
+	{
+		Name: "delete", Title: "Delete", Danger: true,
+		Says:   "It is removed, with its history. One that runs is not: cancel it first.",
+		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused, durable.Succeeded, durable.Dead, durable.Canceled},
+		ready:  on(toJob((*durable.Jobs).Delete)),
+	},
 }
 
 // actionsOf returns links to what can be done to a job now.

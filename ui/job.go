@@ -25,6 +25,7 @@ type jobPage struct {
 	State, StateBad string
 	States          []stateStep
 	Facts           []poolview.Fact
+	Tags            []tab  // links to the jobs that have them, too
 	Error           string // of the last run
 	Progress        *progress
 	Output          *output
@@ -141,6 +142,9 @@ func jobBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	}
 	if err != nil {
 		p.Failed = page.Lines(err.Error(), 300)
+	}
+	for _, tag := range j.Tags {
+		p.Tags = append(p.Tags, tab{Name: page.Printable(tag, durable.MaxTag), Path: view{name: "jobs", source: v.source, wanted: wanted{tags: tag}}.link()})
 	}
 	if j.State == durable.Dead {
 		p.StateBad = "bad"

@@ -17,6 +17,10 @@ type jobsPage struct {
 	Tabs         []tab
 	State        string
 	Kind, Search string
+	Tags         []string // asked for, and one that is empty, for another
+	Text, Within string
+	Narrow       bool   // these are used
+	ActAll       string // link to what can be done to all jobs of the list
 	Kinds        []string
 	Jobs         []jobRow
 	All          string // link to all jobs
@@ -45,6 +49,9 @@ func parseJobs(v *view, q url.Values) (err error) {
 		return err
 	}
 	if v.search, err = limited(q, "q", durable.MaxKey); err != nil {
+		return err
+	}
+	if err := v.wanted.parse(q); err != nil {
 		return err
 	}
 	if after := q.Get("after"); after != "" {
@@ -88,10 +95,18 @@ func jobsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}
+	p.kinds(counts)
+	if v.narrow() {
+		if counts, err = v.counts(ctx, u, s); err != nil {
+			p.Error = page.Lines(err.Error(), 300)
+		}
+	}
 	p.tabs(v, counts)
-	jobs, asOf, err := query(ctx, u, s, jobsKey{v.state, v.kind, v.search, v.after},
+	p.asked(v)
+	jobs, asOf, err := query(ctx, u, s, jobsKey{v.state, v.kind, v.search, v.after, v.wanted},
 		func(ctx context.Context) ([]durable.Job, error) {
-			f := durable.Filter{Kind: v.kind, Prefix: v.search, States: statesOf(v.state), Limit: rowLimit + 1}
+			f := v.filter(time.Now())
+			f.Limit = rowLimit + 1
 			if v.after != "" {
 				id, err := durable.ParseID(v.after)
 				if err != nil {
@@ -108,7 +123,7 @@ func jobsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}
-	p.AsOf, p.All = page.ClockZone(asOf, now), v.link("state", "", "kind", "", "q", "", "after", "")
+	p.AsOf, p.All = page.ClockZone(asOf, now), view{name: "jobs", source: v.source}.link()
 	if len(jobs) > rowLimit {
 		jobs = jobs[:rowLimit]
 		p.Next = v.link("after", jobs[rowLimit-1].ID.String())
@@ -122,16 +137,48 @@ func jobsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	return "Jobs", p, nil
 }
 
-type jobsKey struct{ state, kind, search, after string }
+type jobsKey struct {
+	state, kind, search, after string
+	wanted
+}
 
-// tabs fills in the tabs, with how many jobs there are, and the kinds.
-func (p *jobsPage) tabs(v view, counts []durable.Count) {
-	total := 0
-	n := make(map[string]int)
+// asked fills in what was asked for, and the link to what can be done to all of it.
+func (p *jobsPage) asked(v view) {
+	p.Tags, p.Text, p.Narrow = v.list(), v.text, v.wanted != wanted{}
+	if len(p.Tags) < tagFields {
+		p.Tags = append(p.Tags, "")
+	}
+	if v.within != 0 {
+		p.Within = v.within.String()
+	}
+	if v.act {
+		list := v
+		list.after, list.source = "", ""
+		q := url.Values{"jobs": {list.query(url.Values{})}}
+		if v.source != "" {
+			q.Set("source", v.source)
+		}
+		p.ActAll = "act?" + q.Encode()
+	}
+}
+
+// kinds fills in the kinds.
+func (p *jobsPage) kinds(counts []durable.Count) {
 	for _, c := range counts {
 		if len(p.Kinds) == 0 || p.Kinds[len(p.Kinds)-1] != c.Kind { // they are ordered by kind
 			p.Kinds = append(p.Kinds, c.Kind)
 		}
+	}
+	if len(p.Kinds) > rowLimit {
+		p.Kinds = p.Kinds[:rowLimit]
+	}
+}
+
+// tabs fills in the tabs, with how many jobs there are.
+func (p *jobsPage) tabs(v view, counts []durable.Count) {
+	total := 0
+	n := make(map[string]int)
+	for _, c := range counts {
 		if v.kind != "" && c.Kind != v.kind {
 			continue
 		}
@@ -141,9 +188,6 @@ func (p *jobsPage) tabs(v view, counts []durable.Count) {
 				n[column.name] += c.Jobs
 			}
 		}
-	}
-	if len(p.Kinds) > rowLimit {
-		p.Kinds = p.Kinds[:rowLimit]
 	}
 	p.Tabs = append(p.Tabs, tab{"all " + page.Count(total), v.link("state", "", "after", ""), v.state == ""})
 	for _, c := range countedStates {

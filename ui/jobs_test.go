@@ -349,3 +349,70 @@ func TestAttentionOfFailingJobs(t *testing.T) {
 		}
 	})
 }
+
+// The list has the jobs with all tags, with a text in the error, and those that were changed lately; its tabs count
+// these, and its pages keep what was asked for.
+func TestJobsFilterByTagsAndErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, nil)
+		durable.Handle(jobs, "mail", func(context.Context, string) (string, error) {
+			return "", executor.Permanent(errors.New("connection refused"))
+		})
+		dead := addJob(t, jobs, "mail", 0, durable.WithTags("customer=17", "night & day"))
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- jobs.Run(ctx) }()
+		if _, err := jobs.Await(t.Context(), dead); !errors.Is(err, durable.ErrDead) {
+			t.Fatal(err)
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		for range 60 {
+			addJob(t, jobs, "mail", time.Hour, durable.WithTags("customer=17"))
+		}
+		addJob(t, jobs, "mail", time.Hour, durable.WithTags("customer=18"))
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		for query, want := range map[string]struct {
+			jobs int
+			tab  string
+		}{
+			"tag=customer%3D17":                            {50, "all 61"},
+			"tag=customer%3D17&tag=+":                      {50, "all 61"},
+			"tag=customer%3D17&tag=night+%26+day":          {1, "dead 1"},
+			"tag=customer%3D18":                            {1, "all 1"},
+			"tag=customer%3D1":                             {0, "all 0"},
+			"error=refused":                                {1, "all 1"},
+			"error=refused&tag=customer%3D18":              {0, "all 0"},
+			"within=59m&state=dead":                        {0, "waiting 61"},
+			"within=2h&tag=customer%3D17&error=connection": {1, "dead 1"},
+		} {
+			body := get(t, u, "/jobs?"+query)
+			if n := len(jobLink.FindAllString(body, -1)); n != want.jobs || !strings.Contains(body, ">"+want.tab+"<") {
+				t.Errorf("%s: %d jobs, want %d, and a tab with %s: %s", query, n, want.jobs, want.tab, body)
+			}
+			if m := nextLink.FindStringSubmatch(body); want.jobs == 50 {
+				next := get(t, u, "/"+strings.ReplaceAll(m[1], "&amp;", "&"))
+				if n := len(jobLink.FindAllString(next, -1)); n != 11 {
+					t.Errorf("%s: the second page has %d jobs, want 11", query, n)
+				}
+			}
+		}
+		if body := get(t, u, "/job?id="+dead.String()); !strings.Contains(body, `<bdi>night &amp; day</bdi>`) || !strings.Contains(body, "jobs?tag=night") {
+			t.Errorf("the page of the job does not link to its tag: %s", body)
+		}
+		for query, want := range map[string]string{
+			"tag=" + strings.Repeat("x", 129):   "tag has 129 bytes",
+			"tag=a&tag=b&tag=c&tag=d&tag=e":     "there are 5 tags",
+			"within=soon":                       "within is",
+			"within=-1h":                        "within is",
+			"error=" + strings.Repeat("x", 201): "error has 201 bytes",
+		} {
+			if w := ask(u, http.MethodGet, "/jobs?"+query, nil); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: %d, want what is wrong: %s: %s", query, w.Code, want, w.Body)
+			}
+		}
+	})
+}

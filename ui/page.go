@@ -30,6 +30,7 @@ type view struct {
 	search string        // of keys, or of names
 	span   time.Duration // of the timeline
 	own    string        // the query of a page of the program's own
+	wanted               // of jobs
 }
 
 // tab is a link in the header.
@@ -100,6 +101,7 @@ func (v view) query(q url.Values) string {
 	set("state", v.state)
 	set("kind", v.kind)
 	set("q", v.search)
+	v.wanted.add(q)
 	if v.number != 0 {
 		set("id", strconv.Itoa(v.number))
 	}

@@ -15,10 +15,11 @@ import (
 
 // target is what something is done to: a job, a pool, or a series of one.
 type target struct {
-	sort   string     // "job", "pool" or "series"
+	sort   string     // "job", "jobs", "pool" or "series"
 	source *source    // that keeps what was done
 	id     durable.ID // of a job
 	key    string     // of a job, or the name of what is none
+	view   view       // of the list, of jobs
 
 	// Field and Value are how a form names it, the others are shown.
 	Field, Value, Name, Kind, State, Path string
@@ -38,6 +39,10 @@ func (u *UI) aim(ctx context.Context, form url.Values) (targets []*target, deeds
 		return nil, nil, v, &gone{"there is no source of jobs " + fmt.Sprintf("%.60q", form.Get("source"))}
 	}
 	v.source = s.Name
+	if form.Has("jobs") {
+		t, v, err := u.aimAtAll(s, form.Get("jobs"))
+		return []*target{t}, allDeeds, v, err
+	}
 	ids, err := u.chosen(ctx, s, form)
 	for _, id := range ids {
 		text := id.String()
@@ -106,7 +111,11 @@ func (u *UI) aimAt(sort, text string) ([]*target, []deed, error) {
 
 // read completes a job by what the store has of it. One that is not there is a target all the same.
 func (t *target) read(ctx context.Context) error {
-	if t.sort != "job" {
+	switch t.sort {
+	case "job":
+	case "jobs":
+		return t.readAll(ctx)
+	default:
 		return nil
 	}
 	j, err := t.source.Jobs.Get(ctx, t.id)

@@ -1,0 +1,114 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/page"
+)
+
+// A form may be about all jobs of a list, those on other pages, too. Then it has the query of the list, and its target
+// is all of these jobs together.
+
+// actAllLimit is how many jobs one request changes at most.
+const actAllLimit = 10_000
+
+// aimAtAll returns the jobs of a list as a target, and the view of the list.
+func (u *UI) aimAtAll(s *source, text string) (*target, view, error) {
+	v := view{name: "jobs", source: s.Name}
+	q, err := url.ParseQuery(text)
+	if err != nil {
+		return nil, v, &badRequest{fmt.Sprintf("jobs is %.50q; it must be the query of a list of jobs", text)}
+	}
+	q.Del("after")
+	if err := parseJobs(&v, q); err != nil {
+		return nil, v, err
+	}
+	return &target{sort: "jobs", source: s, view: v, key: v.says(), Field: "jobs", Value: text, Name: v.says(), Path: v.link()}, v, nil
+}
+
+// readAll completes it by how many jobs there are.
+func (t *target) readAll(ctx context.Context) error {
+	counts, err := t.source.Jobs.Counts(ctx, t.view.filter(time.Now()))
+	jobs := 0
+	for _, c := range counts {
+		jobs += c.Jobs
+	}
+	if t.State = page.Count(jobs) + " jobs"; jobs == 1 {
+		t.State = "1 job"
+	}
+	return err
+}
+
+// allOps are the changes that deeds make to all jobs of a list, by the names of the deeds.
+var allOps = map[string]durable.Op{
+	"run": durable.OpRunNow, "pause": durable.OpPause, "resume": durable.OpResume, "reschedule": durable.OpReschedule,
+	"revive": durable.OpRevive, "cancel": durable.OpCancel, "delete": durable.OpDelete,
+}
+
+// allDeeds are what can be done to all jobs of a list: the same as to one.
+var allDeeds = func() []deed {
+	deeds := make([]deed, len(jobDeeds))
+	for i, d := range jobDeeds {
+		op := allOps[d.Name]
+		d.Title += " all"
+		d.ready = func(value string) (doing, error) {
+			change := durable.Change{Op: op}
+			if op == durable.OpReschedule {
+				at, err := parseWhen(value, time.Now())
+				if err != nil {
+					return nil, err
+				}
+				change.Due = at
+			}
+			return toAll(change), nil
+		}
+		deeds[i] = d
+	}
+	return deeds
+}()
+
+// toAll returns what makes a change to all jobs of a list.
+func toAll(c durable.Change) doing {
+	return func(ctx context.Context, t *target) (outcome, error) {
+		var all durable.Changed
+		f := t.view.filter(time.Now())
+		for {
+			done, err := t.source.Jobs.ChangeAll(ctx, c, f)
+			all.Applied += done.Applied
+			all.Deferred += done.Deferred
+			all.TooLate += done.TooLate
+			all.NotFound += done.NotFound
+			if f.After = done.After; err != nil {
+				return outcome{answer: changedSays(&all)}, err
+			}
+			if !done.More {
+				return outcome{answer: changedSays(&all), says: "These were all."}, nil
+			}
+			if all.Jobs() >= actAllLimit {
+				return outcome{answer: changedSays(&all), says: "There are more: do it again to go on.", bad: true}, nil
+			}
+		}
+	}
+}
+
+// changedSays returns the answers of many jobs in a few words.
+func changedSays(c *durable.Changed) string {
+	var parts []string
+	for _, a := range []struct {
+		answer durable.Answer
+		jobs   int
+	}{{durable.Applied, c.Applied}, {durable.Deferred, c.Deferred}, {durable.TooLate, c.TooLate}, {durable.NotFound, c.NotFound}} {
+		if a.jobs > 0 {
+			parts = append(parts, page.Count(a.jobs)+" "+a.answer.String())
+		}
+	}
+	if parts == nil {
+		return "no jobs"
+	}
+	return strings.Join(parts, ", ")
+}
