@@ -49,7 +49,7 @@ func (j *Jobs) stored(kind, what string, plain []byte, limit int) ([]byte, error
 		as = "from the codec"
 	}
 	if len(data) > limit {
-		return nil, executor.Permanent(invalid("%s: it has %d bytes %s, and must have no more than %d", what, len(data), as, limit))
+		return nil, executor.Permanent(invalid("%s: it has %d bytes %s, and must have at most %d", what, len(data), as, limit))
 	}
 	return data, nil
 }

@@ -25,9 +25,9 @@ func TestWithTagsDeclinesWhatCannotBeKept(t *testing.T) {
 		many = append(many, fmt.Sprint("n=", i))
 	}
 	for says, tags := range map[string][]string{
-		"tags: the job has 33, and must have no more than 32": many,
+		"tags: the job has 33, and must have at most 32": many,
 		"tag: it must not be empty":                           {"a", ""},
-		"it has 129 bytes, and must have no more than 128":    {strings.Repeat("x", durable.MaxTag+1)},
+		"it has 129 bytes, and must have at most 128":    {strings.Repeat("x", durable.MaxTag+1)},
 		`tag "\xff": it must be valid UTF-8`:                  {"\xff"},
 		`tag "a\nb": it must have no control character`:       {"a\nb"},
 	} {

@@ -129,14 +129,14 @@ func keepsNoStepsOfZombies(b *bench) {
 // A node that takes a job over sees each step of the run before that was kept, and none is kept after that: also while
 // both happen at the same time.
 func keepsStepsBeforeTheNextRun(b *bench) {
-	node := b.node("a")
+	steps, node := b.store.steps(), b.node("a")
 	for i := range 20 {
 		j := b.running(node)
 		var wg sync.WaitGroup
 		kept := make([]bool, 10)
 		wg.Go(func() {
 			for n := range kept {
-				_, ok, err := b.store.parts.Steps.KeepStep(b.Context(), store.Ref{ID: j.ID, Epoch: j.Epoch}, stepOf(j, fmt.Sprint(n), "1"))
+				_, ok, err := steps.KeepStep(b.Context(), store.Ref{ID: j.ID, Epoch: j.Epoch}, stepOf(j, fmt.Sprint(n), "1"))
 				if err != nil {
 					b.Error(err)
 				}
