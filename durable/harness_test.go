@@ -224,6 +224,18 @@ func (f *faulty) Claim(ctx context.Context, r durablestore.ClaimRequest) (c dura
 	return c, err
 }
 
+func (f *faulty) ClaimLimited(ctx context.Context, r durablestore.ClaimRequest) (c durablestore.ClaimResult, err error) {
+	err = f.do("claim", func() (err error) { c, err = f.Store.ClaimLimited(ctx, r); return err })
+	c.Now = c.Now.Add(f.skew)
+	if !c.Next.IsZero() {
+		c.Next = c.Next.Add(f.skew)
+	}
+	for i := range c.Jobs {
+		f.shift(&c.Jobs[i])
+	}
+	return c, err
+}
+
 func (f *faulty) Release(ctx context.Context, node string, keep []durable.ID) (left bool, err error) {
 	err = f.do("release", func() (err error) { left, err = f.Store.Release(ctx, node, keep); return err })
 	return left, err

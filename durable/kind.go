@@ -57,6 +57,9 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 		}
 		return k.Encode("result", r, MaxResult)
 	}
+	if j.parts.Limiter == nil && (store.KindLimit{Rate: k.Rate}).Limited() {
+		panic(j.lacks("limits of kind "+strconv.Quote(name), "Limiter"))
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.mu.kinds[name] != nil {

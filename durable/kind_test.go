@@ -213,6 +213,16 @@ func TestHandlePanics(t *testing.T) {
 		func() { durable.Handle[int, int](jobs, "nil", nil) },
 		func() { durable.Handle(jobs, "limit", fn, durable.Limit(0)) },
 		func() { durable.Handle(jobs, "global limit", fn, durable.GlobalLimit(0)) },
+		func() { durable.Handle(jobs, "global rate", fn, durable.GlobalRate(executor.Rate{})) },
+		func() { durable.Handle(jobs, "quick", fn, durable.GlobalRate(executor.Rate{PerSecond: 1e7})) },
+		func() { durable.Handle(jobs, "burst", fn, durable.GlobalRate(executor.Rate{PerSecond: 1, Burst: -1})) },
+		func() {
+			durable.Handle(jobs, "slow", fn, durable.GlobalRate(executor.Rate{PerSecond: 1e-9, Burst: 100}))
+		},
+		func() {
+			jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Store = bare{c.Store} })
+			durable.Handle(jobs, "rate", fn, durable.GlobalRate(executor.Rate{PerSecond: 1}))
+		},
 		func() { durable.Handle(jobs, "backoff", fn, durable.Backoff(2, 1)) },
 		func() { durable.Handle(jobs, "option", fn, nil) },
 	} {

@@ -37,6 +37,10 @@ type (
 		store.Steps
 		jobs *Jobs
 	}
+	timedLimiter struct {
+		store.Limiter
+		jobs *Jobs
+	}
 	timedTx struct {
 		store.TxStore
 		jobs *Jobs
@@ -62,6 +66,9 @@ func timedParts(p store.Parts, j *Jobs) store.Parts {
 	}
 	if p.Steps != nil {
 		p.Steps = timedSteps{p.Steps, j}
+	}
+	if p.Limiter != nil {
+		p.Limiter = timedLimiter{p.Limiter, j}
 	}
 	if p.Tx != nil {
 		p.Tx = timedTx{p.Tx, j}
@@ -134,6 +141,11 @@ func (t timed) Find(ctx context.Context, key string) (job Job, err error) {
 func (t timed) List(ctx context.Context, f Filter) (jobs []Job, err error) {
 	defer t.jobs.calledStore("list", time.Now(), &err)
 	return t.Store.List(ctx, f)
+}
+
+func (t timedLimiter) ClaimLimited(ctx context.Context, r store.ClaimRequest) (c store.ClaimResult, err error) {
+	defer t.jobs.calledStore("claim_limited", time.Now(), &err)
+	return t.Limiter.ClaimLimited(ctx, r)
 }
 
 func (t timedHistory) Runs(ctx context.Context, id ID, before int64, limit int) (runs []Run, err error) {

@@ -30,8 +30,9 @@ type Store struct {
 		progress map[durable.ID]durable.RunProgress
 		steps    map[durable.ID][]durable.KeptStep // in the order in which they were kept
 		leases   map[string]lease
-		paused   map[string]bool // kinds
-		acts     []durable.Act   // ascending
+		paused   map[string]bool      // kinds
+		full     map[string]time.Time // when the buckets of kinds are full
+		acts     []durable.Act        // ascending
 		lastAct  int64
 	}
 }
@@ -60,6 +61,7 @@ func New() *Store {
 	s.mu.steps = make(map[durable.ID][]durable.KeptStep)
 	s.mu.leases = make(map[string]lease)
 	s.mu.paused = make(map[string]bool)
+	s.mu.full = make(map[string]time.Time)
 	return s
 }
 

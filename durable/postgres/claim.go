@@ -53,7 +53,7 @@ var (
 		)`, `, turned as (
 			update executor_limit set turn = turn + 1 where kind in (select kind from mine intersect select kind from u)
 		)`, "(select count(*) from free) < (select count(*) from asked)",
-		"exists (select from asked where global > 0 and kind not in (select kind from executor_limit))")
+		"exists (select from asked where global > 0 and kind not in (select kind from executor_limit))", "0")
 
 	// claimPlenty is claimBounded for kinds without a limit.
 	claimPlenty = claimJobs(`pick as materialized (
@@ -64,7 +64,7 @@ var (
 				order by p.priority desc, k.ord offset 0
 			) k cross join lateral (`+lookJobs+`) j
 			limit $4
-		)`, "", "false", "false")
+		)`, "", "false", "false", "0")
 )
 
 // These are what the last row of a claim says, as a sum.
@@ -75,9 +75,9 @@ const (
 )
 
 // claimJobs returns the statement that claims what pick has picked. Its answer is a row for each job, and a last one
-// with an empty ID, in the columns of Anchor the time, of Due how long the look took, and of Runs the sum of what else
-// there is to say: these are there also if there is no job, and are of the snapshot that the claim was made in.
-func claimJobs(pick, turned, busy, lost string) string {
+// with an empty ID, in the columns of Anchor the time, of Due how long the look took, of Epoch when a token is
+// there, and of Runs the sum of what else there is to say: these are there also if there is no job, and are of the snapshot that the claim was made in.
+func claimJobs(pick, turned, busy, lost, next string) string {
 	return sqlrow.SQL(`with node as materialized (
 			select id from executor_node where id = $1 and lease_until > 0 for key share
 		), n as materialized (
@@ -91,7 +91,7 @@ func claimJobs(pick, turned, busy, lost string) string {
 		)` + turned + ` select ` + sqlrow.Claimed + ` from u
 		union all
 		select ` + sqlrow.Note("'00000000-0000-0000-0000-000000000000'::uuid", "n.now",
-		"case when exists (select from node) then "+clock+" - n.now else -1 end", "0",
+		"case when exists (select from node) then "+clock+" - n.now else -1 end", next,
 		fmt.Sprintf("(%s)::int * %d + (%s)::int * %d + ((select count(*) from pick) >= $4)::int * %d",
 			busy, claimBusy, lost, claimLost, claimMore)) + ` from n`)
 }
@@ -99,11 +99,14 @@ func claimJobs(pick, turned, busy, lost string) string {
 // Claim makes waiting jobs those of a node.
 func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
 	kinds, most, global := make([]string, len(r.Kinds)), make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds))
-	bounded := false
+	every, burst := make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds))
+	bounded, limited := false, false
 	for i, k := range r.Kinds {
 		bounded = bounded || k.Max < r.Limit || k.Global > 0
+		limited = limited || k.Limited()
 		kinds[i], most[i], global[i] = k.Kind, int64(k.Max), int64(k.Global)
-		if k.Global > 0 {
+		every[i], burst[i] = k.Rate.Every.Microseconds(), int64(k.Rate.Burst)
+		if k.Global > 0 || k.Limited() {
 			if err := s.lockable(ctx, k.Kind); err != nil {
 				return store.ClaimResult{}, err
 			}
@@ -112,7 +115,10 @@ func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimRes
 	high, normal, low := s.floors.of(kinds)
 	statement, args := claimPlenty, []any{r.Node, r.Ahead.Microseconds(), r.Lead.Microseconds(), r.Limit, kinds, most,
 		high, normal, low}
-	if bounded {
+	switch {
+	case limited:
+		statement, args = claimLimited, append(args, global, every, burst)
+	case bounded:
 		statement, args = claimBounded, append(args, global)
 	}
 	took := int64(-1)
@@ -123,7 +129,7 @@ func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimRes
 				c.Jobs = append(c.Jobs, *j)
 				return
 			}
-			c.Now, took = j.Anchor, sqlrow.Micros(j.Due)
+			c.Now, took, c.Next = j.Anchor, sqlrow.Micros(j.Due), sqlrow.Time(j.Epoch)
 			c.Busy, c.More = j.Runs&claimBusy != 0, j.Runs&claimMore != 0
 			if j.Runs&claimLost != 0 {
 				s.limits.Clear() // the next claim makes them again: as it is busy, it comes soon

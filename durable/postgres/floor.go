@@ -112,7 +112,7 @@ func (f *floors) claimed(r store.ClaimRequest, high, normal, low []int64, c stor
 		return
 	}
 	for _, k := range r.Kinds {
-		if k.Global > 0 || taken[k.Kind] >= k.Max {
+		if k.Global > 0 || k.Limited() || taken[k.Kind] >= k.Max {
 			continue
 		}
 		for p := durable.Low; p <= durable.High; p++ {

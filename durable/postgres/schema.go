@@ -169,6 +169,8 @@ var migrations = []string{
 		job uuid not null,
 		primary key (tag, job)
 	) with (autovacuum_vacuum_scale_factor = 0.05);`,
+	// When the buckets of kinds with a rate are full. Programs that do not know of it keep no rate.
+	`alter table executor_limit add column filled bigint not null default 0;`,
 }
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table

@@ -179,6 +179,11 @@ var migrations = []string{
 		job blob not null,
 		primary key (tag, job)
 	) strict, without rowid;`,
+	// When the buckets of kinds with a rate are full. Programs that do not know of it keep no rate.
+	`create table executor_limit (
+		kind text primary key not null,
+		filled integer not null
+	) strict, without rowid;`,
 }
 
 // copyJobs returns the statement that copies executor_job of the fifth version. What is not sound is dead, and each

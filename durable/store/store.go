@@ -144,6 +144,7 @@ type Full interface {
 	ActLog
 	Reports
 	Steps
+	Limiter
 
 	// Close closes the store.
 	Close() error
@@ -157,6 +158,7 @@ type Parts struct {
 	ActLog   ActLog
 	Reports  Reports
 	Steps    Steps
+	Limiter  Limiter
 	Tx       TxStore
 	Listener Listener
 }
@@ -170,6 +172,7 @@ func PartsOf(s Store) Parts {
 	p.ActLog, _ = s.(ActLog)
 	p.Reports, _ = s.(Reports)
 	p.Steps, _ = s.(Steps)
+	p.Limiter, _ = s.(Limiter)
 	p.Tx, _ = s.(TxStore)
 	p.Listener, _ = s.(Listener)
 	return p
@@ -307,6 +310,8 @@ type KindLimit struct {
 	// Global, if not 0, is how many of the kind may be held by all nodes
 	// together once these have been claimed.
 	Global int
+	// Rate is how often jobs of the kind may begin, see Limiter.
+	Rate Rate
 }
 
 // A ClaimResult has the jobs that the node holds now, with their new epochs. They are in no order.
@@ -315,9 +320,11 @@ type ClaimResult struct {
 	Jobs []Job
 	// More reports that there may be more of what was asked for.
 	More bool
-	// Busy reports that a kind with a Global limit was left out because another node is claiming of it: there may be
+	// Busy reports that a kind with a Global limit or a Rate was left out because another node is claiming of it: there may be
 	// more in a moment.
 	Busy bool
+	// Next, if not zero, is when a kind has a token again that lacked one, see Limiter.
+	Next time.Time
 }
 
 // A CommitRequest is a group commit of one node.

@@ -200,26 +200,33 @@ func nothing(err error) (any, error) { return nil, err }
 func (b *bench) given(n int) (string, []durablestore.Job) {
 	node, jobs := b.node(fresh("node")), these(n)
 	must(b.store.Insert(b.Context(), jobs, durablestore.Placement{}))
-	claimed := b.claimBy(claimOf(node, jobs[0].Kind, n, 0))
+	claimed := b.claimBy(claimOf(node, jobs[0].Kind, n))
 	if len(claimed) != n {
 		panic(failure{fmt.Sprintf("claimed %d of %d jobs", len(claimed), n)})
 	}
 	return node, claimed
 }
 
-func claimOf(node, kind string, n, global int) durablestore.ClaimRequest {
+func claimOf(node, kind string, n int) durablestore.ClaimRequest {
 	return durablestore.ClaimRequest{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: n,
-		Kinds: []durablestore.KindLimit{{Kind: kind, Max: n, Global: global}}}
+		Kinds: []durablestore.KindLimit{{Kind: kind, Max: n}}}
 }
 
 // claiming returns the call that claims the jobs of a kind.
 func (b *bench) claiming(global int) told {
+	return b.claimingBy(func(r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
+		r.Kinds[0].Global = global
+		return b.store.Claim(b.Context(), r)
+	})
+}
+
+func (b *bench) claimingBy(claim func(durablestore.ClaimRequest) (durablestore.ClaimResult, error)) told {
 	node, jobs := b.node(fresh("node")), these(3)
 	must(b.store.Insert(b.Context(), jobs, durablestore.Placement{}))
 	var c durablestore.ClaimResult
 	return told{
 		call: soon(func() (durablestore.ClaimResult, error) {
-			more, err := b.store.Claim(b.Context(), claimOf(node, jobs[0].Kind, 3, global))
+			more, err := claim(claimOf(node, jobs[0].Kind, 3))
 			c.Jobs = append(c.Jobs, more.Jobs...)
 			return c, err
 		}, func(c durablestore.ClaimResult) bool { return len(c.Jobs) >= 3 }),
@@ -467,6 +474,12 @@ var calls = []faultCall{
 	}},
 	{"Claim", func(b *faulted) told { return b.claiming(0) }},
 	{"Claim with a limit for all nodes", func(b *faulted) told { return b.claiming(5) }},
+	{"ClaimLimited", func(b *faulted) told {
+		return b.claimingBy(func(r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
+			r.Kinds[0].Rate = durablestore.Rate{Every: time.Hour, Burst: 1000}
+			return b.store.ClaimLimited(b.Context(), r)
+		})
+	}},
 	{"Release", func(b *faulted) told {
 		node, jobs := b.given(2)
 		return told{

@@ -71,6 +71,17 @@ func (p partial) Signal(ctx context.Context, id store.ID, name string, payload [
 	return p.steps().Signal(ctx, id, name, payload)
 }
 
+func (p partial) limiter() store.Limiter {
+	if p.parts.Limiter == nil {
+		panic(lacking("store.Limiter"))
+	}
+	return p.parts.Limiter
+}
+
+func (p partial) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
+	return p.limiter().ClaimLimited(ctx, r)
+}
+
 func (p partial) Runs(ctx context.Context, id store.ID, before int64, limit int) ([]store.Run, error) {
 	return p.history().Runs(ctx, id, before, limit)
 }

@@ -66,6 +66,13 @@ var tests = []struct {
 	{"ClaimObeysGlobalLimits", globalLimit},
 	{"ClaimObeysPriorityWithinGlobalLimit", globalLimitOrder},
 	{"ClaimsTogetherObeyGlobalLimits", globalLimitTogether},
+	{"ClaimObeysRates", rateLimit},
+	{"ClaimWithTokensLeftNamesNoTime", rateNext},
+	{"ClaimAheadTakesALaterToken", rateAhead},
+	{"ClaimObeysPriorityWithinRate", rateOrder},
+	{"ClaimObeysRateAndGlobalLimit", rateWithGlobal},
+	{"ClaimObeysTheRateAsItIsNow", rateQuicker},
+	{"ClaimsTogetherObeyRates", rateTogether},
 
 	{"ConfirmCountsNoAttempt", confirmRuns},
 	{"BeginCountsOneAttempt", beginCounts},

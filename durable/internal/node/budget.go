@@ -28,6 +28,7 @@ type load struct {
 	// stalled is set while the workers are busy for long with what they have. What waited was given back, and nothing
 	// is taken until a worker is free.
 	stalled bool
+	lacking bool // jobs of a kind with a rate were left to others, for want of workers
 }
 
 // open reports whether the pool takes work. If the program has shut it down before Run drains, jobs are for other
@@ -105,10 +106,10 @@ func (n *Node) claimedLocked(more bool) {
 // workerFreed notes that a worker has ended a run.
 func (n *Node) workerFreed() {
 	n.mu.Lock()
-	stalled := n.mu.stalled
-	n.mu.stalled = false
+	poll := n.mu.stalled || n.mu.lacking
+	n.mu.stalled, n.mu.lacking = false, false
 	n.mu.Unlock()
-	if stalled {
+	if poll {
 		n.Wake()
 	}
 	n.bodies.Done()

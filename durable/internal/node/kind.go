@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // A Kind is what a program knows of a kind of job.
@@ -11,6 +13,7 @@ type Kind struct {
 	Name       string
 	Limit      int // on this node; 0 for none
 	Global     int // on all nodes together; 0 for none
+	Rate       store.Rate
 	First, Max time.Duration
 	// Encode returns what is stored of a value, and Decode reads that. what says what it is.
 	Encode func(what string, v any, limit int) ([]byte, error)

@@ -46,6 +46,7 @@ type Node struct {
 	drains    context.CancelCauseFunc
 
 	wakeup    chan struct{}  // one slot: poll is to poll now
+	tokens    *time.Timer    // when poll is to poll since a kind has a token again; poll's own
 	idleBeats chan time.Time // to poll: when a heartbeat was sent that found nothing to claim
 	gained    atomic.Int64   // jobs claimed since the beginning
 
@@ -130,8 +131,9 @@ func New(ctx context.Context, c Config) *Node {
 		cfg: c, clock: storeclock.New(), values: context.WithoutCancel(ctx),
 		prefix: strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "?"),
 		host:   strings.ToValidUTF8(strings.ReplaceAll(host, "\x00", ""), "?"),
-		wakeup: make(chan struct{}, 1), idleBeats: make(chan time.Time),
+		wakeup: make(chan struct{}, 1), idleBeats: make(chan time.Time), tokens: time.NewTimer(0),
 	}
+	n.tokens.Stop()
 	n.leaving, n.drains = context.WithCancelCause(context.Background())
 	n.committer, n.reporter = newCommitter(n), newReporter(n)
 	n.begins.committer = n.committer

@@ -24,7 +24,7 @@ func (n *Node) Insert(jobs []store.NewJob, insert func(store.Placement) ([]store
 // them, since the node does not hold them yet.
 func (n *Node) beginInsert(jobs []store.NewJob) store.Placement {
 	for i := range jobs {
-		if k := n.cfg.Kind(jobs[i].Kind); k == nil || k.Limit > 0 || k.Global > 0 {
+		if k := n.cfg.Kind(jobs[i].Kind); k == nil || k.bounded() {
 			return store.Placement{}
 		}
 	}

@@ -18,6 +18,7 @@ func (n *Node) pollLoop(ctx context.Context) {
 	outage := n.outage("claim")
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	defer n.tokens.Stop()
 	audit := time.NewTicker(auditInterval)
 	defer audit.Stop()
 	after := func(d time.Duration) {
@@ -31,6 +32,8 @@ func (n *Node) pollLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-n.wakeup:
+			tick = false
+		case <-n.tokens.C:
 			tick = false
 		case <-audit.C:
 			n.scheduleAudit()
@@ -87,7 +90,7 @@ func (n *Node) claim(ctx context.Context, req store.ClaimRequest) (again bool, e
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
 	asked := n.clock.Ask()
-	claims, err := n.cfg.Store.Claim(opCtx, req)
+	claims, err := n.claimJobs(opCtx, req)
 	if err != nil {
 		n.mu.Lock()
 		n.loseAnswerLocked()
@@ -131,6 +134,7 @@ func (n *Node) request(later bool) (store.ClaimRequest, bool) {
 		return store.ClaimRequest{}, false
 	}
 	req := store.ClaimRequest{Node: n.mu.name, Ahead: n.ahead(), Lead: n.lead(), Limit: free}
+	idle := n.idleLocked()
 	for _, name := range names {
 		if n.mu.paused[name] {
 			continue
@@ -140,8 +144,12 @@ func (n *Node) request(later bool) (store.ClaimRequest, bool) {
 		if k.Limit > 0 {
 			most = min(most, k.Limit-n.mu.perKind[name])
 		}
+		if k.Rate != (store.Rate{}) && most > idle {
+			most = idle
+			n.mu.lacking = true
+		}
 		if most > 0 {
-			req.Kinds = append(req.Kinds, store.KindLimit{Kind: name, Max: most, Global: k.Global})
+			req.Kinds = append(req.Kinds, store.KindLimit{Kind: name, Max: most, Global: k.Global, Rate: k.Rate})
 		}
 	}
 	return req, len(req.Kinds) > 0

@@ -253,7 +253,7 @@ func (r *run) committed(o *store.Outcome, ok bool) {
 	n.begins.forget(r)
 	n.cfg.Changed(r.job.ID)
 	r.settled(o, ok || r.completed.Load())
-	if r.kind.Limit > 0 || r.kind.Global > 0 || ok && o.State == store.Waiting && n.clock.Until(o.Due) < n.ahead() {
+	if r.kind.bounded() || ok && o.State == store.Waiting && n.clock.Until(o.Due) < n.ahead() {
 		n.Wake() // there is room for another one, or the next occurrence is near
 	}
 }

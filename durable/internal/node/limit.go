@@ -1,0 +1,31 @@
+package node
+
+import (
+	"context"
+
+	"github.com/executor-go/executor/durable/store"
+)
+
+// bounded reports whether the end of a run of the kind may make room for another.
+func (k *Kind) bounded() bool { return k.Limit > 0 || k.Global > 0 || k.Rate != (store.Rate{}) }
+
+// claimJobs claims by the method that the limits of the kinds ask for. Only poll calls it.
+func (n *Node) claimJobs(ctx context.Context, r store.ClaimRequest) (c store.ClaimResult, err error) {
+	limited := false
+	for _, k := range r.Kinds {
+		limited = limited || k.Limited()
+	}
+	if !limited {
+		return n.cfg.Store.Claim(ctx, r)
+	}
+	if c, err = n.cfg.Parts.Limiter.ClaimLimited(ctx, r); err == nil && !c.Next.IsZero() {
+		n.tokens.Reset(max(n.clock.Until(c.Next), busyPause))
+	}
+	return c, err
+}
+
+// idleLocked returns how many workers have nothing to begin, as far as the node knows. Of a kind with a rate no more
+// jobs are claimed: one that waited for a worker would begin later than its token was for.
+func (n *Node) idleLocked() int {
+	return max(n.workers()-n.mu.inState[armed]-n.mu.inState[begun], 0)
+}

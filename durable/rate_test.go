@@ -1,0 +1,189 @@
+package durable_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/history"
+	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
+)
+
+// keepsRate sees to it that within no time more begin than a rate allows.
+func keepsRate(t *testing.T, begins []time.Time, every time.Duration, burst int) {
+	t.Helper()
+	begins = slices.SortedFunc(slices.Values(begins), time.Time.Compare)
+	for i := range begins {
+		for k := i; k < len(begins); k++ {
+			if d := begins[k].Sub(begins[i]); k-i+1 > burst+int(d/every) {
+				t.Fatalf("%d began within %v", k-i+1, d)
+			}
+		}
+	}
+}
+
+// Of a kind with a rate no more jobs begin on all nodes together, in any time, than the rate and the burst allow; they
+// begin as soon as that allows it; and other kinds are not held up.
+func TestKindGlobalRateHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var d diary
+		var mails, quick *durable.Kind[string, string]
+		for range 2 {
+			jobs := newJobs(t, store)
+			mails = durable.Handle(jobs, "mail", d.handler, durable.GlobalRate(executor.Rate{PerSecond: 100.0 / 60, Burst: 10}))
+			quick = durable.Handle(jobs, "quick", func(context.Context, string) (string, error) { return "", nil })
+			start(t, jobs)
+		}
+		time.Sleep(time.Minute)
+		begun := time.Now()
+		ids := must(mails.ScheduleAll(t.Context(), 0, make([]string, 30)))
+		for i := range 30 { // and some of which the node knows at once, now and ahead of time
+			ids = append(ids, must(mails.Schedule(t.Context(), time.Duration(i%4)*700*time.Millisecond, "")))
+			at := time.Now()
+			must(quick.Await(t.Context(), must(quick.Schedule(t.Context(), 0, ""))))
+			if d := time.Since(at); d > 100*time.Millisecond {
+				t.Errorf("a quick one took %v", d)
+			}
+		}
+		for _, id := range ids {
+			must(mails.Await(t.Context(), id))
+		}
+		keepsRate(t, d.begun, 600*time.Millisecond, 10)
+		// The last fifty take their tokens as they come.
+		if last := slices.Max(d.since(begun)); last > 50*600*time.Millisecond+time.Second {
+			t.Errorf("60 jobs took %v", last)
+		}
+	})
+}
+
+// Jobs that had to wait for a worker do not begin together once there is one: until then they wait in the store,
+// without their part of the rate.
+func TestKindGlobalRateHoldsAfterBusyWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New()) // four workers
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler, durable.GlobalRate(executor.Rate{PerSecond: 5}))
+		busy := durable.Handle(jobs, "busy", func(context.Context, string) (string, error) {
+			time.Sleep(900 * time.Millisecond)
+			return "", nil
+		})
+		must(busy.ScheduleAll(t.Context(), 0, make([]string, 4)))
+		start(t, jobs)
+		begun := time.Now()
+		must(k.ScheduleAll(t.Context(), 0, make([]string, 20)))
+		time.Sleep(time.Minute)
+		if since := d.since(begun); len(since) != 20 || since[0] > time.Second {
+			t.Fatalf("runs began after %v", since)
+		}
+		keepsRate(t, d.begun, 200*time.Millisecond, 1)
+	})
+}
+
+// A clock of the store that is put back does not stop a kind with a rate until the time has come again.
+func TestKindGlobalRateOfClockPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		jobs := newJobs(t, store)
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler, durable.GlobalRate(executor.Rate{PerSecond: 0.1, Burst: 2}))
+		start(t, jobs)
+		for range 2 {
+			must(k.Schedule(t.Context(), 0, ""))
+		}
+		time.Sleep(time.Second)
+		store.Shift(-time.Hour)
+		time.Sleep(5 * time.Second) // until the node knows
+		begun := time.Now()
+		for range 4 {
+			must(k.Schedule(t.Context(), 0, ""))
+		}
+		time.Sleep(time.Minute)
+		if since := d.since(begun); len(since) != 6 || since[5] > 40*time.Second {
+			t.Errorf("runs began after %v", since)
+		}
+	})
+}
+
+// claimedAt notes when the jobs that a store lets nodes have are to begin.
+type claimedAt struct {
+	durable.Store
+	mu     sync.Mutex
+	begins []time.Time
+}
+
+func (c *claimedAt) ClaimLimited(ctx context.Context, r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
+	claims, err := c.Store.ClaimLimited(ctx, r)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, j := range claims.Jobs {
+		if j.Due.Before(claims.Now) {
+			j.Due = claims.Now
+		}
+		c.begins = append(c.begins, j.Due)
+	}
+	return claims, err
+}
+
+// Whatever goes wrong between three nodes and the store, also where they die with jobs that have their tokens, the store
+// lets no more begin in any time than the rate and the burst allow; and nothing is lost, nor committed twice.
+func TestHistoryOfGlobalRate(t *testing.T) {
+	lost := 0
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &claimedAt{Store: memory.New()}
+				c := &crowd{running: make(map[int]context.Context)}
+				var lines []*faulty
+				for i := range 3 {
+					line := newFaulty(store)
+					line.set(trouble(rand.New(rand.NewPCG(seed, uint64(i)))))
+					lines = append(lines, line)
+					jobs := newJobs(t, line, func(c *durable.Config) { c.History = 1 << 20 })
+					durable.Handle(jobs, "k", func(ctx context.Context, work time.Duration) (int, error) {
+						defer c.enter(ctx)()
+						time.Sleep(work)
+						return 0, ctx.Err()
+					}, durable.GlobalRate(executor.Rate{PerSecond: 2, Burst: 4}))
+					start(t, jobs)
+				}
+				k := durable.Client[time.Duration, int](newJobs(t, store), "k")
+				r := rand.New(rand.NewPCG(seed, 99))
+				for i := range 200 {
+					_, err := k.Schedule(t.Context(), upTo(r, 2*time.Second), upTo(r, time.Second), durable.Key(fmt.Sprint(i)),
+						durable.Attempts(1000), durable.WithPriority(durable.Priority(r.IntN(3)-1)))
+					if err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(upTo(r, 800*time.Millisecond))
+				}
+				for _, line := range lines {
+					line.up()
+				}
+				time.Sleep(30 * time.Minute)
+				synctest.Wait()
+				store.mu.Lock()
+				defer store.mu.Unlock()
+				keepsRate(t, store.begins, 500*time.Millisecond, 4)
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				v := must(history.Check(t.Context(), store, c.starts))
+				for _, f := range v.Faults {
+					t.Error(f)
+				}
+				lost += v.Lost
+			})
+		})
+	}
+	if lost == 0 {
+		t.Error("no run was lost: too quiet to prove anything")
+	}
+}

@@ -1,0 +1,54 @@
+package howto
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// runJobs runs the jobs until the test ends.
+func runJobs(t *testing.T, jobs *durable.Jobs) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- jobs.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// On two machines, 60 mails take half a minute: ten go at once, and fifty as the rate allows.
+func TestMailerKeepsTheRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var mails *durable.Kind[Mail, string]
+		for range 2 {
+			jobs, err := durable.New(durable.Config{Store: store, Logger: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			mails = newMailer(jobs, func(_ context.Context, m Mail) (string, error) { return "sent to " + m.To, nil })
+			runJobs(t, jobs)
+		}
+		begun := time.Now()
+		ids, err := mails.ScheduleAll(t.Context(), 0, make([]Mail, 60))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			if _, err := mails.Await(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := time.Since(begun); d < 30*time.Second || d > 31*time.Second {
+			t.Errorf("60 mails took %v", d)
+		}
+	})
+}
