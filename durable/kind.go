@@ -57,7 +57,7 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 		}
 		return k.Encode("result", r, MaxResult)
 	}
-	if j.parts.Limiter == nil && (store.KindLimit{Rate: k.Rate}).Limited() {
+	if j.parts.Limiter == nil && (store.KindLimit{Rate: k.Rate, PerPartition: k.PerPartition}).Limited() {
 		panic(j.lacks("limits of kind "+strconv.Quote(name), "Limiter"))
 	}
 	j.mu.Lock()

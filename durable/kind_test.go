@@ -132,17 +132,19 @@ func TestKindDeclinesBadInput(t *testing.T) {
 	k := durable.Client[any, any](jobs, "k")
 	ctx := t.Context()
 	for name, call := range map[string]func() (durable.ID, error){
-		"key \"a\\x00b\"":    func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("a\x00b")) },
-		"nil Option":         func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("key"), nil) },
-		"key: it must not":   func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("")) },
-		"the job has no key": func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.ReuseKey()) },
-		"valid UTF-8":        func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("\xff")) },
-		"has 513 bytes":      func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key(strings.Repeat("k", 513))) },
-		"at most 1048576":    func() (durable.ID, error) { return k.Schedule(ctx, 0, strings.Repeat("x", durable.MaxPayload)) },
-		"unsupported type":   func() (durable.ID, error) { return k.Schedule(ctx, 0, func() {}) },
-		"years 1 to 9999":    func() (durable.ID, error) { return k.At(ctx, time.Time{}, 1) },
-		"rate 0s":            func() (durable.ID, error) { return k.AtFixedRate(ctx, "key", 0, 0, 1) },
-		"delay -1s":          func() (durable.ID, error) { return k.WithFixedDelay(ctx, "key", 0, -time.Second, 1) },
+		"key \"a\\x00b\"":        func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("a\x00b")) },
+		"nil Option":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("key"), nil) },
+		"key: it must not":       func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("")) },
+		"partition: it must not": func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Partition("")) },
+		"partition \"a\\x00b\"":  func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Partition("a\x00b")) },
+		"the job has no key":     func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.ReuseKey()) },
+		"valid UTF-8":            func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("\xff")) },
+		"has 513 bytes":          func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key(strings.Repeat("k", 513))) },
+		"at most 1048576":        func() (durable.ID, error) { return k.Schedule(ctx, 0, strings.Repeat("x", durable.MaxPayload)) },
+		"unsupported type":       func() (durable.ID, error) { return k.Schedule(ctx, 0, func() {}) },
+		"years 1 to 9999":        func() (durable.ID, error) { return k.At(ctx, time.Time{}, 1) },
+		"rate 0s":                func() (durable.ID, error) { return k.AtFixedRate(ctx, "key", 0, 0, 1) },
+		"delay -1s":              func() (durable.ID, error) { return k.WithFixedDelay(ctx, "key", 0, -time.Second, 1) },
 		"trigger durable.NamedTrigger": func() (durable.ID, error) {
 			return k.On(ctx, "key", struct{ durable.NamedTrigger }{}, 1)
 		},
@@ -213,6 +215,7 @@ func TestHandlePanics(t *testing.T) {
 		func() { durable.Handle[int, int](jobs, "nil", nil) },
 		func() { durable.Handle(jobs, "limit", fn, durable.Limit(0)) },
 		func() { durable.Handle(jobs, "global limit", fn, durable.GlobalLimit(0)) },
+		func() { durable.Handle(jobs, "partition limit", fn, durable.PartitionLimit(0)) },
 		func() { durable.Handle(jobs, "global rate", fn, durable.GlobalRate(executor.Rate{})) },
 		func() { durable.Handle(jobs, "quick", fn, durable.GlobalRate(executor.Rate{PerSecond: 1e7})) },
 		func() { durable.Handle(jobs, "burst", fn, durable.GlobalRate(executor.Rate{PerSecond: 1, Burst: -1})) },

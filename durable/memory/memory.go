@@ -30,10 +30,10 @@ type Store struct {
 		progress map[durable.ID]durable.RunProgress
 		steps    map[durable.ID][]durable.KeptStep // in the order in which they were kept
 		leases   map[string]lease
-		paused   map[string]bool      // kinds
-		full     map[string]time.Time // when the buckets of kinds are full
-		acts     []durable.Act        // ascending
-		lastAct  int64
+		paused   map[string]bool // kinds
+		limits
+		acts    []durable.Act // ascending
+		lastAct int64
 	}
 }
 
@@ -61,7 +61,7 @@ func New() *Store {
 	s.mu.steps = make(map[durable.ID][]durable.KeptStep)
 	s.mu.leases = make(map[string]lease)
 	s.mu.paused = make(map[string]bool)
-	s.mu.full = make(map[string]time.Time)
+	s.mu.limits = limits{make(map[string]time.Time), make(map[partition]time.Time), make(map[durable.ID]int64)}
 	return s
 }
 
@@ -322,6 +322,7 @@ func (s *Store) removeLocked(j *durable.Job) (lines int) {
 	delete(s.mu.runs, j.ID)
 	delete(s.mu.progress, j.ID)
 	delete(s.mu.steps, j.ID)
+	delete(s.mu.lined, j.ID)
 	return lines
 }
 

@@ -99,14 +99,15 @@ func claimJobs(pick, turned, busy, lost, next string) string {
 // Claim makes waiting jobs those of a node.
 func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
 	kinds, most, global := make([]string, len(r.Kinds)), make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds))
-	every, burst := make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds))
+	every, burst, per := make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds))
 	bounded, limited := false, false
 	for i, k := range r.Kinds {
 		bounded = bounded || k.Max < r.Limit || k.Global > 0
 		limited = limited || k.Limited()
 		kinds[i], most[i], global[i] = k.Kind, int64(k.Max), int64(k.Global)
 		every[i], burst[i] = k.Rate.Every.Microseconds(), int64(k.Rate.Burst)
-		if k.Global > 0 || k.Limited() {
+		per[i] = int64(k.PerPartition)
+		if k.Global > 0 {
 			if err := s.lockable(ctx, k.Kind); err != nil {
 				return store.ClaimResult{}, err
 			}
@@ -117,7 +118,7 @@ func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimRes
 		high, normal, low}
 	switch {
 	case limited:
-		statement, args = claimLimited, append(args, global, every, burst)
+		statement, args = claimLimited, append(args, global, every, burst, per)
 	case bounded:
 		statement, args = claimBounded, append(args, global)
 	}

@@ -119,3 +119,6 @@ func Seen(s *Store, timeline uint64) {
 		s.lines.latest[cluster] = timeline
 	}
 }
+
+// ClaimLimited is the statement of a claim with limits.
+var ClaimLimited = claimLimited

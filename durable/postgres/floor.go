@@ -94,7 +94,14 @@ func (f *floors) claimed(r store.ClaimRequest, high, normal, low []int64, c stor
 	if len(c.Jobs) > floorFew {
 		took = 0
 	}
+	var parted map[string]bool // kinds of which the earliest need not be first
 	for i, k := range r.Kinds {
+		if k.PerPartition > 0 {
+			if parted == nil {
+				parted = make(map[string]bool)
+			}
+			parted[k.Kind] = true
+		}
 		if high[i] == noFloor && normal[i] == noFloor && low[i] == noFloor {
 			f.next[k.Kind] = now + min(floorShare*took, floorLimit)
 		}
@@ -105,8 +112,9 @@ func (f *floors) claimed(r store.ClaimRequest, high, normal, low []int64, c stor
 	taken := make(map[string]int)
 	for i := range c.Jobs {
 		j := &c.Jobs[i]
-		taken[j.Kind]++
-		raise(floorKey{j.Kind, j.Priority}, j.Due.UnixMicro())
+		if taken[j.Kind]++; !parted[j.Kind] {
+			raise(floorKey{j.Kind, j.Priority}, j.Due.UnixMicro())
+		}
 	}
 	if c.More || c.Busy {
 		return

@@ -2,58 +2,192 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/store"
 )
 
-// ClaimLimited is Claim, which keeps the rates of kinds, too.
-func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
-	return s.Claim(ctx, r)
+// Partitions. A claim must not look at all jobs that wait for one partition, nor at all partitions of which none may be
+// claimed. So executor_part has a row for each partition, and priority, that has jobs which wait: its place in line, a
+// time before which nothing of it is near. A claim reads the partitions in that order, past those that have as many
+// jobs held as they may, which are no more than there are jobs held; and of each the few jobs that it may claim, by an
+// index. Those that had a turn get the time of the claim as their next place, or that at which their next job is due.
+//
+// Those who add jobs, and end runs, do not write to executor_part, where they would wait for each other. What has begun
+// to wait is in a small index of its own, and a claim puts that in line first. All that is counted are the jobs that are
+// held. Whoever writes to executor_part has the lock on the kind's row in executor_limit, and increments its turn, so
+// that no claim goes by a line that is older.
+
+// lineJobs puts jobs in line, if some are not. A job that waits anew has another epoch than before: each claim of it and
+// whatever takes it from a node increment it, and so does each change of one that waits in a partition.
+var lineJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
+	mine as materialized (
+		select kind from executor_limit l where kind = any($1::text[]) and exists (
+			select from executor_job where state < {Claimed} and part <> '' and lined <> epoch and kind = l.kind) for update skip locked
+	), fresh as materialized (
+		select j.id from mine cross join lateral (
+			select id from executor_job where state < {Claimed} and part <> '' and lined <> epoch and kind = mine.kind limit $2 for update skip locked) j
+	), u as (
+		update executor_job j set lined = j.epoch from fresh where j.id = fresh.id returning j.kind, j.priority, j.part, j.due
+	), lines as (
+		insert into executor_part (kind, priority, part, line)
+		select kind, priority, part, greatest(min(due), (select now from n)) from u group by kind, priority, part
+		on conflict (kind, priority, part) do update set line = least(executor_part.line, excluded.line)
+	), turned as (
+		update executor_limit set turn = turn + 1 where kind in (select kind from u)
+	) select count(*) from u`)
+
+// lineFew is how many jobs are put in line at once, and lineMost how many by a claim.
+const lineFew, lineMost = 2000, 10_000
+
+// line puts jobs of kinds in line. It reports whether there may be more than it takes at once.
+func (s *Store) line(ctx context.Context, kinds []string) (more bool, err error) {
+	for range lineMost / lineFew {
+		n, err := do(ctx, s.direct, func(q querier) (n int, err error) {
+			err = q.queryRow(ctx, lineJobs, kinds, lineFew).Scan(&n)
+			return n, err
+		})
+		if err != nil || n < lineFew {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
-// claimLimited is claimBounded, and keeps the rates of kinds: transition.Bucket and transition.Take for all jobs at
-// once. Of a kind with a rate the jobs that are near are numbered in the order in which they are claimed. The bucket is
-// full, before the nth takes its token, at base + (n-1) * every: base is the latest time, of those at which the ones
-// before it begin, less a token for each that came before them; or when it was full, if that is later. The first that
-// lacks a token ends it. The row of the kind, which is locked as for a limit, has when the bucket is full afterwards.
-var claimLimited = claimJobs(`asked as (
-		select * from unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[])
-			with ordinality as a (kind, most, high, normal, low, global, every, burst, ord)
+// relineJobs takes jobs out of line whose partition has no place by which they would be found: somebody has changed the
+// tables by hand, or a program that does not know of partitions has changed the jobs.
+var relineJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now)
+	update executor_job set lined = -1 where id in (
+		select j.id from executor_job j, n where state < {Claimed} and part <> '' and lined = epoch and not exists (
+			select from executor_part p where p.kind = j.kind and p.priority = j.priority and p.part = j.part and p.line <= greatest(j.due, n.now))
+		for update of j skip locked)`)
+
+// ClaimLimited is Claim, and keeps the limits of kinds.
+func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
+	var parted []string
+	for _, k := range r.Kinds {
+		if k.Limited() {
+			if err := s.lockable(ctx, k.Kind); err != nil {
+				return store.ClaimResult{}, err
+			}
+		}
+		if k.PerPartition > 0 {
+			parted = append(parted, k.Kind)
+		}
+	}
+	more := false
+	if len(parted) > 0 {
+		var err error
+		if more, err = s.line(ctx, parted); err != nil {
+			return store.ClaimResult{}, err
+		}
+	}
+	c, err := s.Claim(ctx, r)
+	if err == nil && more {
+		c.Next = c.Now
+	}
+	return c, err
+}
+
+// claimLimited is claimBounded, and keeps the limits of kinds.
+//
+// Rates: transition.Bucket and transition.Take for all jobs at once. Of a kind with a rate the jobs that are near are
+// numbered in the order in which they are claimed. The bucket is full, before the nth takes its token, at base + (n-1) *
+// every: base is the latest time, of those at which the ones before it begin, less a token for each that came before
+// them; or when it was full, if that is later. The first that lacks a token ends it. The row of the kind, which is
+// locked as for a limit, has when the bucket is full afterwards.
+//
+// Partitions: lines are those that come first, ofparts what is near of each, seen whether one of that was claimed, and
+// visited when the next of those is due that had their turn or have nothing near.
+var claimLimited = claimJobs(fmt.Sprintf(`asked as (
+		select * from unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
+			with ordinality as a (kind, most, high, normal, low, global, every, burst, per, ord)
 	), mine as materialized (
-		select kind, turn, filled from executor_limit where kind in (select kind from asked where global > 0 or every > 0) for update skip locked
+		select kind, turn, filled from executor_limit where kind in (select kind from asked where global > 0 or every > 0 or per > 0) for update skip locked
 	), free as materialized (
-		select a.kind, a.ord, a.high, a.normal, a.low, a.every, a.burst, case when a.global = 0 then a.most else least(a.most, a.global - (
+		select a.kind, a.ord, a.high, a.normal, a.low, a.every, a.burst, a.per, case when a.global = 0 then a.most else least(a.most, a.global - (
 				select count(*) from executor_node m join executor_job h on h.owner = m.id where h.state in {Held} and h.kind = a.kind)) end as most,
 			case when m.filled > n.now + greatest($2::bigint, 60000000) + a.every * a.burst then n.now + a.every * (a.burst - 1) else m.filled end as filled
 		from n, asked a left join mine m on m.kind = a.kind
-		where a.global = 0 and a.every = 0 or exists (select from executor_limit seen where seen.kind = m.kind and seen.turn = m.turn)
+		where a.global = 0 and a.every = 0 and a.per = 0
+			or exists (select from executor_limit seen where seen.kind = m.kind and seen.turn = m.turn)
 	), looks as materialized (
 		select p.priority, f.* from free f, pg_catalog.unnest({Priorities}) as p (priority) where f.most > 0
+	), held as materialized (
+		select f.kind, h.part, count(*) as jobs from free f join executor_node m on f.per > 0 join executor_job h on h.owner = m.id
+		where h.state in {Held} and h.kind = f.kind and h.part <> '' group by f.kind, h.part
+	), lines as materialized (
+		select k.*, p.part, p.line, p.space from looks k cross join lateral (
+			select p.part, p.line, k.per - coalesce(h.jobs, 0) as space from executor_part p left join held h on h.kind = p.kind and h.part = p.part
+			where p.kind = k.kind and p.priority = k.priority and p.line <= (select now + $2 from n) and coalesce(h.jobs, 0) < k.per
+			order by p.line, p.part limit k.most + %[2]d
+		) p where k.per > 0 and exists (select from node)
+	), ofparts as materialized (
+		select j.id, j.due, k.*, row_number() over (partition by k.kind, k.part order by k.priority desc, j.due) as nth
+		from lines k cross join lateral (
+			select id, due from executor_job
+			where state < {Claimed} and kind = k.kind and part = k.part and part <> '' and priority = k.priority and due <= (select now + $2 from n)
+			order by due limit least(k.space, k.most) for update skip locked
+		) j
+	), loose as materialized (
+		select j.id, j.due, k.* from looks k cross join lateral (
+			select id, due from executor_job where state = {Waiting} and id in (
+				select id from (
+					select id, part from executor_job where state = {Waiting} and kind = k.kind and priority = k.priority and due <= (select now + $2 from n)
+					order by due limit k.most + %[1]d
+				) w where part = ''
+			) order by due limit k.most for update skip locked
+		) j where k.per > 0 and exists (select from node)
 	), plenty as materialized (
 		select j.id, j.due, k.priority, k.ord, k.kind
-		from (select * from looks where most >= $4 and every = 0 order by priority desc, ord offset 0) k cross join lateral (`+lookJobs+`) j
+		from (select * from looks where most >= $4 and every = 0 and per = 0 order by priority desc, ord offset 0) k cross join lateral (`+lookJobs+`) j
 		limit $4
 	), bounded as materialized (
-		select j.id, j.due, k.*, greatest(j.due, n.now) as begins, row_number() over (partition by k.kind order by k.priority desc, j.due) as nth
-		from n, looks k cross join lateral (`+lookJobs+`) j
-		where k.most < $4 or k.every > 0
+		select j.id, j.due, k.*
+		from looks k cross join lateral (`+lookJobs+`) j
+		where k.per = 0 and (k.most < $4 or k.every > 0)
+	), near as materialized (
+		select id, kind, priority, ord, most, every, burst, filled, due, 1 as turn, due as line, '' collate "C" as part from bounded
+		union all select id, kind, priority, ord, most, every, burst, filled, due, 1, due, '' from loose
+		union all select id, kind, priority, ord, most, every, burst, filled, due, nth, line, part from ofparts where nth <= space
+	), numbered as materialized (
+		select *, greatest(due, now) as begins, row_number() over (partition by kind order by priority desc, turn, line, part, due) as nth from near, n
 	), paced as materialized (
 		select *, greatest(filled, max(begins - (nth - 1) * every) over (partition by kind order by nth rows between unbounded preceding and 1 preceding)) as base
-		from bounded where nth <= most
+		from numbered where nth <= most
 	), tokens as materialized (
 		select *, greatest(base, begins - (nth - 1) * every) + nth * every as after,
 			bool_and(every = 0 or begins >= base + (nth - burst) * every) over (partition by kind order by nth) as there
 		from paced
 	), pick as materialized (
 		select id, kind, after from (
-			select id, kind, null::bigint as after, due, priority, ord from plenty
-			union all select id, kind, case when every > 0 then after end, due, priority, ord from tokens where there
-		) x order by priority desc, ord, due limit $4
+			select id, kind, null::bigint as after, 0 as nth, due, priority, ord from plenty
+			union all select id, kind, case when every > 0 then after end, nth, due, priority, ord from tokens where there
+		) x order by priority desc, ord, nth, due limit $4
 	), spent as materialized (
 		select kind, max(after) as filled from pick where after is not null group by kind
-	)`, `, turned as (
+	), seen as materialized (
+		select o.kind, o.priority, o.part, bool_or(p.id is not null) as given from ofparts o left join pick p on p.id = o.id group by o.kind, o.priority, o.part
+	), visited as materialized (
+		select k.kind, k.priority, k.part, s.given, (
+			select j.due from executor_job j where j.state < {Claimed} and j.kind = k.kind and j.part = k.part and j.part <> '' and j.priority = k.priority
+				and j.id not in (select id from pick) order by j.due limit 1) as due
+		from lines k left join seen s on s.kind = k.kind and s.priority = k.priority and s.part = k.part where s.given is not false
+	)`, looseFew, partsFew), `, turned as (
 		update executor_limit l set turn = turn + 1, filled = coalesce((select s.filled from spent s where s.kind = l.kind), l.filled)
-		where kind in (select kind from mine intersect select kind from u)
+		where kind in (select kind from mine intersect (select kind from u union select kind from visited))
+	), emptied as (
+		delete from executor_part p using visited v where p.kind = v.kind and p.priority = v.priority and p.part = v.part and v.due is null
+	), moved as (
+		update executor_part p set line = greatest(v.due, n.now) from visited v, n
+		where p.kind = v.kind and p.priority = v.priority and p.part = v.part and v.due is not null
 	)`, "(select count(*) from free) < (select count(*) from asked)",
-	"exists (select from asked where (global > 0 or every > 0) and kind not in (select kind from executor_limit))",
-	`coalesce((select min(coalesce(s.filled, t.filled) - (t.burst - 1) * t.every) from tokens t left join spent s on s.kind = t.kind where not t.there), 0)`)
+	"exists (select from asked where (global > 0 or every > 0 or per > 0) and kind not in (select kind from executor_limit))",
+	fmt.Sprintf(`case when (select count(*) from visited) >= %d and exists (select from visited where given is null and (due is null or due > n.now + $2)) then n.now
+		else coalesce((select min(coalesce(s.filled, t.filled) - (t.burst - 1) * t.every) from tokens t left join spent s on s.kind = t.kind where not t.there), 0) end`,
+		partsFew))
+
+// looseFew is past how many jobs a claim looks for those without a partition; partsFew is how many partitions it looks
+// at for nothing.
+const looseFew, partsFew = 100, 20

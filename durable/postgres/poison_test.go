@@ -14,6 +14,7 @@ func makeFifth(t *testing.T, store *postgres.Store) {
 	t.Helper()
 	must(store.DB().Exec(`alter table executor_job drop constraint executor_job_sound;
 		alter table executor_job drop column suspect; alter table executor_job drop column meta; alter table executor_job drop column label; alter table executor_run drop column label; drop table executor_tag; alter table executor_limit drop column filled; alter table executor_job drop column tags;
+		alter table executor_job drop column part, drop column lined; drop table executor_part;
 		alter table executor_node drop column joined, drop column info; alter table executor_run drop column output;
 		drop index executor_run_latest; drop table executor_progress, executor_act, executor_step; drop table executor_begun; alter table executor_schema drop column oldest;
 		update executor_schema set version = 5`))

@@ -36,7 +36,7 @@ var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
 
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
-	for _, forget := range []string{forgetBegun, sqlrow.ForgetProgress} {
+	for _, forget := range []string{forgetBegun, sqlrow.ForgetProgress, relineJobs} {
 		if err := exec(ctx, each(s.db), forget); err != nil {
 			return 0, err
 		}

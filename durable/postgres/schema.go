@@ -169,8 +169,22 @@ var migrations = []string{
 		job uuid not null,
 		primary key (tag, job)
 	) with (autovacuum_vacuum_scale_factor = 0.05);`,
-	// When the buckets of kinds with a rate are full. Programs that do not know of it keep no rate.
-	`alter table executor_limit add column filled bigint not null default 0;`,
+	// When the buckets of kinds with a rate are full; and partitions: executor_job_new has what is not in line yet, a
+	// job whose lined is its epoch is, and line is the place of its partition. Their conditions are not those of
+	// executor_job_due, which a planner without statistics would use in their stead. Programs that do not know of it
+	// keep no such limits.
+	`alter table executor_limit add column filled bigint not null default 0;
+	alter table executor_job add column part text collate "C" not null default '', add column lined bigint not null default -1;
+	create index executor_job_part on executor_job (kind, part, priority, due) where state < {Claimed} and part <> '';
+	create index executor_job_new on executor_job (kind) where state < {Claimed} and part <> '' and lined <> epoch;
+	create table executor_part (
+		kind text collate "C" not null,
+		priority smallint not null,
+		part text collate "C" not null,
+		line bigint not null,
+		primary key (kind, priority, part)
+	) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
+	create index executor_part_line on executor_part (kind, priority, line, part);`,
 }
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table

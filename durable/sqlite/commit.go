@@ -117,6 +117,9 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 			}
 		}
 		t := now()
+		if _, err := q.exec(relineJobs, micros(t)); err != nil {
+			return 0, err
+		}
 		for state, keep := range sqlrow.Kept(r) {
 			gone, err := q.gone(pruneJobs, int64(state), micros(t.Add(-keep)), pruneLimit)
 			if err != nil {

@@ -100,3 +100,13 @@ func usesIndex(t *testing.T, way, statement string, args ...any) {
 		t.Errorf("the plan is\n%s%v", plan, rows.Err())
 	}
 }
+
+// A claim with limits reads what it may claim of each partition, and the partitions that come first, by their indexes;
+// and it finds what is to be put in line by another.
+func TestClaimLimitedUsesIndexes(t *testing.T) {
+	usesIndex(t, "executor_job_part (kind=? AND part=? AND priority=? AND due<?)", nearOfPart, "k", "p", 0, 1, 1)
+	usesIndex(t, "executor_job_part (kind=? AND part=? AND priority=?)", nextOfPart, "k", "p", 0)
+	usesIndex(t, "executor_part_line (kind=? AND priority=? AND line<?)", nearParts, "k", 0, 1, 1)
+	usesIndex(t, "executor_job_new (kind=?)", lineJobs, "k", 1)
+	usesIndex(t, "executor_job_owner (owner=? AND kind=?)", heldOfParts, "k")
+}

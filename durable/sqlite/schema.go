@@ -179,11 +179,26 @@ var migrations = []string{
 		job blob not null,
 		primary key (tag, job)
 	) strict, without rowid;`,
-	// When the buckets of kinds with a rate are full. Programs that do not know of it keep no rate.
+	// When the buckets of kinds with a rate are full; and partitions: executor_job_new has what is not in line yet, a
+	// job whose lined is its epoch is, and line is the place of its partition. Their conditions are not those of
+	// executor_job_due, which a planner without statistics would use in their stead. Programs that do not know of it
+	// keep no such limits.
 	`create table executor_limit (
 		kind text primary key not null,
 		filled integer not null
-	) strict, without rowid;`,
+	) strict, without rowid;
+	alter table executor_job add column part text not null default '';
+	alter table executor_job add column lined integer not null default -1;
+	create index executor_job_part on executor_job (kind, part, priority, due) where state < {Claimed} and part <> '';
+	create index executor_job_new on executor_job (kind) where state < {Claimed} and part <> '' and lined <> epoch;
+	create table executor_part (
+		kind text not null,
+		priority integer not null,
+		part text not null,
+		line integer not null,
+		primary key (kind, priority, part)
+	) strict, without rowid;
+	create index executor_part_line on executor_part (kind, priority, line, part);`,
 }
 
 // copyJobs returns the statement that copies executor_job of the fifth version. What is not sound is dead, and each

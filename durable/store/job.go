@@ -103,6 +103,8 @@ type Job struct {
 	// Tags are those of durable.WithTags, in order, each once. They must not be changed.
 	Tags []string `json:"tags,omitempty"`
 
+	Partition string `json:"partition,omitempty"` // see durable.Partition; "" for none
+
 	Schedule string `json:"schedule"`         // once, rate 1m0s, delay 5s, cron 30 2 * * *, trigger name
 	Missed   string `json:"missed,omitempty"` // coalesce, skip 1m0s, skip overlap, catchup 10
 	// Anchor is the first time of a fixed rate, from which the others are counted. Of a job that runs once it tells what

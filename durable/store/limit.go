@@ -5,9 +5,15 @@ import (
 	"time"
 )
 
-// A Limiter is a Store that keeps jobs from beginning too often: those of a kind with a Rate.
+// A Limiter is a Store that keeps jobs from beginning too often, and too many of a partition from running.
 type Limiter interface {
-	// ClaimLimited is Claim, where one of the kinds at least has a Rate. Claim itself need not look at that.
+	// ClaimLimited is Claim, where one of the kinds at least has a Rate or PerPartition. Claim itself need not look at
+	// these.
+	//
+	// Partitions of a kind with PerPartition, of those that have jobs of the same priority which are near enough, take
+	// turns: first comes the one of which none was claimed for the longest time, or, if that came later, that has had
+	// jobs since. In a partition the order is that of Claim. A job without a partition is not bounded by PerPartition; it
+	// is found at the latest when fewer than a hundred jobs of its kind and priority are due before it.
 	ClaimLimited(ctx context.Context, r ClaimRequest) (ClaimResult, error)
 }
 
@@ -23,4 +29,4 @@ type Rate struct {
 }
 
 // Limited reports whether a Limiter has to claim the kind.
-func (k KindLimit) Limited() bool { return k.Rate != Rate{} }
+func (k KindLimit) Limited() bool { return k.Rate != Rate{} || k.PerPartition > 0 }

@@ -219,8 +219,10 @@ type NewJob struct {
 	Kind     string
 	Payload  []byte
 	Priority Priority
-	Schedule string
-	Missed   string
+	// Partition is part of which of the jobs of its kind it is, see KindLimit.PerPartition; "" for none.
+	Partition string
+	Schedule  string
+	Missed    string
 	// Due is when the job is to run first. If it is zero, the job is due Delay from now.
 	Due      time.Time
 	Delay    time.Duration
@@ -312,6 +314,8 @@ type KindLimit struct {
 	Global int
 	// Rate is how often jobs of the kind may begin, see Limiter.
 	Rate Rate
+	// PerPartition, if not 0, is how many of each partition of the kind may be held by all nodes together, see Limiter.
+	PerPartition int
 }
 
 // A ClaimResult has the jobs that the node holds now, with their new epochs. They are in no order.
@@ -320,10 +324,11 @@ type ClaimResult struct {
 	Jobs []Job
 	// More reports that there may be more of what was asked for.
 	More bool
-	// Busy reports that a kind with a Global limit or a Rate was left out because another node is claiming of it: there may be
+	// Busy reports that a kind with a limit for all nodes was left out because another node is claiming of it: there may be
 	// more in a moment.
 	Busy bool
-	// Next, if not zero, is when a kind has a token again that lacked one, see Limiter.
+	// Next, if not zero, is when there may be more of a kind that a Limiter has claimed: its rate lacked a token, which
+	// is there then; or there is more to be done before it is known, at once.
 	Next time.Time
 }
 

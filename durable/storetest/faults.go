@@ -214,14 +214,14 @@ func claimOf(node, kind string, n int) durablestore.ClaimRequest {
 
 // claiming returns the call that claims the jobs of a kind.
 func (b *bench) claiming(global int) told {
-	return b.claimingBy(func(r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
+	return b.claimingBy(these(3), func(r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
 		r.Kinds[0].Global = global
 		return b.store.Claim(b.Context(), r)
 	})
 }
 
-func (b *bench) claimingBy(claim func(durablestore.ClaimRequest) (durablestore.ClaimResult, error)) told {
-	node, jobs := b.node(fresh("node")), these(3)
+func (b *bench) claimingBy(jobs []durablestore.NewJob, claim func(durablestore.ClaimRequest) (durablestore.ClaimResult, error)) told {
+	node := b.node(fresh("node"))
 	must(b.store.Insert(b.Context(), jobs, durablestore.Placement{}))
 	var c durablestore.ClaimResult
 	return told{
@@ -475,8 +475,9 @@ var calls = []faultCall{
 	{"Claim", func(b *faulted) told { return b.claiming(0) }},
 	{"Claim with a limit for all nodes", func(b *faulted) told { return b.claiming(5) }},
 	{"ClaimLimited", func(b *faulted) told {
-		return b.claimingBy(func(r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
-			r.Kinds[0].Rate = durablestore.Rate{Every: time.Hour, Burst: 1000}
+		parts := func(i int, j *durablestore.NewJob) { j.Partition = []string{"", "p", "p"}[i] }
+		return b.claimingBy(these(3, parts), func(r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
+			r.Kinds[0].Rate, r.Kinds[0].PerPartition = durablestore.Rate{Every: time.Hour, Burst: 1000}, 2
 			return b.store.ClaimLimited(b.Context(), r)
 		})
 	}},

@@ -14,14 +14,14 @@ func insertKeepsEveryField(b *bench) {
 	n := durable.NewJob{
 		ID: durable.NewID(), Key: "schlüssel 'x' \"y\" %_\\", Kind: "kind", Payload: []byte("\x00\xff{}"), Priority: durable.Low,
 		Schedule: "rate 1m0s", Missed: "skip 2s", Due: due, Attempts: 7, Timeout: 90 * time.Second,
-		Meta: map[string]string{"traceparent": "00-1", "schlüssel \"\x00": "'<&>\n"},
+		Meta: map[string]string{"traceparent": "00-1", "schlüssel \"\x00": "'<&>\n"}, Partition: "teil 'x' \"y\" %_\\",
 	}
 	p := b.insert(n, store.Placement{})
 	want := durable.Job{
 		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
 		Schedule: n.Schedule, Missed: n.Missed,
 		Anchor: due, Due: due, Occurrence: due, Attempts: 7, Timeout: n.Timeout, Created: p.Now, Updated: p.Now,
-		Meta: n.Meta,
+		Meta: n.Meta, Partition: n.Partition,
 	}
 	for where, got := range map[string]durable.Job{"Insert": p.Job, "Get": b.get(n.ID), "Find": must(b.store.Find(b.Context(), n.Key))} {
 		if !reflect.DeepEqual(got, want) {

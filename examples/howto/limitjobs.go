@@ -16,3 +16,16 @@ func newMailer(jobs *durable.Jobs, send func(context.Context, Mail) (string, err
 	return durable.Handle(jobs, "mail", send,
 		durable.GlobalRate(executor.Rate{PerSecond: 100.0 / 60, Burst: 10}))
 }
+
+// Import is the payload of a job that imports a file of a customer's.
+type Import struct{ Customer, File string }
+
+// newImporter makes a program import files: two of each customer at a time, on all machines together.
+func newImporter(jobs *durable.Jobs, run func(context.Context, Import) (int, error)) *durable.Kind[Import, int] {
+	return durable.Handle(jobs, "import", run, durable.PartitionLimit(2))
+}
+
+// addImport adds the import of a file to those of its customer.
+func addImport(ctx context.Context, imports *durable.Kind[Import, int], i Import) (durable.ID, error) {
+	return imports.Schedule(ctx, 0, i, durable.Partition(i.Customer))
+}

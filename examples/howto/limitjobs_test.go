@@ -52,3 +52,32 @@ func TestMailerKeepsTheRate(t *testing.T) {
 		}
 	})
 }
+
+// The file of one customer does not wait for the thousand of another.
+func TestImporterIsFair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, err := durable.New(durable.Config{Store: memory.New(), Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		imports := newImporter(jobs, func(context.Context, Import) (int, error) {
+			time.Sleep(time.Minute)
+			return 1, nil
+		})
+		for range 1000 {
+			if _, err := addImport(t.Context(), imports, Import{Customer: "big"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runJobs(t, jobs)
+		time.Sleep(10 * time.Minute)
+		begun := time.Now()
+		id, err := addImport(t.Context(), imports, Import{Customer: "small"})
+		if err == nil {
+			_, err = imports.Await(t.Context(), id)
+		}
+		if d := time.Since(begun); err != nil || d > time.Minute+time.Second {
+			t.Errorf("the one file took %v, %v", d, err)
+		}
+	})
+}

@@ -140,6 +140,7 @@ func (m *model) newJob() durable.NewJob {
 		Priority: pick(m, durable.Low, durable.Normal, durable.High), Schedule: pick(m, "once", "rate 1h0m0s", "delay 2h0m0s"), Missed: pick(m, "", "skip 1m0s"),
 		Attempts: 1 + m.IntN(3), Timeout: pick(m, 0, time.Minute), ReuseKey: m.IntN(3) == 0,
 	}
+	j.Partition = pick(m, "", "p", "q", "r")
 	if m.IntN(3) == 0 {
 		j.Meta = map[string]string{"by": pick(m, "me", "you")}
 	}
@@ -260,15 +261,24 @@ func (m *model) call() {
 		m.compare("leave "+node, func(s durable.Store) (any, error) { return nil, s.Leave(ctx, node) })
 	case n < 64:
 		r := durablestore.ClaimRequest{Node: node, Ahead: ahead, Lead: lead, Limit: 100}
+		limited := m.IntN(2) == 0
 		for _, kind := range kinds[:1+m.IntN(2)] {
 			limit := durablestore.KindLimit{Kind: kind, Max: pick(m, 100, 100, 2), Global: pick(m, 0, 0, 4, 100)}
+			if limited {
+				limit.PerPartition = pick(m, 0, 1, 2)
+				limit.Rate = pick(m, durablestore.Rate{}, durablestore.Rate{}, durablestore.Rate{Every: 25 * time.Minute, Burst: 3})
+			}
 			if m.tied() {
 				limit = durablestore.KindLimit{Kind: kind, Max: 100}
 			}
 			r.Kinds = append(r.Kinds, limit)
 		}
 		m.compare(fmt.Sprintf("claim %+v", r), func(s durable.Store) (any, error) {
-			c, err := s.Claim(ctx, r)
+			claim := s.Claim
+			if limited {
+				claim = s.ClaimLimited
+			}
+			c, err := claim(ctx, r)
 			slices.SortFunc(c.Jobs, func(a, b durable.Job) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 			return c, err
 		})

@@ -10,11 +10,13 @@ import (
 
 // A Kind is what a program knows of a kind of job.
 type Kind struct {
-	Name       string
-	Limit      int // on this node; 0 for none
-	Global     int // on all nodes together; 0 for none
-	Rate       store.Rate
-	First, Max time.Duration
+	Name   string
+	Limit  int // on this node; 0 for none
+	Global int // on all nodes together; 0 for none
+	Rate   store.Rate
+	// PerPartition is how many of each partition may be held on all nodes together; 0 for no bound.
+	PerPartition int
+	First, Max   time.Duration
 	// Encode returns what is stored of a value, and Decode reads that. what says what it is.
 	Encode func(what string, v any, limit int) ([]byte, error)
 	Decode func(what string, data []byte, v any) error

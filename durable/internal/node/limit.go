@@ -7,7 +7,12 @@ import (
 )
 
 // bounded reports whether the end of a run of the kind may make room for another.
-func (k *Kind) bounded() bool { return k.Limit > 0 || k.Global > 0 || k.Rate != (store.Rate{}) }
+func (k *Kind) bounded() bool { return k.Limit > 0 || k.Global > 0 || k.limit().Limited() }
+
+// limit returns how many of the kind all nodes together may hold, and how often they may begin.
+func (k *Kind) limit() store.KindLimit {
+	return store.KindLimit{Kind: k.Name, Global: k.Global, Rate: k.Rate, PerPartition: k.PerPartition}
+}
 
 // claimJobs claims by the method that the limits of the kinds ask for. Only poll calls it.
 func (n *Node) claimJobs(ctx context.Context, r store.ClaimRequest) (c store.ClaimResult, err error) {

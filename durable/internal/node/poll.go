@@ -149,7 +149,9 @@ func (n *Node) request(later bool) (store.ClaimRequest, bool) {
 			n.mu.lacking = true
 		}
 		if most > 0 {
-			req.Kinds = append(req.Kinds, store.KindLimit{Kind: name, Max: most, Global: k.Global, Rate: k.Rate})
+			limit := k.limit()
+			limit.Max = most
+			req.Kinds = append(req.Kinds, limit)
 		}
 	}
 	return req, len(req.Kinds) > 0

@@ -32,7 +32,7 @@ func newReader(names []string) *reader {
 		"next_due": &r.next, "state": &r.state, "pending": &r.pending, "epoch": &j.Epoch, "owner": &j.Owner,
 		"attempt": &r.attempt, "attempts": &r.attempts, "timeout": &r.timeout, "runs": &j.Runs, "lost": &r.lost,
 		"error": &j.Error, "result": &j.Result, "created": &r.created, "updated": &r.updated, "suspect": &j.Suspect,
-		"meta": &r.meta, "label": &j.Label, "tags": &r.tags,
+		"meta": &r.meta, "label": &j.Label, "tags": &r.tags, "part": &j.Partition,
 	}
 	for _, name := range names {
 		r.dest = append(r.dest, by[name])

@@ -25,7 +25,7 @@ var columns = [...]struct{ name, empty string }{
 	{"anchor", "0"}, {"due", "0"}, {"occurrence", "0"}, {"next_due", "0"}, {"state", "0"}, {"pending", "0"}, {"epoch", "0"},
 	{"owner", "''"}, {"attempt", "0"}, {"attempts", "0"}, {"timeout", "0"}, {"runs", "0"}, {"lost", "0"}, {"error", "''"},
 	{"result", "null"}, {"created", "0"}, {"updated", "0"}, {"suspect", "false"},
-	{"meta", "''"}, {"label", "''"}, {"tags", "''"},
+	{"meta", "''"}, {"label", "''"}, {"tags", "''"}, {"part", "''"},
 }
 
 // Names are the columns of a job, and Columns is their list in a statement. Scan and ScanAll read Read, of jobs in
@@ -131,7 +131,7 @@ func Values(j *durable.Job, id any) []any {
 		Micros(j.Anchor), Micros(j.Due),
 		Micros(j.Occurrence), Micros(j.NextDue), int64(state), int64(j.Pending), j.Epoch, j.Owner, Attempt(attempt),
 		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error,
-		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect, Meta(j.Meta), j.Label, Tags(j.Tags),
+		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect, Meta(j.Meta), j.Label, Tags(j.Tags), j.Partition,
 	}
 }
 

@@ -26,7 +26,7 @@ func New(n store.NewJob, p store.Placement, alive bool, now time.Time) store.Job
 		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
 		Schedule: n.Schedule, Missed: n.Missed, Anchor: due, Due: due, Occurrence: due,
 		Attempts: n.Attempts, Timeout: n.Timeout.Truncate(time.Microsecond), Created: now, Updated: now,
-		Meta: meta(n), Tags: slices.Clone(n.Tags),
+		Meta: meta(n), Tags: slices.Clone(n.Tags), Partition: n.Partition,
 	}
 	if alive && p.Node != "" && !due.After(now.Add(p.Ahead)) {
 		Claim(&j, p.Node, p.Lead, now)
@@ -93,8 +93,9 @@ func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 		return again(j, n, now)
 	}
 	changed := string(j.Payload) != string(n.Payload) || j.Priority != n.Priority || j.Missed != n.Missed ||
-		j.Attempts != n.Attempts || j.Timeout != n.Timeout || !slices.Equal(j.Tags, n.Tags)
-	j.Tags = slices.Clone(n.Tags)
+		j.Attempts != n.Attempts || j.Timeout != n.Timeout || !slices.Equal(j.Tags, n.Tags) ||
+		j.Partition != n.Partition
+	j.Tags, j.Partition = slices.Clone(n.Tags), n.Partition
 	j.Payload, j.Priority, j.Missed, j.Attempts, j.Timeout = n.Payload, n.Priority, n.Missed, n.Attempts, n.Timeout
 	if j.Schedule != n.Schedule {
 		changed = true
@@ -109,8 +110,8 @@ func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 	if changed {
 		j.Meta = meta(n) // it is no change by itself: a new one comes with each trace
 	}
-	if changed && j.State == store.Claimed {
-		free(j) // the node has a copy of what it was
+	if changed && (j.State == store.Claimed || j.State == store.Waiting && j.Partition != "") {
+		free(j) // the node has a copy of what it was, or a Limiter has noted where it is
 	}
 	if changed && !j.State.Done() { // else it is when the job ended, from which it is kept
 		j.Updated = now
@@ -127,7 +128,7 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 	}
 	j.Payload, j.Priority, j.Attempts = n.Payload, n.Priority, n.Attempts
 	j.Timeout, j.Meta = n.Timeout.Truncate(time.Microsecond), meta(n)
-	j.Tags = slices.Clone(n.Tags)
+	j.Tags, j.Partition = slices.Clone(n.Tags), n.Partition
 	if j.Anchor = j.Anchor.Add(time.Microsecond); now.After(j.Anchor) { // no other occasion of the job had it
 		j.Anchor = now
 	}

@@ -1,0 +1,28 @@
+package durable
+
+// Partition makes the job one of that part of its kind, as of a customer, for handlers with PartitionLimit: 1 to MaxKey
+// bytes of UTF-8 without control characters. Elsewhere it has no effect but to be in Job.Partition.
+func Partition(name string) Option {
+	return func(j *addition) error {
+		j.Partition = name
+		return checkName("partition", name, MaxKey)
+	}
+}
+
+// PartitionLimit bounds how many jobs of each partition of the kind, at least one, all nodes together hold at the same
+// time, as GlobalLimit does for the whole kind. Partitions take turns: one with a job waits for no more than a job of
+// each of the others, however many wait there, and what is above the limit of one holds up none. Priority comes before
+// that. A job without a Partition is not bounded; it may have to wait until most of the jobs of its kind and priority
+// that were due before it have been claimed, whatever their partitions.
+//
+// All programs must set the same n; where they do not, each goes by its own. Handle panics if the store of j is none
+// that keeps such limits, as a store.Limiter does. The default is no bound, and no turns.
+func PartitionLimit(n int) HandlerOption {
+	return func(k *kind) error {
+		if n < 1 {
+			return invalid("partition limit %d of kind %q: it must be positive", n, k.Name)
+		}
+		k.PerPartition = n
+		return nil
+	}
+}
