@@ -158,6 +158,9 @@ func keepsStepsBeforeTheNextRun(b *bench) {
 				b.Errorf("step %d: the run was told %t, and the next one has seen %t", n, ok, there)
 			}
 		}
+		if len(next) != 1 || next[0].ID != j.ID {
+			b.Fatalf("claimed %+v, want the job that was released", next)
+		}
 		b.settle(node, outcome(next[0]))
 	}
 }
@@ -315,13 +318,11 @@ func signalsTogether(b *bench) {
 				b.Error(err)
 			}
 		})
-		for ended := false; !ended; { // its row may be locked
-			r := store.CommitRequest{Node: node, Outcomes: []durable.Outcome{waiting(j, far, "go")}}
-			c, err := b.store.Commit(b.Context(), r)
-			b.ok(err)
-			ended = len(c.Locked) == 0
-		}
+		r := store.CommitRequest{Node: node, Outcomes: []durable.Outcome{waiting(j, far, "go")}}
+		_, err := soon(func() (store.CommitResult, error) { return b.store.Commit(b.Context(), r) }, // its row may be locked
+			func(c store.CommitResult) bool { return len(c.Locked) == 0 })()
 		wg.Wait()
+		b.ok(err)
 		if got := b.state(j.ID, durable.Waiting); got.Due.Equal(far) {
 			b.Fatal("the signal was missed")
 		}
