@@ -16,8 +16,8 @@ type Config struct {
 	// matches executor.ErrInvalid. Close it after Run returns.
 	Store store.Store
 
-	// Executor runs the handlers, and begins them when they are due; its Core is how many run at the same time. Its
-	// maker shuts it down after Run has returned: a node whose pool is shut down takes no more jobs. The default, nil,
+	// Executor runs the handlers, and begins them when they are due; its Core is how many run at the same time. Shut it
+	// down after Run has returned: a node whose pool is shut down takes no more jobs. The default, nil,
 	// is a pool that Run makes and closes, with ten workers.
 	//
 	// Its Hooks see each run, with the kind as TaskInfo.Name. The handler's context is derived from what BeforeTask

@@ -17,7 +17,7 @@ const (
 	maxDeadIDs = 500
 )
 
-// A DeadGroup are the dead jobs of a kind that have failed for the same reason.
+// A DeadGroup is the dead jobs of a kind that have failed for the same reason.
 type DeadGroup struct {
 	Kind string `json:"kind"`
 	// Reason is the first line of their errors, in which each number, and each longer word of hexadecimal digits, is a

@@ -20,7 +20,8 @@
 //
 // What was accepted is not lost. Each occurrence is run at least once, never before its time, and its end is committed
 // once. Unless its handler fails or puts it off, it is begun twice only if a node lost its lease while it was running,
-// or was shut down and cut it short: so handlers must allow being run again. What helps them:
+// or was shut down and cut it short: so handlers must allow being run again.
+// Three things help them:
 //
 //   - Step keeps the result of a part of the handler, which no later run of the occurrence does again; Sleep and Wait end
 //     a run until a time or a signal.

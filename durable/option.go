@@ -10,12 +10,11 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Limits of what is accepted, so that a mistake is an error at the call and not
-// a database that is full.
+// Limits of what is accepted. A mistake is then an error of the call, and does not fill the database.
 const (
 	MaxKey     = 512     // bytes of a key
 	MaxKind    = 128     // bytes of a kind
-	MaxPayload = 1 << 20 // bytes of a payload as it is stored: as JSON, or what Config.Codec makes of it; put what is larger elsewhere, and its place here
+	MaxPayload = 1 << 20 // bytes of a payload as it is stored: as JSON, or what Config.Codec makes of it; store larger data elsewhere, and put a reference here
 	MaxResult  = 1 << 20 // bytes of a result, of a job or a step, as it is stored
 	MaxStep    = 128     // bytes of the name of a step or a signal
 )

@@ -94,9 +94,9 @@ func (r Registration) register(ctx context.Context) (ID, error) {
 type Effect uint8
 
 const (
-	EffectNone    Effect = iota // the schedule is there, and was the same
+	EffectNone    Effect = iota // the schedule was there, and is the same
 	EffectAdded                 // it is new
-	EffectChanged               // it is there, and was another: its payload, options or times are new
+	EffectChanged               // it was there: its payload, options or times are new
 )
 
 var effectNames = [...]string{"unchanged", "added", "changed"}
@@ -109,7 +109,7 @@ func (e Effect) String() string {
 	return fmt.Sprintf("Effect(%d)", uint8(e))
 }
 
-// Registered is what became of a Registration.
+// Registered is the result of a Registration.
 type Registered struct {
 	Job    Job // as it is now; the zero Job if it is not in the store
 	Effect Effect

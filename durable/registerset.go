@@ -33,7 +33,7 @@ type ScheduleSet struct {
 	Absent Absent
 }
 
-// RegisteredSet is what became of a set.
+// RegisteredSet is the result of RegisterSet.
 type RegisteredSet struct {
 	Schedules []Registered // in the order of the arguments, see Register
 	Absent    []AbsentSchedule
@@ -51,7 +51,7 @@ type AbsentSchedule struct {
 // the prefix and that are not among them: so a schedule that was taken out of the code does not go on for ever. Jobs
 // that run once are left alone, and so are schedules that are over or, with PauseAbsent, paused.
 //
-// All keys must begin with the prefix. No schedule at all is a set, too. If Register returns an error, except ErrDead,
+// All keys must begin with the prefix. The set may be empty. If Register returns an error, except ErrDead,
 // nothing is done to the absent. After another error RegisterSet may be called again. While programs of two versions
 // are starting, what one has and the other lacks is registered and absent in turn: the last to start decides.
 func (j *Jobs) RegisterSet(ctx context.Context, set ScheduleSet, schedules ...Registration) (RegisteredSet, error) {

@@ -31,12 +31,12 @@ type (
 	RunProgress = store.RunProgress
 	// A KeptStep is what is kept of a step of a job, or a signal.
 	KeptStep = store.KeptStep
-	// An Answer is what became of a request to change a job.
+	// An Answer is the outcome of a request to change a job.
 	Answer = store.Answer
 
 	// A NewJob is a job to be added, as Hooks.Adding sees it.
 	NewJob = store.NewJob
-	// An InsertResult is what became of a new job, see WithResult.
+	// An InsertResult is the outcome of adding a job, see WithResult.
 	InsertResult = store.InsertResult
 	// An Outcome is the end of a run and what is to follow, as Hooks.Settled sees it.
 	Outcome = store.Outcome
@@ -61,7 +61,7 @@ type (
 	ActFilter = store.ActFilter
 	// NodeInfo is a node as the store knows it.
 	NodeInfo = store.NodeInfo
-	// NodeDetails are what a node reports of itself, once it has joined.
+	// NodeDetails are what a node reports about itself, once it has joined.
 	NodeDetails = store.NodeDetails
 )
 
@@ -117,7 +117,7 @@ const (
 	NotFound = store.NotFound // there is no such job
 	Applied  = store.Applied  // it is done
 	Deferred = store.Deferred // the job is running: it takes effect when the run ends
-	TooLate  = store.TooLate  // the state of the job does not allow it any more
+	TooLate  = store.TooLate  // the state of the job no longer allows it
 )
 
 const (

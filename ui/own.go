@@ -84,7 +84,7 @@ func parseOwn(v *view, q url.Values) error {
 }
 
 // Frame returns what is before and after the content of a page with this title, for answers of the program's own that
-// are no [Page], as one that grows. Path is that of the page whose tab is marked; it may be one that there is not.
+// are not a [Page], as one that grows. The tab of the page with this path is marked, if there is one.
 func (u *UI) Frame(title, path string) (head, tail []byte, err error) {
 	const here = "\x00"
 	text, err := u.framed(view{name: path}, title, "", here)

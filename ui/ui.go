@@ -26,11 +26,11 @@ type Config struct {
 	Jobs []Source
 
 	// Authorize returns what a request may do, and a name for the log of who makes it. It may be called by several
-	// goroutines at once, after the checks of hosts and sites. The default, nil, lets all look who pass
-	// these.
+	// goroutines at once, after the checks of hosts and sites. The default, nil, is Look for all requests
+	// that pass these.
 	Authorize func(*http.Request) (Access, string)
 
-	// Actions lets requests act for which Authorize returns Act. The default, false, is a page that changes nothing,
+	// Actions allows changes by requests for which Authorize returns Act. The default, false, is a page that changes nothing,
 	// whatever Authorize returns. What was done to a job is kept in its store; what was done to a pool or a schedule in
 	// that of the first of Jobs, or in memory, [memory.MostActs] of it, if there is none.
 	Actions bool
@@ -47,7 +47,7 @@ type Config struct {
 	// slog.Default.
 	Logger *slog.Logger
 
-	// Title is what the pages are named. The default is "executor".
+	// Title is the title of the pages. The default is "executor".
 	Title string
 
 	// Menu is put at the end of the header, as a link or a form. The default is nothing.
@@ -61,7 +61,7 @@ type Config struct {
 type Source struct {
 	// Name is what the pages name the source. It may be empty if there is only one, and must be unique.
 	Name string
-	// Jobs is required. It need not be a node: its Run need not run.
+	// Jobs is required. Its Run need not be running.
 	Jobs *durable.Jobs
 	// Link returns how a job with a key is named, and the address of its page, where the program has one of its own
 	// among Config.Pages. The default, nil, is the key, and the page of UI. With it, names say all: no kinds are shown

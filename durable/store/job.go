@@ -213,14 +213,14 @@ type Count struct {
 	Due   time.Time `json:"due"` // the earliest Due among them
 }
 
-// An Answer is what became of a request to change a job. None of them is an error: a request and a run can cross.
+// An Answer is the outcome of a request to change a job. None of them is an error: a request and a run can cross.
 type Answer uint8
 
 const (
 	NotFound Answer = iota // there is no such job
 	Applied                // it is done
 	Deferred               // the job is running: it takes effect when the run ends
-	TooLate                // the state of the job does not allow it any more
+	TooLate                // the state of the job no longer allows it
 )
 
 var answerNames = [...]string{"not found", "applied", "deferred", "too late"}

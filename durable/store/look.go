@@ -2,7 +2,7 @@ package store
 
 import "time"
 
-// NodeDetails are what a node reports of itself, once it has joined.
+// NodeDetails are what a node reports about itself, once it has joined.
 type NodeDetails struct {
 	Host    string   `json:"host,omitempty"`
 	PID     int      `json:"pid,omitempty"`

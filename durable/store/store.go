@@ -247,7 +247,7 @@ type Placement struct {
 	Limit       int
 }
 
-// An InsertResult is what became of a new job.
+// An InsertResult is the outcome of adding a job.
 type InsertResult struct {
 	// Job is the job as it is now. Its ID is another one if the key was taken by
 	// an earlier job of this kind. That one is left alone if it is not periodic, except for what ReuseKey and Replace
