@@ -193,7 +193,7 @@ func (l *listener) serve(log log, d *daemon.Daemon, observer *executor.Observer,
 		c.Act = func(ctx context.Context, a web.Action) (string, bool, error) {
 			text, done, err := actOn(ctx, d, a)
 			if noted := noteAct(ctx, d, a, text, err); noted != nil {
-				log.Warn("an action is in the log alone", "job", a.Job, "reason", noted.Error())
+				log.Warn("action not stored; it is in this log only", "job", a.Job, "reason", noted.Error())
 			}
 			return text, done, err
 		}

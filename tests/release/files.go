@@ -97,7 +97,7 @@ func files(ctx context.Context, env []string, dir, version string, systems []str
 func program(ctx context.Context, env []string, gopath, version, system string) (name string, data []byte, err error) {
 	goos, goarch, ok := strings.Cut(system, "/")
 	if !ok {
-		return "", nil, fmt.Errorf("%q is no system: write it as linux/amd64", system)
+		return "", nil, fmt.Errorf("%q is not a system: write it as linux/amd64", system)
 	}
 	cmd := exec.CommandContext(ctx, "go", "install", "-trimpath", "-ldflags=-s -w -buildid=", daemonPath+"@"+version)
 	cmd.Dir = gopath

@@ -44,7 +44,7 @@ func main() {
 	version, list := flag.Arg(0), strings.Split(*systems, ",")
 	switch {
 	case semver.Canonical(version) != version || version == "":
-		err = fmt.Errorf("%q is no version; write it as v0.1.0, after the flags", version)
+		err = fmt.Errorf("%q is not a version; write it as v0.1.0, after the flags", version)
 	case *published:
 		err = fromPublished(ctx, ".", "dist", version, list)
 	default:

@@ -200,7 +200,7 @@ func TestDryRunPushesNothing(t *testing.T) {
 // A system that is none is an error.
 func TestFilesNamesWrongSystem(t *testing.T) {
 	err := files(context.Background(), os.Environ(), t.TempDir(), "v0.1.0", []string{"linux"})
-	if err == nil || !strings.Contains(err.Error(), `"linux" is no system`) {
+	if err == nil || !strings.Contains(err.Error(), `"linux" is not a system`) {
 		t.Errorf("error %v", err)
 	}
 }

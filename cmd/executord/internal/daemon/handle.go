@@ -49,7 +49,7 @@ func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error
 	}
 	name, ours := strings.CutPrefix(row.Key, catalog.Key(d.Store.Namespace, ""))
 	if !ours {
-		return struct{}{}, executor.Permanent(fmt.Errorf("%q is no key of executord's", row.Key))
+		return struct{}{}, executor.Permanent(fmt.Errorf("%q is not a key of executord", row.Key))
 	}
 	r := &handled{row: row, spec: spec, base: row.Due, began: time.Now()}
 	if row.Updated.After(row.Due) {
