@@ -28,17 +28,17 @@ func runJobs(t *testing.T, jobs *durable.Jobs) {
 func TestMailerKeepsTheRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
-		var mails *durable.Kind[Mail, string]
+		var mails *durable.Kind[Notice, string]
 		for range 2 {
 			jobs, err := durable.New(durable.Config{Store: store, Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			mails = newMailer(jobs, func(_ context.Context, m Mail) (string, error) { return "sent to " + m.To, nil })
+			mails = newMailer(jobs, func(_ context.Context, m Notice) (string, error) { return "sent to " + m.To, nil })
 			runJobs(t, jobs)
 		}
 		begun := time.Now()
-		ids, err := mails.ScheduleAll(t.Context(), 0, make([]Mail, 60))
+		ids, err := mails.ScheduleAll(t.Context(), 0, make([]Notice, 60))
 		if err != nil {
 			t.Fatal(err)
 		}
