@@ -689,23 +689,31 @@ func TestTaskLendsItsWorker(t *testing.T) {
 		},
 	}
 	executors := map[string]func(t *testing.T, pool *executor.Pool) executor.Executor{
-		"Pool":  func(t *testing.T, pool *executor.Pool) executor.Executor { return pool },
-		"Share": func(t *testing.T, pool *executor.Pool) executor.Executor { return newShare(t, pool, executor.ShareConfig{Limit: 1}) },
+		"Pool": func(t *testing.T, pool *executor.Pool) executor.Executor { return pool },
+		"Share": func(t *testing.T, pool *executor.Pool) executor.Executor {
+			return newShare(t, pool, executor.ShareConfig{Limit: 1})
+		},
 		"ShareOfShare": func(t *testing.T, pool *executor.Pool) executor.Executor {
 			return newShare(t, newShare(t, pool, executor.ShareConfig{Limit: 1}), executor.ShareConfig{})
 		},
 		"Rate": func(t *testing.T, pool *executor.Pool) executor.Executor {
 			return newShare(t, pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 1, Burst: 1}})
 		},
-		"Keyed": func(t *testing.T, pool *executor.Pool) executor.Executor { return newKeyed[string](t, pool, 1).For("k") },
+		"Keyed": func(t *testing.T, pool *executor.Pool) executor.Executor {
+			return newKeyed[string](t, pool, 1).For("k")
+		},
 		"KeyedOfShare": func(t *testing.T, pool *executor.Pool) executor.Executor {
 			return newKeyed[string](t, newShare(t, pool, executor.ShareConfig{}), 1).For("k")
 		},
 	}
 	callers := map[string]func(t *testing.T, pool *executor.Pool) executor.Executor{
-		"Pool":  func(t *testing.T, pool *executor.Pool) executor.Executor { return pool },
-		"Share": func(t *testing.T, pool *executor.Pool) executor.Executor { return newShare(t, pool, executor.ShareConfig{}) },
-		"Keyed": func(t *testing.T, pool *executor.Pool) executor.Executor { return newKeyed[string](t, pool, 1).For("caller") },
+		"Pool": func(t *testing.T, pool *executor.Pool) executor.Executor { return pool },
+		"Share": func(t *testing.T, pool *executor.Pool) executor.Executor {
+			return newShare(t, pool, executor.ShareConfig{})
+		},
+		"Keyed": func(t *testing.T, pool *executor.Pool) executor.Executor {
+			return newKeyed[string](t, pool, 1).For("caller")
+		},
 	}
 	for caller, of := range callers {
 		for name, borrows := range executors {

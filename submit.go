@@ -218,9 +218,9 @@ func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq[*Future[T]
 
 // collector gathers futures as they are done. It belongs to one goroutine, but for what mu guards.
 type collector[T any] struct {
-	mayRun    func(*Future[T]) bool // whether the one that waits may run f when it is due; nil for no f
+	mayRun    func(*Future[T]) bool  // whether the one that waits may run f when it is due; nil for no f
 	lend      func() (waited func()) // lends the worker of the one that waits
-	tried     int                   // of collected: those that it has run, or found begun
+	tried     int                    // of collected: those that it has run, or found begun
 	collected []collected[T]
 	wake      chan struct{} // holds a token while done may have something
 
