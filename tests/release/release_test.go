@@ -14,6 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/mod/module"
+
+	"github.com/executor-go/executor/tests/internal/site"
 	"github.com/executor-go/executor/tests/internal/tree"
 )
 
@@ -194,6 +197,28 @@ func TestDryRunPushesNothing(t *testing.T) {
 		if got := run(t, origin, "for-each-ref") != ""; got != push {
 			t.Errorf("pushAll(%t) has pushed: %t", push, got)
 		}
+	}
+}
+
+// A push that fails says what is left to push, and from where.
+func TestPushSaysWhatIsLeft(t *testing.T) {
+	root, origin := t.TempDir(), t.TempDir()
+	newRepository(t, root)
+	run(t, origin, "init", "--quiet", "--bare")
+	run(t, root, "remote", "add", "origin", origin)
+	var mods []site.Module
+	for _, dir := range []string{"durable", "otel", "ui"} {
+		mods = append(mods, site.Module{Version: module.Version{Version: "v0.1.0"}, Dir: dir})
+		if dir != "otel" {
+			run(t, root, "tag", dir+"/v0.1.0")
+		}
+	}
+	err := pushAll(root, mods, true)
+	if err == nil || !strings.Contains(err.Error(), root+": refs/tags/otel/v0.1.0 refs/tags/ui/v0.1.0") {
+		t.Errorf("error %v", err)
+	}
+	if got := run(t, origin, "tag"); got != "durable/v0.1.0" {
+		t.Errorf("pushed are the tags %q", got)
 	}
 }
 
