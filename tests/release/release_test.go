@@ -78,6 +78,7 @@ func TestRelease(t *testing.T) {
 	}
 	if *long {
 		testReproducible(t, s.Env, dist, version, systems)
+		testImage(t, s.Work, version)
 	}
 }
 
@@ -142,6 +143,28 @@ func testReproducible(t *testing.T, env []string, dist, version string, systems 
 	b, errB := os.ReadFile(filepath.Join(again, "SHA256SUMS"))
 	if errA != nil || errB != nil || !bytes.Equal(a, b) {
 		t.Errorf("two builds have the sums\n%s%s errors %v, %v", a, b, errA, errB)
+	}
+}
+
+// testImage builds the image of the files for this machine's kind, and runs executord in it, without rights.
+func testImage(t *testing.T, work, version string) {
+	t.Helper()
+	if out, err := exec.Command("docker", "info").CombinedOutput(); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Errorf("docker info: %v\n%s", err, out)
+		}
+		t.Log("the image is not tested: Docker is missing, or does not run")
+		return
+	}
+	file := filepath.Join(work, "clone", "cmd", "executord", "Dockerfile")
+	id, err := exec.Command("docker", "build", "--quiet", "--file", file, filepath.Join(work, "dist")).Output()
+	if err != nil {
+		t.Fatalf("docker build: %v", err)
+	}
+	const script = `set -e; touch /data/jobs.db; TZ=Europe/Berlin date -d @0 +%H:%M; id -un; executord version`
+	out, err := exec.Command("docker", "run", "--rm", "--entrypoint", "sh", strings.TrimSpace(string(id)), "-c", script).CombinedOutput()
+	if want := "01:00\nnobody\nexecutord " + version + " "; err != nil || !strings.HasPrefix(string(out), want) {
+		t.Errorf("in the image: %q, error %v, want %q", out, err, want)
 	}
 }
 
