@@ -40,6 +40,7 @@ stdin = "one\ntwo"
 dir = "/tmp"
 timeout = "5m"
 jitter = "30s"
+success_codes = [0, 3]
 env = { A = "1", B = "ü\u0001" }
 
 [[job]]

@@ -25,7 +25,8 @@ type Spec struct {
 	Timeout  time.Duration `json:"timeout,omitempty"`
 	Jitter   time.Duration `json:"jitter,omitempty"`
 
-	Progress bool `json:"progress,omitempty"`
+	Progress     bool  `json:"progress,omitempty"`
+	SuccessCodes []int `json:"success_codes,omitempty"`
 
 	From   string   `json:"from,omitempty"`
 	Until  string   `json:"until,omitempty"`
@@ -50,7 +51,7 @@ func NewSpec(j job.Job) Spec {
 	return Spec{
 		Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
 		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, User: c.User,
-		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress,
+		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress, SuccessCodes: j.SuccessCodes,
 		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
 	}
 }
@@ -60,7 +61,7 @@ func (s Spec) Job(name string) job.Job {
 	return job.Job{
 		Name:    name,
 		Command: job.Command{Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir, User: s.User},
-		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress,
+		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress, SuccessCodes: s.SuccessCodes,
 		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},
 	}
 }

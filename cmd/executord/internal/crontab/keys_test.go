@@ -21,6 +21,7 @@ RANDOM_DELAY=5
 # shell: /bin/sh
 # dir: "/srv/my shop"
 # progress: true
+# success_codes: 0, 3
 
 # why
 0 30 4 * * * a
@@ -28,11 +29,12 @@ RANDOM_DELAY=5
 `)
 	a, b := f.Jobs[0], f.Jobs[1]
 	if a.Name != "a" || a.Timeout != 90*time.Second || a.Jitter != 0 || a.Schedule.Location().String() != "Asia/Tokyo" ||
-		a.Schedule.Text != "30 4 * * *" || a.Command.Shell != "/bin/sh" || a.Command.Dir != "/srv/my shop" || !a.Progress {
+		a.Schedule.Text != "30 4 * * *" || a.Command.Shell != "/bin/sh" || a.Command.Dir != "/srv/my shop" || !a.Progress ||
+		!slices.Equal(a.SuccessCodes, []int{0, 3}) {
 		t.Errorf("a: %+v", a)
 	}
 	if b.Name != "b" || b.Timeout != 0 || b.Jitter != 5*time.Minute || b.Schedule.Location().String() != "UTC" ||
-		b.Command.Shell != "/bin/bash" || b.Command.Dir != "" || b.Progress {
+		b.Command.Shell != "/bin/bash" || b.Command.Dir != "" || b.Progress || b.SuccessCodes != nil {
 		t.Errorf("b: %+v", b)
 	}
 	if len(f.Notes) > 0 || !slices.Equal(a.Command.Env, b.Command.Env) {

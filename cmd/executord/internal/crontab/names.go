@@ -73,7 +73,7 @@ type keyLine struct {
 
 // key reads a key for the next job.
 func (p *parser) key(n int, key *keys.Key, value string) {
-	if key.Kind != keys.List && value != "" && value[0] != '"' && value[0] != '\'' && strings.ContainsAny(value, blanks) {
+	if !key.Many() && value != "" && value[0] != '"' && value[0] != '\'' && strings.ContainsAny(value, blanks) {
 		p.report.Note(n, "put the value in quotes if it is one", "%s: has several words behind it, and is a comment", key.Name)
 		return
 	}

@@ -59,7 +59,7 @@ func (r *run) execute(ctx context.Context, skipped func(outcome) int) (process.R
 	}()
 
 	result := r.command(ctx)
-	o = outcomeOf(result)
+	o = r.outcomeOf(result)
 	// A run that is lost before the drain is begun again, and says nothing of how the daemon will end.
 	interrupted = o == stopped || o == lost && d.leaving.Err() != nil
 	skips := skipped(o)
@@ -155,7 +155,7 @@ const (
 
 // outcomeOf returns the outcome. What stopped the run may have come before the command was started, which then had no
 // chance to end by itself either.
-func outcomeOf(result process.Result) outcome {
+func (r *run) outcomeOf(result process.Result) outcome {
 	switch {
 	case result.Stopped && errors.Is(result.Cause, process.ErrTimeout):
 		return timeout
@@ -167,7 +167,7 @@ func outcomeOf(result process.Result) outcome {
 		return stopped
 	case result.Err != nil:
 		return notStarted
-	case !result.OK():
+	case !result.Exited() || !r.job.Succeeds(result.Code):
 		return failed
 	}
 	return ok

@@ -65,8 +65,30 @@ func TestRunOutcomeSaysWhatEndedIt(t *testing.T) {
 		{ended, nil, stopped}, // the third signal
 	} {
 		test.result.Cause = test.cause
-		if got := outcomeOf(test.result); got != test.want {
+		if got := new(run).outcomeOf(test.result); got != test.want {
 			t.Errorf("%+v because of %v: %s, want %s", test.result, test.cause, got, test.want)
+		}
+	}
+}
+
+// An exit code is well if the job says so, and 0 is only where it is among them; a signal never is.
+func TestRunSucceedsByItsCodes(t *testing.T) {
+	for _, test := range []struct {
+		codes  []int
+		result process.Result
+		want   outcome
+	}{
+		{nil, process.Result{Code: 3}, failed},
+		{[]int{0, 3}, process.Result{Code: 3}, ok},
+		{[]int{0, 3}, process.Result{}, ok},
+		{[]int{0, 3}, process.Result{Code: 1}, failed},
+		{[]int{3}, process.Result{}, failed},
+		{[]int{0, 255}, process.Result{Code: -1, Signal: "SIGTERM"}, failed},
+		{[]int{0, 3}, process.Result{Code: 3, Stopped: true, Cause: process.ErrTimeout}, timeout},
+	} {
+		r := &run{job: job.Job{SuccessCodes: test.codes}}
+		if got := r.outcomeOf(test.result); got != test.want {
+			t.Errorf("codes %v, %+v: %s, want %s", test.codes, test.result, got, test.want)
 		}
 	}
 }

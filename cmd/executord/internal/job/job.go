@@ -3,6 +3,7 @@
 package job
 
 import (
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
@@ -24,16 +25,25 @@ type File struct {
 // fill it completely: defaults are applied, and a Job that was returned
 // without a mistake can be scheduled as it is.
 type Job struct {
-	Name     string // unique within its file
-	File     string // in which the job is, if its set has several; else ""
-	Line     int    // where the job begins in its file, from 1
-	Schedule Schedule
-	Season   Season // which of the schedule's times count
-	Command  Command
-	Timeout  time.Duration // a run longer than this is ended; 0 means no limit
-	Progress bool          // lines of its output may say how far it has come
-	Notify   []string      // names of the channels that are told of it; nil for those that are for all, empty for none
-	Jitter   time.Duration // each start is delayed by a random time below this
+	Name         string // unique within its file
+	File         string // in which the job is, if its set has several; else ""
+	Line         int    // where the job begins in its file, from 1
+	Schedule     Schedule
+	Season       Season // which of the schedule's times count
+	Command      Command
+	Timeout      time.Duration // a run longer than this is ended; 0 means no limit
+	SuccessCodes []int         // exit codes of a run that is well; nil means 0 alone
+	Progress     bool          // lines of its output may say how far it has come
+	Notify       []string      // names of the channels that are told of it; nil for those that are for all, empty for none
+	Jitter       time.Duration // each start is delayed by a random time below this
+}
+
+// Succeeds reports whether a command that has ended with this exit code has done what it should.
+func (j *Job) Succeeds(code int) bool {
+	if j.SuccessCodes == nil {
+		return code == 0
+	}
+	return slices.Contains(j.SuccessCodes, code)
 }
 
 // Command is what a run of a job executes.

@@ -73,6 +73,9 @@ func (k *Key) schema() map[string]any {
 		s["type"] = "boolean"
 	case Number:
 		s["type"], s["minimum"] = "integer", 0
+	case Numbers:
+		whole := map[string]any{"type": "integer", "minimum": 0}
+		s["anyOf"] = []any{whole, map[string]any{"type": "array", "minItems": 1, "items": whole}}
 	case List:
 		s["anyOf"] = []any{texts, map[string]any{"type": "array", "items": texts}}
 	case Command:
@@ -86,7 +89,7 @@ func (k *Key) schema() map[string]any {
 		s["type"], s["additionalProperties"] = "object", texts
 		s["propertyNames"] = map[string]any{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 	}
-	if k.Example != "" && k.Kind != Truth && k.Kind != Number {
+	if k.Example != "" && k.Kind != Truth && k.Kind != Number && k.Kind != Numbers {
 		s["examples"] = []any{k.Example}
 	}
 	return s

@@ -36,6 +36,8 @@ var All = []*Key{
 		set: setExcept},
 	{Name: "timeout", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "A run that takes longer is ended. The default, 0s, is no limit.",
 		set: duration("timeout", func(s *Settings) *time.Duration { return &s.Job.Timeout })},
+	{Name: "success_codes", Kind: Numbers, Place: Above | Comment, Example: "0, 3", Doc: "The exit codes of a run that is well. The default is 0 alone.",
+		set: setSuccessCodes},
 	{Name: "jitter", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "Each start is delayed by a random time below this. The default is 0s.",
 		set: duration("jitter", func(s *Settings) *time.Duration { return &s.Job.Jitter })},
 	{Name: "shell", Kind: Text, Place: Above | Comment, Example: "/bin/bash", Doc: "The absolute path of the shell that runs a command which is text. The default is /bin/sh.",
@@ -106,6 +108,18 @@ func moment(name string, field func(*Settings) *string) func(*Settings, []string
 		*field(s) = values[0]
 		return nil
 	}
+}
+
+func setSuccessCodes(s *Settings, values []string) *Wrong {
+	s.Job.SuccessCodes = nil
+	for _, value := range values {
+		code, err := strconv.Atoi(value)
+		if err != nil || code > 255 {
+			return &Wrong{What: fmt.Sprintf("%s is no exit code", value), Hint: "write numbers from 0 to 255", Like: "0, 3"}
+		}
+		s.Job.SuccessCodes = append(s.Job.SuccessCodes, code)
+	}
+	return nil
 }
 
 func setExcept(s *Settings, values []string) *Wrong {

@@ -84,8 +84,11 @@ type Result struct {
 	Survived bool  // processes of the group could not even be killed
 }
 
-// OK reports whether the command did what it should.
-func (r Result) OK() bool { return r.Err == nil && r.Code == 0 && !r.Stopped }
+// Exited reports whether the command ended by itself, with an exit code.
+func (r Result) Exited() bool { return r.Err == nil && r.Signal == "" && !r.Stopped }
+
+// OK reports whether the command ended by itself with exit code 0.
+func (r Result) OK() bool { return r.Exited() && r.Code == 0 }
 
 // Supervisor starts processes and knows those that are alive. There should be
 // one in a program, since it waits for every child that it did not start when

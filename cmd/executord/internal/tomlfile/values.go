@@ -35,11 +35,22 @@ func (d *decoder) values(key *keys.Key, value *node) (values []string, ok bool) 
 	case key.Kind == keys.Truth && value.kind == truth, key.Kind == keys.Number && value.kind == number,
 		key.Kind == keys.Duration && value.kind == number: // which has no unit, and is wrong
 		return []string{value.text}, true
+	case key.Kind == keys.Numbers && value.kind == number:
+		return []string{value.text}, true
+	case key.Kind == keys.Numbers && value.kind == array:
+		for _, item := range value.items {
+			if item.kind != number {
+				d.report.Mistake(item.line, "write numbers without quotes, such as: "+written(key, key.Example), "a value of %s is %s, but has to be a number", key.Name, item.kind)
+				return nil, false
+			}
+			values = append(values, item.text)
+		}
+		return values, true
 	case key.Kind == keys.Truth:
 		hint := fmt.Sprintf("write %s = true, or false, without quotes", key.Name)
 		d.report.Mistake(value.line, hint, "%s is %s, but has to be true or false", key.Name, value.kind)
 		return nil, false
-	case key.Kind == keys.Number:
+	case key.Kind == keys.Number || key.Kind == keys.Numbers:
 		d.report.Mistake(value.line, "write a number without quotes, such as: "+written(key, key.Example), "%s is %s, but has to be a number", key.Name, value.kind)
 		return nil, false
 	case key.Kind == keys.List && value.kind == array:
@@ -58,8 +69,11 @@ func (d *decoder) values(key *keys.Key, value *node) (values []string, ok bool) 
 
 // written returns how a value is written in TOML.
 func written(key *keys.Key, value string) string {
-	if key.Kind == keys.Truth || key.Kind == keys.Number {
+	switch key.Kind {
+	case keys.Truth, keys.Number:
 		return key.Name + " = " + value
+	case keys.Numbers:
+		return key.Name + " = [" + value + "]"
 	}
 	return fmt.Sprintf("%s = %q", key.Name, value)
 }
