@@ -41,6 +41,8 @@ dir = "/tmp"
 timeout = "5m"
 jitter = "30s"
 success_codes = [0, 3]
+env_file = ["/etc/a.env", "/etc/b.env"]
+secret.TOKEN = "/run/secrets/token"
 env = { A = "1", B = "ü\u0001" }
 
 [[job]]

@@ -20,6 +20,8 @@ type Spec struct {
 	Script   string        `json:"script,omitempty"`
 	Stdin    string        `json:"stdin,omitempty"`
 	Env      []string      `json:"env,omitempty"`
+	EnvFiles []string      `json:"env_files,omitempty"`
+	Secrets  []string      `json:"secrets,omitempty"` // NAME=path
 	Dir      string        `json:"dir,omitempty"`
 	User     string        `json:"user,omitempty"`
 	Timeout  time.Duration `json:"timeout,omitempty"`
@@ -51,6 +53,7 @@ func NewSpec(j job.Job) Spec {
 	return Spec{
 		Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
 		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, User: c.User,
+		EnvFiles: c.EnvFiles, Secrets: c.Secrets,
 		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress, SuccessCodes: j.SuccessCodes,
 		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
 	}
@@ -59,8 +62,11 @@ func NewSpec(j job.Job) Spec {
 // Job returns what a daemon runs.
 func (s Spec) Job(name string) job.Job {
 	return job.Job{
-		Name:    name,
-		Command: job.Command{Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir, User: s.User},
+		Name: name,
+		Command: job.Command{
+			Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir, User: s.User,
+			EnvFiles: s.EnvFiles, Secrets: s.Secrets,
+		},
 		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress, SuccessCodes: s.SuccessCodes,
 		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},
 	}
@@ -115,7 +121,7 @@ func (s *Spec) convert(fn func(string) string) {
 	for _, text := range []*string{&s.Shell, &s.Script, &s.Stdin, &s.Dir, &s.User} {
 		*text = fn(*text)
 	}
-	for _, texts := range []*[]string{&s.Args, &s.Env, &s.Except} {
+	for _, texts := range []*[]string{&s.Args, &s.Env, &s.Except, &s.EnvFiles, &s.Secrets} {
 		*texts = slices.Clone(*texts)
 		for i, text := range *texts {
 			(*texts)[i] = fn(text)

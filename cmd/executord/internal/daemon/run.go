@@ -13,6 +13,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/variables"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -24,7 +25,8 @@ type run struct {
 	attempt int
 	due     time.Time
 	log     *slog.Logger
-	node    string   // the name of the daemon in a store that daemons share
+	node    string // the name of the daemon in a store that daemons share
+	veil    variables.Veil
 	extra   []string // variables besides those that all runs have
 	tail    tail     // of stderr, for the history
 	told    *tail    // of all output, for notifications; nil if there are none
@@ -117,9 +119,13 @@ func (r *run) command(ctx context.Context) process.Result {
 	if err != nil {
 		return process.Result{Err: err}
 	}
-	return r.entry.daemon.command(ctx, process.Command{
+	env, err := r.environment()
+	if err != nil {
+		return process.Result{Err: err}
+	}
+	result := r.entry.daemon.command(ctx, process.Command{
 		Args:    withSelf(args),
-		Env:     r.environment(),
+		Env:     env,
 		Dir:     dir,
 		As:      as,
 		Stdin:   c.Stdin,
@@ -135,8 +141,12 @@ func (r *run) command(ctx context.Context) process.Result {
 			r.tellStarted(began)
 			r.kept.Change(func(f *record.Facts) { f.Started, f.PID = began, pid })
 		},
-		Output: func(stream process.Stream, line []byte, more bool) { r.output(ctx, stream, line, more) },
+		Output: func(stream process.Stream, line []byte, more bool) { r.output(ctx, stream, r.veil.Hide(line), more) },
 	})
+	if result.Err != nil && !result.Stopped { // it may name the PATH, which may be from a file
+		result.Err = errors.New(string(r.veil.Hide([]byte(result.Err.Error()))))
+	}
+	return result
 }
 
 // outcome is how a run ended, in one word. The words are documented.

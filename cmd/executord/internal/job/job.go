@@ -55,10 +55,12 @@ type Command struct {
 	Shell  string // absolute path; runs Script as Shell -c Script
 	Script string
 
-	Stdin string   // written to the command's standard input, then closed; "" means /dev/null
-	Env   []string // NAME=value, added to the daemon's own environment; later entries win
-	Dir   string   // working directory; "" means the daemon's own, and with a User that one's home
-	User  string   // to run it as; "" means the daemon's own
+	Stdin    string   // written to the command's standard input, then closed; "" means /dev/null
+	Env      []string // NAME=value, added to the daemon's own environment; later entries win
+	EnvFiles []string // absolute paths of files with more of them, which Env wins over
+	Secrets  []string // NAME=path of a file with the value, which wins over all
+	Dir      string   // working directory; "" means the daemon's own, and with a User that one's home
+	User     string   // to run it as; "" means the daemon's own
 }
 
 // Self is the program of a job that executord itself does, whatever the name of its file: executord http ...

@@ -24,6 +24,8 @@ const (
 	Numbers              // whole numbers, not negative; in TOML one alone needs no brackets
 	List                 // texts; in TOML one alone needs no brackets, and in a comment commas are between them
 
+	Files // a table of absolute paths, by the names of variables; in a comment NAME=path, with commas between them
+
 	// Others are read by the reader of a format itself.
 	Command   // a text for the shell, or a list of a program and its arguments
 	Variables // a table of texts
@@ -106,7 +108,7 @@ func (k *Key) Set(s *Settings, values ...string) *Wrong {
 }
 
 // Many reports whether it may have several values.
-func (k *Key) Many() bool { return k.Kind == List || k.Kind == Numbers }
+func (k *Key) Many() bool { return k.Kind == List || k.Kind == Numbers || k.Kind == Files }
 
 // Split returns the values that a text has which is not TOML: commas separate those of a list, blanks around them
 // aside.

@@ -85,11 +85,14 @@ func (k *Key) schema() map[string]any {
 		}
 	case Headers:
 		s["type"], s["additionalProperties"] = "object", texts
+	case Files:
+		s["type"], s["additionalProperties"] = "object", map[string]any{"type": "string", "pattern": "^/"}
+		s["propertyNames"] = map[string]any{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 	case Variables:
 		s["type"], s["additionalProperties"] = "object", texts
 		s["propertyNames"] = map[string]any{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 	}
-	if k.Example != "" && k.Kind != Truth && k.Kind != Number && k.Kind != Numbers {
+	if k.Example != "" && k.Kind != Truth && k.Kind != Number && k.Kind != Numbers && k.Kind != Files {
 		s["examples"] = []any{k.Example}
 	}
 	return s

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,10 @@ var All = []*Key{
 	{Name: "notify", Kind: List, Place: Comment, Example: "ops", Doc: "The channels that are told of the job, instead of those that are for all; none for none.",
 		set: setNotify},
 	{Name: "env", Kind: Variables, Place: Above, Doc: "Variables of the command; a job's are added to those above all jobs."},
+	{Name: "env_file", Kind: List, Place: Above | Comment, Example: "/etc/shop.env", Doc: "A file with variables of the command, NAME=value a line, or several. Those of env win.",
+		set: setEnvFile},
+	{Name: "secret", Kind: Files, Place: Above | Comment, Example: "DB_PASSWORD=/run/secrets/db", Doc: "Variables of the command whose values are in files; a job's are added to those above all jobs.",
+		set: setSecret},
 }
 
 // unknown returns what is wrong with a value that is none of those that a key may have.
@@ -119,6 +124,34 @@ func setSuccessCodes(s *Settings, values []string) *Wrong {
 		}
 		s.Job.SuccessCodes = append(s.Job.SuccessCodes, code)
 	}
+	return nil
+}
+
+func setEnvFile(s *Settings, values []string) *Wrong {
+	for _, value := range values {
+		if !job.IsAbs(value) {
+			return &Wrong{What: fmt.Sprintf("env_file %q is no absolute path", value), Hint: "write the whole path", Like: "/etc/shop.env"}
+		}
+	}
+	s.Job.Command.EnvFiles = values
+	return nil
+}
+
+// setSecret adds to what stands above all jobs, in a list of its own.
+func setSecret(s *Settings, values []string) *Wrong {
+	secrets := slices.Clone(s.Job.Command.Secrets)
+	for _, value := range values {
+		const like = "DB_PASSWORD=/run/secrets/db"
+		switch name, file, _ := strings.Cut(value, "="); {
+		case !job.ValidVariable(name):
+			return &Wrong{What: fmt.Sprintf("%q cannot be the name of a variable", name), Hint: "use letters, digits and _ only, and no digit first", Like: like}
+		case !job.IsAbs(file):
+			return &Wrong{What: fmt.Sprintf("the file of secret %s is %q, which is no absolute path", name, file), Hint: "write the path of a file that has the value", Like: like}
+		default:
+			secrets = append(secrets, name+"="+file)
+		}
+	}
+	s.Job.Command.Secrets = secrets
 	return nil
 }
 

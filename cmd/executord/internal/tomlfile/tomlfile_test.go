@@ -67,6 +67,8 @@ timeout = "1h"
 jitter = "1m"
 shell = "/bin/bash"
 dir = "/srv"
+env_file = "/etc/env"
+secret.A = "/run/a"
 [env]
 A = "1"
 B = "2"
@@ -81,16 +83,20 @@ timezone = ""
 shell = "/bin/sh"
 dir = ""
 jitter = "0s"
+env_file = []
+secret = { B = "/run/b" }
 [job.env]
 B = "3"
 `)
 	a, b := f.Jobs[0], f.Jobs[1]
 	if a.Timeout != time.Hour || a.Jitter != time.Minute || a.Command.Shell != "/bin/bash" || a.Command.Dir != "/srv" ||
-		a.Schedule.Location().String() != "Asia/Tokyo" || !slices.Equal(a.Command.Env, []string{"A=1", "B=2"}) {
+		a.Schedule.Location().String() != "Asia/Tokyo" || !slices.Equal(a.Command.Env, []string{"A=1", "B=2"}) ||
+		!slices.Equal(a.Command.EnvFiles, []string{"/etc/env"}) || !slices.Equal(a.Command.Secrets, []string{"A=/run/a"}) {
 		t.Errorf("got %+v", a)
 	}
 	if b.Timeout != 0 || b.Jitter != 0 || b.Command.Shell != "/bin/sh" || b.Command.Dir != "" ||
-		b.Schedule.Location() != time.Local || !slices.Equal(b.Command.Env, []string{"A=1", "B=2", "B=3"}) {
+		b.Schedule.Location() != time.Local || !slices.Equal(b.Command.Env, []string{"A=1", "B=2", "B=3"}) ||
+		len(b.Command.EnvFiles) > 0 || !slices.Equal(b.Command.Secrets, []string{"A=/run/a", "B=/run/b"}) {
 		t.Errorf("got %+v", b)
 	}
 }
@@ -134,6 +140,11 @@ func TestParseMistakes(t *testing.T) {
 		{"no code", least + "success_codes = [0, 256]", `5: 256 is no exit code | write numbers from 0 to 255: success_codes = [0, 3]`},
 		{"negative code", least + "success_codes = -1", `5: success_codes "-1" is no whole number | write digits alone: success_codes = [0, 3]`},
 		{"no codes", least + "success_codes = []", `5: success_codes has no number | write one, or several: success_codes = [0, 3]`},
+		{"no table of secrets", least + "secret = '/run/secrets/db'", `5: secret is text, but has to be a table | write a table, such as: secret.DB_PASSWORD = "/run/secrets/db"`},
+		{"a secret that is no file", least + "secret.DB = 'hunter2'", `5: the file of secret DB is "hunter2", which is no absolute path | write the path of a file that has the value: secret.DB_PASSWORD = "/run/secrets/db"`},
+		{"a secret without a name", least + "secret.'a b' = '/x'", `5: "a b" cannot be the name of a variable | use letters, digits and _ only, and no digit first: secret.DB_PASSWORD = "/run/secrets/db"`},
+		{"number for a secret", least + "secret.PIN = 1234", `5: secret.PIN is a number, but has to be text | write text in quotes, such as: secret.PIN = "/run/secrets/pin"`},
+		{"env_file of no place", least + "env_file = ['/a', 'b']", `5: env_file "b" is no absolute path | write the whole path: env_file = "/etc/shop.env"`},
 		{"number for text", "[[job]]\nname=1\nschedule='@daily'\ncommand='x'", `2: name is a number, but has to be text | write text in quotes, such as: name = "backup"`},
 		{"bad name", "[[job]]\nname='a b'\nschedule='@daily'\ncommand='x'", `2: "a b" cannot be the name of a job | ` + job.NameHint},
 		{"name twice", least + least, `6: the name "a" is already used in line 2 | choose another name for one of the two`},

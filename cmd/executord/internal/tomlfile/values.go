@@ -53,6 +53,8 @@ func (d *decoder) values(key *keys.Key, value *node) (values []string, ok bool) 
 	case key.Kind == keys.Number || key.Kind == keys.Numbers:
 		d.report.Mistake(value.line, "write a number without quotes, such as: "+written(key, key.Example), "%s is %s, but has to be a number", key.Name, value.kind)
 		return nil, false
+	case key.Kind == keys.Files:
+		return d.files(key, value)
 	case key.Kind == keys.List && value.kind == array:
 		for _, item := range value.items {
 			text, fine := d.text("a value of "+key.Name, item, "")
@@ -67,6 +69,22 @@ func (d *decoder) values(key *keys.Key, value *node) (values []string, ok bool) 
 	return []string{text}, ok
 }
 
+// files returns NAME=path for each line of a table.
+func (d *decoder) files(key *keys.Key, value *node) (values []string, ok bool) {
+	if value.kind != table {
+		d.report.Mistake(value.line, "write a table, such as: "+written(key, key.Example), "%s is %s, but has to be a table", key.Name, value.kind)
+		return nil, false
+	}
+	for _, name := range value.keys {
+		file, fine := d.text(key.Name+"."+name, value.table[name], fmt.Sprintf("%s.%s = %q", key.Name, name, "/run/secrets/"+strings.ToLower(name)))
+		if !fine {
+			return nil, false
+		}
+		values = append(values, name+"="+file)
+	}
+	return values, true
+}
+
 // written returns how a value is written in TOML.
 func written(key *keys.Key, value string) string {
 	switch key.Kind {
@@ -74,6 +92,9 @@ func written(key *keys.Key, value string) string {
 		return key.Name + " = " + value
 	case keys.Numbers:
 		return key.Name + " = [" + value + "]"
+	case keys.Files:
+		name, file, _ := strings.Cut(value, "=")
+		return fmt.Sprintf("%s.%s = %q", key.Name, name, file)
 	}
 	return fmt.Sprintf("%s = %q", key.Name, value)
 }
