@@ -42,6 +42,7 @@ timeout = "5m"
 jitter = "30s"
 success_codes = [0, 3]
 env_file = ["/etc/a.env", "/etc/b.env"]
+umask = "027"
 secret.TOKEN = "/run/secrets/token"
 env = { A = "1", B = "ü\u0001" }
 

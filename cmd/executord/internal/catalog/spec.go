@@ -24,6 +24,7 @@ type Spec struct {
 	Secrets  []string      `json:"secrets,omitempty"` // NAME=path
 	Dir      string        `json:"dir,omitempty"`
 	User     string        `json:"user,omitempty"`
+	Umask    string        `json:"umask,omitempty"`
 	Timeout  time.Duration `json:"timeout,omitempty"`
 	Jitter   time.Duration `json:"jitter,omitempty"`
 
@@ -53,7 +54,7 @@ func NewSpec(j job.Job) Spec {
 	return Spec{
 		Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
 		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, User: c.User,
-		EnvFiles: c.EnvFiles, Secrets: c.Secrets,
+		EnvFiles: c.EnvFiles, Secrets: c.Secrets, Umask: c.Umask,
 		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress, SuccessCodes: j.SuccessCodes,
 		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
 	}
@@ -65,7 +66,7 @@ func (s Spec) Job(name string) job.Job {
 		Name: name,
 		Command: job.Command{
 			Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir, User: s.User,
-			EnvFiles: s.EnvFiles, Secrets: s.Secrets,
+			EnvFiles: s.EnvFiles, Secrets: s.Secrets, Umask: s.Umask,
 		},
 		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress, SuccessCodes: s.SuccessCodes,
 		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},

@@ -22,6 +22,7 @@ RANDOM_DELAY=5
 # dir: "/srv/my shop"
 # progress: true
 # success_codes: 0, 3
+# umask: 027
 # env_file: /etc/a, /etc/b
 # secret: A=/run/a, B=/run/b
 
@@ -31,7 +32,7 @@ RANDOM_DELAY=5
 `)
 	a, b := f.Jobs[0], f.Jobs[1]
 	if a.Name != "a" || a.Timeout != 90*time.Second || a.Jitter != 0 || a.Schedule.Location().String() != "Asia/Tokyo" ||
-		a.Schedule.Text != "30 4 * * *" || a.Command.Shell != "/bin/sh" || a.Command.Dir != "/srv/my shop" || !a.Progress ||
+		a.Schedule.Text != "30 4 * * *" || a.Command.Shell != "/bin/sh" || a.Command.Dir != "/srv/my shop" || !a.Progress || a.Command.Umask != "027" ||
 		!slices.Equal(a.SuccessCodes, []int{0, 3}) || !slices.Equal(a.Command.EnvFiles, []string{"/etc/a", "/etc/b"}) ||
 		!slices.Equal(a.Command.Secrets, []string{"A=/run/a", "B=/run/b"}) {
 		t.Errorf("a: %+v", a)

@@ -119,6 +119,10 @@ func (r *run) command(ctx context.Context) process.Result {
 	if err != nil {
 		return process.Result{Err: err}
 	}
+	umask, err := job.ParseUmask(c.Umask)
+	if err != nil {
+		return process.Result{Err: err}
+	}
 	env, err := r.environment()
 	if err != nil {
 		return process.Result{Err: err}
@@ -129,6 +133,7 @@ func (r *run) command(ctx context.Context) process.Result {
 		Dir:     dir,
 		As:      as,
 		Stdin:   c.Stdin,
+		Setup:   process.Setup{Umask: umask},
 		Timeout: r.job.Timeout,
 	}, process.Observer{
 		Started: func(pid int, began time.Time) {

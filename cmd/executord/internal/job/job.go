@@ -3,7 +3,9 @@
 package job
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
@@ -61,6 +63,20 @@ type Command struct {
 	Secrets  []string // NAME=path of a file with the value, which wins over all
 	Dir      string   // working directory; "" means the daemon's own, and with a User that one's home
 	User     string   // to run it as; "" means the daemon's own
+	Umask    string   // in octal digits; "" means the daemon's own
+}
+
+// ParseUmask returns the number that the text of a umask is, nil for "".
+func ParseUmask(text string) (*int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	number, err := strconv.ParseUint(text, 8, 32)
+	if err != nil || number > 0o777 || len(text) > 4 {
+		return nil, fmt.Errorf("umask %q is none", text)
+	}
+	umask := int(number)
+	return &umask, nil
 }
 
 // Self is the program of a job that executord itself does, whatever the name of its file: executord http ...

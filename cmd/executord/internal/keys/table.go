@@ -47,6 +47,8 @@ var All = []*Key{
 		set: text(func(s *Settings) *string { return &s.Job.Command.Dir })},
 	{Name: "user", Kind: Text, Place: Above | Comment, Example: "www-data", Doc: "The user that the command is run as, for which executord has to be root. The default is executord's own.",
 		set: text(func(s *Settings) *string { return &s.Job.Command.User })},
+	{Name: "umask", Kind: Text, Place: Above | Comment, Example: "027", Doc: "The permissions that files made by the command do not have, in octal digits. The default is that of executord.",
+		set: setUmask},
 	{Name: "notify", Kind: List, Place: Comment, Example: "ops", Doc: "The channels that are told of the job, instead of those that are for all; none for none.",
 		set: setNotify},
 	{Name: "env", Kind: Variables, Place: Above, Doc: "Variables of the command; a job's are added to those above all jobs."},
@@ -124,6 +126,15 @@ func setSuccessCodes(s *Settings, values []string) *Wrong {
 		}
 		s.Job.SuccessCodes = append(s.Job.SuccessCodes, code)
 	}
+	return nil
+}
+
+func setUmask(s *Settings, values []string) *Wrong {
+	umask := values[0]
+	if _, err := job.ParseUmask(umask); err != nil {
+		return &Wrong{What: err.Error(), Hint: "write three octal digits", Like: "027"}
+	}
+	s.Job.Command.Umask = umask
 	return nil
 }
 
