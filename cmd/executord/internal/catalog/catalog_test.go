@@ -43,6 +43,10 @@ jitter = "30s"
 success_codes = [0, 3]
 env_file = ["/etc/a.env", "/etc/b.env"]
 umask = "027"
+retries = 3
+retry_wait = "0s"
+retry_factor = 3
+retry_max_wait = "5m"
 secret.TOKEN = "/run/secrets/token"
 env = { A = "1", B = "ü\u0001" }
 

@@ -31,6 +31,11 @@ type Spec struct {
 	Progress     bool  `json:"progress,omitempty"`
 	SuccessCodes []int `json:"success_codes,omitempty"`
 
+	Retries     int           `json:"retries,omitempty"`
+	RetryWait   time.Duration `json:"retry_wait,omitempty"`
+	RetryFactor int           `json:"retry_factor,omitempty"`
+	RetryMost   time.Duration `json:"retry_most,omitempty"`
+
 	From   string   `json:"from,omitempty"`
 	Until  string   `json:"until,omitempty"`
 	Except []string `json:"except,omitempty"`
@@ -56,6 +61,7 @@ func NewSpec(j job.Job) Spec {
 		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, User: c.User,
 		EnvFiles: c.EnvFiles, Secrets: c.Secrets, Umask: c.Umask,
 		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress, SuccessCodes: j.SuccessCodes,
+		Retries: j.Retry.Times, RetryWait: j.Retry.Wait, RetryFactor: j.Retry.Factor, RetryMost: j.Retry.Most,
 		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
 	}
 }
@@ -69,6 +75,7 @@ func (s Spec) Job(name string) job.Job {
 			EnvFiles: s.EnvFiles, Secrets: s.Secrets, Umask: s.Umask,
 		},
 		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress, SuccessCodes: s.SuccessCodes,
+		Retry:  job.Retry{Times: s.Retries, Wait: s.RetryWait, Factor: s.RetryFactor, Most: s.RetryMost},
 		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},
 	}
 }

@@ -87,7 +87,7 @@ func (e *entry) recovers(o outcome) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	was := e.mu.bad
-	if o != canceled {
+	if o != canceled && o != delayed {
 		e.mu.bad = o != ok
 	}
 	return was && o == ok
@@ -97,7 +97,7 @@ func (e *entry) recovers(o outcome) bool {
 func (e *entry) finish(o outcome, interrupted bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if o != ok {
+	if o != ok && o != delayed {
 		e.mu.Failed++
 	}
 	if interrupted {

@@ -26,7 +26,7 @@ const StoreVariable = "EXECUTORD_STORE"
 //     locale of these, and that user's HOME, LOGNAME and USER
 //  2. SHELL, the shell that the job is run by
 //  3. the variables of files that the job names, those of the job file, and its secrets
-//  4. EXECUTORD_JOB, EXECUTORD_RUN and EXECUTORD_DUE; of a job of the store also EXECUTORD_ATTEMPT and EXECUTORD_TOKEN
+//  4. EXECUTORD_JOB, EXECUTORD_RUN, EXECUTORD_DUE and EXECUTORD_ATTEMPT; of a job of the store also EXECUTORD_TOKEN
 //
 // Cron starts from nothing but HOME, LOGNAME, SHELL and a short PATH instead.
 // That was rejected: in a container and under a service manager, the
@@ -41,6 +41,7 @@ func (r *run) environment() ([]string, error) {
 		"EXECUTORD_JOB="+r.job.Name,
 		"EXECUTORD_RUN="+strconv.Itoa(r.number),
 		"EXECUTORD_DUE="+stamp(r.due),
+		"EXECUTORD_ATTEMPT="+strconv.Itoa(r.attempt),
 	)
 	return append(env, r.extra...), nil
 }

@@ -19,15 +19,18 @@ import (
 
 // cut is the error of a run that this daemon has ended, or has not come to. The occurrence is run again, at once and by
 // any daemon; no attempt is counted, and the history has it.
-type cut struct{ text string }
+type cut struct {
+	text string
+	wait time.Duration // before that
+}
 
 func (c *cut) Error() string { return c.text }
 
 // Unwrap returns what package durable knows that by.
-func (c *cut) Unwrap() error { return durable.Snooze(0) }
+func (c *cut) Unwrap() error { return durable.Snooze(c.wait) }
 
 // errDrain is the error of a run whose command was not started before the drain began. The next one has no jitter.
-var errDrain = &cut{string(delayed) + ": executord ended before the command was started"}
+var errDrain = &cut{text: string(delayed) + ": executord ended before the command was started"}
 
 // handled is a run of a job of the store.
 type handled struct {
@@ -58,11 +61,12 @@ func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error
 	r.run = run{
 		entry: d.entry(name), job: spec.Job(name), number: int(row.Runs) + 1, attempt: row.Attempt,
 		due:   row.Occurrence.In(spec.Location()),
-		extra: []string{"EXECUTORD_ATTEMPT=" + strconv.Itoa(row.Attempt), "EXECUTORD_TOKEN=" + strconv.FormatInt(row.Epoch, 10)},
+		extra: []string{"EXECUTORD_TOKEN=" + strconv.FormatInt(row.Epoch, 10)},
 	}
+	r.continues()
 	r.log = r.entry.log.With("run", r.number)
-	if row.Attempt > 1 {
-		r.log = r.log.With("attempt", row.Attempt)
+	if r.attempt > 1 {
+		r.log = r.log.With("attempt", r.attempt)
 	}
 	if d.Store.shared() {
 		r.node = row.Owner
@@ -102,13 +106,14 @@ func (r *handled) handle(ctx context.Context) error {
 	watch := r.watchOverlaps()
 	defer watch.stop() // after a panic, too
 	result, outcome := r.execute(ctx, func(o outcome) int { return watch.end(ctx, o) })
+	r.label(ctx, outcome)
 	return r.verdict(result, outcome)
 }
 
 // jitters reports whether the run is to be delayed. It is not if it was delayed before, and in vain, nor if somebody
 // asked for it.
 func (r *handled) jitters() bool {
-	return r.job.Jitter > 0 && r.row.Attempt <= 1 && r.row.Error != errDrain.text && r.scheduled()
+	return r.job.Jitter > 0 && r.row.Attempt <= 1 && r.failures == 0 && r.row.Error != errDrain.text && r.scheduled()
 }
 
 // scheduled reports whether the run is for a time of its schedule. One that somebody asked for is not.
@@ -156,8 +161,8 @@ func (r *handled) verdict(result process.Result, o outcome) error {
 		return nil
 	}
 	text := r.failure(result, o)
-	if result.Err == nil && (o == stopped || o == lost) {
-		return &cut{text}
+	if o == delayed || result.Err == nil && (o == stopped || o == lost) {
+		return &cut{text, r.rest}
 	}
 	return executor.Permanent(errors.New(text))
 }

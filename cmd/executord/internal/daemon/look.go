@@ -252,11 +252,12 @@ func (d *Daemon) Runs(ctx context.Context, name string, n int) ([]view.Run, bool
 	_, found := d.mu.file[name]
 	d.mu.Unlock()
 	var list []view.Run
-	here := make(map[[2]int64]bool)
+	here, goingOn := make(map[[2]int64]bool), make(map[int64]bool)
 	for _, f := range d.Record.Latest(name, n) {
 		r := d.runOf(f)
 		list = append(list, r)
 		here[[2]int64{r.Run, int64(r.Attempt)}] = true
+		goingOn[r.Run] = f.Ended.IsZero()
 		found = true
 	}
 	for _, e := range a.entries {
@@ -274,7 +275,7 @@ func (d *Daemon) Runs(ctx context.Context, name string, n int) ([]view.Run, bool
 				others = append(others, view.Ended(e, r))
 			}
 		}
-		if r, ok := view.Current(e, time.Now()); ok && d.Store.shared() {
+		if r, ok := view.Current(e, time.Now()); ok && d.Store.shared() && !goingOn[r.Run] {
 			others = append(others, r)
 		}
 		for _, r := range others {

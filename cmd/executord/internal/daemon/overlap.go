@@ -68,7 +68,7 @@ func (w *overlapWatch) stop() {
 func (w *overlapWatch) end(ctx context.Context, o outcome) int {
 	w.stop()
 	now := w.run.now()
-	if o == stopped || o == lost {
+	if o == stopped || o == lost || o == delayed {
 		n, _ := catalog.Passed(w.times, w.through, now)
 		w.skip(n, w.first(), now)
 		return w.logged - w.before

@@ -19,19 +19,21 @@ import (
 
 // run is one run of a job.
 type run struct {
-	entry   *entry
-	job     job.Job
-	number  int
-	attempt int
-	due     time.Time
-	log     *slog.Logger
-	node    string // the name of the daemon in a store that daemons share
-	veil    variables.Veil
-	extra   []string // variables besides those that all runs have
-	tail    tail     // of stderr, for the history
-	told    *tail    // of all output, for notifications; nil if there are none
-	kept    *record.Run
-	stored  io.Writer // for the history; nil if no store keeps it
+	entry    *entry
+	job      job.Job
+	number   int
+	attempt  int
+	failures int           // of its attempts
+	rest     time.Duration // of the wait for the next attempt, if the outcome is delayed
+	due      time.Time
+	log      *slog.Logger
+	node     string // the name of the daemon in a store that daemons share
+	veil     variables.Veil
+	extra    []string // variables besides those that all runs have
+	tail     tail     // of stderr, for the history
+	told     *tail    // of all output, for notifications; nil if there are none
+	kept     *record.Run
+	stored   io.Writer // for the history; nil if no store keeps it
 
 	written  atomic.Int64 // bytes of the log that its lines have taken
 	unlogged atomic.Int64 // lines beyond MaxOutput
@@ -60,8 +62,8 @@ func (r *run) execute(ctx context.Context, skipped func(outcome) int) (process.R
 		r.kept.End(end)
 	}()
 
-	result := r.command(ctx)
-	o = r.outcomeOf(result)
+	result, ended := r.attempts(ctx)
+	o = ended
 	// A run that is lost before the drain is begun again, and says nothing of how the daemon will end.
 	interrupted = o == stopped || o == lost && d.leaving.Err() != nil
 	skips := skipped(o)
@@ -79,6 +81,8 @@ func (r *run) failure(result process.Result, o outcome) string {
 	switch {
 	case o == ok:
 		return ""
+	case o == delayed:
+		text = fmt.Sprintf("%s: executord ended before attempt %d", delayed, r.attempt+1)
 	case result.Err != nil: // whatever the outcome, as one may be canceled that waits for its turn
 		text = "not started: " + result.Err.Error()
 	case o == timeout:
@@ -92,6 +96,9 @@ func (r *run) failure(result process.Result, o outcome) string {
 	}
 	if note := note(result); note != "" {
 		text += " (" + note + ")"
+	}
+	if r.failures > 1 && o != delayed {
+		text += fmt.Sprintf(", after %d attempts", r.failures)
 	}
 	if written := r.tail.String(); written != "" {
 		text += "\n" + written
@@ -143,8 +150,14 @@ func (r *run) command(ctx context.Context) process.Result {
 			}
 			r.log.Info("run started", attrs...)
 			r.entry.started(began)
-			r.tellStarted(began)
-			r.kept.Change(func(f *record.Facts) { f.Started, f.PID = began, pid })
+			if r.failures == 0 {
+				r.tellStarted(began)
+			}
+			r.kept.Change(func(f *record.Facts) {
+				if f.PID = pid; f.Started.IsZero() {
+					f.Started = began
+				}
+			})
 		},
 		Output: func(stream process.Stream, line []byte, more bool) { r.output(ctx, stream, r.veil.Hide(line), more) },
 	})
@@ -165,7 +178,7 @@ const (
 	stopped    outcome = "stopped"  // executord ended and did not wait
 	canceled   outcome = "canceled" // by a command on the store
 	lost       outcome = "lost"     // the store did not answer, so that another daemon may run the job
-	delayed    outcome = "delayed"  // executord ended during the jitter; in the history only
+	delayed    outcome = "delayed"  // executord ended during the jitter, which is in the history only, or before the next attempt
 )
 
 // outcomeOf returns the outcome. What stopped the run may have come before the command was started, which then had no
@@ -191,13 +204,13 @@ func (r *run) outcomeOf(result process.Result) outcome {
 // report logs the end of the run.
 func (r *run) report(result process.Result, outcome outcome, skips int) {
 	late := r.late(result.Began)
-	if result.Err != nil {
+	if result.Err != nil && outcome != delayed {
 		r.log.Error("run not started", "due", stamp(r.due), "late", late, "reason", result.Err.Error(), "skipped", skips)
 		return
 	}
 	level := slog.LevelError
 	switch outcome {
-	case ok:
+	case ok, delayed:
 		level = slog.LevelInfo
 	case canceled:
 		level = slog.LevelWarn

@@ -112,8 +112,8 @@ var kinds = map[outcome]notify.Kind{
 
 // tellEnded tells how the run ended. Again reports whether the one before had failed.
 func (r *run) tellEnded(result process.Result, o outcome, text string, again bool) {
-	if r.told == nil {
-		return // and nobody was told of the start
+	if r.told == nil || o == delayed {
+		return // nobody was told of the start, or the run goes on
 	}
 	reason, _, _ := strings.Cut(text, "\n")
 	e := notify.Event{

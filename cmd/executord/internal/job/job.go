@@ -37,6 +37,7 @@ type Job struct {
 	SuccessCodes []int         // exit codes of a run that is well; nil means 0 alone
 	Progress     bool          // lines of its output may say how far it has come
 	Notify       []string      // names of the channels that are told of it; nil for those that are for all, empty for none
+	Retry        Retry
 	Jitter       time.Duration // each start is delayed by a random time below this
 }
 

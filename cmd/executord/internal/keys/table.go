@@ -39,6 +39,14 @@ var All = []*Key{
 		set: duration("timeout", func(s *Settings) *time.Duration { return &s.Job.Timeout })},
 	{Name: "success_codes", Kind: Numbers, Place: Above | Comment, Example: "0, 3", Doc: "The exit codes of a run that is well. The default is 0 alone.",
 		set: setSuccessCodes},
+	{Name: "retries", Kind: Number, Place: Above | Comment, Example: "3", Doc: "How often a run that fails is tried again, at most. The default is 0.",
+		set: number("retries", job.MaxRetries, func(s *Settings) *int { return &s.Job.Retry.Times })},
+	{Name: "retry_wait", Kind: Duration, Place: Above | Comment, Example: "30s", Doc: "The wait before the second attempt of a run. The default is 10s.",
+		set: setRetryWait},
+	{Name: "retry_factor", Kind: Number, Place: Above | Comment, Example: "2", Doc: "By what each wait between attempts is longer than the one before. The default is 2, and 1 has all of them the same.",
+		set: setRetryFactor},
+	{Name: "retry_max_wait", Kind: Duration, Place: Above | Comment, Example: "10m", Doc: "The longest wait between two attempts. The default is 1h.",
+		set: setRetryMost},
 	{Name: "jitter", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "Each start is delayed by a random time below this. The default is 0s.",
 		set: duration("jitter", func(s *Settings) *time.Duration { return &s.Job.Jitter })},
 	{Name: "shell", Kind: Text, Place: Above | Comment, Example: "/bin/bash", Doc: "The absolute path of the shell that runs a command which is text. The default is /bin/sh.",
@@ -99,6 +107,42 @@ func duration(name string, field func(*Settings) *time.Duration) func(*Settings,
 		*field(s) = length
 		return nil
 	}
+}
+
+// number returns the function that sets a number of at most so much.
+func number(name string, most int, field func(*Settings) *int) func(*Settings, []string) *Wrong {
+	return func(s *Settings, values []string) *Wrong {
+		n, err := strconv.Atoi(values[0])
+		if err != nil || n > most {
+			return &Wrong{What: fmt.Sprintf("%s %s is too large", name, values[0]), Hint: fmt.Sprintf("write a number up to %d", most), Like: strconv.Itoa(most)}
+		}
+		*field(s) = n
+		return nil
+	}
+}
+
+func setRetryWait(s *Settings, values []string) *Wrong {
+	wrong := duration("retry_wait", func(s *Settings) *time.Duration { return &s.Job.Retry.Wait })(s, values)
+	if wrong == nil && s.Job.Retry.Wait == 0 {
+		s.Job.Retry.Wait = -1 // none; 0 stands for the default
+	}
+	return wrong
+}
+
+func setRetryFactor(s *Settings, values []string) *Wrong {
+	wrong := number("retry_factor", 100, func(s *Settings) *int { return &s.Job.Retry.Factor })(s, values)
+	if wrong == nil && s.Job.Retry.Factor == 0 {
+		return &Wrong{What: "retry_factor is 0", Hint: "for waits that are all the same, write", Like: "1"}
+	}
+	return wrong
+}
+
+func setRetryMost(s *Settings, values []string) *Wrong {
+	wrong := duration("retry_max_wait", func(s *Settings) *time.Duration { return &s.Job.Retry.Most })(s, values)
+	if wrong == nil && s.Job.Retry.Most == 0 {
+		return &Wrong{What: "retry_max_wait is 0s", Hint: "set retry_wait to 0s for no wait at all, or write the longest", Like: "10m"}
+	}
+	return wrong
 }
 
 func isNumber(text string) bool {

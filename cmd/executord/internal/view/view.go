@@ -110,7 +110,8 @@ func words(s catalog.Spec) string {
 func Ended(e catalog.Entry, r durable.Run) Run {
 	loc := e.Spec.Location()
 	return Run{
-		Namespace: e.Namespace, Job: e.Name, Run: r.Seq, Due: r.Occurrence.In(loc), Attempt: r.Attempt,
+		Namespace: e.Namespace, Job: e.Name, Run: r.Seq, Due: r.Occurrence.In(loc),
+		Attempt: r.Attempt + max(catalog.ParseLabel(r.Label).Attempts-1, 0),
 		Started: r.Started.In(loc), Finished: r.Finished.In(loc), Took: r.Finished.Sub(r.Started).Seconds(),
 		Outcome: Outcome(r), Node: r.Node, Error: Reason(r.Error), Stderr: Written(r.Error),
 	}
