@@ -121,7 +121,10 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 		}
 	}
 	if len(mistakes) == 0 {
-		mistakes = append(sameNames(all.Jobs), wrongChannels(all)...)
+		mistakes = slices.Concat(sameNames(all.Jobs), wrongChannels(all), wrongPolicies(all))
+	}
+	if stored {
+		all.Notes = append(all.Notes, notePolicies(all)...)
 	}
 	if len(mistakes) > 0 {
 		all.Jobs, all.Channels = nil, nil

@@ -6,6 +6,10 @@ import (
 	"strings"
 )
 
+// Apart is the label of a run that is over for the store alone: it went on beside the next one, and its end is in the
+// log.
+const Apart = "apart"
+
 // Label is what the history of a store has of a run besides its error, as its label.
 type Label struct {
 	Attempts int  // of its command, all but the last of which have failed; 0 stands for 1

@@ -36,6 +36,9 @@ type Spec struct {
 	RetryFactor int           `json:"retry_factor,omitempty"`
 	RetryMost   time.Duration `json:"retry_most,omitempty"`
 
+	Overlap string `json:"overlap,omitempty"`
+	Misfire string `json:"misfire,omitempty"`
+
 	From   string   `json:"from,omitempty"`
 	Until  string   `json:"until,omitempty"`
 	Except []string `json:"except,omitempty"`
@@ -62,6 +65,7 @@ func NewSpec(j job.Job) Spec {
 		EnvFiles: c.EnvFiles, Secrets: c.Secrets, Umask: c.Umask,
 		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress, SuccessCodes: j.SuccessCodes,
 		Retries: j.Retry.Times, RetryWait: j.Retry.Wait, RetryFactor: j.Retry.Factor, RetryMost: j.Retry.Most,
+		Overlap: j.Overlap, Misfire: j.Misfire,
 		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
 	}
 }
@@ -75,7 +79,8 @@ func (s Spec) Job(name string) job.Job {
 			EnvFiles: s.EnvFiles, Secrets: s.Secrets, Umask: s.Umask,
 		},
 		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress, SuccessCodes: s.SuccessCodes,
-		Retry:  job.Retry{Times: s.Retries, Wait: s.RetryWait, Factor: s.RetryFactor, Most: s.RetryMost},
+		Retry:   job.Retry{Times: s.Retries, Wait: s.RetryWait, Factor: s.RetryFactor, Most: s.RetryMost},
+		Overlap: s.Overlap, Misfire: s.Misfire,
 		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/durable"
 )
@@ -35,8 +34,9 @@ var errDrain = &cut{text: string(delayed) + ": executord ended before the comman
 // handled is a run of a job of the store.
 type handled struct {
 	run
-	row  durable.Job // when it began
-	spec catalog.Spec
+	row     durable.Job // when it began
+	overlap job.Overlap
+	spec    catalog.Spec
 
 	// The clock is the store's, which may differ from this machine's: it showed base, or a little more, when ours
 	// showed began.
@@ -63,6 +63,7 @@ func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error
 		due:   row.Occurrence.In(spec.Location()),
 		extra: []string{"EXECUTORD_TOKEN=" + strconv.FormatInt(row.Epoch, 10)},
 	}
+	r.overlap, _ = job.ParseOverlap(r.job.Overlap) // one that is not known here, of a newer daemon, is skip
 	r.continues()
 	r.log = r.entry.log.With("run", r.number)
 	if r.attempt > 1 {
@@ -84,10 +85,8 @@ func (r *handled) now() time.Time {
 
 // handle runs the command and accounts for it, in the log and to the store.
 func (r *handled) handle(ctx context.Context) error {
-	if left := durable.LeftOutBefore(ctx); left.Count > 0 {
-		first := left.First.In(r.spec.Location())
-		r.entry.miss(left.Count, first, "the job did not run when it was due", "")
-		r.entry.tell(notify.Event{Kind: notify.Missed, Count: left.Count, Due: first, Reason: "no daemon was there, or had a place for it"})
+	if err := r.noteLeftOut(ctx); err != nil {
+		return err
 	}
 	// The node may begin a run while it learns of the drain, above all one whose jitter the drain has just cut short.
 	if r.entry.daemon.leaving.Err() != nil {
@@ -105,6 +104,9 @@ func (r *handled) handle(ctx context.Context) error {
 	}
 	watch := r.watchOverlaps()
 	defer watch.stop() // after a panic, too
+	if r.overlap.Do == job.AllowOverlap {
+		return r.beside(ctx)
+	}
 	result, outcome := r.execute(ctx, func(o outcome) int { return watch.end(ctx, o) })
 	r.label(ctx, outcome)
 	return r.verdict(result, outcome)

@@ -18,7 +18,7 @@ import (
 
 // Outcomes are the words for how a run of a job ends.
 var Outcomes = []string{string(ok), string(failed), string(timeout), string(stopped), string(canceled), string(lost),
-	string(notStarted)}
+	string(replaced), string(notStarted)}
 
 // Figures are the counters of a job since the daemon started.
 type Figures struct {
@@ -306,14 +306,7 @@ func (d *Daemon) End(name string, number int) bool {
 	if e == nil {
 		return false
 	}
-	e.mu.Lock()
-	end := e.mu.ends[number]
-	e.mu.Unlock()
-	if end == nil {
-		return false
-	}
-	end(executor.ErrCanceled)
-	return true
+	return e.end(number, executor.ErrCanceled)
 }
 
 // Find returns the entry of a job of the store, false if there is none.

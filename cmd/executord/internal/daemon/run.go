@@ -24,6 +24,7 @@ type run struct {
 	number   int
 	attempt  int
 	failures int           // of its attempts
+	letGo    atomic.Bool   // for the store it is over
 	rest     time.Duration // of the wait for the next attempt, if the outcome is delayed
 	due      time.Time
 	log      *slog.Logger
@@ -177,6 +178,7 @@ const (
 	timeout    outcome = "timeout"
 	stopped    outcome = "stopped"  // executord ended and did not wait
 	canceled   outcome = "canceled" // by a command on the store
+	replaced   outcome = "replaced" // by a run for a later time
 	lost       outcome = "lost"     // the store did not answer, so that another daemon may run the job
 	delayed    outcome = "delayed"  // executord ended during the jitter, which is in the history only, or before the next attempt
 )
@@ -189,6 +191,8 @@ func (r *run) outcomeOf(result process.Result) outcome {
 		return timeout
 	case result.Stopped && errors.Is(result.Cause, durable.ErrLeaseLost):
 		return lost
+	case result.Stopped && errors.Is(result.Cause, errReplaced):
+		return replaced
 	case result.Stopped && errors.Is(result.Cause, executor.ErrCanceled):
 		return canceled
 	case result.Stopped:
@@ -212,7 +216,7 @@ func (r *run) report(result process.Result, outcome outcome, skips int) {
 	switch outcome {
 	case ok, delayed:
 		level = slog.LevelInfo
-	case canceled:
+	case canceled, replaced:
 		level = slog.LevelWarn
 	}
 	attrs := []slog.Attr{slog.String("outcome", string(outcome)), slog.Int("exit", result.Code)}

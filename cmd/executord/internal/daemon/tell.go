@@ -107,7 +107,7 @@ func (r *run) tellStarted(began time.Time) {
 // kinds are what is told of the outcomes.
 var kinds = map[outcome]notify.Kind{
 	ok: notify.Succeeded, failed: notify.Failed, timeout: notify.Failed, stopped: notify.Failed,
-	notStarted: notify.NotStarted, canceled: notify.Canceled, lost: notify.Lost,
+	notStarted: notify.NotStarted, canceled: notify.Canceled, replaced: notify.Canceled, lost: notify.Lost,
 }
 
 // tellEnded tells how the run ended. Again reports whether the one before had failed.

@@ -38,6 +38,8 @@ type Job struct {
 	Progress     bool          // lines of its output may say how far it has come
 	Notify       []string      // names of the channels that are told of it; nil for those that are for all, empty for none
 	Retry        Retry
+	Overlap      string        // see ParseOverlap
+	Misfire      string        // see ParseMisfire
 	Jitter       time.Duration // each start is delayed by a random time below this
 }
 

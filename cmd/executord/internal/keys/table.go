@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -47,6 +48,10 @@ var All = []*Key{
 		set: setRetryFactor},
 	{Name: "retry_max_wait", Kind: Duration, Place: Above | Comment, Example: "10m", Doc: "The longest wait between two attempts. The default is 1h.",
 		set: setRetryMost},
+	{Name: "overlap", Kind: Text, Place: Above | Comment, Example: "queue", Doc: "What becomes of a due time while a run is in progress: skip, queue (one run follows), replace (the run is ended), or allow with how many runs there may be at a time, as in allow 3. The default is skip.",
+		set: setOverlap},
+	{Name: "misfire", Kind: Text, Place: Above | Comment, Example: "skip", Doc: "What becomes of due times at which no daemon was there: once (one run makes up for them), skip, all, which needs overlap queue, or how long ago the last of them may be, as in 2h. The default is once.",
+		set: setMisfire},
 	{Name: "jitter", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "Each start is delayed by a random time below this. The default is 0s.",
 		set: duration("jitter", func(s *Settings) *time.Duration { return &s.Job.Jitter })},
 	{Name: "shell", Kind: Text, Place: Above | Comment, Example: "/bin/bash", Doc: "The absolute path of the shell that runs a command which is text. The default is /bin/sh.",
@@ -119,6 +124,28 @@ func number(name string, most int, field func(*Settings) *int) func(*Settings, [
 		*field(s) = n
 		return nil
 	}
+}
+
+func setOverlap(s *Settings, values []string) *Wrong {
+	overlap, err := job.ParseOverlap(values[0])
+	if err != nil {
+		like := job.Closest(values[0], []string{"skip", "queue", "replace"})
+		if strings.HasPrefix(values[0], string(job.AllowOverlap)) {
+			like = "allow 3"
+		}
+		return &Wrong{What: err.Error(), Hint: "choose one of them", Like: cmp.Or(like, "queue")}
+	}
+	s.Job.Overlap = overlap.String()
+	return nil
+}
+
+func setMisfire(s *Settings, values []string) *Wrong {
+	misfire, err := job.ParseMisfire(values[0])
+	if err != nil {
+		return &Wrong{What: err.Error(), Hint: "write once, skip or all, or how long ago a missed time may be", Like: cmp.Or(job.Closest(values[0], []string{"once", "skip"}), "2h")}
+	}
+	s.Job.Misfire = misfire.String()
+	return nil
 }
 
 func setRetryWait(s *Settings, values []string) *Wrong {

@@ -138,6 +138,9 @@ func Current(e catalog.Entry, now time.Time) (Run, bool) {
 func Outcome(r durable.Run) string {
 	switch r.Verdict {
 	case durable.RunSucceeded:
+		if r.Label == catalog.Apart {
+			return catalog.Apart
+		}
 		return "ok"
 	case durable.RunFailed:
 		if strings.HasPrefix(r.Error, "timeout: ") {
@@ -148,6 +151,11 @@ func Outcome(r durable.Run) string {
 		}
 		if strings.HasPrefix(r.Error, "canceled: ") { // the run alone, and not its job
 			return "canceled"
+		}
+		for _, word := range []string{"missed", "replaced"} {
+			if strings.HasPrefix(r.Error, word+": ") {
+				return word
+			}
 		}
 	case durable.RunSnoozed:
 		return cmp.Or(cutOutcome(r.Error), r.Verdict.String())
