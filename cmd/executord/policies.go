@@ -31,7 +31,52 @@ func wrongPolicy(j job.Job) (what, hint string) {
 		return fmt.Sprintf("%s has misfire all: due times that pass during its runs would be run, too, and its overlap is %s", j.Name, cmp.Or(j.Overlap, "skip")),
 			`set overlap to queue, or misfire to another value`
 	}
+	switch {
+	case j.Group != "" && overlap.Do == job.AllowOverlap:
+		return j.Name + " is in a group, and allows several runs at a time: the group would count one of them", "remove group, or set overlap to queue"
+	case j.Group != "" && j.Schedule.AtStart:
+		return j.Name + " is in a group, and runs at the start of executord, which waits for no other job", "remove group, or choose another schedule"
+	}
 	return "", ""
+}
+
+// setLimits sets the limits of the groups for their jobs. A group may be in another file than the job. It returns a
+// mistake for each group that has the name of another, and notes groups that have no effect.
+func setLimits(file *job.File) (mistakes job.Mistakes) {
+	groups := make(map[string]job.Group)
+	var names []string
+	for _, g := range file.Groups {
+		if before, taken := groups[g.Name]; taken {
+			mistakes = append(mistakes, job.Mistake{File: g.File, Line: g.Line, Text: "[group." + g.Name + "]",
+				What: fmt.Sprintf("the group %q is already in %s:%d", g.Name, job.Printable(before.File), before.Line), Hint: "remove one of the two"})
+			continue
+		}
+		groups[g.Name], names = g, append(names, g.Name)
+	}
+	members := make(map[string]int)
+	for i := range file.Jobs {
+		j := &file.Jobs[i]
+		if members[j.Group]++; j.Group != "" {
+			j.GroupLimit = groups[j.Group].Limit
+		}
+	}
+	for _, j := range file.Jobs {
+		if _, known := groups[j.Group]; j.Group == "" || known || members[j.Group] > 1 {
+			continue
+		}
+		hint := "add other jobs to it, or a table [group." + j.Group + "] to a TOML file"
+		if near := job.Closest(j.Group, names); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		file.Notes = append(file.Notes, remarkOn(*file, j, fmt.Sprintf("%s is the only job in the group %q, which has no limit set", j.Name, j.Group), hint))
+	}
+	for _, g := range file.Groups {
+		if members[g.Name] == 0 {
+			file.Notes = append(file.Notes, job.Mistake{File: g.File, Line: g.Line, Text: "[group." + g.Name + "]",
+				What: fmt.Sprintf("no job is in the group %q", g.Name), Hint: `put group = "` + g.Name + `" into those that are to be, or remove it`})
+		}
+	}
+	return mistakes
 }
 
 // notePolicies returns what of the keys of jobs does not hold over the end of a daemon, for a file whose jobs are kept

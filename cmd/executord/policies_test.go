@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,11 +13,62 @@ func TestCheckPoliciesThatClash(t *testing.T) {
 		{"misfire = \"all\"\n", "a has misfire all: due times that pass during its runs would be run, too, and its overlap is skip\n    @daily true\n    hint: set overlap to queue"},
 		{"misfire = \"all\"\noverlap = \"allow 2\"\n", "and its overlap is allow 2"},
 		{"misfire = \"all\"\noverlap = \"queue\"\n", ""},
+		{"group = \"db\"\noverlap = \"allow 2\"\n[group.db]\nlimit = 2\n", "a is in a group, and allows several runs at a time"},
+		{"group = \"db\"\n[group.db]\nlimit = 2\n", ""},
+		{"group = \"db\"\n", "note: a is the only job in the group \"db\", which has no limit set\n    @daily true\n    hint: add other jobs to it"},
+		{"group = \"dbs\"\n[[job]]\nname = \"b\"\nschedule = \"@daily\"\ncommand = \"true\"\ngroup = \"db\"\n[group.db]\nlimit = 2\n", "hint: did you mean db?"},
+		{"[group.db]\nlimit = 2\n", "note: no job is in the group \"db\""},
 	} {
 		file := write(t, "jobs.toml", "[[job]]\nname = \"a\"\nschedule = \"@daily\"\ncommand = \"true\"\n"+test.keys)
 		_, stderr, code := output(t, "", "check", file)
-		if (code != 0) != (test.want != "") || !strings.Contains(stderr, test.want) || test.want == "" && stderr != "" {
+		if (code != 0) != (test.want != "" && !strings.Contains(stderr, ": note: ")) || !strings.Contains(stderr, test.want) || test.want == "" && stderr != "" {
 			t.Errorf("%s: exit code %d, %s", test.keys, code, stderr)
+		}
+	}
+}
+
+// Two files with a limit for the same group are a mistake; one of them is enough for the jobs of both.
+func TestCheckGroupsOfSeveralFiles(t *testing.T) {
+	jobs := write(t, "a.crontab", "# name: a\n# group: db\n@daily true\n")
+	one, two := write(t, "one.toml", "[group.db]\nlimit = 2\n"), write(t, "two.toml", "[group.db]\nlimit = 3\n")
+	if _, stderr, code := output(t, "", "check", jobs, one); code != 0 || strings.Contains(stderr, "the group") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	_, stderr, code := output(t, "", "check", jobs, one, two)
+	if want := two + ":1: the group \"db\" is already in " + one + ":1\n    [group.db]\n    hint: remove one of the two"; code != exitMistake || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d, %s; want %s", code, stderr, want)
+	}
+}
+
+// A daemon that is killed keeps no place of a group: another one runs its jobs, one at a time.
+func TestRunGroupPlaceOfKilledDaemonIsFree(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "jobs.db")
+	file := write(t, "jobs.crontab", "# name: a\n# group: g\n@every 1s sleep 0.3\n# name: b\n# group: g\n@every 1s sleep 0.3\n")
+	args := []string{"--store", store, "--lease", "2s"}
+	first := startFile(t, file, args...)
+	first.until("run ended", "job", "a")
+	first.until("run ended", "job", "b")
+	first.until("run started")
+	first.signal(syscall.SIGKILL)
+	<-first.exited
+	first.killLeft() // nothing else does
+	second := startFile(t, file, args...)
+	for range 2 {
+		second.until("run ended", "job", "a", "outcome", "ok")
+		second.until("run ended", "job", "b", "outcome", "ok")
+	}
+	second.signal(syscall.SIGTERM)
+	second.wait()
+	running := 0
+	for _, l := range second.log {
+		switch l["msg"] {
+		case "run started":
+			running++
+		case "run ended":
+			running--
+		}
+		if running > 1 {
+			t.Fatalf("two runs at a time: %v", l)
 		}
 	}
 }

@@ -294,6 +294,8 @@ func (e *event) short() (sign, string) {
 		return signBad, "not started: " + e.text("reason")
 	case "run delayed":
 		return signNote, "delayed until " + shortTime(e.text("until"))
+	case "run waits":
+		return signNote, "waits for its group, " + e.text("reason")
 	case "run excluded":
 		return signSkip, "excluded: " + e.text("reason")
 	case "runs skipped":

@@ -35,6 +35,7 @@ func TestShortLogShowsRun(t *testing.T) {
 	bad.Error("run ended", "outcome", "timeout", "exit", -1, "took", 5*time.Second, "note", "a note")
 	bad.Warn("runs skipped", "count", 2, "first", due, "reason", "the run before is in progress", "running", 1)
 	bad.Error("run not started", "due", due, "reason", "there is no program x")
+	hello.Info("run waits", "due", due, "group", "db", "reason", "at most 1 at a time: b")
 	log.Warn("job removed", "job", "old", "reason", "it is not there", "hint", "put it back")
 	log.Warn("note on the file", "file", "/etc/tab", "hint", "remove it", "line", 4, "what", "MAILTO is ignored")
 	log.Warn("durable: no answer", "call", "commit", "error", errors.New("it was removed"))
@@ -63,6 +64,8 @@ hh:mm:ss a-name-that-is-~ ✗ timeout 5s, a note
 hh:mm:ss a-name-that-is-~ ⤼ 2 skipped, run 1 goes on
 hh:mm:ss a-name-that-is-~ ✗ not started: there is no program
                           ✗ x
+hh:mm:ss hello            · waits for its group, at most 1
+                          · at a time: b
 hh:mm:ss old              ! job removed: it is not there
                           ! hint: put it back
 hh:mm:ss executord        ! tab:4: MAILTO is ignored

@@ -113,6 +113,7 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 		mistakes = append(mistakes, found...)
 		all.Notes = append(all.Notes, file.Notes...)
 		all.Channels = append(all.Channels, file.Channels...)
+		all.Groups = append(all.Groups, file.Groups...)
 		for _, j := range file.Jobs {
 			if len(s.names) > 1 || len(*s.dirs) > 0 {
 				j.File = file.Name
@@ -121,13 +122,13 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 		}
 	}
 	if len(mistakes) == 0 {
-		mistakes = slices.Concat(sameNames(all.Jobs), wrongChannels(all), wrongPolicies(all))
+		mistakes = slices.Concat(sameNames(all.Jobs), wrongChannels(all), setLimits(&all), wrongPolicies(all))
 	}
 	if stored {
 		all.Notes = append(all.Notes, notePolicies(all)...)
 	}
 	if len(mistakes) > 0 {
-		all.Jobs, all.Channels = nil, nil
+		all.Jobs, all.Channels, all.Groups = nil, nil, nil
 		return all, read, mistakes
 	}
 	return all, read, nil

@@ -43,6 +43,7 @@ jitter = "30s"
 success_codes = [0, 3]
 env_file = ["/etc/a.env", "/etc/b.env"]
 umask = "027"
+group = "db"
 overlap = "allow 3"
 misfire = "2h"
 retries = 3

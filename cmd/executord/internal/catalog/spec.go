@@ -39,6 +39,9 @@ type Spec struct {
 	Overlap string `json:"overlap,omitempty"`
 	Misfire string `json:"misfire,omitempty"`
 
+	Group      string `json:"group,omitempty"`
+	GroupLimit int    `json:"group_limit,omitempty"`
+
 	From   string   `json:"from,omitempty"`
 	Until  string   `json:"until,omitempty"`
 	Except []string `json:"except,omitempty"`
@@ -66,6 +69,7 @@ func NewSpec(j job.Job) Spec {
 		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress, SuccessCodes: j.SuccessCodes,
 		Retries: j.Retry.Times, RetryWait: j.Retry.Wait, RetryFactor: j.Retry.Factor, RetryMost: j.Retry.Most,
 		Overlap: j.Overlap, Misfire: j.Misfire,
+		Group: j.Group, GroupLimit: j.GroupLimit,
 		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
 	}
 }
@@ -81,6 +85,7 @@ func (s Spec) Job(name string) job.Job {
 		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress, SuccessCodes: s.SuccessCodes,
 		Retry:   job.Retry{Times: s.Retries, Wait: s.RetryWait, Factor: s.RetryFactor, Most: s.RetryMost},
 		Overlap: s.Overlap, Misfire: s.Misfire,
+		Group: s.Group, GroupLimit: s.GroupLimit,
 		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},
 	}
 }

@@ -129,6 +129,7 @@ type Daemon struct {
 	ended   chan struct{} // closed when the daemon has left the store, and no run is in progress
 	running atomic.Int64  // runs in progress, without those that wait for their jitter
 
+	turns   turns
 	watcher watcher // for the goroutine of Run
 
 	questions chan struct{} // has a value while answers are asked for

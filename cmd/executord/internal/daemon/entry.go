@@ -127,6 +127,7 @@ func (e *entry) recovers(o outcome) bool {
 
 // finish counts how a run ended.
 func (e *entry) finish(o outcome, interrupted bool) {
+	defer e.daemon.turns.end()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if o != ok && o != delayed {

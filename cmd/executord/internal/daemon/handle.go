@@ -102,6 +102,9 @@ func (r *handled) handle(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := r.awaitTurn(ctx); err != nil {
+		return err
+	}
 	watch := r.watchOverlaps()
 	defer watch.stop() // after a panic, too
 	if r.overlap.Do == job.AllowOverlap {

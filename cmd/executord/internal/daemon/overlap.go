@@ -49,8 +49,11 @@ func (r *handled) watchOverlaps() *overlapWatch {
 		w.times = catalog.Times(r.row)
 	}
 	w.overlap = overlap{occurrence: r.row.Occurrence, through: r.row.Occurrence}
+	if r.overlap.Do == job.ReplaceOverlap {
+		w.through = r.now() // what has passed while the run waited does not end it
+	}
 	r.entry.mu.Lock()
-	if r.entry.mu.latest.occurrence.Equal(w.occurrence) {
+	if r.overlap.Do == job.SkipOverlap && r.entry.mu.latest.occurrence.Equal(w.occurrence) {
 		w.overlap = r.entry.mu.latest // it was begun here before, and was lost
 	}
 	r.entry.mu.latest, w.before = w.overlap, w.logged

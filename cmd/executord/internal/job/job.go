@@ -20,6 +20,7 @@ type File struct {
 	Name     string        // as the user gave it; the FILE of every FILE:LINE
 	Jobs     []Job         // in the order of the file
 	Channels []notify.Spec // to tell of what becomes of the jobs
+	Groups   []Group       // that jobs may name
 	Notes    Notes         // what is allowed but probably not meant; never stops a run
 }
 
@@ -37,6 +38,8 @@ type Job struct {
 	SuccessCodes []int         // exit codes of a run that is well; nil means 0 alone
 	Progress     bool          // lines of its output may say how far it has come
 	Notify       []string      // names of the channels that are told of it; nil for those that are for all, empty for none
+	Group        string        // of which no more than GroupLimit run at a time; "" for none
+	GroupLimit   int           // 0 stands for 1; set when all files are read
 	Retry        Retry
 	Overlap      string        // see ParseOverlap
 	Misfire      string        // see ParseMisfire

@@ -30,6 +30,16 @@ func Schema() map[string]any {
 		"description":          "Channels that are told what becomes of the jobs: [notify.NAME].",
 		"additionalProperties": channel(),
 	}
+	above["group"] = map[string]any{
+		"type":        "object",
+		"description": "Groups of jobs: [group.NAME].",
+		"additionalProperties": map[string]any{
+			"type": "object", "required": []string{"limit"}, "additionalProperties": false,
+			"properties": map[string]any{"limit": map[string]any{
+				"type": "integer", "minimum": 1, "maximum": 1000, "description": "How many jobs of the group run at a time, at most.",
+			}},
+		},
+	}
 	return map[string]any{
 		"$schema":              "http://json-schema.org/draft-07/schema#",
 		"title":                "A job file of executord",

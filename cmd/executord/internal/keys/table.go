@@ -52,6 +52,8 @@ var All = []*Key{
 		set: setOverlap},
 	{Name: "misfire", Kind: Text, Place: Above | Comment, Example: "skip", Doc: "What becomes of due times at which no daemon was there: once (one run makes up for them), skip, all, which needs overlap queue, or how long ago the last of them may be, as in 2h. The default is once.",
 		set: setMisfire},
+	{Name: "group", Kind: Text, Place: Comment, Example: "db", Doc: "The group of the job: of all jobs in it no more run at a time than the limit of its table, [group.NAME], which is 1 without one.",
+		set: setGroup},
 	{Name: "jitter", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "Each start is delayed by a random time below this. The default is 0s.",
 		set: duration("jitter", func(s *Settings) *time.Duration { return &s.Job.Jitter })},
 	{Name: "shell", Kind: Text, Place: Above | Comment, Example: "/bin/bash", Doc: "The absolute path of the shell that runs a command which is text. The default is /bin/sh.",
@@ -145,6 +147,14 @@ func setMisfire(s *Settings, values []string) *Wrong {
 		return &Wrong{What: err.Error(), Hint: "write once, skip or all, or how long ago a missed time may be", Like: cmp.Or(job.Closest(values[0], []string{"once", "skip"}), "2h")}
 	}
 	s.Job.Misfire = misfire.String()
+	return nil
+}
+
+func setGroup(s *Settings, values []string) *Wrong {
+	s.Job.Group = job.CanonicalName(values[0])
+	if !job.ValidName(s.Job.Group) {
+		return &Wrong{What: fmt.Sprintf("%q cannot be the name of a group", values[0]), Hint: "write one word", Like: "db"}
+	}
 	return nil
 }
 
