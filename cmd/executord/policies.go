@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
@@ -32,12 +33,49 @@ func wrongPolicy(j job.Job) (what, hint string) {
 			`set overlap to queue, or misfire to another value`
 	}
 	switch {
+	case j.Schedule.After && len(j.After) == 0:
+		return j.Name + " is due after other jobs, and names none", `write the key after with the name of a job: after = "extract", or # after: extract above a line of a crontab`
+	case j.Schedule.AtStart && len(j.After) > 0:
+		return j.Name + " runs at the start of executord, and not after other jobs", "write @after for the schedule, or remove after"
+	case j.AfterOn != "" && len(j.After) == 0:
+		return j.Name + " has after_on, and names no jobs after which it runs", "add after, or remove after_on"
 	case j.Group != "" && overlap.Do == job.AllowOverlap:
 		return j.Name + " is in a group, and allows several runs at a time: the group would count one of them", "remove group, or set overlap to queue"
 	case j.Group != "" && j.Schedule.AtStart:
 		return j.Name + " is in a group, and runs at the start of executord, which waits for no other job", "remove group, or choose another schedule"
 	}
 	return "", ""
+}
+
+// setNext tells jobs which others run after them. It returns a mistake for each name that is no job's, and one if a job
+// would run after itself.
+func setNext(file *job.File) (mistakes job.Mistakes) {
+	at := make(map[string]int, len(file.Jobs))
+	var names []string
+	for i, j := range file.Jobs {
+		at[j.Name], names = i, append(names, j.Name)
+	}
+	for _, j := range file.Jobs {
+		for _, name := range j.After {
+			if i, there := at[name]; there {
+				file.Jobs[i].Next = append(file.Jobs[i].Next, job.Next{Job: j.Name, On: j.AfterOn})
+				continue
+			}
+			hint := "write the name of a job, or remove it"
+			if near := job.Closest(name, names); near != "" {
+				hint = "did you mean " + near + "?"
+			}
+			mistakes = append(mistakes, remarkOn(*file, j, fmt.Sprintf("%s runs after %q, and there is no such job", j.Name, name), hint))
+		}
+	}
+	if cycle := job.Cycle(file.Jobs); cycle != nil {
+		what := cycle[0] + " runs after itself"
+		if len(cycle) > 1 {
+			what = fmt.Sprintf("%s run after each other", strings.Join(cycle, ", "))
+		}
+		mistakes = append(mistakes, remarkOn(*file, file.Jobs[at[cycle[0]]], what, "remove one of the names from after"))
+	}
+	return mistakes
 }
 
 // setLimits sets the limits of the groups for their jobs. A group may be in another file than the job. It returns a

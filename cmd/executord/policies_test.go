@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -17,6 +18,13 @@ func TestCheckPoliciesThatClash(t *testing.T) {
 		{"group = \"db\"\n[group.db]\nlimit = 2\n", ""},
 		{"group = \"db\"\n", "note: a is the only job in the group \"db\", which has no limit set\n    @daily true\n    hint: add other jobs to it"},
 		{"group = \"dbs\"\n[[job]]\nname = \"b\"\nschedule = \"@daily\"\ncommand = \"true\"\ngroup = \"db\"\n[group.db]\nlimit = 2\n", "hint: did you mean db?"},
+		{"after = \"a\"\n", "a runs after itself\n    @daily true\n    hint: remove one of the names from after"},
+		{"after = \"b\"\n[[job]]\nname = \"b\"\nschedule = \"@after\"\ncommand = \"true\"\nafter = [\"a\"]\n", "b, a run after each other"},
+		{"after = \"bb\"\n[[job]]\nname = \"b\"\nschedule = \"@daily\"\ncommand = \"true\"\n", "a runs after \"bb\", and there is no such job\n    @daily true\n    hint: did you mean b?"},
+		{"after_on = \"either\"\n", "a has after_on, and names no jobs after which it runs"},
+		{"[[job]]\nname = \"b\"\nschedule = \"@after\"\ncommand = \"true\"\n", "b is due after other jobs, and names none"},
+		{"[[job]]\nname = \"b\"\nschedule = \"@reboot\"\ncommand = \"true\"\nafter = \"a\"\n", "b runs at the start of executord, and not after other jobs"},
+		{"[[job]]\nname = \"b\"\nschedule = \"@after\"\ncommand = \"true\"\nafter = \"a\"\n", ""},
 		{"[group.db]\nlimit = 2\n", "note: no job is in the group \"db\""},
 	} {
 		file := write(t, "jobs.toml", "[[job]]\nname = \"a\"\nschedule = \"@daily\"\ncommand = \"true\"\n"+test.keys)
@@ -37,6 +45,36 @@ func TestCheckGroupsOfSeveralFiles(t *testing.T) {
 	_, stderr, code := output(t, "", "check", jobs, one, two)
 	if want := two + ":1: the group \"db\" is already in " + one + ":1\n    [group.db]\n    hint: remove one of the two"; code != exitMistake || !strings.Contains(stderr, want) {
 		t.Errorf("exit code %d, %s; want %s", code, stderr, want)
+	}
+}
+
+// Jobs run one after the other, from the start of executord on, and a store holds what has ended over a kill.
+func TestRunAfterOfKilledDaemon(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "jobs.db")
+	flag := filepath.Join(t.TempDir(), "flag")
+	file := write(t, "jobs.crontab", "# name: a\n@every 1s true\n# name: b\n@every 1s test -e "+flag+"\n# name: c\n# after: a, b\n@after echo after $EXECUTORD_AFTER\n"+
+		"# name: d\n# after: c\n@after true\n")
+	args := []string{"--store", store, "--lease", "2s"}
+	first := startFile(t, file, args...)
+	first.until("run ended", "job", "a", "outcome", "ok")
+	first.until("run ended", "job", "a", "outcome", "ok")
+	if first.count("run started", "job", "c") > 0 {
+		t.Error("c was started before b has succeeded")
+	}
+	first.signal(syscall.SIGKILL)
+	<-first.exited
+	first.killLeft() // nothing else does
+	if err := os.WriteFile(flag, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second := startFile(t, file, args...)
+	second.until("after a b", "job", "c")
+	second.until("run ended", "job", "d", "outcome", "ok")
+	second.signal(syscall.SIGTERM)
+	second.wait()
+	jobs := asked(t, store, "jobs", "c")
+	if len(jobs) != 1 || jobs[0]["next"] != nil || jobs[0]["words"] != "after a, b" || jobs[0]["state"] != "waiting" {
+		t.Errorf("%v", jobs)
 	}
 }
 

@@ -122,7 +122,7 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 		}
 	}
 	if len(mistakes) == 0 {
-		mistakes = slices.Concat(sameNames(all.Jobs), wrongChannels(all), setLimits(&all), wrongPolicies(all))
+		mistakes = slices.Concat(sameNames(all.Jobs), wrongChannels(all), setLimits(&all), setNext(&all), wrongPolicies(all))
 	}
 	if stored {
 		all.Notes = append(all.Notes, notePolicies(all)...)
@@ -137,8 +137,17 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 // prefixNames puts the name of a file before those of its jobs: nobody has made them unique in a directory.
 func prefixNames(file *job.File, prefix string) error {
 	var mistakes job.Mistakes
+	own := make(map[string]bool)
+	for _, j := range file.Jobs {
+		own[j.Name] = true
+	}
 	for i := range file.Jobs {
 		j := &file.Jobs[i]
+		for k, name := range j.After {
+			if own[name] {
+				j.After[k] = prefix + "/" + name
+			}
+		}
 		if j.Name = prefix + "/" + j.Name; len(j.Name) > 64 {
 			mistakes = append(mistakes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.String(),
 				What: fmt.Sprintf("the name %q is longer than 64 bytes", j.Name), Hint: "write a shorter one above it: # name: ..."})

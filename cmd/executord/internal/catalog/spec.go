@@ -42,6 +42,10 @@ type Spec struct {
 	Group      string `json:"group,omitempty"`
 	GroupLimit int    `json:"group_limit,omitempty"`
 
+	After   []string   `json:"after,omitempty"`
+	AfterOn string     `json:"after_on,omitempty"`
+	Next    []job.Next `json:"next,omitempty"`
+
 	From   string   `json:"from,omitempty"`
 	Until  string   `json:"until,omitempty"`
 	Except []string `json:"except,omitempty"`
@@ -70,6 +74,7 @@ func NewSpec(j job.Job) Spec {
 		Retries: j.Retry.Times, RetryWait: j.Retry.Wait, RetryFactor: j.Retry.Factor, RetryMost: j.Retry.Most,
 		Overlap: j.Overlap, Misfire: j.Misfire,
 		Group: j.Group, GroupLimit: j.GroupLimit,
+		After: j.After, AfterOn: j.AfterOn, Next: j.Next,
 		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
 	}
 }
@@ -86,6 +91,7 @@ func (s Spec) Job(name string) job.Job {
 		Retry:   job.Retry{Times: s.Retries, Wait: s.RetryWait, Factor: s.RetryFactor, Most: s.RetryMost},
 		Overlap: s.Overlap, Misfire: s.Misfire,
 		Group: s.Group, GroupLimit: s.GroupLimit,
+		After: s.After, AfterOn: s.AfterOn, Next: s.Next,
 		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},
 	}
 }

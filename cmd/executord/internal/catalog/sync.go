@@ -232,6 +232,9 @@ func (c *Catalog) register(ctx context.Context, spec Spec, j job.Job) (durable.I
 
 func (c *Catalog) registration(spec Spec, j job.Job) (durable.Registration, error) {
 	key, missed := Key(c.Namespace, j.Name), durable.OnMissed(missedOf(j))
+	if j.Schedule.After {
+		return c.Kind.FixedRate(key, dormant, dormant, spec, missed), nil
+	}
 	if every := j.Schedule.Every(); every > 0 {
 		return c.Kind.FixedRate(key, every, every, spec, missed), nil
 	}
@@ -253,7 +256,7 @@ func missedOf(j job.Job) durable.Missed {
 	switch {
 	case misfire.All:
 		return durable.CatchUp(mostCaughtUp)
-	case overlap.Do == job.SkipOverlap:
+	case overlap.Do == job.SkipOverlap && !j.Schedule.After: // what ends during its run is news for the next one
 		return durable.SkipOverlap()
 	}
 	return durable.Coalesce()

@@ -129,7 +129,7 @@ func (p *parser) cronTZ(n int, value string) {
 // noteTZ notes, once, that a schedule which depends on the zone has a TZ above it,
 // and no CRON_TZ.
 func (p *parser) noteTZ(s job.Schedule, zone *time.Location) {
-	if p.tz.value == "" || p.tz.noted || zone != time.Local || s.AtStart || s.Every() > 0 {
+	if p.tz.value == "" || p.tz.noted || zone != time.Local || s.AtStart || s.After || s.Every() > 0 {
 		return
 	}
 	p.tz.noted = true

@@ -22,13 +22,14 @@ func (r *handled) beside(ctx context.Context) error {
 	type end struct {
 		result process.Result
 		outcome
+		err error // of the jobs after it
 	}
 	ended := make(chan end, 1)
 	d.apart.Go(func() {
 		defer cancel(nil)
 		defer context.AfterFunc(d.stopping, func() { cancel(executor.ErrShutdown) })()
 		result, o := r.execute(own, func(outcome) int { return 0 })
-		ended <- end{result, o}
+		ended <- end{result, o, r.trigger(own, o)}
 	})
 	times := catalog.Times(r.row)
 	for {
@@ -50,6 +51,9 @@ func (r *handled) beside(ctx context.Context) error {
 		}
 		select {
 		case e := <-ended:
+			if e.err != nil {
+				return e.err
+			}
 			r.label(ctx, e.outcome)
 			return r.verdict(e.result, e.outcome)
 		case <-due:

@@ -105,12 +105,18 @@ func (r *handled) handle(ctx context.Context) error {
 	if err := r.awaitTurn(ctx); err != nil {
 		return err
 	}
+	if err := r.takeMarks(ctx); err != nil {
+		return err
+	}
 	watch := r.watchOverlaps()
 	defer watch.stop() // after a panic, too
 	if r.overlap.Do == job.AllowOverlap {
 		return r.beside(ctx)
 	}
 	result, outcome := r.execute(ctx, func(o outcome) int { return watch.end(ctx, o) })
+	if err := r.trigger(ctx, outcome); err != nil {
+		return err
+	}
 	r.label(ctx, outcome)
 	return r.verdict(result, outcome)
 }
@@ -181,7 +187,8 @@ func (d *Daemon) runAtStart(j job.Job, now time.Time) {
 		return
 	}
 	err := d.pool.Go(context.Background(), func(ctx context.Context) error {
-		r.execute(ctx, func(outcome) int { return 0 })
+		_, o := r.execute(ctx, func(outcome) int { return 0 })
+		r.trigger(ctx, o) // it is begun once, whatever the error
 		return nil
 	}, executor.Named(j.Name))
 	if err != nil {

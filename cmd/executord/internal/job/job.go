@@ -40,6 +40,9 @@ type Job struct {
 	Notify       []string      // names of the channels that are told of it; nil for those that are for all, empty for none
 	Group        string        // of which no more than GroupLimit run at a time; "" for none
 	GroupLimit   int           // 0 stands for 1; set when all files are read
+	After        []string      // names of jobs: it is due when each of them has ended, as AfterOn says
+	AfterOn      string        // see Next.On
+	Next         []Next        // the jobs after this one; set when all files are read
 	Retry        Retry
 	Overlap      string        // see ParseOverlap
 	Misfire      string        // see ParseMisfire

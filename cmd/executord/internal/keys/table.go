@@ -14,7 +14,7 @@ import (
 // All is the table, in the order of the manual.
 var All = []*Key{
 	{Name: "name", Kind: Text, Place: Needed, Example: "backup", Doc: "The name of the job, which is unique in the file: letters, digits and . _ - /, at most 64 bytes."},
-	{Name: "schedule", Kind: Text, Place: Needed, Example: "30 2 * * *", Doc: "When the job is due: five fields, @daily and its kin, @every 15m, or @reboot."},
+	{Name: "schedule", Kind: Text, Place: Needed, Example: "30 2 * * *", Doc: "When the job is due: five fields, @daily and its kin, @every 15m, @reboot, or @after, which is after other jobs alone."},
 	{Name: "command", Kind: Command, Example: "backup --all", Doc: "Text for the shell, or a list of a program and its arguments, which are run without a shell."},
 	{Name: "url", Kind: Text, Example: "https://shop.example/refresh", Doc: "In place of a command: an HTTP request. $NAME is a variable of the environment."},
 	{Name: "method", Kind: Text, Example: "PUT", Doc: "The method of a request. The default is GET, or POST if there is a body."},
@@ -54,6 +54,10 @@ var All = []*Key{
 		set: setMisfire},
 	{Name: "group", Kind: Text, Place: Comment, Example: "db", Doc: "The group of the job: of all jobs in it no more run at a time than the limit of its table, [group.NAME], which is 1 without one.",
 		set: setGroup},
+	{Name: "after", Kind: List, Place: Comment, Example: "extract", Doc: "The job, or all of the jobs, after whose runs this one is due.",
+		set: setAfter},
+	{Name: "after_on", Kind: Text, Place: Comment, Values: job.AfterOn, Example: "success", Doc: "After which ends of these runs that is. The default is success.",
+		set: text(func(s *Settings) *string { return &s.Job.AfterOn })},
 	{Name: "jitter", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "Each start is delayed by a random time below this. The default is 0s.",
 		set: duration("jitter", func(s *Settings) *time.Duration { return &s.Job.Jitter })},
 	{Name: "shell", Kind: Text, Place: Above | Comment, Example: "/bin/bash", Doc: "The absolute path of the shell that runs a command which is text. The default is /bin/sh.",
@@ -154,6 +158,22 @@ func setGroup(s *Settings, values []string) *Wrong {
 	s.Job.Group = job.CanonicalName(values[0])
 	if !job.ValidName(s.Job.Group) {
 		return &Wrong{What: fmt.Sprintf("%q cannot be the name of a group", values[0]), Hint: "write one word", Like: "db"}
+	}
+	return nil
+}
+
+// setAfter sets the names of jobs. That there are such is known when all files are read.
+func setAfter(s *Settings, values []string) *Wrong {
+	s.Job.After = nil
+	for _, name := range values {
+		name = job.CanonicalName(name)
+		switch {
+		case !job.ValidName(name):
+			return &Wrong{What: fmt.Sprintf("%q cannot be the name of a job", name), Hint: "write the name of one", Like: "extract"}
+		case slices.Contains(s.Job.After, name):
+			return &Wrong{What: fmt.Sprintf("%s is there twice", name), Hint: "remove one of the two"}
+		}
+		s.Job.After = append(s.Job.After, name)
 	}
 	return nil
 }

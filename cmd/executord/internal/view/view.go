@@ -87,6 +87,9 @@ func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 		at = at.In(e.Spec.Location())
 		j.Next = &at
 	}
+	if len(e.Spec.After) > 0 {
+		j.Words = strings.TrimPrefix(j.Words+", and after "+strings.Join(e.Spec.After, ", "), ", and ")
+	}
 	if last != nil {
 		r := Ended(e, *last)
 		j.Last = &r
