@@ -1,8 +1,11 @@
+//go:build unix
+
 package main
 
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -127,6 +130,18 @@ func TestCheckNotesPoliciesForStore(t *testing.T) {
 func TestRunUmaskOfJob(t *testing.T) {
 	p := start(t, "# name: a\n# umask: 0123\n@reboot umask\n")
 	p.until("0123", "job", "a", "stream", "stdout")
+	p.until("run ended", "job", "a", "outcome", "ok")
+	p.signal(syscall.SIGTERM)
+	p.wait()
+}
+
+// A job has the niceness and the limits that its file says.
+func TestRunNiceOfJob(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("they are for Linux")
+	}
+	p := start(t, "# name: a\n# nice: 12\n# rlimit: nofile=99\n@reboot echo $(nice) $(ulimit -n)\n")
+	p.until("12 99", "job", "a", "stream", "stdout")
 	p.until("run ended", "job", "a", "outcome", "ok")
 	p.signal(syscall.SIGTERM)
 	p.wait()

@@ -46,6 +46,11 @@ type Spec struct {
 	AfterOn string     `json:"after_on,omitempty"`
 	Next    []job.Next `json:"next,omitempty"`
 
+	Nice     *int     `json:"nice,omitempty"`
+	IONice   string   `json:"ionice,omitempty"`
+	Limits   []string `json:"rlimits,omitempty"`
+	Priority string   `json:"priority,omitempty"`
+
 	From   string   `json:"from,omitempty"`
 	Until  string   `json:"until,omitempty"`
 	Except []string `json:"except,omitempty"`
@@ -69,13 +74,14 @@ func NewSpec(j job.Job) Spec {
 	return Spec{
 		Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
 		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, User: c.User,
-		EnvFiles: c.EnvFiles, Secrets: c.Secrets, Umask: c.Umask,
+		EnvFiles: c.EnvFiles, Secrets: c.Secrets, Umask: c.Umask, Nice: c.Nice, IONice: c.IONice, Limits: c.Limits,
 		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress, SuccessCodes: j.SuccessCodes,
 		Retries: j.Retry.Times, RetryWait: j.Retry.Wait, RetryFactor: j.Retry.Factor, RetryMost: j.Retry.Most,
 		Overlap: j.Overlap, Misfire: j.Misfire,
 		Group: j.Group, GroupLimit: j.GroupLimit,
 		After: j.After, AfterOn: j.AfterOn, Next: j.Next,
-		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
+		Priority: j.Priority,
+		From:     j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
 	}
 }
 
@@ -85,14 +91,15 @@ func (s Spec) Job(name string) job.Job {
 		Name: name,
 		Command: job.Command{
 			Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir, User: s.User,
-			EnvFiles: s.EnvFiles, Secrets: s.Secrets, Umask: s.Umask,
+			EnvFiles: s.EnvFiles, Secrets: s.Secrets, Umask: s.Umask, Nice: s.Nice, IONice: s.IONice, Limits: s.Limits,
 		},
 		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress, SuccessCodes: s.SuccessCodes,
 		Retry:   job.Retry{Times: s.Retries, Wait: s.RetryWait, Factor: s.RetryFactor, Most: s.RetryMost},
 		Overlap: s.Overlap, Misfire: s.Misfire,
 		Group: s.Group, GroupLimit: s.GroupLimit,
 		After: s.After, AfterOn: s.AfterOn, Next: s.Next,
-		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},
+		Priority: s.Priority,
+		Season:   job.Season{From: s.From, Until: s.Until, Except: s.Except},
 	}
 }
 

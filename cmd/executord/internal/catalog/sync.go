@@ -231,19 +231,21 @@ func (c *Catalog) register(ctx context.Context, spec Spec, j job.Job) (durable.I
 }
 
 func (c *Catalog) registration(spec Spec, j job.Job) (durable.Registration, error) {
-	key, missed := Key(c.Namespace, j.Name), durable.OnMissed(missedOf(j))
+	key, missed, priority := Key(c.Namespace, j.Name), durable.OnMissed(missedOf(j)), durable.WithPriority(priorities[j.Priority])
 	if j.Schedule.After {
-		return c.Kind.FixedRate(key, dormant, dormant, spec, missed), nil
+		return c.Kind.FixedRate(key, dormant, dormant, spec, missed, priority), nil
 	}
 	if every := j.Schedule.Every(); every > 0 {
-		return c.Kind.FixedRate(key, every, every, spec, missed), nil
+		return c.Kind.FixedRate(key, every, every, spec, missed, priority), nil
 	}
 	times, err := j.Schedule.Calendar(spec.Zone)
 	if err != nil {
 		return durable.Registration{}, fmt.Errorf("%w: %w", executor.ErrInvalid, err)
 	}
-	return c.Kind.Triggered(key, times, spec, missed), nil
+	return c.Kind.Triggered(key, times, spec, missed, priority), nil
 }
+
+var priorities = map[string]durable.Priority{"low": durable.Low, "": durable.Normal, "normal": durable.Normal, "high": durable.High}
 
 // mostCaughtUp is how many due times are run that a job with misfire all has missed, the latest. It is documented.
 const mostCaughtUp = 1000

@@ -23,6 +23,10 @@ RANDOM_DELAY=5
 # progress: true
 # success_codes: 0, 3
 # umask: 027
+# nice: -5
+# ionice: "best-effort 7"
+# rlimit: nofile=1024, as=2G
+# priority: low
 # after: b, c
 # after_on: either
 # group: db
@@ -41,7 +45,8 @@ RANDOM_DELAY=5
 `)
 	a, b := f.Jobs[0], f.Jobs[1]
 	if a.Name != "a" || a.Timeout != 90*time.Second || a.Jitter != 0 || a.Schedule.Location().String() != "Asia/Tokyo" ||
-		a.Schedule.Text != "30 4 * * *" || a.Command.Shell != "/bin/sh" || a.Command.Dir != "/srv/my shop" || !a.Progress || a.Command.Umask != "027" || !slices.Equal(a.After, []string{"b", "c"}) || a.AfterOn != "either" || a.Group != "db" || a.Overlap != "allow 3" || a.Misfire != "skip" ||
+		a.Schedule.Text != "30 4 * * *" || a.Command.Shell != "/bin/sh" || a.Command.Dir != "/srv/my shop" || !a.Progress || a.Command.Umask != "027" || *a.Command.Nice != -5 || a.Command.IONice != "best-effort 7" ||
+		!slices.Equal(a.Command.Limits, []string{"nofile=1024", "as=2G"}) || a.Priority != "low" || !slices.Equal(a.After, []string{"b", "c"}) || a.AfterOn != "either" || a.Group != "db" || a.Overlap != "allow 3" || a.Misfire != "skip" ||
 		a.Retry != (job.Retry{Times: 3, Wait: time.Minute, Factor: 3, Most: time.Hour}) ||
 		!slices.Equal(a.SuccessCodes, []int{0, 3}) || !slices.Equal(a.Command.EnvFiles, []string{"/etc/a", "/etc/b"}) ||
 		!slices.Equal(a.Command.Secrets, []string{"A=/run/a", "B=/run/b"}) {

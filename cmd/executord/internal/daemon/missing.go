@@ -18,7 +18,11 @@ func Missing(c job.Command) error {
 	if err != nil {
 		return err
 	}
-	run := process.Command{Args: withSelf(c.Args), Env: env, Dir: c.Dir}
+	setup, err := setupOf(c)
+	if err != nil {
+		return err
+	}
+	run := process.Command{Args: withSelf(c.Args), Env: env, Dir: c.Dir, Setup: setup}
 	if len(c.Args) > 0 {
 		return run.Missing()
 	}

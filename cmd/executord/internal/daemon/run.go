@@ -127,7 +127,7 @@ func (r *run) command(ctx context.Context) process.Result {
 	if err != nil {
 		return process.Result{Err: err}
 	}
-	umask, err := job.ParseUmask(c.Umask)
+	setup, err := setupOf(c)
 	if err != nil {
 		return process.Result{Err: err}
 	}
@@ -141,7 +141,7 @@ func (r *run) command(ctx context.Context) process.Result {
 		Dir:     dir,
 		As:      as,
 		Stdin:   c.Stdin,
-		Setup:   process.Setup{Umask: umask},
+		Setup:   setup,
 		Timeout: r.job.Timeout,
 	}, process.Observer{
 		Started: func(pid int, began time.Time) {

@@ -43,11 +43,15 @@ type Job struct {
 	After        []string      // names of jobs: it is due when each of them has ended, as AfterOn says
 	AfterOn      string        // see Next.On
 	Next         []Next        // the jobs after this one; set when all files are read
+	Priority     string        // one of Priorities; "" stands for the second
 	Retry        Retry
 	Overlap      string        // see ParseOverlap
 	Misfire      string        // see ParseMisfire
 	Jitter       time.Duration // each start is delayed by a random time below this
 }
+
+// Priorities are those that a job may have.
+var Priorities = []string{"low", "normal", "high"}
 
 // Succeeds reports whether a command that has ended with this exit code has done what it should.
 func (j *Job) Succeeds(code int) bool {
@@ -72,6 +76,9 @@ type Command struct {
 	Secrets  []string // NAME=path of a file with the value, which wins over all
 	Dir      string   // working directory; "" means the daemon's own, and with a User that one's home
 	User     string   // to run it as; "" means the daemon's own
+	Nice     *int     // nil means the daemon's own
+	IONice   string   // see ParseIONice
+	Limits   []string // see ParseLimit; the last of a name counts
 	Umask    string   // in octal digits; "" means the daemon's own
 }
 

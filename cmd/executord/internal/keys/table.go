@@ -68,6 +68,14 @@ var All = []*Key{
 		set: text(func(s *Settings) *string { return &s.Job.Command.User })},
 	{Name: "umask", Kind: Text, Place: Above | Comment, Example: "027", Doc: "The permissions that files made by the command do not have, in octal digits. The default is that of executord.",
 		set: setUmask},
+	{Name: "nice", Kind: Integer, Place: Above | Comment, Example: "10", Doc: "The niceness of the command, -20 to 19. The default is that of executord.",
+		set: setNice},
+	{Name: "ionice", Kind: Text, Place: Above | Comment, Example: "idle", Doc: "The class of the command's input and output: idle, best-effort or realtime, the latter two with a level from 0 to 7 or without, as in best-effort 7.",
+		set: setIONice},
+	{Name: "rlimit", Kind: Limits, Place: Above | Comment, Example: "nofile=1024", Doc: "Limits of the command's processes, by their names of prlimit; a job's are added to those above all jobs.",
+		set: setLimits},
+	{Name: "priority", Kind: Text, Place: Above | Comment, Values: job.Priorities, Example: "high", Doc: "Which of the jobs that are due is begun first where there is no room for all. The default is normal.",
+		set: text(func(s *Settings) *string { return &s.Job.Priority })},
 	{Name: "notify", Kind: List, Place: Comment, Example: "ops", Doc: "The channels that are told of the job, instead of those that are for all; none for none.",
 		set: setNotify},
 	{Name: "env", Kind: Variables, Place: Above, Doc: "Variables of the command; a job's are added to those above all jobs."},
@@ -236,6 +244,34 @@ func setUmask(s *Settings, values []string) *Wrong {
 		return &Wrong{What: err.Error(), Hint: "write three octal digits", Like: "027"}
 	}
 	s.Job.Command.Umask = umask
+	return nil
+}
+
+func setNice(s *Settings, values []string) *Wrong {
+	nice, err := strconv.Atoi(values[0])
+	if err != nil || nice < -20 || nice > 19 {
+		return &Wrong{What: fmt.Sprintf("nice %s is out of range", values[0]), Hint: "write a number from -20 to 19", Like: "10"}
+	}
+	s.Job.Command.Nice = &nice
+	return nil
+}
+
+func setIONice(s *Settings, values []string) *Wrong {
+	if _, err := job.ParseIONice(values[0]); err != nil {
+		return &Wrong{What: err.Error(), Hint: "choose one of them", Like: "best-effort 7"}
+	}
+	s.Job.Command.IONice = values[0]
+	return nil
+}
+
+// setLimits adds to what stands above all jobs, in a list of its own.
+func setLimits(s *Settings, values []string) *Wrong {
+	for _, value := range values {
+		if _, _, err := job.ParseLimit(value); err != nil {
+			return &Wrong{What: err.Error(), Hint: "write the limits that are to be others", Like: "nofile=1024"}
+		}
+	}
+	s.Job.Command.Limits = slices.Concat(s.Job.Command.Limits, values)
 	return nil
 }
 

@@ -15,13 +15,6 @@ import (
 	"time"
 )
 
-// Setup is what of a command's process is other than the caller's. The zero Setup is nothing.
-type Setup struct {
-	Umask *int `json:",omitempty"` // nil for the caller's own
-}
-
-func (s Setup) isZero() bool { return s == Setup{} }
-
 // A command with a Setup is started in two steps: this program is started again, as a launcher, which sets up its own
 // process and then becomes the command. Package syscall has no hook between fork and exec, and a umask is that of a
 // whole process, not of a thread.
@@ -93,6 +86,7 @@ func Launch() {
 	if len(os.Args) < 3 || os.Args[0] != launcherName {
 		return
 	}
+	runtime.LockOSThread() // on Linux, nice and ionice are those of a thread
 	report := os.NewFile(3, "report")
 	var l launch
 	err := json.Unmarshal([]byte(os.Args[1]), &l)

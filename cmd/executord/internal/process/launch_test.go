@@ -5,6 +5,7 @@ package process
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,6 +41,41 @@ func TestRunWithUmask(t *testing.T) {
 	}
 	if after := currentUmask(); after != before {
 		t.Errorf("this process had the umask %o, and has %o", before, after)
+	}
+}
+
+// A command has the niceness, the class and the limits that it is to have.
+func TestRunWithNiceAndLimits(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("they are for Linux")
+	}
+	nice := 15
+	c := sh("nice; ulimit -n; ulimit -c; ulimit -v; exec sleep 1")
+	c.Setup = Setup{Nice: &nice, IO: 3 << 13, Limits: []Limit{{"nofile", 77}, {"core", 0}, {"as", 64 << 20}}}
+	r := newRecord()
+	observer, class := r.observer(), -1
+	told := observer.Started
+	observer.Started = func(pid int, began time.Time) {
+		told(pid, began)
+		class = ioClass(pid)
+	}
+	result := supervise(t, time.Second).Run(t.Context(), c, observer)
+	if want := "stdout:15\nstdout:77\nstdout:0\nstdout:65536"; r.String() != want || !result.OK() || class != 3<<13 {
+		t.Errorf("%q, %+v, class %d; want %q", r, result, class, want)
+	}
+}
+
+// A limit that the system refuses keeps the command from being started, and the reason says which.
+func TestRunWithLimitThatIsRefused(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it is for Linux")
+	}
+	c := sh("true")
+	c.Setup = Setup{Limits: []Limit{{"nofile", 1 << 40}}} // more than fs.nr_open
+	r := newRecord()
+	result := supervise(t, time.Second).Run(t.Context(), c, r.observer())
+	if result.Err == nil || !strings.HasPrefix(result.Err.Error(), "rlimit nofile cannot be set: operation not permitted") || r.pid != 0 {
+		t.Errorf("%+v, pid %d", result, r.pid)
 	}
 }
 

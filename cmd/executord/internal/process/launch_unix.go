@@ -13,6 +13,9 @@ func closeOnExec(f *os.File) { syscall.CloseOnExec(int(f.Fd())) }
 
 // become sets up the process, and makes it the command. A plain syscall.Errno is that of exec.
 func (l *launch) become(args []string) error {
+	if err := l.Setup.apply(); err != nil {
+		return err
+	}
 	if l.Umask != nil {
 		syscall.Umask(*l.Umask)
 	}
