@@ -6,9 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // Keys that do not go together are a mistake, with what to do about it.
@@ -111,6 +114,43 @@ func TestRunGroupPlaceOfKilledDaemonIsFree(t *testing.T) {
 		if running > 1 {
 			t.Fatalf("two runs at a time: %v", l)
 		}
+	}
+}
+
+// MAILTO of a crontab says whom mail goes to, with the server of the channel that sends mail; it is noted without one.
+func TestSetMail(t *testing.T) {
+	tab := write(t, "jobs.crontab", "@daily a\nMAILTO=ada@example.org, bob@example.org\n@daily b\n@daily b2\n# notify: chat\n@daily c\nMAILTO=\"\"\n@daily d\nMAILTO=a b\n@daily e\n")
+	channels := write(t, "notify.toml", "[notify.chat]\nwebhook = \"https://chat.example/x\"\n[notify.own]\nwebhook = \"https://own.example/x\"\nall = false\n"+
+		"[notify.ops]\nmail = \"ops@example.org\"\nfrom = \"cron@example.org\"\nserver = \"smtp.example.org\"\nlimit = 7\n")
+	parse := func(names ...string) job.File {
+		file, _, err := sources{names: names, dirs: new([]string), format: &choice{value: "auto"}}.parse(false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	file := parse(tab, channels)
+	for i, want := range [][]string{nil, {"chat", "ops/ada-example.org"}, {"chat", "ops/ada-example.org"}, {"chat"}, {"chat"}, nil} {
+		if got := file.Jobs[i].Notify; !slices.Equal(got, want) || (got == nil) != (want == nil) {
+			t.Errorf("%s tells %q, want %q", file.Jobs[i].Name, got, want)
+		}
+	}
+	if len(file.Channels) != 4 {
+		t.Fatalf("%d channels", len(file.Channels))
+	}
+	made := file.Channels[3].Values
+	if !slices.Equal(made["mail"], []string{"ada@example.org", "bob@example.org"}) || !slices.Equal(made["all"], []string{"false"}) ||
+		!slices.Equal(made["server"], []string{"smtp.example.org"}) || !slices.Equal(made["limit"], []string{"7"}) {
+		t.Errorf("%v", made)
+	}
+	if got := file.Channels[2].Values["mail"]; !slices.Equal(got, []string{"ops@example.org"}) {
+		t.Errorf("ops sends to %q", got)
+	}
+	if !slices.ContainsFunc(file.Notes, func(n job.Mistake) bool { return strings.HasPrefix(n.What, "MAILTO=a b is ignored: ") }) {
+		t.Errorf("notes %v", file.Notes)
+	}
+	if notes := parse(write(t, "alone", "@daily a\nMAILTO=me\n@daily b\nMAILTO=\"\"\n@daily c\n")).Notes; len(notes) != 1 || notes[0].What != "MAILTO is ignored: no mail is sent" || notes[0].Line != 2 {
+		t.Errorf("without a channel: notes %v", notes)
 	}
 }
 

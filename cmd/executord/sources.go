@@ -114,6 +114,7 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 		all.Notes = append(all.Notes, file.Notes...)
 		all.Channels = append(all.Channels, file.Channels...)
 		all.Groups = append(all.Groups, file.Groups...)
+		all.NoMail = append(all.NoMail, file.NoMail...)
 		for _, j := range file.Jobs {
 			if len(s.names) > 1 || len(*s.dirs) > 0 {
 				j.File = file.Name
@@ -127,6 +128,7 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 	if stored {
 		all.Notes = append(all.Notes, notePolicies(all)...)
 	}
+	setMail(&all)
 	if len(mistakes) > 0 {
 		all.Jobs, all.Channels, all.Groups = nil, nil, nil
 		return all, read, mistakes

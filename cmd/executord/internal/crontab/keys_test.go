@@ -111,3 +111,14 @@ func TestParseKeyNotes(t *testing.T) {
 		t.Errorf("notes %v", notes)
 	}
 }
+
+// A job has the MAILTO of the lines above it, and each that names somebody is noted unless mail is sent.
+func TestParseMailTo(t *testing.T) {
+	f := parse(t, "@daily a\nMAILTO=me\n@daily b\nMAILTO=\"\"\n@daily c\n")
+	if f.Jobs[0].MailTo != nil || *f.Jobs[1].MailTo != "me" || *f.Jobs[2].MailTo != "" {
+		t.Errorf("%+v", f.Jobs)
+	}
+	if len(f.Notes) > 0 || len(f.NoMail) != 1 || f.NoMail[0].Error() != "tab:2: MAILTO is ignored: no mail is sent" {
+		t.Errorf("notes %v, and without mail %v", f.Notes, f.NoMail)
+	}
+}

@@ -120,6 +120,7 @@ func (p *parser) settings() keys.Settings {
 	s := keys.Defaults()
 	s.Zone, s.Language = p.zone, p.language
 	s.Job.Jitter = p.delay
+	s.Job.MailTo = p.mailTo
 	s.Job.Command.Shell = p.shell
 	s.Job.Command.Env = p.env[:len(p.env):len(p.env)]
 	for _, above := range p.above {

@@ -154,7 +154,8 @@ func TestParseReportsEachMistake(t *testing.T) {
 // What is allowed but perhaps not meant is noted, and nothing else is.
 func TestParseNotes(t *testing.T) {
 	tests := []struct{ text, want string }{
-		{"MAILTO=me", "MAILTO is ignored: no mail is sent"},
+		{"MAILTO=me", ""}, // see TestParseMailTo
+		{"MAILFROM=me", "MAILFROM is ignored"},
 		{"RANDOM_DELAY=5", ""},
 		{"RANDOM_DELAY=5m", `RANDOM_DELAY is ignored: "5m" is none`},
 		{"CRON=quarz", "CRON=quarz is no language of schedules: it is a variable of the commands"},

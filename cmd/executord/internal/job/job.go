@@ -21,6 +21,7 @@ type File struct {
 	Jobs     []Job         // in the order of the file
 	Channels []notify.Spec // to tell of what becomes of the jobs
 	Groups   []Group       // that jobs may name
+	NoMail   Notes         // more of them, if no channel sends mail
 	Notes    Notes         // what is allowed but probably not meant; never stops a run
 }
 
@@ -44,6 +45,7 @@ type Job struct {
 	AfterOn      string        // see Next.On
 	Next         []Next        // the jobs after this one; set when all files are read
 	Priority     string        // one of Priorities; "" stands for the second
+	MailTo       *string       // to whom a crontab has it send mail; nil if it does not say so, and "" for nobody
 	Retry        Retry
 	Overlap      string        // see ParseOverlap
 	Misfire      string        // see ParseMisfire
