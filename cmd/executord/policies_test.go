@@ -56,65 +56,67 @@ func TestCheckGroupsOfSeveralFiles(t *testing.T) {
 
 // Jobs run one after the other, from the start of executord on, and a store holds what has ended over a kill.
 func TestRunAfterOfKilledDaemon(t *testing.T) {
-	store := filepath.Join(t.TempDir(), "jobs.db")
-	flag := filepath.Join(t.TempDir(), "flag")
-	file := write(t, "jobs.crontab", "# name: a\n@every 1s true\n# name: b\n@every 1s test -e "+flag+"\n# name: c\n# after: a, b\n@after echo after $EXECUTORD_AFTER\n"+
-		"# name: d\n# after: c\n@after true\n")
-	args := []string{"--store", store, "--lease", "2s"}
-	first := startFile(t, file, args...)
-	first.until("run ended", "job", "a", "outcome", "ok")
-	first.until("run ended", "job", "a", "outcome", "ok")
-	if first.count("run started", "job", "c") > 0 {
-		t.Error("c was started before b has succeeded")
-	}
-	first.signal(syscall.SIGKILL)
-	<-first.exited
-	first.killLeft() // nothing else does
-	if err := os.WriteFile(flag, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	second := startFile(t, file, args...)
-	second.until("after a b", "job", "c")
-	second.until("run ended", "job", "d", "outcome", "ok")
-	second.signal(syscall.SIGTERM)
-	second.wait()
-	jobs := asked(t, store, "jobs", "c")
-	if len(jobs) != 1 || jobs[0]["next"] != nil || jobs[0]["words"] != "after a, b" || jobs[0]["state"] != "waiting" {
-		t.Errorf("%v", jobs)
-	}
+	onEachStore(t, func(t *testing.T, store string) {
+		flag := filepath.Join(t.TempDir(), "flag")
+		file := write(t, "jobs.crontab", "# name: a\n@every 1s true\n# name: b\n@every 1s test -e "+flag+"\n# name: c\n# after: a, b\n@after echo after $EXECUTORD_AFTER\n"+
+			"# name: d\n# after: c\n@after true\n")
+		args := []string{"--store", store, "--lease", "2s"}
+		first := startFile(t, file, args...)
+		first.until("run ended", "job", "a", "outcome", "ok")
+		first.until("run ended", "job", "a", "outcome", "ok")
+		if first.count("run started", "job", "c") > 0 {
+			t.Error("c was started before b has succeeded")
+		}
+		first.signal(syscall.SIGKILL)
+		<-first.exited
+		first.killLeft() // nothing else does
+		if err := os.WriteFile(flag, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		second := startFile(t, file, args...)
+		second.until("after a b", "job", "c")
+		second.until("run ended", "job", "d", "outcome", "ok")
+		second.signal(syscall.SIGTERM)
+		second.wait()
+		jobs := asked(t, store, "jobs", "c")
+		if len(jobs) != 1 || jobs[0]["next"] != nil || jobs[0]["words"] != "after a, b" || jobs[0]["state"] != "waiting" {
+			t.Errorf("%v", jobs)
+		}
+	})
 }
 
 // A daemon that is killed keeps no place of a group: another one runs its jobs, one at a time.
 func TestRunGroupPlaceOfKilledDaemonIsFree(t *testing.T) {
-	store := filepath.Join(t.TempDir(), "jobs.db")
-	file := write(t, "jobs.crontab", "# name: a\n# group: g\n@every 1s sleep 0.3\n# name: b\n# group: g\n@every 1s sleep 0.3\n")
-	args := []string{"--store", store, "--lease", "2s"}
-	first := startFile(t, file, args...)
-	first.until("run ended", "job", "a")
-	first.until("run ended", "job", "b")
-	first.until("run started")
-	first.signal(syscall.SIGKILL)
-	<-first.exited
-	first.killLeft() // nothing else does
-	second := startFile(t, file, args...)
-	for range 2 {
-		second.until("run ended", "job", "a", "outcome", "ok")
-		second.until("run ended", "job", "b", "outcome", "ok")
-	}
-	second.signal(syscall.SIGTERM)
-	second.wait()
-	running := 0
-	for _, l := range second.log {
-		switch l["msg"] {
-		case "run started":
-			running++
-		case "run ended":
-			running--
+	onEachStore(t, func(t *testing.T, store string) {
+		file := write(t, "jobs.crontab", "# name: a\n# group: g\n@every 1s sleep 0.3\n# name: b\n# group: g\n@every 1s sleep 0.3\n")
+		args := []string{"--store", store, "--lease", "2s"}
+		first := startFile(t, file, args...)
+		first.until("run ended", "job", "a")
+		first.until("run ended", "job", "b")
+		first.until("run started")
+		first.signal(syscall.SIGKILL)
+		<-first.exited
+		first.killLeft() // nothing else does
+		second := startFile(t, file, args...)
+		for range 2 {
+			second.until("run ended", "job", "a", "outcome", "ok")
+			second.until("run ended", "job", "b", "outcome", "ok")
 		}
-		if running > 1 {
-			t.Fatalf("two runs at a time: %v", l)
+		second.signal(syscall.SIGTERM)
+		second.wait()
+		running := 0
+		for _, l := range second.log {
+			switch l["msg"] {
+			case "run started":
+				running++
+			case "run ended":
+				running--
+			}
+			if running > 1 {
+				t.Fatalf("two runs at a time: %v", l)
+			}
 		}
-	}
+	})
 }
 
 // MAILTO of a crontab says whom mail goes to, with the server of the channel that sends mail; it is noted without one.
