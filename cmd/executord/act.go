@@ -146,7 +146,7 @@ func runJobNow(ctx context.Context, v client, e catalog.Entry) (durable.Answer, 
 	if e.Spec.Off {
 		return durable.TooLate, "cannot run: it was removed from its file", nil
 	}
-	answer, err := v.jobs.RunNow(ctx, e.ID)
+	answer, err := catalog.RunNow(ctx, v.jobs, v.store, e)
 	switch {
 	case answer == durable.Applied && e.State == durable.Paused:
 		return answer, "due now, and no longer paused", err

@@ -89,6 +89,10 @@ func timesTable(jobs []job.Job, from time.Time, n int, show func(time.Time, job.
 			t.add(j.Name, line, schedule, "", "once, when executord starts")
 			continue
 		}
+		if j.Schedule.After {
+			t.add(j.Name, line, schedule, "", "after "+strings.Join(j.After, ", "))
+			continue
+		}
 		lead := []string{j.Name, line, schedule, j.Schedule.ZoneName()}
 		none := true
 		left := n

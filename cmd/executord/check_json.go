@@ -87,7 +87,7 @@ func checkedOf(j job.Job, from time.Time, n int) checkedJob {
 		Job: j.Name, File: j.File, Line: j.Line, Schedule: j.Schedule.Text, Words: j.Schedule.Describe(), Command: j.Command.String(),
 		Timeout: j.Timeout.Seconds(), Jitter: j.Jitter.Seconds(), Next: []time.Time{},
 	}
-	if !j.Schedule.AtStart {
+	if !j.Schedule.AtStart && !j.Schedule.After {
 		c.Zone = j.Schedule.ZoneName()
 	}
 	for at := range forecast.Of(j, from) {

@@ -105,7 +105,7 @@ func explain(w io.Writer, s job.Schedule, notes []string, from time.Time, n int)
 	}
 	fmt.Fprintln(w, job.Printable(s.Text))
 	say(s.Describe())
-	if s.AtStart {
+	if s.AtStart || s.After {
 		return
 	}
 	fmt.Fprintln(w, "\nNext times")

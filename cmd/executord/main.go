@@ -37,6 +37,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	commands "github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
 // The exit codes. They are documented: do not change their meaning.
@@ -57,6 +59,7 @@ type exitError struct {
 func (e *exitError) Error() string { return e.text }
 
 func main() {
+	commands.Launch()
 	os.Exit(execute(os.Args[1:]))
 }
 

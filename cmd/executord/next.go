@@ -171,6 +171,9 @@ func printDue(w io.Writer, jobs []job.Job, from time.Time, n int, asJSON bool) e
 		if j.Schedule.AtStart {
 			fmt.Fprintf(w, "%s: once, when executord starts\n", j.Name)
 		}
+		if j.Schedule.After {
+			fmt.Fprintf(w, "%s: after %s\n", j.Name, strings.Join(j.After, ", "))
+		}
 	}
 	return nil
 }

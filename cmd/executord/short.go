@@ -288,10 +288,14 @@ func (e *event) short() (sign, string) {
 		return signStart, text
 	case "run ended":
 		return e.ended()
+	case "run to be tried again":
+		return e.retried()
 	case "run not started":
 		return signBad, "not started: " + e.text("reason")
 	case "run delayed":
 		return signNote, "delayed until " + shortTime(e.text("until"))
+	case "run waits":
+		return signNote, "waits for its group, " + e.text("reason")
 	case "run excluded":
 		return signSkip, "excluded: " + e.text("reason")
 	case "runs skipped":
@@ -360,6 +364,20 @@ func (e *event) ended() (sign, string) {
 		text += ", " + n + " lines are not here"
 	}
 	return s, text
+}
+
+// retried returns how an attempt ended that is followed by another.
+func (e *event) retried() (sign, string) {
+	text := e.text("outcome")
+	switch exit := e.text("exit"); {
+	case text == "not started":
+		return signSkip, text + ": " + e.text("reason") + ", again in " + e.text("wait")
+	case text == "failed" && exit != "":
+		text = "exit " + exit
+	case text == "failed":
+		text = e.text("signal")
+	}
+	return signSkip, text + " " + e.text("took") + ", again in " + e.text("wait")
 }
 
 // counts returns what became of the times of a job, or of all.

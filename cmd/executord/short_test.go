@@ -26,12 +26,16 @@ func TestShortLogShowsRun(t *testing.T) {
 	hello.Info("run ended", "outcome", "ok", "exit", 0, "took", 1102054*time.Nanosecond, "late", time.Second, "skipped", 0)
 	bad := log.With("job", "a-name-that-is-long").With("run", 1, "attempt", 2)
 	bad.Info("run started", "due", due, "late", 90*time.Second, "pid", 4711, "node", "web1")
+	bad.Warn("run to be tried again", "outcome", "failed", "took", 62345*time.Millisecond, "wait", time.Minute, "left", 2, "exit", 3)
+	bad.Warn("run to be tried again", "outcome", "not started", "took", 0*time.Second, "wait", time.Minute, "left", 1, "reason", "x")
+	bad.Warn("run to be tried again", "outcome", "timeout", "took", time.Second, "wait", time.Minute, "left", 1, "signal", "SIGTERM")
 	bad.Error("run ended", "outcome", "failed", "exit", 3, "took", 62345*time.Millisecond, "late", time.Second, "skipped", 0)
 	bad.Error("run ended", "outcome", "failed", "signal", "SIGKILL", "took", 5*time.Second, "late", time.Second, "skipped", 0,
 		"unlogged", 7)
 	bad.Error("run ended", "outcome", "timeout", "exit", -1, "took", 5*time.Second, "note", "a note")
 	bad.Warn("runs skipped", "count", 2, "first", due, "reason", "the previous run is still in progress", "running", 1)
 	bad.Error("run not started", "due", due, "reason", "there is no program x")
+	hello.Info("run waits", "due", due, "group", "db", "reason", "at most 1 at a time: b")
 	log.Warn("job removed", "job", "old", "reason", "it is not there", "hint", "put it back")
 	log.Warn("note on the file", "file", "/etc/tab", "hint", "remove it", "line", 4, "what", "MAILTO is ignored")
 	log.Warn("durable: no answer", "call", "commit", "error", errors.New("it was removed"))
@@ -51,12 +55,17 @@ hh:mm:ss hello     ┃ long long long long long long long long
                    ┃ long long long long long long long end
 hh:mm:ss hello     ✓ ok 1.1ms
 hh:mm:ss a-name-that-is-~ ▸ run 1, attempt 2, 1m30s late
+hh:mm:ss a-name-that-is-~ ⤼ exit 3 1m2.3s, again in 1m0s
+hh:mm:ss a-name-that-is-~ ⤼ not started: x, again in 1m0s
+hh:mm:ss a-name-that-is-~ ⤼ timeout 1s, again in 1m0s
 hh:mm:ss a-name-that-is-~ ✗ exit 3 1m2.3s
 hh:mm:ss a-name-that-is-~ ✗ SIGKILL 5s, 7 lines are not here
 hh:mm:ss a-name-that-is-~ ✗ timeout 5s, a note
 hh:mm:ss a-name-that-is-~ ⤼ 2 skipped, run 1 goes on
 hh:mm:ss a-name-that-is-~ ✗ not started: there is no program
                           ✗ x
+hh:mm:ss hello            · waits for its group, at most 1
+                          · at a time: b
 hh:mm:ss old              ! job removed: it is not there
                           ! hint: put it back
 hh:mm:ss executord        ! tab:4: MAILTO is ignored

@@ -113,6 +113,8 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 		mistakes = append(mistakes, found...)
 		all.Notes = append(all.Notes, file.Notes...)
 		all.Channels = append(all.Channels, file.Channels...)
+		all.Groups = append(all.Groups, file.Groups...)
+		all.NoMail = append(all.NoMail, file.NoMail...)
 		for _, j := range file.Jobs {
 			if len(s.names) > 1 || len(*s.dirs) > 0 {
 				j.File = file.Name
@@ -121,10 +123,14 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 		}
 	}
 	if len(mistakes) == 0 {
-		mistakes = append(sameNames(all.Jobs), wrongChannels(all)...)
+		mistakes = slices.Concat(sameNames(all.Jobs), wrongChannels(all), setLimits(&all), setNext(&all), wrongPolicies(all))
 	}
+	if stored {
+		all.Notes = append(all.Notes, notePolicies(all)...)
+	}
+	setMail(&all)
 	if len(mistakes) > 0 {
-		all.Jobs, all.Channels = nil, nil
+		all.Jobs, all.Channels, all.Groups = nil, nil, nil
 		return all, read, mistakes
 	}
 	return all, read, nil
@@ -133,8 +139,17 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 // prefixNames puts the name of a file before those of its jobs: nobody has made them unique in a directory.
 func prefixNames(file *job.File, prefix string) error {
 	var mistakes job.Mistakes
+	own := make(map[string]bool)
+	for _, j := range file.Jobs {
+		own[j.Name] = true
+	}
 	for i := range file.Jobs {
 		j := &file.Jobs[i]
+		for k, name := range j.After {
+			if own[name] {
+				j.After[k] = prefix + "/" + name
+			}
+		}
 		if j.Name = prefix + "/" + j.Name; len(j.Name) > 64 {
 			mistakes = append(mistakes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.String(),
 				What: fmt.Sprintf("the name %q is longer than 64 bytes", j.Name), Hint: "write a shorter one above it: # name: ..."})

@@ -100,8 +100,19 @@ const pageSize = 500
 func List(ctx context.Context, store durable.Store, namespace string) ([]Entry, error) {
 	filter := durable.Filter{Prefix: root, Limit: pageSize}
 	if namespace != "" {
-		filter = durable.Filter{Kind: Kind(namespace), Prefix: Kind(namespace) + "/", Limit: pageSize}
+		filter.Kind, filter.Prefix = Kind(namespace), Kind(namespace)+"/"
 	}
+	return list(ctx, store, filter)
+}
+
+// Running returns the jobs of a namespace with a run in progress, by name.
+func Running(ctx context.Context, store durable.Store, namespace string) ([]Entry, error) {
+	return list(ctx, store, durable.Filter{
+		Kind: Kind(namespace), Prefix: Kind(namespace) + "/", Limit: pageSize, States: []durable.State{durable.Running, durable.Confirmed},
+	})
+}
+
+func list(ctx context.Context, store durable.Store, filter durable.Filter) ([]Entry, error) {
 	var all []Entry
 	for {
 		page, err := store.List(ctx, filter)

@@ -40,6 +40,23 @@ stdin = "one\ntwo"
 dir = "/tmp"
 timeout = "5m"
 jitter = "30s"
+success_codes = [0, 3]
+env_file = ["/etc/a.env", "/etc/b.env"]
+umask = "027"
+nice = 5
+ionice = "best-effort 7"
+rlimit = { nofile = 1024, as = "2G" }
+priority = "high"
+after = ["text"]
+after_on = "failure"
+group = "db"
+overlap = "allow 3"
+misfire = "2h"
+retries = 3
+retry_wait = "0s"
+retry_factor = 3
+retry_max_wait = "5m"
+secret.TOKEN = "/run/secrets/token"
 env = { A = "1", B = "ü\u0001" }
 
 [[job]]
@@ -292,6 +309,21 @@ func TestApplyRegistersTogether(t *testing.T) {
 		})
 		if err != nil || !reflect.DeepEqual(named, []string{"taken"}) || b.job("new").State != durable.Waiting {
 			t.Errorf("error %v, named %v", err, named)
+		}
+	})
+}
+
+// A job has the priority that its file says, in the store too, from where jobs are claimed.
+func TestApplySetsPriority(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, false)
+		defer b.stopped()
+		for _, priority := range []string{"high", "low", "normal"} {
+			b.apply("# name: a\n# priority: " + priority + "\n@hourly true\n")
+			want := map[string]durable.Priority{"high": durable.High, "low": durable.Low, "normal": durable.Normal}[priority]
+			if got := b.job("a").Priority; got != want {
+				t.Errorf("%s: %v", priority, got)
+			}
 		}
 	})
 }

@@ -20,12 +20,36 @@ type Spec struct {
 	Script   string        `json:"script,omitempty"`
 	Stdin    string        `json:"stdin,omitempty"`
 	Env      []string      `json:"env,omitempty"`
+	EnvFiles []string      `json:"env_files,omitempty"`
+	Secrets  []string      `json:"secrets,omitempty"` // NAME=path
 	Dir      string        `json:"dir,omitempty"`
 	User     string        `json:"user,omitempty"`
+	Umask    string        `json:"umask,omitempty"`
 	Timeout  time.Duration `json:"timeout,omitempty"`
 	Jitter   time.Duration `json:"jitter,omitempty"`
 
-	Progress bool `json:"progress,omitempty"`
+	Progress     bool  `json:"progress,omitempty"`
+	SuccessCodes []int `json:"success_codes,omitempty"`
+
+	Retries     int           `json:"retries,omitempty"`
+	RetryWait   time.Duration `json:"retry_wait,omitempty"`
+	RetryFactor int           `json:"retry_factor,omitempty"`
+	RetryMost   time.Duration `json:"retry_most,omitempty"`
+
+	Overlap string `json:"overlap,omitempty"`
+	Misfire string `json:"misfire,omitempty"`
+
+	Group      string `json:"group,omitempty"`
+	GroupLimit int    `json:"group_limit,omitempty"`
+
+	After   []string   `json:"after,omitempty"`
+	AfterOn string     `json:"after_on,omitempty"`
+	Next    []job.Next `json:"next,omitempty"`
+
+	Nice     *int     `json:"nice,omitempty"`
+	IONice   string   `json:"ionice,omitempty"`
+	Limits   []string `json:"rlimits,omitempty"`
+	Priority string   `json:"priority,omitempty"`
 
 	From   string   `json:"from,omitempty"`
 	Until  string   `json:"until,omitempty"`
@@ -50,18 +74,32 @@ func NewSpec(j job.Job) Spec {
 	return Spec{
 		Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
 		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, User: c.User,
-		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress,
-		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
+		EnvFiles: c.EnvFiles, Secrets: c.Secrets, Umask: c.Umask, Nice: c.Nice, IONice: c.IONice, Limits: c.Limits,
+		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress, SuccessCodes: j.SuccessCodes,
+		Retries: j.Retry.Times, RetryWait: j.Retry.Wait, RetryFactor: j.Retry.Factor, RetryMost: j.Retry.Most,
+		Overlap: j.Overlap, Misfire: j.Misfire,
+		Group: j.Group, GroupLimit: j.GroupLimit,
+		After: j.After, AfterOn: j.AfterOn, Next: j.Next,
+		Priority: j.Priority,
+		From:     j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
 	}
 }
 
 // Job returns what a daemon runs.
 func (s Spec) Job(name string) job.Job {
 	return job.Job{
-		Name:    name,
-		Command: job.Command{Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir, User: s.User},
-		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress,
-		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},
+		Name: name,
+		Command: job.Command{
+			Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir, User: s.User,
+			EnvFiles: s.EnvFiles, Secrets: s.Secrets, Umask: s.Umask, Nice: s.Nice, IONice: s.IONice, Limits: s.Limits,
+		},
+		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress, SuccessCodes: s.SuccessCodes,
+		Retry:   job.Retry{Times: s.Retries, Wait: s.RetryWait, Factor: s.RetryFactor, Most: s.RetryMost},
+		Overlap: s.Overlap, Misfire: s.Misfire,
+		Group: s.Group, GroupLimit: s.GroupLimit,
+		After: s.After, AfterOn: s.AfterOn, Next: s.Next,
+		Priority: s.Priority,
+		Season:   job.Season{From: s.From, Until: s.Until, Except: s.Except},
 	}
 }
 
@@ -114,7 +152,7 @@ func (s *Spec) convert(fn func(string) string) {
 	for _, text := range []*string{&s.Shell, &s.Script, &s.Stdin, &s.Dir, &s.User} {
 		*text = fn(*text)
 	}
-	for _, texts := range []*[]string{&s.Args, &s.Env, &s.Except} {
+	for _, texts := range []*[]string{&s.Args, &s.Env, &s.Except, &s.EnvFiles, &s.Secrets} {
 		*texts = slices.Clone(*texts)
 		for i, text := range *texts {
 			(*texts)[i] = fn(text)

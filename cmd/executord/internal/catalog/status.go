@@ -27,6 +27,13 @@ func (e Entry) Status() string {
 
 // Next returns when a job is due next, the zero Time if that is not known or it is not to run.
 func (e Entry) Next(now time.Time) time.Time {
+	if next := e.next(now); !isDormant(next, now) {
+		return next
+	}
+	return time.Time{}
+}
+
+func (e Entry) next(now time.Time) time.Time {
 	switch {
 	case e.State.Done(), e.State == durable.Paused:
 		return time.Time{}

@@ -231,15 +231,37 @@ func (c *Catalog) register(ctx context.Context, spec Spec, j job.Job) (durable.I
 }
 
 func (c *Catalog) registration(spec Spec, j job.Job) (durable.Registration, error) {
-	key, missed := Key(c.Namespace, j.Name), durable.OnMissed(durable.SkipOverlap())
+	key, missed, priority := Key(c.Namespace, j.Name), durable.OnMissed(missedOf(j)), durable.WithPriority(priorities[j.Priority])
+	if j.Schedule.After {
+		return c.Kind.FixedRate(key, dormant, dormant, spec, missed, priority), nil
+	}
 	if every := j.Schedule.Every(); every > 0 {
-		return c.Kind.FixedRate(key, every, every, spec, missed), nil
+		return c.Kind.FixedRate(key, every, every, spec, missed, priority), nil
 	}
 	times, err := j.Schedule.Calendar(spec.Zone)
 	if err != nil {
 		return durable.Registration{}, fmt.Errorf("%w: %w", executor.ErrInvalid, err)
 	}
-	return c.Kind.Triggered(key, times, spec, missed), nil
+	return c.Kind.Triggered(key, times, spec, missed, priority), nil
+}
+
+var priorities = map[string]durable.Priority{"low": durable.Low, "": durable.Normal, "normal": durable.Normal, "high": durable.High}
+
+// mostCaughtUp is how many due times are run that a job with misfire all has missed, the latest. It is documented.
+const mostCaughtUp = 1000
+
+// missedOf returns what package durable is to do with due times that pass without a run. That those in time of the
+// misfire alone count, the daemon sees to.
+func missedOf(j job.Job) durable.Missed {
+	overlap, _ := job.ParseOverlap(j.Overlap)
+	misfire, _ := job.ParseMisfire(j.Misfire)
+	switch {
+	case misfire.All:
+		return durable.CatchUp(mostCaughtUp)
+	case overlap.Do == job.SkipOverlap && !j.Schedule.After: // what ends during its run is news for the next one
+		return durable.SkipOverlap()
+	}
+	return durable.Coalesce()
 }
 
 // again is register for a job of which nothing changes but its spec.

@@ -48,7 +48,7 @@ func parseFile(file string, data []byte, system bool) (job.File, error) {
 	if f.Notes, err = p.report.Close(); err != nil {
 		return f, err
 	}
-	f.Jobs = p.jobs
+	f.Jobs, f.NoMail = p.jobs, p.noMail
 	return f, nil
 }
 
@@ -64,6 +64,9 @@ type parser struct {
 	env   []string
 	shell string
 	zone  *time.Location
+
+	mailTo *string   // MAILTO; nil for none
+	noMail job.Notes // see job.File
 
 	language string        // of schedules, one of job.Languages, or ""
 	delay    time.Duration // RANDOM_DELAY

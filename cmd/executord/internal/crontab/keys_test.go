@@ -21,6 +21,23 @@ RANDOM_DELAY=5
 # shell: /bin/sh
 # dir: "/srv/my shop"
 # progress: true
+# success_codes: 0, 3
+# umask: 027
+# nice: -5
+# ionice: "best-effort 7"
+# rlimit: nofile=1024, as=2G
+# priority: low
+# after: b, c
+# after_on: either
+# group: db
+# overlap: "allow 3"
+# misfire: skip
+# retries: 3
+# retry_wait: 1m
+# retry_factor: 3
+# retry_max_wait: 1h
+# env_file: /etc/a, /etc/b
+# secret: A=/run/a, B=/run/b
 
 # why
 0 30 4 * * * a
@@ -28,11 +45,15 @@ RANDOM_DELAY=5
 `)
 	a, b := f.Jobs[0], f.Jobs[1]
 	if a.Name != "a" || a.Timeout != 90*time.Second || a.Jitter != 0 || a.Schedule.Location().String() != "Asia/Tokyo" ||
-		a.Schedule.Text != "30 4 * * *" || a.Command.Shell != "/bin/sh" || a.Command.Dir != "/srv/my shop" || !a.Progress {
+		a.Schedule.Text != "30 4 * * *" || a.Command.Shell != "/bin/sh" || a.Command.Dir != "/srv/my shop" || !a.Progress || a.Command.Umask != "027" || *a.Command.Nice != -5 || a.Command.IONice != "best-effort 7" ||
+		!slices.Equal(a.Command.Limits, []string{"nofile=1024", "as=2G"}) || a.Priority != "low" || !slices.Equal(a.After, []string{"b", "c"}) || a.AfterOn != "either" || a.Group != "db" || a.Overlap != "allow 3" || a.Misfire != "skip" ||
+		a.Retry != (job.Retry{Times: 3, Wait: time.Minute, Factor: 3, Most: time.Hour}) ||
+		!slices.Equal(a.SuccessCodes, []int{0, 3}) || !slices.Equal(a.Command.EnvFiles, []string{"/etc/a", "/etc/b"}) ||
+		!slices.Equal(a.Command.Secrets, []string{"A=/run/a", "B=/run/b"}) {
 		t.Errorf("a: %+v", a)
 	}
 	if b.Name != "b" || b.Timeout != 0 || b.Jitter != 5*time.Minute || b.Schedule.Location().String() != "UTC" ||
-		b.Command.Shell != "/bin/bash" || b.Command.Dir != "" || b.Progress {
+		b.Command.Shell != "/bin/bash" || b.Command.Dir != "" || b.Progress || b.SuccessCodes != nil {
 		t.Errorf("b: %+v", b)
 	}
 	if len(f.Notes) > 0 || !slices.Equal(a.Command.Env, b.Command.Env) {
@@ -88,5 +109,16 @@ func TestParseKeyNotes(t *testing.T) {
 	}
 	if notes := parse(t, "@daily x\n# timeout: 5m\n").Notes; len(notes) != 1 || notes[0].What != "timeout is set for no job" || notes[0].Line != 2 {
 		t.Errorf("notes %v", notes)
+	}
+}
+
+// A job has the MAILTO of the lines above it, and each that names somebody is noted unless mail is sent.
+func TestParseMailTo(t *testing.T) {
+	f := parse(t, "@daily a\nMAILTO=me\n@daily b\nMAILTO=\"\"\n@daily c\n")
+	if f.Jobs[0].MailTo != nil || *f.Jobs[1].MailTo != "me" || *f.Jobs[2].MailTo != "" {
+		t.Errorf("%+v", f.Jobs)
+	}
+	if len(f.Notes) > 0 || len(f.NoMail) != 1 || f.NoMail[0].Error() != "tab:2: MAILTO is ignored: no mail is sent" {
+		t.Errorf("notes %v, and without mail %v", f.Notes, f.NoMail)
 	}
 }

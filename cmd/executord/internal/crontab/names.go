@@ -73,7 +73,7 @@ type keyLine struct {
 
 // key reads a key for the next job.
 func (p *parser) key(n int, key *keys.Key, value string) {
-	if key.Kind != keys.List && value != "" && value[0] != '"' && value[0] != '\'' && strings.ContainsAny(value, blanks) {
+	if !key.Many() && value != "" && value[0] != '"' && value[0] != '\'' && strings.ContainsAny(value, blanks) {
 		p.report.Note(n, "put the value in quotes if it is one", "%s: is followed by several words, so this is a comment", key.Name)
 		return
 	}
@@ -105,7 +105,7 @@ func (p *parser) key(n int, key *keys.Key, value string) {
 // misspelled notes a comment that is a key but for a letter or two, with a value that such a key may have.
 func (p *parser) misspelled(n int, word, value string) {
 	key := keys.Find(job.Closest(word, keys.Names(keys.Comment)))
-	if key == nil || value == "" {
+	if key == nil || value == "" || len(key.Name) < 5 && !strings.EqualFold(word, key.Name) { // as many words are near to nice
 		return
 	}
 	scratch := keys.Defaults()
@@ -120,6 +120,7 @@ func (p *parser) settings() keys.Settings {
 	s := keys.Defaults()
 	s.Zone, s.Language = p.zone, p.language
 	s.Job.Jitter = p.delay
+	s.Job.MailTo = p.mailTo
 	s.Job.Command.Shell = p.shell
 	s.Job.Command.Env = p.env[:len(p.env):len(p.env)]
 	for _, above := range p.above {

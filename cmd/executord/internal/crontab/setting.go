@@ -76,8 +76,14 @@ func (p *parser) setting(n int, text string) {
 			return // it is for the daemon
 		}
 		p.report.Note(n, job.LanguageHint, "CRON=%s is not a language of schedules: it is a variable of the commands", value)
-	case "MAILTO", "MAILFROM":
-		p.report.Note(n, "read the log for the output of jobs, or remove the line", "%s is ignored: no mail is sent", name)
+	case "MAILTO":
+		p.mailTo = &value
+		if value != "" {
+			p.noMail = append(p.noMail, job.Mistake{File: p.report.File, Line: n, Text: p.report.Lines[n-1],
+				What: "MAILTO is ignored: no mail is sent", Hint: "add a table [notify.NAME] with mail to a TOML file, or read the log for the output of jobs"})
+		}
+	case "MAILFROM":
+		p.report.Note(n, "set from in the table [notify.NAME] that sends mail, or remove the line", "MAILFROM is ignored")
 	case "RANDOM_DELAY":
 		minutes, err := strconv.Atoi(value)
 		if err != nil || minutes < 0 || minutes > 24*60 {
@@ -129,7 +135,7 @@ func (p *parser) cronTZ(n int, value string) {
 // noteTZ notes, once, that a schedule which depends on the zone has a TZ above it,
 // and no CRON_TZ.
 func (p *parser) noteTZ(s job.Schedule, zone *time.Location) {
-	if p.tz.value == "" || p.tz.noted || zone != time.Local || s.AtStart || s.Every() > 0 {
+	if p.tz.value == "" || p.tz.noted || zone != time.Local || s.AtStart || s.After || s.Every() > 0 {
 		return
 	}
 	p.tz.noted = true

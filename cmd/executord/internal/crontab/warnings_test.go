@@ -27,7 +27,7 @@ func TestParseMistakes(t *testing.T) {
 		{"duration without unit", "@every 5 x", "tab:1: @every \"5\": not a duration\n    @every 5 x\n    hint: give it a unit, such as \"5s\" or \"5m\""},
 		{"tiny duration", "@every 1ms x", "tab:1: @every 1ms is too short\n    @every 1ms x\n    hint: use 100ms or more, or let the command itself repeat its work"},
 		{"misspelled word", "@dayly x", "tab:1: \"@dayly\": unknown word\n    @dayly x\n    hint: did you mean \"@daily\"?"},
-		{"unknown word", "@foo x", "tab:1: \"@foo\": unknown word\n    @foo x\n    hint: the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually, @every and @reboot"},
+		{"unknown word", "@foo x", "tab:1: \"@foo\": unknown word\n    @foo x\n    hint: the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually, @every, @reboot and @after"},
 		{"export", "export A=1\n@daily x", "tab:1: a crontab has no export\n    export A=1\n    hint: write NAME=value alone"},
 		{"prose", "hello world", "tab:1: this is neither a job nor a setting\n    hello world\n    hint: write a schedule and a command, or NAME=value; begin a comment with #"},
 		{"shell of Windows", "SHELL=/c/Windows/System32/CMD.EXE\n@daily x", "tab:1: the shell \"/c/Windows/System32/CMD.EXE\" takes no command after -c\n    SHELL=/c/Windows/System32/CMD.EXE\n    hint: " + job.ShellHint},
@@ -154,7 +154,8 @@ func TestParseReportsEachMistake(t *testing.T) {
 // What is allowed but perhaps not meant is noted, and nothing else is.
 func TestParseNotes(t *testing.T) {
 	tests := []struct{ text, want string }{
-		{"MAILTO=me", "MAILTO is ignored: no mail is sent"},
+		{"MAILTO=me", ""}, // see TestParseMailTo
+		{"MAILFROM=me", "MAILFROM is ignored"},
 		{"RANDOM_DELAY=5", ""},
 		{"RANDOM_DELAY=5m", `RANDOM_DELAY is ignored: "5m" is not a number of minutes`},
 		{"CRON=quarz", "CRON=quarz is not a language of schedules: it is a variable of the commands"},

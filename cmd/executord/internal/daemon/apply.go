@@ -67,9 +67,18 @@ func (d *Daemon) logApplied(s catalog.Step) {
 	if state := blockedBy(s.Now); state != "" {
 		e.log.Warn("job does not run", "schedule", schedule, "change", string(s.Action), "state", state, "hint", d.resume(s.Name))
 	} else {
-		e.log.Info("job scheduled", "schedule", schedule, "change", string(s.Action), "next", stamp(next(s.Now).In(s.Now.Spec.Location())))
+		e.logScheduled(s)
 	}
 	e.noteOwed(s)
+}
+
+// logScheduled logs that a job is scheduled, and when it is due next, if that is known.
+func (e *entry) logScheduled(s catalog.Step) {
+	attrs := []any{"schedule", s.Job.Schedule.Text, "change", string(s.Action)}
+	if !s.Job.Schedule.After {
+		attrs = append(attrs, "next", stamp(next(s.Now).In(s.Now.Spec.Location())))
+	}
+	e.log.Info("job scheduled", attrs...)
 }
 
 // resume returns the command that lets a job run again.

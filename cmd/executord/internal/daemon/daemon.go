@@ -120,11 +120,16 @@ type Daemon struct {
 	notifier   *notify.Notifier
 	command    func(context.Context, process.Command, process.Observer) process.Result // runs one; supervisor.Run
 
+	apart    sync.WaitGroup  // runs that were let go
+	stopping context.Context // ends when the runs in progress are ended
+	stopRuns context.CancelFunc
+
 	leaving context.Context // ends when the drain begins
 	leave   context.CancelFunc
 	ended   chan struct{} // closed when the daemon has left the store, and no run is in progress
 	running atomic.Int64  // runs in progress, without those that wait for their jitter
 
+	turns   turns
 	watcher watcher // for the goroutine of Run
 
 	questions chan struct{} // has a value while answers are asked for
@@ -149,6 +154,7 @@ func New(c Config) (*Daemon, error) {
 	}
 	d.questions = make(chan struct{}, 1)
 	d.leaving, d.leave = context.WithCancel(context.Background())
+	d.stopping, d.stopRuns = context.WithCancel(context.Background())
 	d.mu.entries = make(map[string]*entry)
 	var err error
 	if d.pool, err = executor.NewScheduled(executor.ScheduledConfig{
@@ -256,6 +262,7 @@ func (d *Daemon) start(ctx context.Context) error {
 		d.catalog.Jobs.Run(d.leaving)
 		d.pool.Shutdown()
 		<-d.pool.Terminated()
+		d.apart.Wait()
 	}()
 	return nil
 }
@@ -288,6 +295,7 @@ func (d *Daemon) await(ends Ends) {
 // stop ends the runs in progress.
 func (d *Daemon) stop() {
 	d.leave()
+	d.stopRuns()
 	d.pool.ShutdownNow()
 }
 

@@ -24,6 +24,8 @@ type entry struct {
 		figures Figures
 		ends    map[int]context.CancelCauseFunc // of the runs in progress, by their numbers
 		latest  overlap                         // of the latest run
+		ended   time.Time                       // of the run that ended last, on the clock of the store if it is of that
+		turned  chan struct{}                   // closed when a run begins or ends; nil if nobody waits for that
 		bad     bool                            // the run that ended last was not ok
 		changes int                             // how often a file has changed the job
 	}
@@ -72,6 +74,36 @@ func (e *entry) begin() {
 	defer e.mu.Unlock()
 	e.mu.Runs++
 	e.mu.figures.Running++
+	e.turnLocked()
+}
+
+// runsChanged returns what is closed when a run of the job begins or ends here.
+func (e *entry) runsChanged() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.mu.turned == nil {
+		e.mu.turned = make(chan struct{})
+	}
+	return e.mu.turned
+}
+
+func (e *entry) turnLocked() {
+	if e.mu.turned != nil {
+		close(e.mu.turned)
+		e.mu.turned = nil
+	}
+}
+
+// end ends a run in progress, and reports whether there is one of that number.
+func (e *entry) end(number int, cause error) bool {
+	e.mu.Lock()
+	end := e.mu.ends[number]
+	e.mu.Unlock()
+	if end == nil {
+		return false
+	}
+	end(cause)
+	return true
 }
 
 // started notes when the command of a run was started.
@@ -87,7 +119,7 @@ func (e *entry) recovers(o outcome) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	was := e.mu.bad
-	if o != canceled {
+	if o != canceled && o != replaced && o != delayed {
 		e.mu.bad = o != ok
 	}
 	return was && o == ok
@@ -95,9 +127,10 @@ func (e *entry) recovers(o outcome) bool {
 
 // finish counts how a run ended.
 func (e *entry) finish(o outcome, interrupted bool) {
+	defer e.daemon.turns.end()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if o != ok {
+	if o != ok && o != delayed {
 		e.mu.Failed++
 	}
 	if interrupted {
@@ -105,6 +138,8 @@ func (e *entry) finish(o outcome, interrupted bool) {
 	}
 	f := &e.mu.figures
 	f.Running--
+	e.mu.ended = time.Now()
+	e.turnLocked()
 	if f.Ended == nil {
 		f.Ended = make(map[string]int)
 	}

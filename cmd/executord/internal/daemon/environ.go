@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fmt"
 	"os"
 	"os/user"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/variables"
 )
 
 // defaultPath is for a daemon that was started without a PATH.
@@ -23,24 +25,30 @@ const StoreVariable = "EXECUTORD_STORE"
 //  1. the daemon's own, and what is missing there of HOME, LOGNAME, USER, PATH; for another user only PATH, TZ and the
 //     locale of these, and that user's HOME, LOGNAME and USER
 //  2. SHELL, the shell that the job is run by
-//  3. the variables of the file
-//  4. EXECUTORD_JOB, EXECUTORD_RUN and EXECUTORD_DUE; of a job of the store also EXECUTORD_ATTEMPT and EXECUTORD_TOKEN
+//  3. the variables of files that the job names, those of the job file, and its secrets
+//  4. EXECUTORD_JOB, EXECUTORD_RUN, EXECUTORD_DUE and EXECUTORD_ATTEMPT; of a job of the store also EXECUTORD_TOKEN
 //
 // Cron starts from nothing but HOME, LOGNAME, SHELL and a short PATH instead.
 // That was rejected: in a container and under a service manager, the
 // environment is where the configuration is, and its loss is what people trip
 // over most when they move a command to cron.
-func (r *run) environment() []string {
-	env := append(Environment(r.job.Command),
+func (r *run) environment() ([]string, error) {
+	env, err := Environment(r.job.Command, &r.veil)
+	if err != nil {
+		return nil, err
+	}
+	env = append(env,
 		"EXECUTORD_JOB="+r.job.Name,
 		"EXECUTORD_RUN="+strconv.Itoa(r.number),
 		"EXECUTORD_DUE="+stamp(r.due),
+		"EXECUTORD_ATTEMPT="+strconv.Itoa(r.attempt),
 	)
-	return append(env, r.extra...)
+	return append(env, r.extra...), nil
 }
 
-// Environment returns the first three parts of the environment of a command's runs.
-func Environment(c job.Command) []string {
+// Environment returns the first three parts of the environment of a command's runs. The values that come from files are
+// added to veil, unless that is nil. An error says which of these files cannot be read.
+func Environment(c job.Command, veil *variables.Veil) ([]string, error) {
 	as, _, _ := userOf(c) // without the user there is no run
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return process.IsVariable(variable, StoreVariable) || // it may have a password, and jobs print their environment
@@ -68,7 +76,28 @@ func Environment(c job.Command) []string {
 	if c.Shell != "" {
 		env = append(env, "SHELL="+c.Shell)
 	}
-	return append(env, c.Env...)
+	for _, file := range c.EnvFiles {
+		some, err := variables.Of(file)
+		if err != nil {
+			return nil, fmt.Errorf("env_file: %w", err)
+		}
+		for _, variable := range some {
+			_, value, _ := strings.Cut(variable, "=")
+			veil.Add(value)
+		}
+		env = append(env, some...)
+	}
+	env = append(env, c.Env...)
+	for _, secret := range c.Secrets {
+		name, file, _ := strings.Cut(secret, "=")
+		value, err := variables.Value(file)
+		if err != nil {
+			return nil, fmt.Errorf("secret %s: %w", name, err)
+		}
+		veil.Add(value)
+		env = append(env, name+"="+value)
+	}
+	return env, nil
 }
 
 // isForAll reports whether a variable of the daemon is one of commands that run as another user, too. There may be
@@ -76,6 +105,25 @@ func Environment(c job.Command) []string {
 func isForAll(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	return name == "PATH" || name == "TZ" || name == "LANG" || strings.HasPrefix(name, "LC_")
+}
+
+// setupOf returns what of a command's process is other than the daemon's.
+func setupOf(c job.Command) (s process.Setup, err error) {
+	if s.Umask, err = job.ParseUmask(c.Umask); err != nil {
+		return s, err
+	}
+	if s.IO, err = job.ParseIONice(c.IONice); err != nil {
+		return s, err
+	}
+	s.Nice = c.Nice
+	for _, text := range c.Limits {
+		name, value, err := job.ParseLimit(text)
+		if err != nil {
+			return s, err
+		}
+		s.Limits = append(s.Limits, process.Limit{Name: name, Value: value})
+	}
+	return s, nil
 }
 
 // userOf returns the user that a command is run as, nil for the daemon's own, and the directory that it is run in.

@@ -12,28 +12,31 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/durable"
 )
 
 // cut is the error of a run that this daemon has ended, or has not come to. The occurrence is run again, at once and by
 // any daemon; no attempt is counted, and the history has it.
-type cut struct{ text string }
+type cut struct {
+	text string
+	wait time.Duration // before that
+}
 
 func (c *cut) Error() string { return c.text }
 
 // Unwrap returns what package durable knows that by.
-func (c *cut) Unwrap() error { return durable.Snooze(0) }
+func (c *cut) Unwrap() error { return durable.Snooze(c.wait) }
 
 // errDrain is the error of a run whose command was not started before the drain began. The next one has no jitter.
-var errDrain = &cut{string(delayed) + ": executord ended before the command was started"}
+var errDrain = &cut{text: string(delayed) + ": executord ended before the command was started"}
 
 // handled is a run of a job of the store.
 type handled struct {
 	run
-	row  durable.Job // when it began
-	spec catalog.Spec
+	row     durable.Job // when it began
+	overlap job.Overlap
+	spec    catalog.Spec
 
 	// The clock is the store's, which may differ from this machine's: it showed base, or a little more, when ours
 	// showed began.
@@ -58,11 +61,13 @@ func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error
 	r.run = run{
 		entry: d.entry(name), job: spec.Job(name), number: int(row.Runs) + 1, attempt: row.Attempt,
 		due:   row.Occurrence.In(spec.Location()),
-		extra: []string{"EXECUTORD_ATTEMPT=" + strconv.Itoa(row.Attempt), "EXECUTORD_TOKEN=" + strconv.FormatInt(row.Epoch, 10)},
+		extra: []string{"EXECUTORD_TOKEN=" + strconv.FormatInt(row.Epoch, 10)},
 	}
+	r.overlap, _ = job.ParseOverlap(r.job.Overlap) // one that is not known here, of a newer daemon, is skip
+	r.continues()
 	r.log = r.entry.log.With("run", r.number)
-	if row.Attempt > 1 {
-		r.log = r.log.With("attempt", row.Attempt)
+	if r.attempt > 1 {
+		r.log = r.log.With("attempt", r.attempt)
 	}
 	if d.Store.shared() {
 		r.node = row.Owner
@@ -80,10 +85,8 @@ func (r *handled) now() time.Time {
 
 // handle runs the command and accounts for it, in the log and to the store.
 func (r *handled) handle(ctx context.Context) error {
-	if left := durable.LeftOutBefore(ctx); left.Count > 0 {
-		first := left.First.In(r.spec.Location())
-		r.entry.miss(left.Count, first, "the job did not run when it was due", "")
-		r.entry.tell(notify.Event{Kind: notify.Missed, Count: left.Count, Due: first, Reason: "no daemon was running, or none had room for it"})
+	if err := r.noteLeftOut(ctx); err != nil {
+		return err
 	}
 	// The node may begin a run while it learns of the drain, above all one whose jitter the drain has just cut short.
 	if r.entry.daemon.leaving.Err() != nil {
@@ -99,16 +102,29 @@ func (r *handled) handle(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := r.awaitTurn(ctx); err != nil {
+		return err
+	}
+	if err := r.takeMarks(ctx); err != nil {
+		return err
+	}
 	watch := r.watchOverlaps()
 	defer watch.stop() // after a panic, too
+	if r.overlap.Do == job.AllowOverlap {
+		return r.beside(ctx)
+	}
 	result, outcome := r.execute(ctx, func(o outcome) int { return watch.end(ctx, o) })
+	if err := r.trigger(ctx, outcome); err != nil {
+		return err
+	}
+	r.label(ctx, outcome)
 	return r.verdict(result, outcome)
 }
 
 // jitters reports whether the run is to be delayed. It is not if it was delayed before, and in vain, nor if somebody
 // asked for it.
 func (r *handled) jitters() bool {
-	return r.job.Jitter > 0 && r.row.Attempt <= 1 && r.row.Error != errDrain.text && r.scheduled()
+	return r.job.Jitter > 0 && r.row.Attempt <= 1 && r.failures == 0 && r.row.Error != errDrain.text && r.scheduled()
 }
 
 // scheduled reports whether the run is for a time of its schedule. One that somebody asked for is not.
@@ -156,8 +172,8 @@ func (r *handled) verdict(result process.Result, o outcome) error {
 		return nil
 	}
 	text := r.failure(result, o)
-	if result.Err == nil && (o == stopped || o == lost) {
-		return &cut{text}
+	if o == delayed || result.Err == nil && (o == stopped || o == lost) {
+		return &cut{text, r.rest}
 	}
 	return executor.Permanent(errors.New(text))
 }
@@ -171,7 +187,8 @@ func (d *Daemon) runAtStart(j job.Job, now time.Time) {
 		return
 	}
 	err := d.pool.Go(context.Background(), func(ctx context.Context) error {
-		r.execute(ctx, func(outcome) int { return 0 })
+		_, o := r.execute(ctx, func(outcome) int { return 0 })
+		r.trigger(ctx, o) // it is begun once, whatever the error
 		return nil
 	}, executor.Named(j.Name))
 	if err != nil {

@@ -20,7 +20,7 @@ func TestHandledVerdictOnWhatWasNotStarted(t *testing.T) {
 	for _, cause := range []error{nil, executor.ErrCanceled, executor.ErrShutdown, durable.ErrLeaseLost} {
 		result := process.Result{Err: errors.New("the reason"), Stopped: cause != nil, Cause: cause}
 		r := new(handled)
-		if got := r.verdict(result, outcomeOf(result)); got.Error() != "not started: the reason" {
+		if got := r.verdict(result, r.outcomeOf(result)); got.Error() != "not started: the reason" {
 			t.Errorf("after %v: %v", cause, got)
 		}
 	}
@@ -32,7 +32,7 @@ func TestHandledVerdictOnWhatWasCut(t *testing.T) {
 		result := process.Result{Stopped: true, Cause: cause, Code: -1, Signal: "SIGTERM"}
 		r := new(handled)
 		r.tail.add([]byte("half of it"))
-		err := r.verdict(result, outcomeOf(result))
+		err := r.verdict(result, r.outcomeOf(result))
 		got := view.Outcome(durable.Run{Verdict: durable.RunSnoozed, Error: err.Error()})
 		if got != want || !errors.As(err, new(*cut)) || err.Error() != want+": it was ended while it ran\nhalf of it" {
 			t.Errorf("after %v: %v, outcome %q", cause, err, got)

@@ -18,7 +18,7 @@ import (
 
 // Outcomes are the words for how a run of a job ends.
 var Outcomes = []string{string(ok), string(failed), string(timeout), string(stopped), string(canceled), string(lost),
-	string(notStarted)}
+	string(replaced), string(notStarted)}
 
 // Figures are the counters of a job since the daemon started.
 type Figures struct {
@@ -252,11 +252,12 @@ func (d *Daemon) Runs(ctx context.Context, name string, n int) ([]view.Run, bool
 	_, found := d.mu.file[name]
 	d.mu.Unlock()
 	var list []view.Run
-	here := make(map[[2]int64]bool)
+	here, goingOn := make(map[[2]int64]bool), make(map[int64]bool)
 	for _, f := range d.Record.Latest(name, n) {
 		r := d.runOf(f)
 		list = append(list, r)
 		here[[2]int64{r.Run, int64(r.Attempt)}] = true
+		goingOn[r.Run] = f.Ended.IsZero()
 		found = true
 	}
 	for _, e := range a.entries {
@@ -274,7 +275,7 @@ func (d *Daemon) Runs(ctx context.Context, name string, n int) ([]view.Run, bool
 				others = append(others, view.Ended(e, r))
 			}
 		}
-		if r, ok := view.Current(e, time.Now()); ok && d.Store.shared() {
+		if r, ok := view.Current(e, time.Now()); ok && d.Store.shared() && !goingOn[r.Run] {
 			others = append(others, r)
 		}
 		for _, r := range others {
@@ -305,14 +306,7 @@ func (d *Daemon) End(name string, number int) bool {
 	if e == nil {
 		return false
 	}
-	e.mu.Lock()
-	end := e.mu.ends[number]
-	e.mu.Unlock()
-	if end == nil {
-		return false
-	}
-	end(executor.ErrCanceled)
-	return true
+	return e.end(number, executor.ErrCanceled)
 }
 
 // Find returns the entry of a job of the store, false if there is none.

@@ -8,13 +8,21 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
-// Missing returns what a command needs and does not find now: its directory, its program, or its shell and the program
+// Missing returns what a command needs and does not find now: the files with its variables, its directory, its program, or its shell and the program
 // that the script begins with.
 func Missing(c job.Command) error {
 	if _, _, err := userOf(c); err != nil {
 		return err
 	}
-	run := process.Command{Args: withSelf(c.Args), Env: Environment(c), Dir: c.Dir}
+	env, err := Environment(c, nil)
+	if err != nil {
+		return err
+	}
+	setup, err := setupOf(c)
+	if err != nil {
+		return err
+	}
+	run := process.Command{Args: withSelf(c.Args), Env: env, Dir: c.Dir, Setup: setup}
 	if len(c.Args) > 0 {
 		return run.Missing()
 	}
@@ -35,7 +43,8 @@ func HasHome(c job.Command) bool {
 	if _, set := process.Variable(c.Env, "HOME"); set {
 		return true
 	}
-	home, _ := process.Variable(Environment(job.Command{}), "HOME")
+	env, _ := Environment(job.Command{EnvFiles: c.EnvFiles}, nil) // a file that cannot be read is noted anyway
+	home, _ := process.Variable(env, "HOME")
 	return home != ""
 }
 

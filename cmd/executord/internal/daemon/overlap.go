@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -17,6 +18,9 @@ type overlap struct {
 	logged     int       // how many times were counted and logged
 	through    time.Time // the times up to this one are those
 }
+
+// errReplaced is the cause of the end of a run for which one of a later time begins.
+var errReplaced = errors.New("the job is due again, and a run for that replaces this one")
 
 // overlapPause is the least time between two lines about the times that pass during one run. It is documented.
 const overlapPause = time.Minute
@@ -40,10 +44,16 @@ type overlapWatch struct {
 
 // watchOverlaps begins the watch. The caller stops it.
 func (r *handled) watchOverlaps() *overlapWatch {
-	w := &overlapWatch{run: r, times: catalog.Times(r.row)}
+	w := &overlapWatch{run: r}
+	if r.overlap.Do == job.SkipOverlap || r.overlap.Do == job.ReplaceOverlap {
+		w.times = catalog.Times(r.row)
+	}
 	w.overlap = overlap{occurrence: r.row.Occurrence, through: r.row.Occurrence}
+	if r.overlap.Do == job.ReplaceOverlap {
+		w.through = r.now() // what has passed while the run waited does not end it
+	}
 	r.entry.mu.Lock()
-	if r.entry.mu.latest.occurrence.Equal(w.occurrence) {
+	if r.overlap.Do == job.SkipOverlap && r.entry.mu.latest.occurrence.Equal(w.occurrence) {
 		w.overlap = r.entry.mu.latest // it was begun here before, and was lost
 	}
 	r.entry.mu.latest, w.before = w.overlap, w.logged
@@ -68,7 +78,10 @@ func (w *overlapWatch) stop() {
 func (w *overlapWatch) end(ctx context.Context, o outcome) int {
 	w.stop()
 	now := w.run.now()
-	if o == stopped || o == lost {
+	if w.run.overlap.Do != job.SkipOverlap {
+		return 0 // a run follows
+	}
+	if o == stopped || o == lost || o == delayed {
 		n, _ := catalog.Passed(w.times, w.through, now)
 		w.skip(n, w.first(), now)
 		return w.logged - w.before
@@ -100,7 +113,12 @@ func (w *overlapWatch) look() {
 		return
 	}
 	now := w.run.now()
-	if n, after := catalog.Passed(w.times, w.through, now); n > 0 && !now.Before(w.mu.quiet) {
+	if w.run.overlap.Do == job.ReplaceOverlap && next.Before(now) {
+		if w.run.entry.end(w.run.number, errReplaced) {
+			return
+		}
+		next = now.Add(10 * time.Millisecond) // it is about to begin
+	} else if n, after := catalog.Passed(w.times, w.through, now); n > 0 && !now.Before(w.mu.quiet) {
 		w.skip(n, next, now)
 		if after.IsZero() {
 			return

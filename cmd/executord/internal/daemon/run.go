@@ -13,23 +13,28 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/variables"
 	"github.com/executor-go/executor/durable"
 )
 
 // run is one run of a job.
 type run struct {
-	entry   *entry
-	job     job.Job
-	number  int
-	attempt int
-	due     time.Time
-	log     *slog.Logger
-	node    string   // the name of the daemon in a store that daemons share
-	extra   []string // variables besides those that all runs have
-	tail    tail     // of stderr, for the history
-	told    *tail    // of all output, for notifications; nil if there are none
-	kept    *record.Run
-	stored  io.Writer // for the history; nil if no store keeps it
+	entry    *entry
+	job      job.Job
+	number   int
+	attempt  int
+	failures int           // of its attempts
+	letGo    atomic.Bool   // for the store it is over
+	rest     time.Duration // of the wait for the next attempt, if the outcome is delayed
+	due      time.Time
+	log      *slog.Logger
+	node     string // the name of the daemon in a store that daemons share
+	veil     variables.Veil
+	extra    []string // variables besides those that all runs have
+	tail     tail     // of stderr, for the history
+	told     *tail    // of all output, for notifications; nil if there are none
+	kept     *record.Run
+	stored   io.Writer // for the history; nil if no store keeps it
 
 	written  atomic.Int64 // bytes of the log that its lines have taken
 	unlogged atomic.Int64 // lines beyond MaxOutput
@@ -58,8 +63,8 @@ func (r *run) execute(ctx context.Context, skipped func(outcome) int) (process.R
 		r.kept.End(end)
 	}()
 
-	result := r.command(ctx)
-	o = outcomeOf(result)
+	result, ended := r.attempts(ctx)
+	o = ended
 	// A run that is lost before the drain is begun again, and says nothing of how the daemon will end.
 	interrupted = o == stopped || o == lost && d.leaving.Err() != nil
 	skips := skipped(o)
@@ -77,6 +82,8 @@ func (r *run) failure(result process.Result, o outcome) string {
 	switch {
 	case o == ok:
 		return ""
+	case o == delayed:
+		text = fmt.Sprintf("%s: executord ended before attempt %d", delayed, r.attempt+1)
 	case result.Err != nil: // whatever the outcome, as one may be canceled that waits for its turn
 		text = "not started: " + result.Err.Error()
 	case o == timeout:
@@ -90,6 +97,9 @@ func (r *run) failure(result process.Result, o outcome) string {
 	}
 	if note := note(result); note != "" {
 		text += " (" + note + ")"
+	}
+	if r.failures > 1 && o != delayed {
+		text += fmt.Sprintf(", after %d attempts", r.failures)
 	}
 	if written := r.tail.String(); written != "" {
 		text += "\n" + written
@@ -117,12 +127,21 @@ func (r *run) command(ctx context.Context) process.Result {
 	if err != nil {
 		return process.Result{Err: err}
 	}
-	return r.entry.daemon.command(ctx, process.Command{
+	setup, err := setupOf(c)
+	if err != nil {
+		return process.Result{Err: err}
+	}
+	env, err := r.environment()
+	if err != nil {
+		return process.Result{Err: err}
+	}
+	result := r.entry.daemon.command(ctx, process.Command{
 		Args:    withSelf(args),
-		Env:     r.environment(),
+		Env:     env,
 		Dir:     dir,
 		As:      as,
 		Stdin:   c.Stdin,
+		Setup:   setup,
 		Timeout: r.job.Timeout,
 	}, process.Observer{
 		Started: func(pid int, began time.Time) {
@@ -132,11 +151,21 @@ func (r *run) command(ctx context.Context) process.Result {
 			}
 			r.log.Info("run started", attrs...)
 			r.entry.started(began)
-			r.tellStarted(began)
-			r.kept.Change(func(f *record.Facts) { f.Started, f.PID = began, pid })
+			if r.failures == 0 {
+				r.tellStarted(began)
+			}
+			r.kept.Change(func(f *record.Facts) {
+				if f.PID = pid; f.Started.IsZero() {
+					f.Started = began
+				}
+			})
 		},
-		Output: func(stream process.Stream, line []byte, more bool) { r.output(ctx, stream, line, more) },
+		Output: func(stream process.Stream, line []byte, more bool) { r.output(ctx, stream, r.veil.Hide(line), more) },
 	})
+	if result.Err != nil && !result.Stopped { // it may name the PATH, which may be from a file
+		result.Err = errors.New(string(r.veil.Hide([]byte(result.Err.Error()))))
+	}
+	return result
 }
 
 // outcome is how a run ended, in one word. The words are documented.
@@ -149,25 +178,28 @@ const (
 	timeout    outcome = "timeout"
 	stopped    outcome = "stopped"  // executord ended and did not wait
 	canceled   outcome = "canceled" // by a command on the store
+	replaced   outcome = "replaced" // by a run for a later time
 	lost       outcome = "lost"     // the store did not answer, so that another daemon may run the job
-	delayed    outcome = "delayed"  // executord ended during the jitter; in the history only
+	delayed    outcome = "delayed"  // executord ended during the jitter, which is in the history only, or before the next attempt
 )
 
 // outcomeOf returns the outcome. What stopped the run may have come before the command was started, which then had no
 // chance to end by itself either.
-func outcomeOf(result process.Result) outcome {
+func (r *run) outcomeOf(result process.Result) outcome {
 	switch {
 	case result.Stopped && errors.Is(result.Cause, process.ErrTimeout):
 		return timeout
 	case result.Stopped && errors.Is(result.Cause, durable.ErrLeaseLost):
 		return lost
+	case result.Stopped && errors.Is(result.Cause, errReplaced):
+		return replaced
 	case result.Stopped && errors.Is(result.Cause, executor.ErrCanceled):
 		return canceled
 	case result.Stopped:
 		return stopped
 	case result.Err != nil:
 		return notStarted
-	case !result.OK():
+	case !result.Exited() || !r.job.Succeeds(result.Code):
 		return failed
 	}
 	return ok
@@ -176,15 +208,15 @@ func outcomeOf(result process.Result) outcome {
 // report logs the end of the run.
 func (r *run) report(result process.Result, outcome outcome, skips int) {
 	late := r.late(result.Began)
-	if result.Err != nil {
+	if result.Err != nil && outcome != delayed {
 		r.log.Error("run not started", "due", stamp(r.due), "late", late, "reason", result.Err.Error(), "skipped", skips)
 		return
 	}
 	level := slog.LevelError
 	switch outcome {
-	case ok:
+	case ok, delayed:
 		level = slog.LevelInfo
-	case canceled:
+	case canceled, replaced:
 		level = slog.LevelWarn
 	}
 	attrs := []slog.Attr{slog.String("outcome", string(outcome)), slog.Int("exit", result.Code)}

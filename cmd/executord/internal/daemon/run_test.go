@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -65,8 +67,30 @@ func TestRunOutcomeSaysWhatEndedIt(t *testing.T) {
 		{ended, nil, stopped}, // the third signal
 	} {
 		test.result.Cause = test.cause
-		if got := outcomeOf(test.result); got != test.want {
+		if got := new(run).outcomeOf(test.result); got != test.want {
 			t.Errorf("%+v because of %v: %s, want %s", test.result, test.cause, got, test.want)
+		}
+	}
+}
+
+// An exit code is well if the job says so, and 0 is only where it is among them; a signal never is.
+func TestRunSucceedsByItsCodes(t *testing.T) {
+	for _, test := range []struct {
+		codes  []int
+		result process.Result
+		want   outcome
+	}{
+		{nil, process.Result{Code: 3}, failed},
+		{[]int{0, 3}, process.Result{Code: 3}, ok},
+		{[]int{0, 3}, process.Result{}, ok},
+		{[]int{0, 3}, process.Result{Code: 1}, failed},
+		{[]int{3}, process.Result{}, failed},
+		{[]int{0, 255}, process.Result{Code: -1, Signal: "SIGTERM"}, failed},
+		{[]int{0, 3}, process.Result{Code: 3, Stopped: true, Cause: process.ErrTimeout}, timeout},
+	} {
+		r := &run{job: job.Job{SuccessCodes: test.codes}}
+		if got := r.outcomeOf(test.result); got != test.want {
+			t.Errorf("codes %v, %+v: %s, want %s", test.codes, test.result, got, test.want)
 		}
 	}
 }
@@ -101,16 +125,30 @@ func TestRunEnvironment(t *testing.T) {
 	t.Setenv("HOME", "/root/of/all")
 	t.Setenv("KEPT", "yes")
 	t.Setenv("B", "the daemon's")
+	dir := t.TempDir()
+	file, secret := filepath.Join(dir, "env"), filepath.Join(dir, "secret")
+	if err := errors.Join(
+		os.WriteFile(file, []byte("A=of a file\nC=of a file\nD=of a file\nEXECUTORD_RUN=9\n"), 0o600),
+		os.WriteFile(secret, []byte("a secret\n"), 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
 	r := newRun(t, job.Job{Name: "backup", Command: job.Command{
-		Shell: "/bin/sh", Script: "x", Env: []string{"A=1", "A=2", "B=the file's", "EXECUTORD_JOB=mine"},
+		Shell: "/bin/sh", Script: "x", Env: []string{"A=1", "A=2", "B=the file's", "D=the file's", "EXECUTORD_JOB=mine"},
+		EnvFiles: []string{file}, Secrets: []string{"D=" + secret},
 	}})
 	got := make(map[string]string)
-	for _, variable := range r.environment() {
+	env, err := r.environment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, variable := range env {
 		name, value, _ := strings.Cut(variable, "=")
 		got[name] = value
 	}
 	for name, want := range map[string]string{
 		"PATH": defaultPath, "SHELL": "/bin/sh", "HOME": "/root/of/all", "KEPT": "yes", "A": "2", "B": "the file's",
+		"C": "of a file", "D": "a secret",
 		"EXECUTORD_JOB": "backup", "EXECUTORD_RUN": "3", "EXECUTORD_DUE": "2026-01-02T03:04:05Z",
 	} {
 		if got[name] != want {

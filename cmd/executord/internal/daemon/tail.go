@@ -34,6 +34,13 @@ func (t *tail) add(line []byte) {
 	}
 }
 
+// clear forgets the lines.
+func (t *tail) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.lines, t.mu.size, t.mu.cut = nil, 0, false
+}
+
 // end returns as much of a line's end as there is room for, printable. It is cut
 // before escapes are made: half of one would be another text.
 func end(line []byte) string {

@@ -107,13 +107,13 @@ func (r *run) tellStarted(began time.Time) {
 // kinds are what is told of the outcomes.
 var kinds = map[outcome]notify.Kind{
 	ok: notify.Succeeded, failed: notify.Failed, timeout: notify.Failed, stopped: notify.Failed,
-	notStarted: notify.NotStarted, canceled: notify.Canceled, lost: notify.Lost,
+	notStarted: notify.NotStarted, canceled: notify.Canceled, replaced: notify.Canceled, lost: notify.Lost,
 }
 
 // tellEnded tells how the run ended. Again reports whether the one before had failed.
 func (r *run) tellEnded(result process.Result, o outcome, text string, again bool) {
-	if r.told == nil {
-		return // and nobody was told of the start
+	if r.told == nil || o == delayed {
+		return // nobody was told of the start, or the run goes on
 	}
 	reason, _, _ := strings.Cut(text, "\n")
 	e := notify.Event{

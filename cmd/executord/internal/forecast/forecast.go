@@ -10,7 +10,7 @@ import (
 )
 
 // Upcoming returns the times from from on at which a schedule is due, in its zone, as if executord started at from.
-// There are none for @reboot.
+// There are none for @reboot and @after.
 func Upcoming(s job.Schedule, from time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		trigger := s.From(from)

@@ -89,11 +89,21 @@ func cronicleEvent(o *object) Job {
 		j.lose("the plugin %s: executord runs commands; write one that does this", plugin)
 	}
 	params.rest(&j, "params.")
-	if o.truth("catch_up") {
-		j.lose("catch_up: with --store, one run makes up for all times without a daemon")
+	several := int(o.number("max_children"))
+	switch catchUp := o.truth("catch_up"); {
+	case several > 1:
+		j.set("overlap", fmt.Sprintf("allow %d", min(several, 100)))
+		if catchUp {
+			j.lose("catch_up: with --store, one run makes up for all times without a daemon")
+		}
+	case catchUp: // it takes a --store
+		j.set("misfire", "all")
+		j.set("overlap", "queue")
 	}
-	if n := o.number("max_children"); n > 1 {
-		j.lose("max_children = %v: runs of a job do not overlap", n)
+	if n := int(o.number("retries")); n > 0 {
+		j.set("retries", n)
+		j.set("retry_wait", duration(time.Duration(o.number("retry_delay"))*time.Second))
+		j.set("retry_factor", 1)
 	}
 	o.skip("id", "category", "target", "algo", "multiplex", "stagger", "created", "modified", "username", "notes", "max_children",
 		"session_id", "salt", "api_key", "web_hook_start_error", "detached", "queue", "queue_max")

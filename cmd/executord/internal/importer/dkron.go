@@ -71,11 +71,14 @@ func dkronJob(o *object) Job {
 		j.lose("the executor %s: executord runs commands; write one that does this", executor)
 	}
 	config.rest(&j, "executor_config.")
+	if n := int(o.number("retries")); n > 0 {
+		j.set("retries", n)
+	}
 	if processors := o.object("processors"); len(processors.values) > 0 {
 		j.lose("processors %s: the log has what a run writes", strings.Join(processors.keys(), ", "))
 	}
 	if o.text("concurrency") == "allow" && j.Schedule != "" {
-		j.lose("concurrency = allow: runs of a job do not overlap")
+		j.set("overlap", "allow 100")
 	}
 	o.skip("id", "displayname", "owner", "owner_email", "ephemeral", "expires_at", "success_count", "error_count", "last_success",
 		"last_error", "status", "next", "dependent_jobs")

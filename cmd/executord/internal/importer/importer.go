@@ -34,7 +34,8 @@ type Job struct {
 	Env      []Variable
 	Timeout  time.Duration
 	Jitter   time.Duration
-	Off      bool // it does not run where it is from
+	Keys     []Variable // others of a [[job]], with their values in TOML
+	Off      bool       // it does not run where it is from
 
 	// Lost is what could not be brought.
 	Lost []string
@@ -44,6 +45,14 @@ type Job struct {
 type Variable struct{ Name, Value string }
 
 func (j *Job) lose(format string, args ...any) { j.Lost = append(j.Lost, fmt.Sprintf(format, args...)) }
+
+// set sets a key of a [[job]] whose value is a number or a text.
+func (j *Job) set(name string, value any) {
+	if text, ok := value.(string); ok {
+		value = quote(text)
+	}
+	j.Keys = append(j.Keys, Variable{name, fmt.Sprint(value)})
+}
 
 // Read reads a file of a kind, and returns its jobs. Beside is for files that one file needs: it returns the data of
 // the file of that name in the same directory. An error says that the file is none of that kind.

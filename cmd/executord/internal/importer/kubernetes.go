@@ -35,15 +35,23 @@ func cronJob(o *object) Job {
 	}
 	switch policy := spec.text("concurrencyPolicy"); policy {
 	case "", "Forbid":
+	case "Replace":
+		j.set("overlap", "replace")
+	case "Allow":
+		j.set("overlap", "allow 100")
 	default:
-		j.lose("concurrencyPolicy: %s; runs of a job do not overlap", policy)
+		j.lose("concurrencyPolicy: %s", policy)
 	}
-	if seconds := spec.text("startingDeadlineSeconds"); seconds != "" {
-		j.lose("startingDeadlineSeconds: %s; a run that is late is started", seconds)
+	if n := spec.number("startingDeadlineSeconds"); n > 0 {
+		j.set("misfire", duration(time.Duration(n)*time.Second))
 	}
 	spec.skip("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
 	job := spec.object("jobTemplate").object("spec")
 	j.Timeout = time.Duration(job.number("activeDeadlineSeconds")) * time.Second
+	if n := int(job.number("backoffLimit")); n > 0 {
+		j.set("retries", n)
+		j.set("retry_max_wait", "6m") // it begins with 10s, too
+	}
 	job.skip("ttlSecondsAfterFinished")
 	pod := job.object("template").object("spec")
 	pod.skip("restartPolicy")

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -115,6 +116,16 @@ func readService(j *Job, data []byte) {
 				}
 			case "User":
 				j.User = k.Value
+			case "UMask":
+				j.set("umask", k.Value)
+			case "Nice":
+				j.set("nice", json.Number(k.Value))
+			case "EnvironmentFile":
+				if !strings.HasPrefix(k.Value, "/") { // with - it need not be there
+					j.lose("EnvironmentFile=%s", k.Value)
+					continue
+				}
+				j.set("env_file", k.Value)
 			case "WorkingDirectory":
 				if j.Dir = k.Value; strings.HasPrefix(k.Value, "-") || strings.HasPrefix(k.Value, "~") {
 					j.lose("WorkingDirectory=%s", k.Value)

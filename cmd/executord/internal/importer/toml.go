@@ -81,6 +81,9 @@ func (j *Job) table() string {
 	if j.Jitter > 0 {
 		set("jitter", duration(j.Jitter))
 	}
+	for _, key := range j.Keys {
+		fmt.Fprintf(&b, "%-8s = %s\n", key.Name, key.Value)
+	}
 	set("dir", j.Dir)
 	set("user", j.User)
 	if len(j.Env) > 0 {

@@ -3,6 +3,9 @@
 package job
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
@@ -17,6 +20,8 @@ type File struct {
 	Name     string        // as the user gave it; the FILE of every FILE:LINE
 	Jobs     []Job         // in the order of the file
 	Channels []notify.Spec // to tell of what becomes of the jobs
+	Groups   []Group       // that jobs may name
+	NoMail   Notes         // more of them, if no channel sends mail
 	Notes    Notes         // what is allowed but probably not meant; never stops a run
 }
 
@@ -24,16 +29,38 @@ type File struct {
 // fill it completely: defaults are applied, and a Job that was returned
 // without a mistake can be scheduled as it is.
 type Job struct {
-	Name     string // unique within its file
-	File     string // in which the job is, if its set has several; else ""
-	Line     int    // where the job begins in its file, from 1
-	Schedule Schedule
-	Season   Season // which of the schedule's times count
-	Command  Command
-	Timeout  time.Duration // a run longer than this is ended; 0 means no limit
-	Progress bool          // lines of its output may say how far it has come
-	Notify   []string      // names of the channels that are told of it; nil for those that are for all, empty for none
-	Jitter   time.Duration // each start is delayed by a random time below this
+	Name         string // unique within its file
+	File         string // in which the job is, if its set has several; else ""
+	Line         int    // where the job begins in its file, from 1
+	Schedule     Schedule
+	Season       Season // which of the schedule's times count
+	Command      Command
+	Timeout      time.Duration // a run longer than this is ended; 0 means no limit
+	SuccessCodes []int         // exit codes of a run that is well; nil means 0 alone
+	Progress     bool          // lines of its output may say how far it has come
+	Notify       []string      // names of the channels that are told of it; nil for those that are for all, empty for none
+	Group        string        // of which no more than GroupLimit run at a time; "" for none
+	GroupLimit   int           // 0 stands for 1; set when all files are read
+	After        []string      // names of jobs: it is due when each of them has ended, as AfterOn says
+	AfterOn      string        // see Next.On
+	Next         []Next        // the jobs after this one; set when all files are read
+	Priority     string        // one of Priorities; "" stands for the second
+	MailTo       *string       // to whom a crontab has it send mail; nil if it does not say so, and "" for nobody
+	Retry        Retry
+	Overlap      string        // see ParseOverlap
+	Misfire      string        // see ParseMisfire
+	Jitter       time.Duration // each start is delayed by a random time below this
+}
+
+// Priorities are those that a job may have.
+var Priorities = []string{"low", "normal", "high"}
+
+// Succeeds reports whether a command that has ended with this exit code has done what it should.
+func (j *Job) Succeeds(code int) bool {
+	if j.SuccessCodes == nil {
+		return code == 0
+	}
+	return slices.Contains(j.SuccessCodes, code)
 }
 
 // Command is what a run of a job executes.
@@ -45,10 +72,29 @@ type Command struct {
 	Shell  string // absolute path; runs Script as Shell -c Script
 	Script string
 
-	Stdin string   // written to the command's standard input, then closed; "" means /dev/null
-	Env   []string // NAME=value, added to the daemon's own environment; later entries win
-	Dir   string   // working directory; "" means the daemon's own, and with a User that one's home
-	User  string   // to run it as; "" means the daemon's own
+	Stdin    string   // written to the command's standard input, then closed; "" means /dev/null
+	Env      []string // NAME=value, added to the daemon's own environment; later entries win
+	EnvFiles []string // absolute paths of files with more of them, which Env wins over
+	Secrets  []string // NAME=path of a file with the value, which wins over all
+	Dir      string   // working directory; "" means the daemon's own, and with a User that one's home
+	User     string   // to run it as; "" means the daemon's own
+	Nice     *int     // nil means the daemon's own
+	IONice   string   // see ParseIONice
+	Limits   []string // see ParseLimit; the last of a name counts
+	Umask    string   // in octal digits; "" means the daemon's own
+}
+
+// ParseUmask returns the number that the text of a umask is, nil for "".
+func ParseUmask(text string) (*int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	number, err := strconv.ParseUint(text, 8, 32)
+	if err != nil || number > 0o777 || len(text) > 4 {
+		return nil, fmt.Errorf("umask %q is none", text)
+	}
+	umask := int(number)
+	return &umask, nil
 }
 
 // Self is the program of a job that executord itself does, whatever the name of its file: executord http ...

@@ -17,6 +17,7 @@ const Shortest = 100 * time.Millisecond
 type Schedule struct {
 	Text    string // as the file has it; for fields in another language than cron's, what package cron makes of them
 	AtStart bool   // @reboot: once, when the daemon starts, and never again
+	After   bool   // @after: at no time, but after other jobs
 
 	times cron.Schedule
 	every time.Duration // what Every returns
@@ -33,7 +34,7 @@ type ScheduleError struct{ What, Hint string }
 func (e *ScheduleError) Error() string { return e.What }
 
 // ParseSchedule reads a schedule: five fields, @hourly and its kin, @every
-// with a duration, or @reboot. Fields are read in the zone of a CRON_TZ=
+// with a duration, @reboot, or @after. Fields are read in the zone of a CRON_TZ=
 // prefix, or else in loc. The notes say what is allowed and hardly meant.
 func ParseSchedule(text string, loc *time.Location) (s Schedule, notes []*ScheduleError, wrong *ScheduleError) {
 	return Syntax{Zone: loc}.ParseSchedule(text)
@@ -44,6 +45,10 @@ func (x Syntax) ParseSchedule(text string) (s Schedule, notes []*ScheduleError, 
 	s = Schedule{Text: text}
 	if strings.EqualFold(strings.TrimSpace(text), "@reboot") {
 		s.AtStart = true
+		return s, nil, nil
+	}
+	if strings.EqualFold(strings.TrimSpace(text), "@after") {
+		s.After = true
 		return s, nil, nil
 	}
 	times, loose, err := x.parse(text)
@@ -76,7 +81,7 @@ func explain(err error) *ScheduleError {
 	switch e.Field {
 	case "":
 	case "word":
-		hint = strings.Replace(hint, " and @every", ", @every and @reboot", 1) // which package cron does not have
+		hint = strings.Replace(hint, " and @every", ", @every, @reboot and @after", 1) // which package cron does not have
 		what = fmt.Sprintf("%q: %s", shorten(e.Text), what)
 	case "interval":
 		what = fmt.Sprintf("@every %q: %s", shorten(e.Text), what)
@@ -90,6 +95,9 @@ func explain(err error) *ScheduleError {
 func (s Schedule) Describe() string {
 	if s.AtStart {
 		return "once, when executord starts"
+	}
+	if s.After {
+		return "after other jobs"
 	}
 	words := s.times.Describe()
 	if s.Location() == time.Local {
@@ -128,14 +136,14 @@ func (s Schedule) ZoneName() string {
 func (s Schedule) Location() *time.Location { return s.times.Location() }
 
 // From returns the trigger for a daemon that starts at the given time, nil for
-// a job that is due AtStart only.
+// a job that is due AtStart or After others only.
 //
 // The times of @every lie on a grid from start, to the millisecond so that they
 // can be read; the time it takes to wake up does not add up. A calendar needs no
 // start.
 func (s Schedule) From(start time.Time) Trigger {
 	switch {
-	case s.AtStart:
+	case s.AtStart, s.After:
 		return nil
 	case s.every > 0:
 		return Grid{start.Round(0).Truncate(time.Millisecond), s.every}

@@ -10,9 +10,9 @@ import (
 )
 
 // Wall returns the times at which a clock shows what the schedule says, as times in UTC, whether the zone of the
-// schedule has them or not. It is false for @every and @reboot, which no clock is asked for.
+// schedule has them or not. It is false for @every, @reboot and @after, which no clock is asked for.
 func (s Schedule) Wall() (cron.Schedule, bool) {
-	if s.AtStart || s.every > 0 {
+	if s.AtStart || s.After || s.every > 0 {
 		return cron.Schedule{}, false
 	}
 	text := strings.Join(s.fields(), " ")
@@ -27,7 +27,7 @@ func (s Schedule) Wall() (cron.Schedule, bool) {
 // follow the clock.
 func (s Schedule) Fixed() bool {
 	fields := s.fields()
-	if s.AtStart || s.every > 0 {
+	if s.AtStart || s.After || s.every > 0 {
 		return false
 	}
 	if len(fields) == 1 {

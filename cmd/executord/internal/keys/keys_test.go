@@ -50,12 +50,14 @@ func TestSetRefusesOtherKinds(t *testing.T) {
 			bad = []string{"", "yes", "TRUE", "1"}
 		case k.Kind == keys.Number:
 			bad = []string{"", "x", "-1", "1.5"}
+		case k.Kind == keys.Numbers:
+			bad = []string{"", "x", "-1", "1.5", "1,x"}
 		case k.Values != nil:
 			bad = []string{"", "no such value"}
 		}
 		for _, value := range bad {
 			s := keys.Defaults()
-			if wrong := k.Set(&s, value); wrong == nil || wrong.What == "" || wrong.Hint == "" && wrong.Like == "" {
+			if wrong := k.Set(&s, k.Split(value)...); wrong == nil || wrong.What == "" || wrong.Hint == "" && wrong.Like == "" {
 				t.Errorf("%s %q: %+v", k.Name, value, wrong)
 			}
 		}

@@ -1,15 +1,20 @@
 package keys
 
-import "github.com/executor-go/executor/cmd/executord/internal/notify"
+import (
+	"slices"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
+)
 
 // Schema returns the JSON schema of a job file in TOML, as a value for package json. It is of draft 7, which the
 // editors know that have schemas for TOML.
 //
 // It says what a file may look like, and not all that is right: the reader has the last word.
 func Schema() map[string]any {
-	job, above := make(map[string]any), make(map[string]any)
+	own, above := make(map[string]any), make(map[string]any)
 	for _, k := range All {
-		job[k.Name] = k.schema()
+		own[k.Name] = k.schema()
 		if k.In(Above) {
 			above[k.Name] = k.schema()
 		}
@@ -19,7 +24,7 @@ func Schema() map[string]any {
 		"description": "The jobs. Each begins with a line [[job]].",
 		"items": map[string]any{
 			"type":                 "object",
-			"properties":           job,
+			"properties":           own,
 			"required":             Names(Needed),
 			"oneOf":                []any{map[string]any{"required": []string{"command"}}, map[string]any{"required": []string{"url"}}, map[string]any{"required": []string{"sql", "dsn"}}},
 			"additionalProperties": false,
@@ -29,6 +34,16 @@ func Schema() map[string]any {
 		"type":                 "object",
 		"description":          "Channels for notifications about jobs: [notify.NAME].",
 		"additionalProperties": channel(),
+	}
+	above["group"] = map[string]any{
+		"type":        "object",
+		"description": "Groups of jobs: [group.NAME].",
+		"additionalProperties": map[string]any{
+			"type": "object", "required": []string{"limit"}, "additionalProperties": false,
+			"properties": map[string]any{"limit": map[string]any{
+				"type": "integer", "minimum": 1, "maximum": 1000, "description": "How many jobs of the group run at a time, at most.",
+			}},
+		},
 	}
 	return map[string]any{
 		"$schema":              "http://json-schema.org/draft-07/schema#",
@@ -73,6 +88,14 @@ func (k *Key) schema() map[string]any {
 		s["type"] = "boolean"
 	case Number:
 		s["type"], s["minimum"] = "integer", 0
+	case Integer:
+		s["type"] = "integer"
+	case Limits:
+		s["type"], s["additionalProperties"] = "object", map[string]any{"type": []string{"integer", "string"}}
+		s["propertyNames"] = map[string]any{"enum": job.LimitNames}
+	case Numbers:
+		whole := map[string]any{"type": "integer", "minimum": 0}
+		s["anyOf"] = []any{whole, map[string]any{"type": "array", "minItems": 1, "items": whole}}
 	case List:
 		s["anyOf"] = []any{texts, map[string]any{"type": "array", "items": texts}}
 	case Command:
@@ -82,11 +105,14 @@ func (k *Key) schema() map[string]any {
 		}
 	case Headers:
 		s["type"], s["additionalProperties"] = "object", texts
+	case Files:
+		s["type"], s["additionalProperties"] = "object", map[string]any{"type": "string", "pattern": "^/"}
+		s["propertyNames"] = map[string]any{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 	case Variables:
 		s["type"], s["additionalProperties"] = "object", texts
 		s["propertyNames"] = map[string]any{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 	}
-	if k.Example != "" && k.Kind != Truth && k.Kind != Number {
+	if k.Example != "" && !slices.Contains([]Kind{Truth, Number, Integer, Numbers, Files, Limits}, k.Kind) {
 		s["examples"] = []any{k.Example}
 	}
 	return s

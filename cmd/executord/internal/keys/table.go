@@ -1,7 +1,9 @@
 package keys
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +14,7 @@ import (
 // All is the table, in the order of the manual.
 var All = []*Key{
 	{Name: "name", Kind: Text, Place: Needed, Example: "backup", Doc: "The name of the job, which is unique in the file: letters, digits and . _ - /, at most 64 bytes."},
-	{Name: "schedule", Kind: Text, Place: Needed, Example: "30 2 * * *", Doc: "When the job is due: five fields, @daily and its kin, @every 15m, or @reboot."},
+	{Name: "schedule", Kind: Text, Place: Needed, Example: "30 2 * * *", Doc: "When the job is due: five fields, @daily and its kin, @every 15m, @reboot, or @after, which is after other jobs alone."},
 	{Name: "command", Kind: Command, Example: "backup --all", Doc: "Text for the shell, or a list of a program and its arguments, which are run without a shell."},
 	{Name: "url", Kind: Text, Example: "https://shop.example/refresh", Doc: "In place of a command: an HTTP request. $NAME is a variable of the environment."},
 	{Name: "method", Kind: Text, Example: "PUT", Doc: "The method of a request. The default is GET, or POST if there is a body."},
@@ -36,6 +38,26 @@ var All = []*Key{
 		set: setExcept},
 	{Name: "timeout", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "A run that takes longer is ended. The default, 0s, is no limit.",
 		set: duration("timeout", func(s *Settings) *time.Duration { return &s.Job.Timeout })},
+	{Name: "success_codes", Kind: Numbers, Place: Above | Comment, Example: "0, 3", Doc: "The exit codes of a run that is well. The default is 0 alone.",
+		set: setSuccessCodes},
+	{Name: "retries", Kind: Number, Place: Above | Comment, Example: "3", Doc: "How often a run that fails is tried again, at most. The default is 0.",
+		set: number("retries", job.MaxRetries, func(s *Settings) *int { return &s.Job.Retry.Times })},
+	{Name: "retry_wait", Kind: Duration, Place: Above | Comment, Example: "30s", Doc: "The wait before the second attempt of a run. The default is 10s.",
+		set: setRetryWait},
+	{Name: "retry_factor", Kind: Number, Place: Above | Comment, Example: "2", Doc: "By what each wait between attempts is longer than the one before. The default is 2, and 1 has all of them the same.",
+		set: setRetryFactor},
+	{Name: "retry_max_wait", Kind: Duration, Place: Above | Comment, Example: "10m", Doc: "The longest wait between two attempts. The default is 1h.",
+		set: setRetryMost},
+	{Name: "overlap", Kind: Text, Place: Above | Comment, Example: "queue", Doc: "What becomes of a due time while a run is in progress: skip, queue (one run follows), replace (the run is ended), or allow with how many runs there may be at a time, as in allow 3. The default is skip.",
+		set: setOverlap},
+	{Name: "misfire", Kind: Text, Place: Above | Comment, Example: "skip", Doc: "What becomes of due times at which no daemon was there: once (one run makes up for them), skip, all, which needs overlap queue, or how long ago the last of them may be, as in 2h. The default is once.",
+		set: setMisfire},
+	{Name: "group", Kind: Text, Place: Comment, Example: "db", Doc: "The group of the job: of all jobs in it no more run at a time than the limit of its table, [group.NAME], which is 1 without one.",
+		set: setGroup},
+	{Name: "after", Kind: List, Place: Comment, Example: "extract", Doc: "The job, or all of the jobs, after whose runs this one is due.",
+		set: setAfter},
+	{Name: "after_on", Kind: Text, Place: Comment, Values: job.AfterOn, Example: "success", Doc: "After which ends of these runs that is. The default is success.",
+		set: text(func(s *Settings) *string { return &s.Job.AfterOn })},
 	{Name: "jitter", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "Each start is delayed by a random time of less than this. The default is 0s.",
 		set: duration("jitter", func(s *Settings) *time.Duration { return &s.Job.Jitter })},
 	{Name: "shell", Kind: Text, Place: Above | Comment, Example: "/bin/bash", Doc: "The absolute path of the shell that runs a command which is text. The default is /bin/sh.",
@@ -44,9 +66,23 @@ var All = []*Key{
 		set: text(func(s *Settings) *string { return &s.Job.Command.Dir })},
 	{Name: "user", Kind: Text, Place: Above | Comment, Example: "www-data", Doc: "The user to run the command as; executord must be root. The default is executord's own user.",
 		set: text(func(s *Settings) *string { return &s.Job.Command.User })},
+	{Name: "umask", Kind: Text, Place: Above | Comment, Example: "027", Doc: "The permissions that files made by the command do not have, in octal digits. The default is that of executord.",
+		set: setUmask},
+	{Name: "nice", Kind: Integer, Place: Above | Comment, Example: "10", Doc: "The niceness of the command, -20 to 19. The default is that of executord.",
+		set: setNice},
+	{Name: "ionice", Kind: Text, Place: Above | Comment, Example: "idle", Doc: "The class of the command's input and output: idle, best-effort or realtime, the latter two with a level from 0 to 7 or without, as in best-effort 7.",
+		set: setIONice},
+	{Name: "rlimit", Kind: Limits, Place: Above | Comment, Example: "nofile=1024", Doc: "Limits of the command's processes, by their names of prlimit; a job's are added to those above all jobs.",
+		set: setLimits},
+	{Name: "priority", Kind: Text, Place: Above | Comment, Values: job.Priorities, Example: "high", Doc: "Which of the jobs that are due is begun first where there is no room for all. The default is normal.",
+		set: text(func(s *Settings) *string { return &s.Job.Priority })},
 	{Name: "notify", Kind: List, Place: Comment, Example: "ops", Doc: "The channels for this job, instead of those for all jobs; none for no channel.",
 		set: setNotify},
 	{Name: "env", Kind: Variables, Place: Above, Doc: "Variables of the command; a job's are added to those above all jobs."},
+	{Name: "env_file", Kind: List, Place: Above | Comment, Example: "/etc/shop.env", Doc: "A file with variables of the command, NAME=value a line, or several. Those of env win.",
+		set: setEnvFile},
+	{Name: "secret", Kind: Files, Place: Above | Comment, Example: "DB_PASSWORD=/run/secrets/db", Doc: "Variables of the command whose values are in files; a job's are added to those above all jobs.",
+		set: setSecret},
 }
 
 // unknown returns what is wrong with a value that is none of those that a key may have.
@@ -92,6 +128,88 @@ func duration(name string, field func(*Settings) *time.Duration) func(*Settings,
 	}
 }
 
+// number returns the function that sets a number of at most so much.
+func number(name string, most int, field func(*Settings) *int) func(*Settings, []string) *Wrong {
+	return func(s *Settings, values []string) *Wrong {
+		n, err := strconv.Atoi(values[0])
+		if err != nil || n > most {
+			return &Wrong{What: fmt.Sprintf("%s %s is too large", name, values[0]), Hint: fmt.Sprintf("write a number up to %d", most), Like: strconv.Itoa(most)}
+		}
+		*field(s) = n
+		return nil
+	}
+}
+
+func setOverlap(s *Settings, values []string) *Wrong {
+	overlap, err := job.ParseOverlap(values[0])
+	if err != nil {
+		like := job.Closest(values[0], []string{"skip", "queue", "replace"})
+		if strings.HasPrefix(values[0], string(job.AllowOverlap)) {
+			like = "allow 3"
+		}
+		return &Wrong{What: err.Error(), Hint: "choose one of them", Like: cmp.Or(like, "queue")}
+	}
+	s.Job.Overlap = overlap.String()
+	return nil
+}
+
+func setMisfire(s *Settings, values []string) *Wrong {
+	misfire, err := job.ParseMisfire(values[0])
+	if err != nil {
+		return &Wrong{What: err.Error(), Hint: "write once, skip or all, or how long ago a missed time may be", Like: cmp.Or(job.Closest(values[0], []string{"once", "skip"}), "2h")}
+	}
+	s.Job.Misfire = misfire.String()
+	return nil
+}
+
+func setGroup(s *Settings, values []string) *Wrong {
+	s.Job.Group = job.CanonicalName(values[0])
+	if !job.ValidName(s.Job.Group) {
+		return &Wrong{What: fmt.Sprintf("%q cannot be the name of a group", values[0]), Hint: "write one word", Like: "db"}
+	}
+	return nil
+}
+
+// setAfter sets the names of jobs. That there are such is known when all files are read.
+func setAfter(s *Settings, values []string) *Wrong {
+	s.Job.After = nil
+	for _, name := range values {
+		name = job.CanonicalName(name)
+		switch {
+		case !job.ValidName(name):
+			return &Wrong{What: fmt.Sprintf("%q cannot be the name of a job", name), Hint: "write the name of one", Like: "extract"}
+		case slices.Contains(s.Job.After, name):
+			return &Wrong{What: fmt.Sprintf("%s is there twice", name), Hint: "remove one of the two"}
+		}
+		s.Job.After = append(s.Job.After, name)
+	}
+	return nil
+}
+
+func setRetryWait(s *Settings, values []string) *Wrong {
+	wrong := duration("retry_wait", func(s *Settings) *time.Duration { return &s.Job.Retry.Wait })(s, values)
+	if wrong == nil && s.Job.Retry.Wait == 0 {
+		s.Job.Retry.Wait = -1 // none; 0 stands for the default
+	}
+	return wrong
+}
+
+func setRetryFactor(s *Settings, values []string) *Wrong {
+	wrong := number("retry_factor", 100, func(s *Settings) *int { return &s.Job.Retry.Factor })(s, values)
+	if wrong == nil && s.Job.Retry.Factor == 0 {
+		return &Wrong{What: "retry_factor is 0", Hint: "for waits that are all the same, write", Like: "1"}
+	}
+	return wrong
+}
+
+func setRetryMost(s *Settings, values []string) *Wrong {
+	wrong := duration("retry_max_wait", func(s *Settings) *time.Duration { return &s.Job.Retry.Most })(s, values)
+	if wrong == nil && s.Job.Retry.Most == 0 {
+		return &Wrong{What: "retry_max_wait is 0s", Hint: "set retry_wait to 0s for no wait at all, or write the longest", Like: "10m"}
+	}
+	return wrong
+}
+
 func isNumber(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)
 	return err == nil
@@ -106,6 +224,83 @@ func moment(name string, field func(*Settings) *string) func(*Settings, []string
 		*field(s) = values[0]
 		return nil
 	}
+}
+
+func setSuccessCodes(s *Settings, values []string) *Wrong {
+	s.Job.SuccessCodes = nil
+	for _, value := range values {
+		code, err := strconv.Atoi(value)
+		if err != nil || code > 255 {
+			return &Wrong{What: fmt.Sprintf("%s is no exit code", value), Hint: "write numbers from 0 to 255", Like: "0, 3"}
+		}
+		s.Job.SuccessCodes = append(s.Job.SuccessCodes, code)
+	}
+	return nil
+}
+
+func setUmask(s *Settings, values []string) *Wrong {
+	umask := values[0]
+	if _, err := job.ParseUmask(umask); err != nil {
+		return &Wrong{What: err.Error(), Hint: "write three octal digits", Like: "027"}
+	}
+	s.Job.Command.Umask = umask
+	return nil
+}
+
+func setNice(s *Settings, values []string) *Wrong {
+	nice, err := strconv.Atoi(values[0])
+	if err != nil || nice < -20 || nice > 19 {
+		return &Wrong{What: fmt.Sprintf("nice %s is out of range", values[0]), Hint: "write a number from -20 to 19", Like: "10"}
+	}
+	s.Job.Command.Nice = &nice
+	return nil
+}
+
+func setIONice(s *Settings, values []string) *Wrong {
+	if _, err := job.ParseIONice(values[0]); err != nil {
+		return &Wrong{What: err.Error(), Hint: "choose one of them", Like: "best-effort 7"}
+	}
+	s.Job.Command.IONice = values[0]
+	return nil
+}
+
+// setLimits adds to what stands above all jobs, in a list of its own.
+func setLimits(s *Settings, values []string) *Wrong {
+	for _, value := range values {
+		if _, _, err := job.ParseLimit(value); err != nil {
+			return &Wrong{What: err.Error(), Hint: "write the limits that are to be others", Like: "nofile=1024"}
+		}
+	}
+	s.Job.Command.Limits = slices.Concat(s.Job.Command.Limits, values)
+	return nil
+}
+
+func setEnvFile(s *Settings, values []string) *Wrong {
+	for _, value := range values {
+		if !job.IsAbs(value) {
+			return &Wrong{What: fmt.Sprintf("env_file %q is no absolute path", value), Hint: "write the whole path", Like: "/etc/shop.env"}
+		}
+	}
+	s.Job.Command.EnvFiles = values
+	return nil
+}
+
+// setSecret adds to what stands above all jobs, in a list of its own.
+func setSecret(s *Settings, values []string) *Wrong {
+	secrets := slices.Clone(s.Job.Command.Secrets)
+	for _, value := range values {
+		const like = "DB_PASSWORD=/run/secrets/db"
+		switch name, file, _ := strings.Cut(value, "="); {
+		case !job.ValidVariable(name):
+			return &Wrong{What: fmt.Sprintf("%q cannot be the name of a variable", name), Hint: "use letters, digits and _ only, and no digit first", Like: like}
+		case !job.IsAbs(file):
+			return &Wrong{What: fmt.Sprintf("the file of secret %s is %q, which is no absolute path", name, file), Hint: "write the path of a file that has the value", Like: like}
+		default:
+			secrets = append(secrets, name+"="+file)
+		}
+	}
+	s.Job.Command.Secrets = secrets
+	return nil
 }
 
 func setExcept(s *Settings, values []string) *Wrong {

@@ -14,6 +14,9 @@ func (c Command) Missing() error {
 	if err := missingDir(c.Dir); err != nil {
 		return err
 	}
+	if err := c.Setup.checkSystem(); err != nil {
+		return err
+	}
 	cmd, err := c.prepare()
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ type Command struct {
 	Dir   string   // working directory; "" means the caller's own
 	As    *User    // nil for the caller's own user
 	Stdin string   // standard input; "" means /dev/null
+	Setup Setup
 
 	// Timeout is how long the command may take, from when it is started: what it
 	// waits for others to be started does not count. Zero means no limit.
@@ -84,8 +85,11 @@ type Result struct {
 	Survived bool  // processes of the group could not even be killed
 }
 
-// OK reports whether the command did what it should.
-func (r Result) OK() bool { return r.Err == nil && r.Code == 0 && !r.Stopped }
+// Exited reports whether the command ended by itself, with an exit code.
+func (r Result) Exited() bool { return r.Err == nil && r.Signal == "" && !r.Stopped }
+
+// OK reports whether the command ended by itself with exit code 0.
+func (r Result) OK() bool { return r.Exited() && r.Code == 0 }
 
 // Supervisor starts processes and knows those that are alive. There should be
 // one in a program, since it waits for every child that it did not start when
@@ -186,16 +190,15 @@ type Stray struct {
 	Name string
 }
 
-// start starts cmd as the leader of a new process group, when it is its turn, and
+// start starts cmd, which is that of c, as the leader of a new process group, when it is its turn, and
 // returns it, the pipes to it, and the time of that. If ctx ends before, the error is that of ctx.
 //
 // The pipes are made then, too: of many commands that are due at once, those that wait would
 // have thousands of files open, which each start copies and closes.
 func (s *Supervisor) start(
-	ctx context.Context, cmd *exec.Cmd, stdin string, as *User,
+	ctx context.Context, cmd *exec.Cmd, command Command,
 ) (c *child, p *pipes, began time.Time, err error) {
 	cmd.SysProcAttr = newGroup()
-	as.take(cmd.SysProcAttr)
 	s.inside.put(cmd.SysProcAttr)
 	select {
 	case s.turn <- struct{}{}:
@@ -204,7 +207,15 @@ func (s *Supervisor) start(
 	}
 	defer func() { <-s.turn }()
 	began = time.Now()
-	if p, err = attach(cmd, stdin); err != nil {
+	if p, err = attach(cmd, command.Stdin); err != nil {
+		return nil, nil, time.Time{}, err
+	}
+	want := *cmd
+	if command.Setup.isZero() {
+		command.As.take(cmd.SysProcAttr)
+	} else if err = p.viaLauncher(cmd, command.Setup, command.As); err != nil {
+		p.closeChildEnds()
+		p.close()
 		return nil, nil, time.Time{}, err
 	}
 	s.setStarting()
@@ -213,7 +224,7 @@ func (s *Supervisor) start(
 	if err != nil {
 		s.started(nil)
 		p.close()
-		return nil, nil, time.Time{}, explain(err, cmd)
+		return nil, nil, time.Time{}, explain(err, &want)
 	}
 	c = &child{pid: cmd.Process.Pid, ended: make(chan struct{})}
 	if s.started(c) {
@@ -272,7 +283,7 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 	if err != nil {
 		return Result{Err: err}
 	}
-	child, pipes, began, err := s.start(ctx, cmd, c.Stdin, c.As)
+	child, pipes, began, err := s.start(ctx, cmd, c)
 	if err != nil {
 		if err == ctx.Err() {
 			return notStarted(ctx)
@@ -283,6 +294,11 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadlineCause(ctx, began.Add(c.Timeout), ErrTimeout)
 		defer cancel()
+	}
+	if err := pipes.launched(ctx, c); err != nil {
+		<-child.ended
+		pipes.close()
+		return Result{Err: err}
 	}
 	r := run{Supervisor: s, group: child.pid, Result: Result{Began: began}}
 	observing := pipes.copy(c.Stdin, o, func() { o.Started(child.pid, began) })

@@ -35,12 +35,14 @@ func Parse(file string, data []byte) (job.File, error) {
 
 	var jobs []job.Job
 	var channels []notify.Spec
+	var groups []job.Group
 	if len(data) > maxSize {
 		report.Mistake(1, "choose a job file", "the file is larger than a megabyte, the most that a job file may have")
 	} else {
 		d := decoder{report: &report, named: make(map[string]int)}
 		root := read(&report, data)
 		channels = d.channels(root.table["notify"])
+		groups = d.groups(root.table["group"])
 		jobs = d.file(root)
 	}
 
@@ -49,7 +51,7 @@ func Parse(file string, data []byte) (job.File, error) {
 	if f.Notes, err = report.Close(); err != nil {
 		return f, err
 	}
-	f.Jobs, f.Channels = jobs, channels
+	f.Jobs, f.Channels, f.Groups = jobs, channels, groups
 	return f, nil
 }
 
@@ -62,16 +64,16 @@ type decoder struct {
 
 var (
 	jobKeys = keys.Names(0)
-	topKeys = append([]string{"job", "notify"}, keys.Names(keys.Above)...)
+	topKeys = append([]string{"job", "notify", "group"}, keys.Names(keys.Above)...)
 )
 
 func (d *decoder) file(root *node) []job.Job {
 	defaults := keys.Defaults()
 	for _, key := range root.keys {
 		switch value := root.table[key]; {
-		case slices.Contains(topKeys[2:], key):
+		case slices.Contains(topKeys[3:], key):
 			d.set(&defaults, keys.Find(key), value)
-		case key != "job" && key != "notify":
+		case !slices.Contains(topKeys[:3], key):
 			d.unknownAtTop(key, value)
 		}
 	}

@@ -67,6 +67,8 @@ timeout = "1h"
 jitter = "1m"
 shell = "/bin/bash"
 dir = "/srv"
+env_file = "/etc/env"
+secret.A = "/run/a"
 [env]
 A = "1"
 B = "2"
@@ -81,16 +83,20 @@ timezone = ""
 shell = "/bin/sh"
 dir = ""
 jitter = "0s"
+env_file = []
+secret = { B = "/run/b" }
 [job.env]
 B = "3"
 `)
 	a, b := f.Jobs[0], f.Jobs[1]
 	if a.Timeout != time.Hour || a.Jitter != time.Minute || a.Command.Shell != "/bin/bash" || a.Command.Dir != "/srv" ||
-		a.Schedule.Location().String() != "Asia/Tokyo" || !slices.Equal(a.Command.Env, []string{"A=1", "B=2"}) {
+		a.Schedule.Location().String() != "Asia/Tokyo" || !slices.Equal(a.Command.Env, []string{"A=1", "B=2"}) ||
+		!slices.Equal(a.Command.EnvFiles, []string{"/etc/env"}) || !slices.Equal(a.Command.Secrets, []string{"A=/run/a"}) {
 		t.Errorf("got %+v", a)
 	}
 	if b.Timeout != 0 || b.Jitter != 0 || b.Command.Shell != "/bin/sh" || b.Command.Dir != "" ||
-		b.Schedule.Location() != time.Local || !slices.Equal(b.Command.Env, []string{"A=1", "B=2", "B=3"}) {
+		b.Schedule.Location() != time.Local || !slices.Equal(b.Command.Env, []string{"A=1", "B=2", "B=3"}) ||
+		len(b.Command.EnvFiles) > 0 || !slices.Equal(b.Command.Secrets, []string{"A=/run/a", "B=/run/b"}) {
 		t.Errorf("got %+v", b)
 	}
 }
@@ -120,7 +126,7 @@ func TestParseMistakes(t *testing.T) {
 1: the job has no command | add one, such as: command = "backup --all"`},
 		{"unknown key", least + "comand = 'y'", `5: there is no key "comand" | did you mean command?`},
 		{"misspelled key is not missing too", "[[job]]\nname='a'\nschedul='@daily'\ncommand='x'", `3: there is no key "schedul" | did you mean schedule?`},
-		{"unlike any key", least + "colour = 'red'", `5: there is no key "colour" | remove it; known are name, schedule, command, url, method, headers, body, expect, sql, dsn, stdin, progress, timezone, cron, from, until, except, timeout, jitter, shell, dir, user, notify, env`},
+		{"unlike any key", least + "colour = 'red'", `5: there is no key "colour" | remove it; known are ` + strings.Join(jobKeys, ", ")},
 		{"key of a job above all", "name = 'a'\n" + least, `1: "name" is above all jobs, but belongs to one job | put it below a line [[job]]`},
 		{"one bracket", "[job]\nname = \"a\"\nschedule = \"@daily\"\ncommand = \"x\"", "1: [job] is one table, but jobs are a list | write [[job]], with two brackets"},
 		{"one bracket twice", strings.Repeat("[job]\nname='a'\nschedule='@daily'\ncommand='x'\n", 2), "1: [job] is one table, but jobs are a list | write [[job]], with two brackets\n5: [job] has one bracket, so there can be only one | write [[job]] for every job"},
@@ -129,6 +135,44 @@ func TestParseMistakes(t *testing.T) {
 		{"number for a duration", least + "timeout = 30", `5: timeout is a number without a unit | write it with its unit: timeout = "30s"`},
 		{"text for a duration", least + "timeout = 'soon'", `5: timeout "soon" is not a duration | write numbers with the units h, m, s or ms: timeout = "1h30m"`},
 		{"negative duration", least + "jitter = '-1s'", `5: jitter "-1s" is negative | write a positive duration, or for no jitter: jitter = "0s"`},
+		{"text for a code", least + "success_codes = '3'", `5: success_codes is text, but has to be a number | write a number without quotes, such as: success_codes = [0, 3]`},
+		{"text among codes", least + "success_codes = [0, '3']", `5: a value of success_codes is text, but has to be a number | write numbers without quotes, such as: success_codes = [0, 3]`},
+		{"no code", least + "success_codes = [0, 256]", `5: 256 is no exit code | write numbers from 0 to 255: success_codes = [0, 3]`},
+		{"negative code", least + "success_codes = -1", `5: success_codes "-1" is not a whole number | write digits alone: success_codes = [0, 3]`},
+		{"no codes", least + "success_codes = []", `5: success_codes has no number | write one, or several: success_codes = [0, 3]`},
+		{"no table of secrets", least + "secret = '/run/secrets/db'", `5: secret is text, but has to be a table | write a table, such as: secret.DB_PASSWORD = "/run/secrets/db"`},
+		{"a secret that is no file", least + "secret.DB = 'hunter2'", `5: the file of secret DB is "hunter2", which is no absolute path | write the path of a file that has the value: secret.DB_PASSWORD = "/run/secrets/db"`},
+		{"a secret without a name", least + "secret.'a b' = '/x'", `5: "a b" cannot be the name of a variable | use letters, digits and _ only, and no digit first: secret.DB_PASSWORD = "/run/secrets/db"`},
+		{"number for a secret", least + "secret.PIN = 1234", `5: secret.PIN is a number, but has to be text | write text in quotes, such as: secret.PIN = "/run/secrets/pin"`},
+		{"env_file of no place", least + "env_file = ['/a', 'b']", `5: env_file "b" is no absolute path | write the whole path: env_file = "/etc/shop.env"`},
+		{"umask of no digits", least + "umask = 'u=rwx'", `5: umask "u=rwx" is none | write three octal digits: umask = "027"`},
+		{"umask of other bits", least + "umask = '1777'", `5: umask "1777" is none | write three octal digits: umask = "027"`},
+		{"number for a umask", least + "umask = 27", `5: umask is a number, but has to be text | write text in quotes, such as: umask = "027"`},
+		{"too many retries", least + "retries = 101", `5: retries 101 is too large | write a number up to 100: retries = 100`},
+		{"no factor", least + "retry_factor = 0", `5: retry_factor is 0 | for waits that are all the same, write: retry_factor = 1`},
+		{"no longest wait", least + "retry_max_wait = '0s'", `5: retry_max_wait is 0s | set retry_wait to 0s for no wait at all, or write the longest: retry_max_wait = "10m"`},
+		{"misspelled overlap", least + "overlap = 'skipp'", `5: overlap "skipp" is none of skip, queue, replace and allow with a number | choose one of them: overlap = "skip"`},
+		{"allow without a number", least + "overlap = 'allow'", `5: overlap "allow" does not say how many runs are allowed at a time, 1 to 100 | choose one of them: overlap = "allow 3"`},
+		{"allow too many", least + "overlap = 'allow 101'", `5: overlap "allow 101" does not say how many runs are allowed at a time, 1 to 100 | choose one of them: overlap = "allow 3"`},
+		{"misspelled misfire", least + "misfire = 'onec'", `5: misfire "onec" is none of once, skip and all, and no duration | write once, skip or all, or how long ago a missed time may be: misfire = "once"`},
+		{"short misfire", least + "misfire = '10ms'", `5: misfire "10ms" is too short: what begins as late as that is seldom missed | write once, skip or all, or how long ago a missed time may be: misfire = "2h"`},
+		{"group above all", "group = 'db'\n" + least, "1: group is text above all jobs, where groups are tables | write [group.db], with a name of your choice, and below it: limit = 2"},
+		{"group without a limit", "[group.db]\n" + least, "1: group.db has no limit | add how many jobs of it may run at a time: limit = 2"},
+		{"group of another limit", "[group.db]\nlimit = 0\n" + least, "2: the limit of group.db is none | write a number from 1 to 1000, without quotes: limit = 2"},
+		{"text for a limit", "[group.db]\nlimit = '2'\n" + least, "2: the limit of group.db is none | write a number from 1 to 1000, without quotes: limit = 2"},
+		{"misspelled limit", "[group.db]\nlimits = 2\n" + least, `2: there is no key "limits" | did you mean limit?`},
+		{"group of blanks", "[group.'a b']\nlimit = 2\n" + least, `1: "a b" cannot be the name of a group | ` + job.NameHint},
+		{"group of no name", least + "group = ''", `5: "" cannot be the name of a group | write one word: group = "db"`},
+		{"after of blanks", least + "after = 'a b'", `5: "a b" cannot be the name of a job | write the name of one: after = "extract"`},
+		{"after twice", least + "after = ['b', 'b']", `5: b is there twice | remove one of the two`},
+		{"misspelled after_on", least + "after_on = 'sucess'", `5: after_on "sucess" is not one of success, failure, either | did you mean: after_on = "success"`},
+		{"too nice", least + "nice = 20", `5: nice 20 is out of range | write a number from -20 to 19: nice = 10`},
+		{"text for nice", least + "nice = '5'", `5: nice is text, but has to be a number | write a number without quotes, such as: nice = 10`},
+		{"ionice of no class", least + "ionice = 'low'", `5: ionice "low" is none of idle, best-effort and realtime, the latter two with a level from 0 to 7 | choose one of them: ionice = "best-effort 7"`},
+		{"limit of no name", least + "rlimit.files = 10", `5: there is no rlimit "files"; there are as, core, cpu, data, fsize, memlock, nofile, nproc, stack | write the limits that are to be others: rlimit.nofile = 1024`},
+		{"limit of no number", least + "rlimit = { as = '2 GB' }", `5: rlimit as=2 GB is no number, with K, M, G or T or without, and not unlimited | write the limits that are to be others: rlimit.nofile = 1024`},
+		{"truth for a limit", least + "rlimit.core = false", `5: rlimit.core is true or false, but has to be text | write text in quotes, such as: rlimit.core = "512M"`},
+		{"misspelled priority", least + "priority = 'hihg'", `5: priority "hihg" is not one of low, normal, high | did you mean: priority = "high"`},
 		{"number for text", "[[job]]\nname=1\nschedule='@daily'\ncommand='x'", `2: name is a number, but has to be text | write text in quotes, such as: name = "backup"`},
 		{"bad name", "[[job]]\nname='a b'\nschedule='@daily'\ncommand='x'", `2: "a b" cannot be the name of a job | ` + job.NameHint},
 		{"name twice", least + least, `6: the name "a" is already used in line 2 | choose another name for one of the two`},
@@ -156,7 +200,7 @@ func TestParseMistakes(t *testing.T) {
 		{"open list", "[[job]]\nname='a'\nschedule='@daily'\ncommand=['x',\n'y'\n[[job]]\nname='b'\nschedule='@daily'\ncommand='x'", "6: expected ',' or ']' after array value (in the value that begins in line 4) | put a comma between values, and close the list with ]"},
 		{"open text", "[[job]]\nname='a'\nschedule='@daily'\ncommand='''x\ny", "5: multiline literal string not terminated by ''' (in the value that begins in line 4) | close it with the same three quotes"},
 		{"many parts", strings.Repeat("a.", 100) + "a = 1\n" + least, "1: a key has more than 100 parts | remove it: no key has more than two\n" +
-			`1: there is no key "a" | remove it; known are job, notify, timezone, cron, from, until, except, timeout, jitter, shell, dir, user, env`},
+			`1: there is no key "a" | remove it; known are ` + strings.Join(topKeys, ", ")},
 		{"crontab line", "* * * * * x\n" + least, "1: invalid character at start of key: U+002A '*' | begin a comment with #, and write everything else as key = \"text\""},
 		{"bytes that are no text", "# \xff\n" + least, "1: invalid UTF-8 character in comment | save the file as UTF-8"},
 	}

@@ -32,16 +32,29 @@ func (d *decoder) values(key *keys.Key, value *node) (values []string, ok bool) 
 	switch {
 	case value.kind == broken:
 		return nil, false
-	case key.Kind == keys.Truth && value.kind == truth, key.Kind == keys.Number && value.kind == number,
+	case key.Kind == keys.Truth && value.kind == truth, (key.Kind == keys.Number || key.Kind == keys.Integer) && value.kind == number,
 		key.Kind == keys.Duration && value.kind == number: // which has no unit, and is wrong
 		return []string{value.text}, true
+	case key.Kind == keys.Numbers && value.kind == number:
+		return []string{value.text}, true
+	case key.Kind == keys.Numbers && value.kind == array:
+		for _, item := range value.items {
+			if item.kind != number {
+				d.report.Mistake(item.line, "write numbers without quotes, such as: "+written(key, key.Example), "a value of %s is %s, but has to be a number", key.Name, item.kind)
+				return nil, false
+			}
+			values = append(values, item.text)
+		}
+		return values, true
 	case key.Kind == keys.Truth:
 		hint := fmt.Sprintf("write %s = true, or false, without quotes", key.Name)
 		d.report.Mistake(value.line, hint, "%s is %s, but has to be true or false", key.Name, value.kind)
 		return nil, false
-	case key.Kind == keys.Number:
+	case key.Kind == keys.Number || key.Kind == keys.Integer || key.Kind == keys.Numbers:
 		d.report.Mistake(value.line, "write a number without quotes, such as: "+written(key, key.Example), "%s is %s, but has to be a number", key.Name, value.kind)
 		return nil, false
+	case key.Kind == keys.Files || key.Kind == keys.Limits:
+		return d.pairs(key, value)
 	case key.Kind == keys.List && value.kind == array:
 		for _, item := range value.items {
 			text, fine := d.text("a value of "+key.Name, item, "")
@@ -56,10 +69,43 @@ func (d *decoder) values(key *keys.Key, value *node) (values []string, ok bool) 
 	return []string{text}, ok
 }
 
+// pairs returns NAME=value for each line of a table.
+func (d *decoder) pairs(key *keys.Key, value *node) (values []string, ok bool) {
+	if value.kind != table {
+		d.report.Mistake(value.line, "write a table, such as: "+written(key, key.Example), "%s is %s, but has to be a table", key.Name, value.kind)
+		return nil, false
+	}
+	for _, name := range value.keys {
+		if v := value.table[name]; key.Kind == keys.Limits && v.kind == number {
+			values = append(values, name+"="+v.text)
+			continue
+		}
+		like := "/run/secrets/" + strings.ToLower(name)
+		if key.Kind == keys.Limits {
+			like = "512M"
+		}
+		file, fine := d.text(key.Name+"."+name, value.table[name], fmt.Sprintf("%s.%s = %q", key.Name, name, like))
+		if !fine {
+			return nil, false
+		}
+		values = append(values, name+"="+file)
+	}
+	return values, true
+}
+
 // written returns how a value is written in TOML.
 func written(key *keys.Key, value string) string {
-	if key.Kind == keys.Truth || key.Kind == keys.Number {
+	switch key.Kind {
+	case keys.Truth, keys.Number, keys.Integer:
 		return key.Name + " = " + value
+	case keys.Numbers:
+		return key.Name + " = [" + value + "]"
+	case keys.Limits:
+		name, number, _ := strings.Cut(value, "=")
+		return fmt.Sprintf("%s.%s = %s", key.Name, name, number)
+	case keys.Files:
+		name, file, _ := strings.Cut(value, "=")
+		return fmt.Sprintf("%s.%s = %q", key.Name, name, file)
 	}
 	return fmt.Sprintf("%s = %q", key.Name, value)
 }

@@ -87,6 +87,9 @@ func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 		at = at.In(e.Spec.Location())
 		j.Next = &at
 	}
+	if len(e.Spec.After) > 0 {
+		j.Words = strings.TrimPrefix(j.Words+", and after "+strings.Join(e.Spec.After, ", "), ", and ")
+	}
 	if last != nil {
 		r := Ended(e, *last)
 		j.Last = &r
@@ -110,7 +113,8 @@ func words(s catalog.Spec) string {
 func Ended(e catalog.Entry, r durable.Run) Run {
 	loc := e.Spec.Location()
 	return Run{
-		Namespace: e.Namespace, Job: e.Name, Run: r.Seq, Due: r.Occurrence.In(loc), Attempt: r.Attempt,
+		Namespace: e.Namespace, Job: e.Name, Run: r.Seq, Due: r.Occurrence.In(loc),
+		Attempt: r.Attempt + max(catalog.ParseLabel(r.Label).Attempts-1, 0),
 		Started: r.Started.In(loc), Finished: r.Finished.In(loc), Took: r.Finished.Sub(r.Started).Seconds(),
 		Outcome: Outcome(r), Node: r.Node, Error: Reason(r.Error), Stderr: Written(r.Error),
 	}
@@ -137,6 +141,9 @@ func Current(e catalog.Entry, now time.Time) (Run, bool) {
 func Outcome(r durable.Run) string {
 	switch r.Verdict {
 	case durable.RunSucceeded:
+		if r.Label == catalog.Apart {
+			return catalog.Apart
+		}
 		return "ok"
 	case durable.RunFailed:
 		if strings.HasPrefix(r.Error, "timeout: ") {
@@ -147,6 +154,11 @@ func Outcome(r durable.Run) string {
 		}
 		if strings.HasPrefix(r.Error, "canceled: ") { // the run alone, and not its job
 			return "canceled"
+		}
+		for _, word := range []string{"missed", "replaced"} {
+			if strings.HasPrefix(r.Error, word+": ") {
+				return word
+			}
 		}
 	case durable.RunSnoozed:
 		return cmp.Or(cutOutcome(r.Error), r.Verdict.String())

@@ -1,0 +1,72 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+)
+
+// trigger has the jobs run that run after this one, and do so after such an end. It tries again while the store does
+// not answer, until ctx ends. An error says that the run has to be begun again, since others wait for its end.
+func (r *run) trigger(ctx context.Context, o outcome) error {
+	if o != ok && o != failed && o != timeout && o != notStarted {
+		return nil
+	}
+	d := r.entry.daemon
+	for _, next := range r.job.Next {
+		if !next.Follows(o == ok) {
+			continue
+		}
+		for tries := 1; ; tries++ {
+			err := d.mark(ctx, next.Job, r.job.Name)
+			if err == nil {
+				break
+			}
+			if tries == 1 {
+				r.log.Error("job after it not begun yet", "next", next.Job, "reason", err.Error())
+			}
+			select {
+			case <-time.After(min(time.Duration(tries)*100*time.Millisecond, 2*time.Second)):
+			case <-ctx.Done():
+				return &cut{text: fmt.Sprintf("%s: %s, which runs after it, could not be begun", outcomeAt(ctx), next.Job)}
+			}
+		}
+	}
+	return nil
+}
+
+// outcomeAt returns the outcome of a run that ctx has interrupted.
+func outcomeAt(ctx context.Context) outcome {
+	return new(run).outcomeOf(process.Result{Stopped: true, Cause: context.Cause(ctx)})
+}
+
+// mark sets the mark of one job by another.
+func (d *Daemon) mark(ctx context.Context, name, by string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return catalog.SetMark(ctx, d.catalog.Jobs, d.Store, d.Store.Namespace, name, by)
+}
+
+// takeMarks removes the marks of a run that is after other jobs. It is an error if some are missing: the run before was
+// after them already.
+func (r *handled) takeMarks(ctx context.Context) error {
+	if len(r.job.After) == 0 || r.scheduled() {
+		return nil
+	}
+	d := r.entry.daemon
+	marks, err := catalog.ListMarks(ctx, d.Store, d.Store.Namespace, r.job.Name)
+	if err == nil && !marks.Complete(r.job.After) && !r.begunBefore() {
+		return catalog.ErrIdle
+	}
+	if err == nil {
+		err = marks.Remove(ctx, d.catalog.Jobs)
+	}
+	if err != nil {
+		return &cut{string(delayed) + ": " + err.Error(), time.Second}
+	}
+	r.extra = append(r.extra, "EXECUTORD_AFTER="+marks.String())
+	return nil
+}

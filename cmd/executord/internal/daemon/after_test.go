@@ -1,0 +1,194 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+)
+
+// linked reads a crontab, and tells its jobs which others run after them.
+func linked(t *testing.T, tab string) job.File {
+	t.Helper()
+	file := parse(t, tab)
+	for _, j := range file.Jobs {
+		for _, name := range j.After {
+			for i := range file.Jobs {
+				if file.Jobs[i].Name == name {
+					file.Jobs[i].Next = append(file.Jobs[i].Next, job.Next{Job: j.Name, On: j.AfterOn})
+				}
+			}
+		}
+	}
+	return file
+}
+
+// scripted are commands of the form "CODE DURATION", which note when they begin, by the names of their jobs.
+type scripted struct {
+	mu    sync.Mutex
+	began time.Time
+	runs  []string // as "b 1h0m5s after a"
+}
+
+func (s *scripted) run(ctx context.Context, c process.Command, o process.Observer) process.Result {
+	var code int
+	var takes time.Duration
+	text, duration, _ := strings.Cut(c.Args[2], " ")
+	fmt.Sscan(text, &code)
+	takes, err := time.ParseDuration(duration)
+	if err != nil {
+		panic(err)
+	}
+	name, _ := process.Variable(c.Env, "EXECUTORD_JOB")
+	line := name + " " + time.Since(s.began).Round(time.Second).String()
+	if after, ok := process.Variable(c.Env, "EXECUTORD_AFTER"); ok {
+		line += " after " + after
+	}
+	s.mu.Lock()
+	s.runs = append(s.runs, line)
+	s.mu.Unlock()
+	began := time.Now()
+	o.Started(1, began)
+	timer := time.NewTimer(takes)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return process.Result{Began: began, Code: code}
+	case <-ctx.Done():
+		return process.Result{Began: began, Stopped: true, Cause: context.Cause(ctx), Code: -1, Signal: "SIGTERM"}
+	}
+}
+
+// A job runs after another, if that has ended as it needs, and at no other time.
+func TestAfterRunsByEnd(t *testing.T) {
+	for _, test := range []struct {
+		on   string
+		code int
+		runs bool
+	}{{"", 0, true}, {"", 1, false}, {"success", 1, false}, {"failure", 1, true}, {"failure", 0, false}, {"either", 0, true}, {"either", 1, true}} {
+		for _, store := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				on := ""
+				if test.on != "" {
+					on = "# after_on: " + test.on + "\n"
+				}
+				c := Config{File: linked(t, fmt.Sprintf("# name: b\n# after: a\n%s@after 0 1s\n# name: a\n@every 1h %d 10s\n", on, test.code))}
+				if store {
+					c.Store = shared(t)
+				}
+				s := &scripted{began: time.Now()}
+				h := beginWith(t, c, s.run)
+				time.Sleep(2*time.Hour + time.Minute)
+				sum := h.end()
+				want := []string{"a 1h0m0s", "b 1h0m10s after a", "a 2h0m0s", "b 2h0m10s after a"}
+				if !test.runs {
+					want = []string{"a 1h0m0s", "a 2h0m0s"}
+				}
+				if !reflect.DeepEqual(s.runs, want) || sum.Runs != len(want) || sum.Missed != 0 {
+					t.Errorf("on %q, exit code %d: %q, %+v", test.on, test.code, s.runs, sum)
+				}
+			})
+		}
+	}
+}
+
+// A job that is after several runs once when all of them have, however often each.
+func TestAfterAllOfSeveral(t *testing.T) {
+	const tab = "# name: c\n# after: a, b\n@after 0 1s\n# name: a\n@every 1h 0 10s\n# name: b\n@every 150m 0 10s\n"
+	want := []string{"a 1h0m0s", "a 2h0m0s", "b 2h30m0s", "c 2h30m10s after a b", "a 3h0m0s", "a 4h0m0s"}
+	for daemons := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			c := Config{File: linked(t, tab)}
+			if daemons > 0 {
+				c.Store = shared(t)
+			}
+			s := &scripted{began: time.Now()}
+			var all []*harness
+			for range max(daemons, 1) {
+				all = append(all, beginWith(t, c, s.run))
+			}
+			time.Sleep(4*time.Hour + 30*time.Minute)
+			for _, h := range all {
+				h.end()
+			}
+			if !reflect.DeepEqual(s.runs, want) {
+				t.Errorf("%d daemons: %q", daemons, s.runs)
+			}
+		})
+	}
+}
+
+// What has ended before a daemon did counts for the next one.
+func TestAfterHoldsOverRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := Config{File: linked(t, "# name: c\n# after: a, b\n@after 0 1s\n# name: a\n@every 1h 0 10s\n# name: b\n@every 90m 0 10s\n"), Store: shared(t)}
+		s := &scripted{began: time.Now()}
+		h := beginWith(t, c, s.run)
+		time.Sleep(time.Hour + 10*time.Minute)
+		h.end()
+		h = beginWith(t, c, s.run)
+		time.Sleep(30 * time.Minute)
+		h.end()
+		if want := []string{"a 1h0m0s", "b 1h30m0s", "c 1h30m10s after a b"}; !reflect.DeepEqual(s.runs, want) {
+			t.Errorf("%q", s.runs)
+		}
+	})
+}
+
+// A job whose predecessor ends during its run runs once more.
+func TestAfterDuringRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{began: time.Now()}
+		h := beginWith(t, Config{File: linked(t, "# name: b\n# after: a\n@after 0 150m\n# name: a\n@every 1h 0 1m\n")}, s.run)
+		time.Sleep(6 * time.Hour)
+		h.end()
+		want := []string{"a 1h0m0s", "b 1h1m0s after a", "a 2h0m0s", "a 3h0m0s", "b 3h31m1s after a", "a 4h0m0s", "a 5h0m0s"} // of what is due, a node asks once a second
+		if !reflect.DeepEqual(s.runs[:len(want)], want) {
+			t.Errorf("%q", s.runs)
+		}
+	})
+}
+
+// What somebody asks for is run, whether others have ended or not, and counts for that run alone; what is due for no
+// reason is not.
+func TestAfterRunNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := Config{File: linked(t, "# name: c\n# after: a, b\n@after 0 30m\n# name: a\n@every 1h 0 10s\n# name: b\n@every 10h 0 10s\n"), Store: shared(t)}
+		s := &scripted{began: time.Now()}
+		h := beginWith(t, c, s.run)
+		time.Sleep(10 * time.Minute)
+		runNow := func() {
+			e, _, err := h.Find(t.Context(), "c")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := catalog.RunNow(t.Context(), h.Durable(), h.Store, e); err != nil {
+				t.Error(err)
+			}
+		}
+		runNow()
+		time.Sleep(time.Minute)
+		runNow() // it is running
+		time.Sleep(3 * time.Hour)
+		e, _, err := h.Find(t.Context(), "c")
+		if err != nil || !e.Next(time.Now()).IsZero() {
+			t.Errorf("next %v, error %v", e.Next(time.Now()), err)
+		}
+		if _, err := h.Durable().Reschedule(t.Context(), e.ID, time.Now()); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute)
+		sum := h.end()
+		if want := []string{"c 10m0s after ", "a 1h0m0s", "a 2h0m0s", "a 3h0m0s"}; !reflect.DeepEqual(s.runs, want) || sum.Runs != len(want) {
+			t.Errorf("%q, %+v", s.runs, sum)
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/durable"
+)
+
+// beside runs the command of a job that allows several runs at a time. When the job is due again, and there is room for
+// one more run, the run is let go: it goes on in this daemon, and for the store it is over, since a row of the store
+// runs once at a time.
+//
+// A row of its own for each run lost: it would be another job for all that lists them, and its history another one.
+func (r *handled) beside(ctx context.Context) error {
+	d := r.entry.daemon
+	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	bound := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	type end struct {
+		result process.Result
+		outcome
+		err error // of the jobs after it
+	}
+	ended := make(chan end, 1)
+	d.apart.Go(func() {
+		defer cancel(nil)
+		defer context.AfterFunc(d.stopping, func() { cancel(executor.ErrShutdown) })()
+		result, o := r.execute(own, func(outcome) int { return 0 })
+		ended <- end{result, o, r.trigger(own, o)}
+	})
+	times := catalog.Times(r.row)
+	for {
+		changed := r.entry.runsChanged()
+		wait := time.Duration(-1) // until the job is due again
+		if times != nil {
+			if next := times.Next(r.row.Occurrence); !next.IsZero() {
+				wait = max(next.Sub(r.now())+time.Microsecond, 0)
+			}
+		}
+		if wait == 0 && r.entry.read().Running < r.overlap.Most && d.leaving.Err() == nil && bound() {
+			r.letGo.Store(true)
+			durable.SetLabel(ctx, catalog.Apart)
+			return nil
+		}
+		var due <-chan time.Time
+		if wait > 0 {
+			due = time.After(min(wait, 30*time.Second)) // the clock may be set meanwhile
+		}
+		select {
+		case e := <-ended:
+			if e.err != nil {
+				return e.err
+			}
+			r.label(ctx, e.outcome)
+			return r.verdict(e.result, e.outcome)
+		case <-due:
+		case <-changed:
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package daemon
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// lines returns how many lines of the log have a text.
+func (h *harness) lines(text string) int { return len(h.logged(text)) }
+
+// begun returns when the runs began, since the daemon did.
+func (h *harness) begun() (all []time.Duration) {
+	for _, line := range h.logged("run started") {
+		at, err := time.Parse(time.RFC3339Nano, strings.TrimPrefix(strings.Fields(line)[0], "time="))
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		all = append(all, at.Sub(h.began).Round(time.Second))
+	}
+	return all
+}
+
+// What becomes of a due time during a run is what the job's overlap says.
+func TestOverlapPolicies(t *testing.T) {
+	s := time.Second
+	for _, test := range []struct {
+		overlap, command string
+		want             []time.Duration
+		end              string // of the first run
+	}{
+		{"skip", "sleep 90s", []time.Duration{60 * s, 180 * s, 300 * s}, "outcome=ok"},
+		{"queue", "sleep 90s", []time.Duration{60 * s, 150 * s, 240 * s, 330 * s}, "outcome=ok"},
+		{"queue", "sleep 150s", []time.Duration{60 * s, 210 * s, 360 * s}, "outcome=ok"},
+		{"replace", "sleep 90s", []time.Duration{60 * s, 120 * s, 180 * s, 240 * s, 300 * s, 360 * s}, "outcome=replaced"},
+		{"replace", "sleep 30s", []time.Duration{60 * s, 120 * s, 180 * s, 240 * s, 300 * s, 360 * s}, "outcome=ok"},
+		{"allow 2", "sleep 90s", []time.Duration{60 * s, 120 * s, 180 * s, 240 * s, 300 * s, 360 * s}, "outcome=ok"},
+		{"allow 2", "sleep 150s", []time.Duration{60 * s, 120 * s, 210 * s, 270 * s, 360 * s}, "outcome=ok"},
+		{"allow 3", "sleep 150s", []time.Duration{60 * s, 120 * s, 180 * s, 240 * s, 300 * s, 360 * s}, "outcome=ok"},
+	} {
+		for _, store := range []bool{false, true} {
+			t.Run(fmt.Sprint(test.overlap, ", ", test.command, ", ", store), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := Config{File: parse(t, "# name: a\n# overlap: \""+test.overlap+"\"\n@every 1m "+test.command+"\n")}
+					if store {
+						c.Store = shared(t)
+					}
+					h := begin(t, c)
+					time.Sleep(6*time.Minute + 10*time.Second)
+					sum := h.end()
+					if got := h.begun(); !reflect.DeepEqual(got, test.want) {
+						t.Errorf("begun after %v, want %v", got, test.want)
+					}
+					if lines := h.logged("run ended"); len(lines) != len(test.want) || !strings.Contains(lines[0], test.end) {
+						t.Errorf("%q", lines)
+					}
+					if !store && sum.Runs+sum.Skipped+sum.Missed != 6 || sum.Runs != len(test.want) {
+						t.Errorf("%+v", sum)
+					}
+				})
+			})
+		}
+	}
+}
+
+// Runs that were let go are ended with the daemon, as all others.
+func TestOverlapAllowedRunsEndWithDaemon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := begin(t, Config{File: parse(t, "# name: a\n# overlap: \"allow 5\"\n@every 1m sleep 1h\n")})
+		time.Sleep(3*time.Minute + time.Second)
+		h.drain(errPatience)
+		time.Sleep(10 * time.Minute)
+		if n := h.lines("run ended"); n != 0 {
+			t.Errorf("%d runs have ended in the drain", n)
+		}
+		h.stop(errPatience)
+		<-h.done
+		if n := h.lines("outcome=stopped"); n != 3 || h.sum.Interrupted != 3 {
+			t.Errorf("%d runs were stopped, %+v", n, h.sum)
+		}
+	})
+}
+
+// What becomes of due times without a daemon is what the job's misfire says.
+func TestMisfirePolicies(t *testing.T) {
+	for _, test := range []struct {
+		keys   string
+		away   time.Duration // before which it ran once
+		want   int           // runs of the second daemon, in 30 minutes
+		missed int
+	}{
+		{"# misfire: once", 4*time.Hour + 29*time.Minute, 1, 3},
+		{"# misfire: skip", 4*time.Hour + 29*time.Minute, 0, 4},
+		{"# misfire: skip", 3*time.Hour + time.Minute + 30*time.Second, 0, 3},
+		{"# misfire: skip", 3*time.Hour + 30*time.Second, 1, 2},
+		{"# misfire: 20m", 4*time.Hour + 29*time.Minute, 0, 4},
+		{"# misfire: 1h", 4*time.Hour + 29*time.Minute, 1, 3},
+		{"# misfire: all\n# overlap: queue", 4*time.Hour + 29*time.Minute, 4, 0},
+		{"# misfire: skip\n# overlap: queue", 4*time.Hour + 29*time.Minute, 0, 4},
+		{"# misfire: skip\n# overlap: \"allow 2\"", 4*time.Hour + 29*time.Minute, 0, 4},
+	} {
+		t.Run(strings.ReplaceAll(test.keys, "\n", ""), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := Config{File: parse(t, "# name: a\n"+test.keys+"\n@every 1h sleep 1s\n"), Store: shared(t)}
+				h := begin(t, c)
+				time.Sleep(time.Hour + time.Second)
+				h.end()
+				time.Sleep(test.away - time.Second)
+				h = begin(t, c)
+				time.Sleep(20 * time.Minute)
+				runs, _, err := h.Runs(t.Context(), "a", 10)
+				sum := h.end()
+				if sum.Runs != test.want || sum.Missed != test.missed || err != nil {
+					t.Errorf("%+v, error %v; want %d runs and %d missed", sum, err, test.want, test.missed)
+				}
+				if test.want == 0 && (runs[0].Outcome != "missed" || !strings.Contains(runs[0].Error, "by its misfire does not")) {
+					t.Errorf("the last run is %+v", runs[0])
+				}
+			})
+		})
+	}
+}
+
+// A run that its daemon could not end is begun again by the next one, however late: it was not missed.
+func TestMisfireSparesInterruptedRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := Config{File: parse(t, "# name: a\n# misfire: skip\n@every 24h sleep 30m\n"), Store: shared(t)}
+		h := begin(t, c)
+		time.Sleep(24*time.Hour + time.Minute)
+		h.stop(errPatience)
+		<-h.done
+		time.Sleep(3 * time.Hour)
+		h = begin(t, c)
+		time.Sleep(time.Hour)
+		if sum := h.end(); sum.Runs != 1 || sum.Failed != 0 || sum.Missed != 0 {
+			t.Errorf("%+v\n%s", sum, h.log.String())
+		}
+	})
+}
+
+// A run that waited for the one before is not late by that.
+func TestMisfireSparesQueuedRuns(t *testing.T) {
+	for _, store := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := Config{File: parse(t, "# name: a\n# misfire: skip\n# overlap: queue\n@every 1h sleep 90m\n")}
+			if store {
+				c.Store = shared(t)
+			}
+			h := begin(t, c)
+			time.Sleep(4*time.Hour + time.Minute)
+			sum := h.end()
+			if got, want := h.begun(), []time.Duration{time.Hour, 150 * time.Minute, 4 * time.Hour}; !reflect.DeepEqual(got, want) || sum.Missed != 1 {
+				t.Errorf("begun after %v, want %v; %+v", got, want, sum)
+			}
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/durable"
+)
+
+// attempts runs the command, and again for as long as it fails and the job says so. Of the result, the start is that of
+// the first attempt.
+//
+// All attempts are one run: a job that waits for the next one is running, and due times that pass are skipped. It keeps
+// its worker meanwhile, of which there is one for each job. Attempts of package durable lost: each of them is a run of
+// its own in the history, and their wait is the same for all jobs.
+func (r *run) attempts(ctx context.Context) (process.Result, outcome) {
+	var began time.Time
+	for {
+		result := r.command(ctx)
+		o := r.outcomeOf(result)
+		if began.IsZero() {
+			began = result.Began
+		}
+		if r.failures++; (o == ok || r.job.Retry.Times < r.failures) || o != failed && o != timeout && o != notStarted {
+			return spanning(result, began), o
+		}
+		wait := r.job.Retry.Pause(r.failures + 1)
+		r.noteRetry(result, o, wait)
+		if o, ended := r.await(ctx, wait, &result); ended {
+			return spanning(result, began), o
+		}
+		r.attempt++
+		r.log = r.entry.log.With("run", r.number, "attempt", r.attempt)
+		r.tail.clear()
+		r.kept.Change(func(f *record.Facts) { f.Attempt = r.attempt })
+	}
+}
+
+// spanning returns the result of a run whose first attempt began then.
+func spanning(result process.Result, began time.Time) process.Result {
+	if result.Err == nil && began.Before(result.Began) {
+		result.Took += result.Began.Sub(began)
+		result.Began = began
+	}
+	return result
+}
+
+// await waits for the next attempt. If something else ends the run before, it returns the outcome.
+func (r *run) await(ctx context.Context, wait time.Duration, result *process.Result) (outcome, bool) {
+	d := r.entry.daemon
+	timer, until := time.NewTimer(wait), time.Now().Add(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return "", false
+	case <-ctx.Done():
+		result.Stopped, result.Cause = true, context.Cause(ctx)
+		return r.outcomeOf(*result), true
+	case <-d.leaving.Done():
+		if r.stored == nil || r.letGo.Load() { // nobody goes on with it
+			return r.outcomeOf(*result), true
+		}
+		r.rest = max(time.Until(until), 1)
+		return delayed, true
+	}
+}
+
+// noteRetry logs that there will be another attempt.
+func (r *run) noteRetry(result process.Result, o outcome, wait time.Duration) {
+	attrs := []any{"outcome", string(o), "took", result.Took, "wait", wait, "left", r.job.Retry.Times - r.failures + 1}
+	switch {
+	case result.Err != nil:
+		attrs = append(attrs, "reason", result.Err.Error())
+	case result.Signal != "":
+		attrs = append(attrs, "signal", result.Signal)
+	default:
+		attrs = append(attrs, "exit", result.Code)
+	}
+	r.log.Warn("run to be tried again", attrs...)
+}
+
+// continues takes over how often a run has failed before the daemon ended that had begun it.
+func (r *handled) continues() {
+	label := catalog.ParseLabel(r.row.Label)
+	if !label.Open || !r.row.Due.After(r.row.Occurrence) { // it is for another time, as after run-now
+		return
+	}
+	r.failures = label.Attempts
+	r.attempt += label.Attempts
+}
+
+// label notes for the history how many attempts there were.
+func (r *handled) label(ctx context.Context, o outcome) {
+	label := catalog.Label{Attempts: r.attempt - r.row.Attempt + 1, Open: o == delayed}
+	if text := label.String(); text != "" {
+		durable.SetLabel(ctx, text)
+	}
+}

@@ -1,0 +1,183 @@
+package daemon
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// tries are commands that end with these exit codes, one after the other, and then with 0. A negative one cannot be
+// started.
+type tries struct {
+	mu    sync.Mutex
+	codes []int
+	at    []time.Time // when they were begun
+	env   [][]string
+}
+
+func (t *tries) run(_ context.Context, c process.Command, o process.Observer) process.Result {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	result := process.Result{Began: time.Now()}
+	if len(t.codes) > 0 {
+		result.Code, t.codes = t.codes[0], t.codes[1:]
+	}
+	t.at, t.env = append(t.at, result.Began), append(t.env, c.Env)
+	if result.Code < 0 {
+		return process.Result{Err: context.DeadlineExceeded}
+	}
+	o.Started(1, result.Began)
+	if result.Code > 0 {
+		o.Output(process.Stderr, []byte("code "+string(rune('0'+result.Code))), false)
+	}
+	return result
+}
+
+// since returns when the commands were begun.
+func (t *tries) since(began time.Time) (all []time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, at := range t.at {
+		all = append(all, at.Sub(began))
+	}
+	return all
+}
+
+// shared returns a store that daemons share, in memory.
+func shared(t *testing.T) Store {
+	store := memory.New()
+	t.Cleanup(func() { store.Close() })
+	return Store{Store: store, Name: "jobs.db", Namespace: "shop", Lease: 5 * time.Second}
+}
+
+// Attempts follow each other after growing waits, until one is well: all of them are one run, which is.
+func TestRetryUntilWell(t *testing.T) {
+	for _, store := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := Config{File: parse(t, "# name: a\n# retries: 3\n@every 1h x\n"),
+				Record: record.New(record.Limits{Output: 1000, Runs: 10, Bytes: 1000, Age: time.Hour})}
+			if store {
+				c.Store = shared(t)
+			}
+			commands := &tries{codes: []int{1, -1, 2}}
+			h := beginWith(t, c, commands.run)
+			time.Sleep(time.Hour + 5*time.Minute)
+			runs, _, err := h.Runs(t.Context(), "a", 10)
+			if err != nil || len(runs) != 1 || runs[0].Run != 1 || runs[0].Attempt != 4 || runs[0].Outcome != "ok" || runs[0].Took != 70 {
+				t.Errorf("runs %+v, error %v", runs, err)
+			}
+			sum := h.end()
+			want := []time.Duration{time.Hour, time.Hour + 10*time.Second, time.Hour + 30*time.Second, time.Hour + 70*time.Second}
+			if got := commands.since(h.began); !reflect.DeepEqual(got, want) {
+				t.Errorf("begun after %v, want %v", got, want)
+			}
+			for i, env := range commands.env {
+				if got, _ := process.Variable(env, "EXECUTORD_ATTEMPT"); got != string(rune('1'+i)) {
+					t.Errorf("EXECUTORD_ATTEMPT=%s at %d", got, i)
+				}
+			}
+			if sum.Runs != 1 || sum.Failed != 0 || sum.Missed != 0 {
+				t.Errorf("%+v", sum)
+			}
+			if lines := h.logged("run to be tried again"); len(lines) != 3 || !strings.Contains(lines[0], "run=1 outcome=failed took=0s wait=10s left=3 exit=1") ||
+				!strings.Contains(lines[1], `attempt=2 outcome="not started" took=0s wait=20s left=2 reason="context deadline exceeded"`) || !strings.Contains(lines[2], "attempt=3 outcome=failed took=0s wait=40s left=1 exit=2") {
+				t.Errorf("%q", lines)
+			}
+			if lines := h.logged("run ended"); len(lines) != 1 || !strings.Contains(lines[0], "attempt=4 outcome=ok exit=0 took=1m10s") {
+				t.Errorf("%q", lines)
+			}
+		})
+	}
+}
+
+// When no attempt is left the run has failed, once, as the last of them; times that pass meanwhile are skipped.
+func TestRetryUntilNoneIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := shared(t)
+		commands := &tries{codes: []int{1, 2, 3}}
+		h := beginWith(t, Config{File: parse(t, "# name: a\n# retries: 2\n# retry_wait: 40s\n# retry_factor: 1\n@every 1m x\n"), Store: store}, commands.run)
+		time.Sleep(3*time.Minute - time.Second)
+		runs, _, err := h.Runs(t.Context(), "a", 10)
+		if err != nil || len(runs) != 1 || runs[0].Attempt != 3 || runs[0].Outcome != "failed" || runs[0].Error != "exit status 3, after 3 attempts" ||
+			!reflect.DeepEqual(runs[0].Stderr, []string{"code 3"}) {
+			t.Errorf("runs %+v, error %v", runs, err)
+		}
+		if sum := h.end(); sum.Runs != 1 || sum.Failed != 1 || sum.Skipped != 1 || sum.Missed != 0 {
+			t.Errorf("%+v", sum)
+		}
+	})
+}
+
+// What ends a run ends its wait for the next attempt.
+func TestRetryIsEndedByCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		commands := &tries{codes: []int{1, 1}}
+		h := beginWith(t, Config{File: parse(t, "# name: a\n# retries: 2\n# retry_wait: 10m\n@every 1h x\n")}, commands.run)
+		time.Sleep(time.Hour + time.Minute)
+		if !h.End("a", 1) {
+			t.Error("no run is in progress")
+		}
+		synctest.Wait()
+		if lines := h.logged("run ended"); len(lines) != 1 || !strings.Contains(lines[0], "outcome=canceled") {
+			t.Errorf("%q", lines)
+		}
+		time.Sleep(20 * time.Minute)
+		h.end()
+		if got := commands.since(h.began); len(got) != 1 {
+			t.Errorf("begun after %v", got)
+		}
+	})
+}
+
+// Without a store that is kept, the drain does not wait for another attempt: the run has failed.
+func TestRetryEndsWithDrain(t *testing.T) {
+	for _, schedule := range []string{"@every 1m", "@reboot"} {
+		synctest.Test(t, func(t *testing.T) {
+			commands := &tries{codes: []int{1, 1}}
+			h := beginWith(t, Config{File: parse(t, "# name: a\n# retries: 2\n# retry_wait: 10m\n"+schedule+" x\n")}, commands.run)
+			time.Sleep(2 * time.Minute)
+			asked := time.Now()
+			if sum := h.end(); sum.Runs != 1 || sum.Failed != 1 || h.ended.After(asked.Add(time.Second)) {
+				t.Errorf("%s: %+v, %v after the drain", schedule, sum, h.ended.Sub(asked))
+			}
+		})
+	}
+}
+
+// In a store, the next daemon goes on with the attempts that are left, when the wait is over.
+func TestRetryGoesOnInNextDaemon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		c := Config{File: parse(t, "# name: a\n# retries: 3\n# retry_wait: 10m\n@every 1h x\n"), Store: shared(t)}
+		commands := &tries{codes: []int{1, 2, 3, 4, 5, 6}}
+		h := beginWith(t, c, commands.run)
+		time.Sleep(time.Hour + 15*time.Minute)
+		if sum := h.end(); sum.Failed != 0 || sum.Interrupted != 0 {
+			t.Errorf("%+v", sum)
+		}
+		if lines := h.logged("run ended"); len(lines) != 1 || !strings.Contains(lines[0], "level=INFO") || !strings.Contains(lines[0], "attempt=2 outcome=delayed") {
+			t.Errorf("%q", lines)
+		}
+		time.Sleep(5 * time.Minute)
+		h = beginWith(t, c, commands.run)
+		time.Sleep(time.Hour)
+		runs, _, err := h.Runs(t.Context(), "a", 10)
+		if err != nil || len(runs) != 2 || runs[0].Attempt != 4 || runs[0].Error != "exit status 4, after 4 attempts" || !runs[0].Due.Equal(runs[1].Due) ||
+			runs[1].Outcome != "delayed" || runs[1].Attempt != 2 {
+			t.Errorf("runs %+v, error %v", runs, err)
+		}
+		h.end()
+		m := time.Minute
+		if got, want := commands.since(began), []time.Duration{60 * m, 70 * m, 90 * m, 130 * m}; !reflect.DeepEqual(got[:4], want) {
+			t.Errorf("begun after %v, want %v", got, want)
+		}
+	})
+}

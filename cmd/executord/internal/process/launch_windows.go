@@ -1,0 +1,13 @@
+package process
+
+import (
+	"errors"
+	"os"
+)
+
+func closeOnExec(*os.File) {}
+
+// become is not to be had: a process cannot become another one.
+func (*launch) become([]string) error {
+	return errors.New("umask is not known on Windows")
+}

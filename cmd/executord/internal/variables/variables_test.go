@@ -1,0 +1,100 @@
+package variables_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/executor-go/executor/cmd/executord/internal/variables"
+)
+
+// write makes a file.
+func write(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "env")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A line is a name and a value, in the forms that such files have elsewhere.
+func TestOfReadsLines(t *testing.T) {
+	got, err := variables.Of(write(t, "\ufeff# comment\r\n\nA=1\r\n export B = 'two words' \nC=\"a'b\"\nD=\nE=x # y\nF=$A\nA=2"))
+	want := []string{"A=1", "B=two words", "C=a'b", "D=", "E=x # y", "F=$A", "A=2"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, error %v; want %q", got, err, want)
+	}
+}
+
+// An error says where and what to do, and nothing of a value.
+func TestOfErrorsHideValues(t *testing.T) {
+	for text, want := range map[string]string{
+		"A=1\nhunter2hunter2\n":                  ":2: there is no = in the line; write NAME=value",
+		"hunter2 hunter2=x\n":                    ":1: what is before the = cannot be the name of a variable",
+		"A='hunter2hunter2\n":                    ":1: the quoted value of A does not end with its quote",
+		"A='hunter2' hunter2\n":                  ":1: the quoted value of A does not end with its quote",
+		"A='\n":                                  ":1: the quoted value of A does not end with its quote",
+		"A=hunter2\x00\n":                        " has a zero byte",
+		"A=" + strings.Repeat("hunter2", 20_000): " is larger than 128 KiB",
+	} {
+		file := write(t, text)
+		env, err := variables.Of(file)
+		if err == nil || !strings.HasPrefix(err.Error(), file+want) || strings.Contains(err.Error(), "hunter2") || env != nil {
+			t.Errorf("%.30q: %q, error %v; want %s", text, env, err, want)
+		}
+	}
+}
+
+// A value is all of a file but the end of its last line.
+func TestValueIsFile(t *testing.T) {
+	for text, want := range map[string]string{"a b\n": "a b", "a": "a", "a\r\n": "a", " a \n\n": " a \n", "x\ny\n": "x\ny"} {
+		if got, err := variables.Value(write(t, text)); got != want || err != nil {
+			t.Errorf("%q: %q, error %v; want %q", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "\n"} {
+		if _, err := variables.Value(write(t, text)); err == nil || !strings.Contains(err.Error(), "is empty") {
+			t.Errorf("%q: error %v", text, err)
+		}
+	}
+	dir := t.TempDir()
+	if _, err := variables.Value(dir); err == nil || err.Error() != dir+" is a directory, and has to be a file" {
+		t.Errorf("a directory: error %v", err)
+	}
+	none := filepath.Join(dir, "none")
+	if _, err := variables.Value(none); err == nil || err.Error() != "there is no file "+none {
+		t.Errorf("no file: error %v", err)
+	}
+}
+
+// Values are hidden wherever they stand, longer ones first, and each line of one that has several.
+func TestVeilHidesValues(t *testing.T) {
+	var veil variables.Veil
+	for _, value := range []string{"secret", "secret-longer", "line one\n  line two \n", "short", ""} {
+		veil.Add(value)
+	}
+	for text, want := range map[string]string{
+		"a secret, and secret-longer": "a ***, and ***",
+		"secretsecret":                "******",
+		"line one":                    "***",
+		"> line two <":                "> *** <",
+		"short is not":                "short is not",
+		"":                            "",
+	} {
+		given := []byte(text)
+		if got := string(veil.Hide(given)); got != want || string(given) != text {
+			t.Errorf("%q: %q, want %q; given is %q now", text, got, want, given)
+		}
+	}
+}
+
+// Without values nothing is hidden.
+func TestVeilZeroHidesNothing(t *testing.T) {
+	var veil variables.Veil
+	if got := string(veil.Hide([]byte("secret"))); got != "secret" {
+		t.Errorf("got %q", got)
+	}
+}
