@@ -102,6 +102,10 @@ dist: ## build executord of a published VERSION=v0.1.0 into dist/, with checksum
 packages: ## build a .deb and a .rpm of executord from this tree into dist/, for amd64 and arm64: VERSION=v0.1.0
 	go run ./tests/packages -build -version $(or $(VERSION),v0.0.0-dev) linux/amd64 linux/arm64
 
+.PHONY: image
+image: ## build an image with executord alone, by docker
+	docker build -f packaging/Dockerfile -t executord .
+
 .PHONY: man
 man: ## make the page for man(1) from the manual: dist/executord.1
 	mkdir -p dist
