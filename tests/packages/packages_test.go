@@ -34,8 +34,14 @@ var dist = sync.OnceValues(func() (dir string, err error) {
 })
 
 func TestMain(m *testing.M) {
-	if root := os.Getenv(rootVariable); root != "" {
-		if err := runImage(root, os.Args[1:]); err != nil {
+	if os.Getenv(rootVariable) != "" || os.Getenv(podVariable) != "" {
+		var err error
+		if root := os.Getenv(podVariable); root != "" {
+			err = runPod(root, os.Args[1])
+		} else {
+			err = runImage(os.Getenv(rootVariable), os.Args[1:])
+		}
+		if err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
