@@ -143,7 +143,9 @@ func buildPrograms(tree, dir string, systems []string) error {
 	if err != nil {
 		return err
 	}
+	var names []string
 	for _, system := range systems {
+		names = append(names, program(system))
 		goos, goarch, _ := strings.Cut(system, "/")
 		cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -buildid=", "-o", filepath.Join(dir, program(system)), "./cmd/executord")
 		cmd.Dir = tree
@@ -152,7 +154,7 @@ func buildPrograms(tree, dir string, systems []string) error {
 			return fmt.Errorf("%s: %w\n%s", system, err, out)
 		}
 	}
-	return nil
+	return addSums(dir, names)
 }
 
 // program returns what a release calls the program for a system.
@@ -180,7 +182,8 @@ func stageShared(tree, dir, stage, version string) error {
 	if err := writeMan(tree, page, version); err != nil {
 		return err
 	}
-	if err := compress(page); err != nil {
+	changes := filepath.Join(stage, "changelog")
+	if err := errors.Join(copyFile(filepath.Join(tree, "CHANGELOG.md"), changes), compress(page), compress(changes)); err != nil {
 		return err
 	}
 	runs := filepath.Join(dir, program(runtime.GOOS+"/"+runtime.GOARCH))
