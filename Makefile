@@ -98,6 +98,19 @@ rehearsal: ## make a release that goes nowhere, and build executord for all syst
 dist: ## build executord of a published VERSION=v0.1.0 into dist/, with checksums, licenses and a bill of materials
 	go run ./tests/release -files $(VERSION)
 
+.PHONY: packages
+packages: ## build a .deb and a .rpm of executord from this tree into dist/, for amd64 and arm64: VERSION=v0.1.0
+	go run ./tests/packages -build -version $(or $(VERSION),v0.0.0-dev) linux/amd64 linux/arm64
+
+.PHONY: image
+image: ## build an image with executord alone, by docker
+	docker build -f packaging/Dockerfile -t executord .
+
+.PHONY: man
+man: ## make the page for man(1) from the manual: dist/executord.1
+	mkdir -p dist
+	go run ./tests/packages -version $(or $(VERSION),v0.0.0-dev) man dist/executord.1
+
 .PHONY: run-example
 run-example: ## run executord on the example crontab, until interrupted
 	go build -o executord ./cmd/executord

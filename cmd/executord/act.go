@@ -65,6 +65,7 @@ does not allow the change.`,
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	namespace := newNamespaceFlag(cmd, "the namespace of the jobs, if the store has several")
+	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, nil, namespace)
 	reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		if err := checkNamespace(*namespace); err != nil {

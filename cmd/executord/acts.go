@@ -18,8 +18,9 @@ import (
 
 func newRecord() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "acts",
-		Short: "Show the audit log: what was done to jobs, and why",
+		Use:               "acts",
+		Short:             "Show the audit log: what was done to jobs, and why",
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: strings.TrimSpace(`
 acts shows the actions on the jobs of a store, by cancel, pause, resume, run-now
 and the pages of a daemon, the latest first. Actions are kept for a year.`),

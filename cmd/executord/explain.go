@@ -16,8 +16,9 @@ import (
 
 func newExplain() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "explain SCHEDULE",
-		Short: "Say in words when a schedule is due, with its next times",
+		Use:               "explain SCHEDULE",
+		Short:             "Say in words when a schedule is due, with its next times",
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: strings.TrimSpace(`
 explain reads SCHEDULE, or a line of a crontab, and prints what it says in
 words, when it is due next, what the changes of the clock within a year do to

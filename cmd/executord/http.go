@@ -17,8 +17,9 @@ const maxBody = 16 << 20
 
 func newHTTP() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "http URL",
-		Short: "Make an HTTP request, for a job",
+		Use:               "http URL",
+		Short:             "Make an HTTP request, for a job",
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: strings.TrimSpace(`
 http makes an HTTP request, prints the answer, and exits with 0 if the server
 answered with a code that is expected. It is what a job with a url in TOML runs,

@@ -45,6 +45,7 @@ States
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	at := newAtFlag(cmd)
 	namespace := newNamespaceFlag(cmd, "list the jobs of this namespace only")
+	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, at, namespace)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each job")
 	all := cmd.Flags().Bool("all", false, "list jobs that were removed from their file too")
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {

@@ -59,6 +59,7 @@ It asks a store, which has the runs that have ended, or a daemon that runs with
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	at := newAtFlag(cmd)
 	namespace := newNamespaceFlag(cmd, "the namespace of the job, if the store has several")
+	cmd.ValidArgsFunction = namesOfJobs(0, store, at, namespace)
 	following := cmd.Flags().BoolP("follow", "f", false, "go on until the run has ended")
 	stamps := cmd.Flags().BoolP("timestamps", "t", false, "print when each line was written")
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each line")

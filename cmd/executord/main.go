@@ -11,6 +11,8 @@
 //	executord notify test FILE
 //	                         try the channels that are told of jobs
 //	executord schema         print the JSON schema of job files, for editors
+//	executord completion bash
+//	                         print a script that completes command lines
 //	executord version        print the version
 //
 // With run --store the jobs are kept in a file or in PostgreSQL, where these act on
@@ -124,7 +126,6 @@ stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 		SilenceUsage:  true, // a mistake is shown alone, not below a page of help
 		SilenceErrors: true,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		var bad *pflag.InvalidValueError
 		if errors.As(err, &bad) && bad.GetFlag().Value.Type() == "duration" {
@@ -137,7 +138,8 @@ stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 	addGroup(root, "job", "As the command of a job:", newHTTP(), newSQL())
 	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate())...)
 	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs())
-	root.AddCommand(newVersion())
+	root.AddCommand(newCompletion(), newVersion())
+	completeFlags(root)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {

@@ -12,8 +12,9 @@ import (
 
 func newMigrate() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "migrate",
-		Short: "Bring a store up to date, or print the SQL for it",
+		Use:               "migrate",
+		Short:             "Bring a store up to date, or print the SQL for it",
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: strings.TrimSpace(`
 migrate makes the tables of a store, or brings them up to date for this
 executord, as a daemon does at its start. With --sql it prints the statements

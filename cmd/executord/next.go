@@ -36,6 +36,7 @@ what the next change of the clock will do.`),
 	files := newSources(cmd)
 	times := newTimesFlags(cmd, 10, ", of all jobs together")
 	asJSON := cmd.Flags().Bool("json", false, "print an object a line")
+	cmd.ValidArgsFunction = namesInFiles(&files)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		from, err := times.begin(time.Local)
 		if err != nil {

@@ -51,6 +51,7 @@ Exit codes
 		},
 	}
 	files := newSources(cmd)
+	cmd.ValidArgsFunction = namesOfChannels(&files)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		files.names = args[:1]
 		file, _, err := files.load(false)

@@ -14,9 +14,23 @@ const notReadAgain = "file not read again"
 // reload answers SIGHUP, SIGUSR2 and a change that --watch has seen: it reads the files again, and sends them to the
 // daemon. With a mistake in a file, all stays as it is.
 func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan struct{}) {
+	o.service.Reloading()
+	file, usable := o.readAgain(log)
+	if !usable {
+		o.service.Reloaded("the files are not read again, see the log")
+		return
+	}
+	select {
+	case again <- file: // the daemon tells when it has applied it
+	case <-quit:
+	}
+}
+
+// readAgain reads the files again. It logs why if they are not to be used.
+func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable bool) {
 	if once := o.files.once(); once != "" {
 		log.Warn("SIGHUP ignored", "reason", once+" is read once; to read it again, start executord again")
-		return
+		return file, false
 	}
 	file, read, err := o.files.parse(o.stored(), true)
 	if err != nil {
@@ -27,24 +41,21 @@ func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan
 		for _, m := range all {
 			log.Error(notReadAgain, "file", m.File, "line", m.Line, "reason", m.What, "hint", m.Hint)
 		}
-		return
+		return file, false
 	}
 	if err := checkUsers(file); err != nil {
 		log.Error(notReadAgain, "reason", err.Error())
-		return
+		return file, false
 	}
 	if len(file.Jobs) == 0 && o.hadJobs {
 		log.Error(notReadAgain, "reason", "the file has no jobs, and had some before",
 			"hint", "write them; to run none, start executord again")
-		return
+		return file, false
 	}
 	o.hadJobs = len(file.Jobs) > 0
 	noteMissing(&file)
 	logExposed(log, otherWriters(read, ""))
-	select {
-	case again <- file:
-	case <-quit:
-	}
+	return file, true
 }
 
 // answerReloads calls answer for each signal that was caught, and each change that watch sees, which may be nil.

@@ -17,6 +17,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/nodelock"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/systemd"
 )
 
 func newRun() *cobra.Command {
@@ -96,7 +97,8 @@ type runOptions struct {
 	keepRuns     int
 	keepFor      time.Duration
 	listen       listenOptions
-	hadJobs      bool // the files that were read last
+	hadJobs      bool             // the files that were read last
+	service      *systemd.Manager // nil if none has started the daemon
 }
 
 func newRunOptions(cmd *cobra.Command) *runOptions {
@@ -197,6 +199,9 @@ func (o *runOptions) run() error {
 		drain(fmt.Errorf("the log cannot be written: %w", err))
 	})
 	defer log.Close()
+	o.service = systemd.FromEnvironment(func(err error) {
+		log.Warn("service manager not told", "reason", err.Error())
+	})
 	if zone := job.Misnamed(); zone != "" {
 		log.Warn("TZ ignored", "TZ", zone, "reason", misnamedZone, "hint", job.ZoneHint)
 	}
@@ -218,13 +223,15 @@ func (o *runOptions) run() error {
 	d, err := daemon.New(daemon.Config{
 		Observer: observer, File: file, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
 		Patience: o.drainTimeout, MaxOutput: int64(o.maxOutput) << 20, Store: store, Again: again,
-		Output: o.keepOutput << 10, Record: kept,
+		Output: o.keepOutput << 10, Record: kept, Applied: o.applied(),
 	})
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
 	}
 	stopServing := listening.serve(log, d, observer, file.Name)
+	stopTelling := o.tellService(ends, d)
 	sum, err := d.Run(ends)
+	stopTelling()
 	stopServing()
 	if err != nil {
 		return &exitError{exitMistake, explainStore(store.Name, err).Error()}

@@ -39,6 +39,7 @@ standard error stands below it.`),
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	at := newAtFlag(cmd)
 	namespace := newNamespaceFlag(cmd, "look at the jobs of this namespace only")
+	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, at, namespace)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each run")
 	number := cmd.Flags().IntP("number", "n", 20, "how many runs to show, at most")
 	verbose := cmd.Flags().BoolP("verbose", "v", false, "show what failed runs wrote to standard error")

@@ -12,8 +12,9 @@ import (
 
 func newSchema() *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON schema of job files in TOML, for editors",
+		Use:               "schema",
+		Short:             "Print the JSON schema of job files in TOML, for editors",
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: strings.TrimSpace(`
 schema prints the JSON schema, of draft 7, of job files in TOML. Editors with
 Taplo, as VS Code with Even Better TOML, take it by the first line of a file:

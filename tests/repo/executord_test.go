@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// The example job files, and those that the manual and the tutorial of executord show, have no
+// The example job files, and those that the manual and other pages of executord show, have no
 // mistakes and nothing to note. Of an example a newcomer sees a job run within
 // seconds.
 func TestJobFilesAreRight(t *testing.T) {
@@ -33,7 +33,11 @@ func TestJobFilesAreRight(t *testing.T) {
 		}
 	}
 	block := regexp.MustCompile("(?ms)^```(crontab|toml)\n(.*?)^```$")
-	shown := block.FindAllStringSubmatch(read(t, "docs/executord.md")+read(t, "docs/tutorials/executord.md"), -1)
+	var pages string
+	for _, page := range []string{"docs/executord.md", "docs/tutorials/executord.md", "docs/how-to/docker.md"} {
+		pages += read(t, page)
+	}
+	shown := block.FindAllStringSubmatch(pages, -1)
 	for _, block := range shown {
 		file := filepath.Join(t.TempDir(), "jobs."+block[1])
 		if err := os.WriteFile(file, []byte(block[2]), 0o600); err != nil {
@@ -42,7 +46,7 @@ func TestJobFilesAreRight(t *testing.T) {
 		checkJobs(t, executord, file)
 	}
 	if len(shown) < 3 {
-		t.Errorf("found only %d job files in the manual and the tutorial: are they read right?", len(shown))
+		t.Errorf("found only %d job files in the pages of executord: are they read right?", len(shown))
 	}
 }
 

@@ -14,8 +14,16 @@ func (d *Daemon) reload(ctx context.Context, file job.File) {
 	d.logNotes(file)
 	d.setChannels(file)
 	d.pool.Resize(workers(file)) // refused only by a pool that is shut down, whose jobs do not run any more
-	if err := d.apply(ctx, file, ""); err != nil {
+	err := d.apply(ctx, file, "")
+	if err != nil {
 		d.Log.Error("the file is not in the store, or in part", "reason", err.Error(), "hint", "send SIGHUP again, when the store answers")
+	}
+	d.noteApplied(file, err)
+}
+
+func (d *Daemon) noteApplied(file job.File, err error) {
+	if d.Applied != nil {
+		d.Applied(file, err)
 	}
 }
 

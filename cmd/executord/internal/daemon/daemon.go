@@ -62,6 +62,10 @@ type Config struct {
 
 	// Again sends files that replace File while the daemon runs. It may be nil.
 	Again <-chan job.File
+
+	// Applied is called when the jobs of a file are scheduled: File, or one that Again has sent, of which the store may
+	// have taken none, or a part. It may be nil.
+	Applied func(file job.File, err error)
 }
 
 // Store is where jobs are kept.
@@ -257,6 +261,7 @@ func (d *Daemon) start(ctx context.Context) error {
 			d.runAtStart(j, began)
 		}
 	}
+	d.noteApplied(d.File, nil)
 	go func() { // ends after leave or stop; Run waits for ended
 		defer close(d.ended)
 		d.catalog.Jobs.Run(d.leaving)

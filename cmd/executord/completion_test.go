@@ -1,0 +1,138 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const completedTab = "# name: backup\n30 2 * * * true\n# name: bake\n@hourly true\n@daily a-sync\n@weekly b-sync; a-sync\n# name: sync\n@monthly true\n"
+
+// completions returns what a command line is completed by, without descriptions, and whether the shell may complete
+// names of files.
+func completions(t *testing.T, words ...string) (names string, files bool) {
+	t.Helper()
+	out, stderr, code := output(t, "", append([]string{"__complete"}, words...)...)
+	if code != 0 || strings.Contains(stderr, "executord:") {
+		t.Errorf("%q: exit code %d: %s", words, code, stderr)
+	}
+	for line := range strings.Lines(out) {
+		if directive, ok := strings.CutPrefix(line, ":"); ok {
+			return strings.TrimSpace(names), strings.TrimSpace(directive) == "0"
+		}
+		name, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		names += name + " "
+	}
+	t.Fatalf("%q: no directive: %q", words, out)
+	return "", false
+}
+
+// The names of jobs are those of the file on the command line, or of the store, and none is offered twice. Where
+// there is nothing to ask, there are none, and no complaint. Names of files are completed where files are meant alone.
+func TestCompletionOfArguments(t *testing.T) {
+	t.Parallel()
+	tab, store := write(t, "tab", completedTab), filepath.Join(t.TempDir(), "jobs.db")
+	p := startFile(t, tab, "--store", store, "--listen", "unix:"+filepath.Join(filepath.Dir(store), "s"))
+	p.until("job scheduled", "job", "sync")
+	channels := write(t, "jobs.toml", "[notify.ops]\nmail = \"root\"\n\n[notify.pager]\ncommand = [\"true\"]\n")
+	at := "unix:" + filepath.Join(filepath.Dir(store), "s")
+	for _, c := range []struct {
+		line, want string
+		files      bool
+	}{
+		{"run ", "", true},
+		{"run " + tab + " ", "", true},
+		{"check --store ", "", true},
+		{"run --log ", "auto short text json", false},
+		{"run --drain-timeout ", "", false},
+		{"next ", "", true},
+		{"next " + tab + " ", "backup bake a-sync b-sync sync", false},
+		{"next " + tab + " bake ", "backup a-sync b-sync sync", false},
+		{"next " + write(t, "tab", "a mistake") + " ", "", false},
+		{"next /nowhere ", "", false},
+		{"pause --store " + store + " ", "a-sync b-sync backup bake sync", false},
+		{"run-now --store " + store + " sync ", "a-sync b-sync backup bake", false},
+		{"pause --store /nowhere ", "", false},
+		{"jobs --store " + store + " ", "a-sync b-sync backup bake sync", false},
+		{"runs --at " + at + " ", "a-sync b-sync backup bake sync", false},
+		{"logs --at " + at + " ", "a-sync b-sync backup bake sync", false},
+		{"logs --at " + at + " bake ", "", false},
+		{"logs --at unix:/nowhere ", "", false},
+		{"notify test ", "", true},
+		{"notify test " + channels + " ", "ops pager", false},
+		{"import --kind o", "auto systemd ofelia cronicle dkron kubernetes github", false}, // the shell takes what fits
+		{"explain ", "", false},
+		{"completion ", "bash zsh fish", false},
+	} {
+		if got, files := completions(t, strings.Split(c.line, " ")...); got != c.want || files != c.files {
+			t.Errorf("%s\n got %q, files %v\nwant %q, files %v", c.line, got, files, c.want, c.files)
+		}
+	}
+	p.signal(syscall.SIGTERM)
+	p.wait()
+}
+
+// The scripts complete in their shells commands, flags and names of jobs.
+func TestCompletionScripts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := fmt.Sprintf("#!/bin/sh\n%s=1 GORACE=atexit_sleep_ms=0 exec '%s' \"$@\"\n", mainVariable, os.Args[0])
+	if err := os.WriteFile(filepath.Join(dir, "executord"), []byte(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tab := write(t, "tab", completedTab)
+	const bashFunctions = "/usr/share/bash-completion/bash_completion"
+	for shell, script := range map[string]string{
+		// What the tab key does: readline sets these variables, and calls the function. compopt works under readline alone.
+		"bash": "source " + bashFunctions + `; source <(executord completion bash); compopt() { :; }
+COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=37 COMP_KEY=9
+read -ra COMP_WORDS <<<"$1"; [[ $1 != *' ' ]] || COMP_WORDS+=('')
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+__start_executord; printf '%s\n' "${COMPREPLY[@]}"`,
+		// The function of a completion fills an array, of which _describe shows what fits the word.
+		"zsh": `compdef() { :; }; source <(executord completion zsh)
+_describe() { local a; for a in $completions; do [[ $a != ${words[CURRENT]}* ]] || print -r -- ${a%%:*}; done }
+words=(${(s: :)1}); [[ $1 != *' ' ]] || words+=(''); CURRENT=$#words
+_executord`,
+		"fish": `executord completion fish | source; complete -C $argv[1] | string replace -r '\t.*' ''`,
+	} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			path, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skip(err)
+			}
+			if _, err := os.Stat(bashFunctions); shell == "bash" && err != nil {
+				t.Skip("the package bash-completion is missing:", err)
+			}
+			for line, want := range map[string]string{
+				"executord pa":                       "pause",
+				"executord run --drain":              "--drain-timeout",
+				"executord run --log s":              "short",
+				"executord next " + tab + " ba":      "backup bake",
+				"executord next " + tab + " backup ": "bake a-sync b-sync sync",
+				"executord completion ":              "bash zsh fish",
+			} {
+				args := []string{"-c", script, shell, line}
+				if shell == "fish" {
+					args = []string{"--no-config", "-c", script, line}
+				}
+				cmd := exec.Command(path, args...)
+				cmd.ExtraFiles = lifeline(t)
+				cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "HOME="+dir)
+				out, err := cmd.CombinedOutput()
+				got := strings.Fields(string(out))
+				if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(strings.Fields(want)))) {
+					t.Errorf("%q: got %q, want %q, error %v", line, got, want, err)
+				}
+			}
+		})
+	}
+}
