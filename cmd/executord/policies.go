@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -50,6 +51,9 @@ func wrongPolicy(j job.Job) (what, hint string) {
 // setNext tells jobs which others run after them. It returns a mistake for each name that is no job's, and one if a job
 // would run after itself.
 func setNext(file *job.File) (mistakes job.Mistakes) {
+	if !slices.ContainsFunc(file.Jobs, func(j job.Job) bool { return len(j.After) > 0 }) {
+		return nil
+	}
 	at := make(map[string]int, len(file.Jobs))
 	var names []string
 	for i, j := range file.Jobs {
@@ -94,7 +98,8 @@ func setLimits(file *job.File) (mistakes job.Mistakes) {
 	members := make(map[string]int)
 	for i := range file.Jobs {
 		j := &file.Jobs[i]
-		if members[j.Group]++; j.Group != "" {
+		if j.Group != "" {
+			members[j.Group]++
 			j.GroupLimit = groups[j.Group].Limit
 		}
 	}

@@ -29,8 +29,8 @@ run reads each FILE (- for standard input), a crontab or TOML, and runs the
 jobs when they are due. With a mistake in FILE it starts nothing, prints every
 mistake and exits with 1; see executord check.
 
-A job never overlaps itself: what comes due while a run goes on is skipped,
-counted and logged. The log goes to standard output, short on a terminal and as
+What comes due while a run goes on is skipped, counted and logged, unless the
+job says otherwise. The log goes to standard output, short on a terminal and as
 JSON elsewhere, with one line at the start and at the end of each run, and
 one for each line that a job writes.
 

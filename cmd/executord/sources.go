@@ -115,11 +115,15 @@ func (s sources) parse(stored, again bool) (all job.File, read []readFile, err e
 		all.Channels = append(all.Channels, file.Channels...)
 		all.Groups = append(all.Groups, file.Groups...)
 		all.NoMail = append(all.NoMail, file.NoMail...)
-		for _, j := range file.Jobs {
-			if len(s.names) > 1 || len(*s.dirs) > 0 {
-				j.File = file.Name
+		if len(s.names) > 1 || len(*s.dirs) > 0 {
+			for i := range file.Jobs {
+				file.Jobs[i].File = file.Name
 			}
-			all.Jobs = append(all.Jobs, j)
+		}
+		if all.Jobs == nil { // of one file there is no copy
+			all.Jobs = file.Jobs
+		} else {
+			all.Jobs = append(all.Jobs, file.Jobs...)
 		}
 	}
 	if len(mistakes) == 0 {
@@ -201,8 +205,9 @@ const runPartsLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 // sameNames returns a mistake for each job that has the name of one in another file.
 func sameNames(jobs []job.Job) (mistakes job.Mistakes) {
-	first := make(map[string]job.Job)
-	for _, j := range jobs {
+	first := make(map[string]*job.Job)
+	for i := range jobs {
+		j := &jobs[i]
 		before, taken := first[j.Name]
 		if !taken {
 			first[j.Name] = j
