@@ -98,8 +98,10 @@ func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.C
 // them; or when it was full, if that is later. The first that lacks a token ends it. The row of the kind, which is
 // locked as for a limit, has when the bucket is full afterwards.
 //
-// Partitions: lines are those that come first, ofparts what is near of each, seen whether one of that was claimed, and
-// visited when the next of those is due that had their turn or have nothing near.
+// Partitions: lines are those that come first, ofparts what is near of each, seen whether something was and is claimed,
+// and visited when the next of those is due that had their turn or have nothing near. What may be many is looked up in
+// an object, or by a hashed subquery in a list of columns: without statistics the planner takes it for few, and would
+// compare each with each.
 var claimLimited = claimJobs(fmt.Sprintf(`asked as (
 		select * from unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
 			with ordinality as a (kind, most, high, normal, low, global, every, burst, per, ord)
@@ -115,12 +117,13 @@ var claimLimited = claimJobs(fmt.Sprintf(`asked as (
 	), looks as materialized (
 		select p.priority, f.* from free f, pg_catalog.unnest({Priorities}) as p (priority) where f.most > 0
 	), held as materialized (
-		select f.kind, h.part, count(*) as jobs from free f join executor_node m on f.per > 0 join executor_job h on h.owner = m.id
-		where h.state in {Held} and h.kind = f.kind and h.part <> '' group by f.kind, h.part
+		select kind, pg_catalog.jsonb_object_agg(part, jobs) as jobs from (
+			select f.kind, h.part, count(*) as jobs from free f join executor_node m on f.per > 0 join executor_job h on h.owner = m.id
+			where h.state in {Held} and h.kind = f.kind and h.part <> '' group by f.kind, h.part) x group by kind
 	), lines as materialized (
-		select k.*, p.part, p.line, p.space from looks k cross join lateral (
-			select p.part, p.line, k.per - coalesce(h.jobs, 0) as space from executor_part p left join held h on h.kind = p.kind and h.part = p.part
-			where p.kind = k.kind and p.priority = k.priority and p.line <= (select now + $2 from n) and coalesce(h.jobs, 0) < k.per
+		select k.*, p.part, p.line, p.space, row_number() over () as place from looks k left join held h on h.kind = k.kind cross join lateral (
+			select p.part, p.line, k.per - coalesce((h.jobs ->> p.part)::bigint, 0) as space from executor_part p
+			where p.kind = k.kind and p.priority = k.priority and p.line <= (select now + $2 from n) and coalesce((h.jobs ->> p.part)::bigint, 0) < k.per
 			order by p.line, p.part limit k.most + %[2]d
 		) p where k.per > 0 and exists (select from node)
 	), ofparts as materialized (
@@ -148,9 +151,9 @@ var claimLimited = claimJobs(fmt.Sprintf(`asked as (
 		from looks k cross join lateral (`+lookJobs+`) j
 		where k.per = 0 and (k.most < $4 or k.every > 0)
 	), near as materialized (
-		select id, kind, priority, ord, most, every, burst, filled, due, 1 as turn, due as line, '' collate "C" as part from bounded
-		union all select id, kind, priority, ord, most, every, burst, filled, due, 1, due, '' from loose
-		union all select id, kind, priority, ord, most, every, burst, filled, due, nth, line, part from ofparts where nth <= space
+		select id, kind, priority, ord, most, every, burst, filled, due, 1 as turn, due as line, '' collate "C" as part, null::bigint as place from bounded
+		union all select id, kind, priority, ord, most, every, burst, filled, due, 1, due, '', null from loose
+		union all select id, kind, priority, ord, most, every, burst, filled, due, nth, line, part, place from ofparts where nth <= space
 	), numbered as materialized (
 		select *, greatest(due, now) as begins, row_number() over (partition by kind order by priority desc, turn, line, part, due) as nth from near, n
 	), paced as materialized (
@@ -161,19 +164,19 @@ var claimLimited = claimJobs(fmt.Sprintf(`asked as (
 			bool_and(every = 0 or begins >= base + (nth - burst) * every) over (partition by kind order by nth) as there
 		from paced
 	), pick as materialized (
-		select id, kind, after from (
-			select id, kind, null::bigint as after, 0 as nth, due, priority, ord from plenty
-			union all select id, kind, case when every > 0 then after end, nth, due, priority, ord from tokens where there
+		select id, kind, after, place from (
+			select id, kind, null::bigint as after, 0 as nth, due, priority, ord, null::bigint as place from plenty
+			union all select id, kind, case when every > 0 then after end, nth, due, priority, ord, place from tokens where there
 		) x order by priority desc, ord, nth, due limit $4
 	), spent as materialized (
 		select kind, max(after) as filled from pick where after is not null group by kind
 	), seen as materialized (
-		select o.kind, o.priority, o.part, bool_or(p.id is not null) as given from ofparts o left join pick p on p.id = o.id group by o.kind, o.priority, o.part
+		select kind, priority, part, place in (select place from ofparts) as near, place in (select place from pick where place is not null) as given from lines
 	), visited as materialized (
-		select k.kind, k.priority, k.part, s.given, (
+		select k.kind, k.priority, k.part, k.near, (
 			select j.due from executor_job j where j.state < {Claimed} and j.kind = k.kind and j.part = k.part and j.part <> '' and j.priority = k.priority
 				and j.id not in (select id from pick) order by j.due limit 1) as due
-		from lines k left join seen s on s.kind = k.kind and s.priority = k.priority and s.part = k.part where s.given is not false
+		from seen k where k.given or not k.near
 	)`, looseFew, partsFew), `, turned as (
 		update executor_limit l set turn = turn + 1, filled = coalesce((select s.filled from spent s where s.kind = l.kind), l.filled)
 		where kind in (select kind from mine intersect (select kind from u union select kind from visited))
@@ -184,7 +187,7 @@ var claimLimited = claimJobs(fmt.Sprintf(`asked as (
 		where p.kind = v.kind and p.priority = v.priority and p.part = v.part and v.due is not null
 	)`, "(select count(*) from free) < (select count(*) from asked)",
 	"exists (select from asked where (global > 0 or every > 0 or per > 0) and kind not in (select kind from executor_limit))",
-	fmt.Sprintf(`case when (select count(*) from visited) >= %d and exists (select from visited where given is null and (due is null or due > n.now + $2)) then n.now
+	fmt.Sprintf(`case when (select count(*) from visited) >= %d and exists (select from visited where not near and (due is null or due > n.now + $2)) then n.now
 		else coalesce((select min(coalesce(s.filled, t.filled) - (t.burst - 1) * t.every) from tokens t left join spent s on s.kind = t.kind where not t.there), 0) end`,
 		partsFew))
 
