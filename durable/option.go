@@ -65,7 +65,20 @@ func Replace() Option {
 		if j.Schedule != store.Once {
 			return invalid("Replace: a periodic job takes a new payload and schedule without it; leave the option out")
 		}
-		j.ReuseKey, j.Replace = true, true
+		j.ReuseKey, j.Replace, j.KeepTime = true, true, false
+		return nil
+	}
+}
+
+// ReplacePayload is Replace, but a job with the key that waits or is paused keeps its time: it takes on the payload and
+// the options of this one. If the job runs, it runs again when the first such call during that run says. So a job that
+// is added with a delay each time something changes runs once for each such delay, with what came last.
+func ReplacePayload() Option {
+	return func(j *addition) error {
+		if j.Schedule != store.Once {
+			return invalid("ReplacePayload: a periodic job takes on another payload and keeps its times by itself; leave the option out")
+		}
+		j.ReuseKey, j.Replace, j.KeepTime = true, true, true
 		return nil
 	}
 }

@@ -76,3 +76,34 @@ func TestReplaceDebounces(t *testing.T) {
 		}
 	})
 }
+
+// A job whose payload is replaced again and again runs once for each delay, with the last payload until then.
+func TestReplacePayloadThrottles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var payloads []int
+		var ran []time.Duration
+		begun := time.Now()
+		k := durable.Handle(jobs, "k", func(_ context.Context, n int) (int, error) {
+			payloads, ran = append(payloads, n), append(ran, time.Since(begun))
+			return n, nil
+		})
+		start(t, jobs)
+		for i := range 8 { // after 0 s, 0.4 s, and so on
+			must(k.Schedule(t.Context(), time.Second, i, durable.Key("key"), durable.ReplacePayload()))
+			time.Sleep(400 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if want := []int{2, 5, 7}; !slices.Equal(payloads, want) {
+			t.Errorf("it has run with %v after %v, want %v", payloads, ran, want)
+		}
+		if want := []time.Duration{time.Second, 2200 * time.Millisecond, 3400 * time.Millisecond}; !slices.Equal(ran, want) {
+			t.Errorf("it has run after %v, want %v", ran, want)
+		}
+		if _, err := k.AtFixedRate(t.Context(), "other", 0, time.Hour, 0, durable.ReplacePayload()); !errors.Is(err,
+			executor.ErrInvalid) {
+			t.Errorf("a periodic job takes it: %v", err)
+		}
+	})
+}

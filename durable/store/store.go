@@ -215,7 +215,9 @@ type NewJob struct {
 	ReuseKey bool
 	// Replace makes a job with the key that waits, or is paused, take on what this one has, its time, too. One that is
 	// granted takes it on for another run after this one, as it does with ReuseKey.
-	Replace  bool
+	Replace bool
+	// KeepTime, with Replace, leaves it at its time, and at the one of that other run if there is one to come.
+	KeepTime bool
 	Kind     string
 	Payload  []byte
 	Priority Priority

@@ -240,3 +240,46 @@ func replaces(b *bench) {
 		b.Errorf("one of another kind was replaced: %+v", p)
 	}
 }
+
+// A job that waits, or is paused, takes on all but the time of one that replaces its payload, and a node that has claimed
+// it cannot confirm what it knew. One that runs has its next run when the first says, with the latest payload.
+func replacesPayload(b *bench) {
+	node := b.node("a")
+	first := b.add(30*time.Second, key("key"))
+	put := func(delay time.Duration, text string) store.Job {
+		b.Helper()
+		p := b.insert(job(delay, key("key"), payload(text), func(j *durable.NewJob) {
+			j.ReuseKey, j.Replace, j.KeepTime, j.Priority = true, true, true, durable.High
+		}), store.Placement{})
+		if got := b.get(first.ID); p.ID != first.ID || !p.Changed || !reflect.DeepEqual(got, p.Job) ||
+			string(got.Payload) != text || got.Priority != durable.High {
+			b.Errorf("Insert gave\n%+v, Get\n%+v", p, got)
+		}
+		return p.Job
+	}
+	waits := func(j store.Job, state store.State) {
+		b.Helper()
+		if j.State != state || j.Owner != "" || !j.Due.Equal(first.Due) || !j.Occurrence.Equal(first.Occurrence) {
+			b.Errorf("job is %+v, want one that is %v and due at %v", j, state, first.Due)
+		}
+	}
+	waits(put(time.Hour, "2"), store.Waiting)
+	old := b.claimOne(node)
+	waits(put(0, "3"), store.Waiting)
+	if b.confirm(node, old) {
+		b.Error("the old claim was confirmed")
+	}
+	b.change(first.ID, durable.OpPause, durable.Applied)
+	waits(put(0, "4"), store.Paused)
+	b.change(first.ID, durable.OpResume, durable.Applied)
+	b.change(first.ID, durable.OpRunNow, durable.Applied)
+	run := b.begin(node, b.claimOne(node))
+	next := put(time.Minute, "5").NextDue
+	if again := put(time.Hour, "6").NextDue; next.IsZero() || !again.Equal(next) {
+		b.Errorf("the next run is due at %v, and then at %v", next, again)
+	}
+	b.settle(node, outcome(run))
+	if got := b.state(first.ID, store.Waiting); string(got.Payload) != "6" || !got.Due.Equal(next) {
+		b.Errorf("job is %+v, want one that is due at %v", got, next)
+	}
+}

@@ -51,6 +51,7 @@ var tests = []struct {
 	{"InsertReusesNoKeyOfAJobThatIsNotOver", reuseKeyOfLive},
 	{"InsertDuringARunAsksForAnother", reuseDuringRun},
 	{"InsertReplacesWhatWaits", replaces},
+	{"InsertReplacesThePayloadOfWhatWaits", replacesPayload},
 	{"InsertTwiceReusesAKeyOnce", reuseKeyTwice},
 	{"InsertsTogetherReuseAKeyOnce", reuseKeyTogether},
 

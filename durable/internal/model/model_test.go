@@ -145,7 +145,7 @@ func (m *model) newJob() durable.NewJob {
 		j.Meta = map[string]string{"by": pick(m, "me", "you")}
 	}
 	j.Replace = j.Schedule == "once" && m.IntN(3) == 0
-	j.ReuseKey = j.ReuseKey || j.Replace
+	j.ReuseKey, j.KeepTime = j.ReuseKey || j.Replace, j.Replace && m.IntN(2) == 0
 	if m.IntN(2) == 0 {
 		j.Due = m.time()
 	} else {

@@ -133,9 +133,16 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 		j.Anchor = now
 	}
 	t := first(n, now)
-	if granted {
-		j.NextDue = t
-	} else {
+	switch {
+	case granted:
+		if !n.KeepTime || j.NextDue.IsZero() {
+			j.NextDue = t
+		}
+	case n.KeepTime:
+		if j.State != store.Paused {
+			free(j) // the node has a copy of what it was
+		}
+	default:
 		due(j, t, now)
 		if j.State != store.Paused {
 			j.State = store.Waiting
