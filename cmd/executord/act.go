@@ -192,7 +192,18 @@ func (v client) nextTime(ctx context.Context, e catalog.Entry) string {
 // so that jobs are shown by their full names.
 func (v client) find(ctx context.Context, namespace string, names []string) (found []catalog.Entry, full bool,
 	err error) {
-	all, err := catalog.List(ctx, v.store, namespace)
+	return v.findSome(ctx, namespace, names, durable.Filter{})
+}
+
+// findSome is find among the jobs that a filter of tags and errors selects, if there are no names, and returns those of
+// them that it selects, if there are.
+func (v client) findSome(ctx context.Context, namespace string, names []string,
+	f durable.Filter) (found []catalog.Entry, full bool, err error) {
+	among := f
+	if len(names) > 0 {
+		among = durable.Filter{} // one that is there is not to be missing
+	}
+	all, err := catalog.Select(ctx, v.store, namespace, among)
 	full = severalNamespaces(all, func(e catalog.Entry) string { return e.Namespace })
 	if err != nil || len(names) == 0 {
 		return all, full, err
@@ -221,7 +232,7 @@ func (v client) find(ctx context.Context, namespace string, names []string) (fou
 	if len(missing) > 0 {
 		return found, full, &exitError{exitMistake, strings.Join(missing, "\nexecutord: ")}
 	}
-	return found, full, nil
+	return slices.DeleteFunc(found, func(e catalog.Entry) bool { return !f.Matches(&e.Job) }), full, nil
 }
 
 func (v client) notFound(name, namespace string, known []string) string {

@@ -40,6 +40,7 @@ States
   executord jobs --at 127.0.0.1:8384
   executord jobs --store jobs.db
   executord jobs --store jobs.db backup
+  executord jobs --store jobs.db --tag team=shop --state dead
   executord jobs --store 'postgres://app@db/app?sslmode=verify-full' --json`, "\n"),
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
@@ -48,8 +49,12 @@ States
 	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, at, namespace)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each job")
 	all := cmd.Flags().Bool("all", false, "list jobs that were removed from their file too")
+	some := newSomeFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		if err := checkNamespace(*namespace); err != nil {
+			return err
+		}
+		if err := some.check(); err != nil {
 			return err
 		}
 		if at.chosen(store) {
@@ -57,18 +62,18 @@ States
 			if err != nil {
 				return err
 			}
-			if *asJSON {
+			if list = some.of(list); *asJSON {
 				return printJSON(cmd.OutOrStdout(), list)
 			}
 			printJobs(cmd.OutOrStdout(), list, false)
 			return nil
 		}
 		return store.visit(func(ctx context.Context, v client) error {
-			entries, full, err := v.find(ctx, *namespace, names)
+			entries, full, err := v.findSome(ctx, *namespace, names, some.filter())
 			if err != nil {
 				return err
 			}
-			if !*all && len(names) == 0 {
+			if !*all && len(names) == 0 && some.state != "removed" {
 				entries = slices.DeleteFunc(entries, catalog.Entry.Removed)
 			}
 			runs, err := v.histories(ctx, entries, 1)
@@ -83,6 +88,7 @@ States
 				}
 				list[i] = view.Of(e, last, time.Now())
 			}
+			list = some.of(list)
 			if err := v.addProgress(ctx, list); err != nil {
 				return err
 			}

@@ -370,6 +370,62 @@ func TestJobsByName(t *testing.T) {
 	wantAnswer(t, store, 1, "executord: tow: there is no such job in ", "jobs", "tow")
 }
 
+// Jobs are listed by tags, state and error, from a store and from a daemon.
+func TestJobsByTagsStateAndError(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	file := write(t, "jobs.toml", `tags = "all"
+[[job]]
+name = "one"
+schedule = "@daily"
+command = "echo the disk is full >&2; exit 3"
+tags = ["team=shop", "nightly"]
+[[job]]
+name = "two"
+schedule = "@daily"
+command = "true"
+tags = "team=shop"
+[[job]]
+name = "three"
+schedule = "@daily"
+command = "true"
+`)
+	p := startFile(t, file, "--store", store, "--listen", "127.0.0.1:0")
+	at, _ := p.until("listening")["at"].(string)
+	for _, name := range []string{"one", "two", "three"} {
+		p.until("job scheduled", "job", name)
+	}
+	wantAnswer(t, store, 0, "one: due now\n", "run-now", "one")
+	p.until("run ended", "job", "one")
+	for jobNamed(t, store, "one")["error"] == nil { // the store has it a moment after the log
+	}
+	wantAnswer(t, store, 0, "two: paused\n", "pause", "two")
+	for args, want := range map[string]string{
+		"": "one three two", "--tag team=shop": "one two", "--tag team=shop --tag nightly": "one", "--tag all": "three",
+		"--tag team": "", "--state paused": "two", "--state waiting --tag team=shop": "one", "--error full": "one",
+		"--error exit": "one", "--error nothing": "", "--state removed": "", "two --tag nightly": "", "two --tag team=shop": "two",
+	} {
+		for _, from := range [][]string{{"--store", store}, {"--at", at}} {
+			stdout, stderr, code := output(t, "", slices.Concat([]string{"jobs", "--json"}, strings.Fields(args), from)...)
+			var got []string
+			for in := json.NewDecoder(strings.NewReader(stdout)); in.More(); {
+				var one struct{ Job string }
+				if err := in.Decode(&one); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, one.Job)
+			}
+			slices.Sort(got)
+			if strings.Join(got, " ") != want || code != 0 {
+				t.Errorf("jobs %s %s: %q, code %d, %s; want %q", args, from[0], got, code, stderr, want)
+			}
+		}
+	}
+	p.end()
+	wantAnswer(t, store, 2, "executord: --state \"lost\": it must be one of waiting, claimed, running, paused, canceled, dead, ended, removed\n",
+		"jobs", "--state", "lost")
+}
+
 // Two daemons that share a store and a file run each occurrence of each job
 // once, together.
 func TestRunSharesJobs(t *testing.T) {

@@ -98,7 +98,12 @@ const pageSize = 500
 
 // List returns the jobs of a namespace, of all if it is empty, by name.
 func List(ctx context.Context, store durable.Store, namespace string) ([]Entry, error) {
-	filter := durable.Filter{Prefix: root, Limit: pageSize}
+	return Select(ctx, store, namespace, durable.Filter{})
+}
+
+// Select is List of those that a filter of tags and errors selects.
+func Select(ctx context.Context, store durable.Store, namespace string, filter durable.Filter) ([]Entry, error) {
+	filter.Prefix, filter.Limit = root, pageSize
 	if namespace != "" {
 		filter.Kind, filter.Prefix = Kind(namespace), Kind(namespace)+"/"
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -40,6 +41,7 @@ stdin = "one\ntwo"
 dir = "/tmp"
 timeout = "5m"
 jitter = "30s"
+tags = ["team=shop", "nightly"]
 success_codes = [0, 3]
 env_file = ["/etc/a.env", "/etc/b.env"]
 umask = "027"
@@ -81,6 +83,9 @@ command = 'echo "<&>"'
 		got := spec.Job(want.Name)
 		if spec.Schedule != want.Schedule.Text || spec.Zone != want.Schedule.ZoneName() {
 			t.Errorf("%s: schedule %q in %q", want.Name, spec.Schedule, spec.Zone)
+		}
+		if want.Name == "list" && !slices.Equal(got.Tags, []string{"nightly", "team=shop"}) {
+			t.Errorf("tags are %q", got.Tags)
 		}
 		got.Line, got.Schedule = want.Line, want.Schedule
 		if !reflect.DeepEqual(got, want) {
@@ -345,6 +350,31 @@ func TestApplyChanges(t *testing.T) {
 		if e := b.job("b"); !e.Due.Equal(time.Now().Add(20 * time.Minute)) {
 			t.Errorf("due %v, now it is %v", e.Due, time.Now())
 		}
+	})
+}
+
+// A job has the tags of its file in the store, through changes, removal and return.
+func TestApplyKeepsTags(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, false)
+		defer b.stopped()
+		tagged := func(want ...string) {
+			t.Helper()
+			if got := b.job("b").Tags; !slices.Equal(got, want) {
+				t.Errorf("tags are %q, want %q", got, want)
+			}
+		}
+		const line = "@every 10m echo c\n"
+		b.apply("# name: b\n# tags: two, one\n" + line)
+		tagged("one", "two")
+		b.want(b.apply("# name: b\n# tags: two, three\n"+line), map[string]catalog.Action{"b": catalog.Change})
+		tagged("three", "two")
+		b.apply("")
+		tagged("three", "two")
+		b.want(b.apply("# name: b\n# tags: two, three\n"+line), map[string]catalog.Action{"b": catalog.Restore})
+		tagged("three", "two")
+		b.apply("# name: b\n" + line)
+		tagged()
 	})
 }
 

@@ -50,6 +50,7 @@ type Spec struct {
 	IONice   string   `json:"ionice,omitempty"`
 	Limits   []string `json:"rlimits,omitempty"`
 	Priority string   `json:"priority,omitempty"`
+	Tags     []string `json:"tags,omitempty"`
 
 	From   string   `json:"from,omitempty"`
 	Until  string   `json:"until,omitempty"`
@@ -80,8 +81,8 @@ func NewSpec(j job.Job) Spec {
 		Overlap: j.Overlap, Misfire: j.Misfire,
 		Group: j.Group, GroupLimit: j.GroupLimit,
 		After: j.After, AfterOn: j.AfterOn, Next: j.Next,
-		Priority: j.Priority,
-		From:     j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
+		Priority: j.Priority, Tags: j.Tags,
+		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
 	}
 }
 
@@ -98,8 +99,8 @@ func (s Spec) Job(name string) job.Job {
 		Overlap: s.Overlap, Misfire: s.Misfire,
 		Group: s.Group, GroupLimit: s.GroupLimit,
 		After: s.After, AfterOn: s.AfterOn, Next: s.Next,
-		Priority: s.Priority,
-		Season:   job.Season{From: s.From, Until: s.Until, Except: s.Except},
+		Priority: s.Priority, Tags: s.Tags,
+		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},
 	}
 }
 

@@ -232,17 +232,18 @@ func (c *Catalog) register(ctx context.Context, spec Spec, j job.Job) (durable.I
 
 func (c *Catalog) registration(spec Spec, j job.Job) (durable.Registration, error) {
 	key, missed, priority := Key(c.Namespace, j.Name), durable.OnMissed(missedOf(j)), durable.WithPriority(priorities[j.Priority])
+	tags := durable.WithTags(spec.Tags...)
 	if j.Schedule.After {
-		return c.Kind.FixedRate(key, dormant, dormant, spec, missed, priority), nil
+		return c.Kind.FixedRate(key, dormant, dormant, spec, missed, priority, tags), nil
 	}
 	if every := j.Schedule.Every(); every > 0 {
-		return c.Kind.FixedRate(key, every, every, spec, missed, priority), nil
+		return c.Kind.FixedRate(key, every, every, spec, missed, priority, tags), nil
 	}
 	times, err := j.Schedule.Calendar(spec.Zone)
 	if err != nil {
 		return durable.Registration{}, fmt.Errorf("%w: %w", executor.ErrInvalid, err)
 	}
-	return c.Kind.Triggered(key, times, spec, missed, priority), nil
+	return c.Kind.Triggered(key, times, spec, missed, priority, tags), nil
 }
 
 var priorities = map[string]durable.Priority{"low": durable.Low, "": durable.Normal, "normal": durable.Normal, "high": durable.High}
@@ -268,7 +269,7 @@ func missedOf(j job.Job) durable.Missed {
 func again(ctx context.Context, store durable.Store, e Entry) (durable.ID, error) {
 	placed, err := store.Insert(ctx, []durable.NewJob{{
 		ID: durable.NewID(), Key: e.Key, Kind: e.Kind, Payload: e.Spec.encode(), Priority: e.Priority,
-		Schedule: e.Schedule, Missed: e.Missed, Due: e.Due, Attempts: e.Attempts, Timeout: e.Timeout,
+		Schedule: e.Schedule, Missed: e.Missed, Due: e.Due, Attempts: e.Attempts, Timeout: e.Timeout, Tags: e.Tags,
 	}}, durablestore.Placement{})
 	if err != nil {
 		return durable.ID{}, err

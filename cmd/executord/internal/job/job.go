@@ -50,6 +50,7 @@ type Job struct {
 	Overlap      string        // see ParseOverlap
 	Misfire      string        // see ParseMisfire
 	Jitter       time.Duration // each start is delayed by a random time below this
+	Tags         []string      // by which it is found
 }
 
 // Priorities are those that a job may have.

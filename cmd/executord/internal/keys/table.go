@@ -7,8 +7,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/durable"
 )
 
 // All is the table, in the order of the manual.
@@ -78,6 +81,8 @@ var All = []*Key{
 		set: text(func(s *Settings) *string { return &s.Job.Priority })},
 	{Name: "notify", Kind: List, Place: Comment, Example: "ops", Doc: "The channels for this job, instead of those for all jobs; none for no channel.",
 		set: setNotify},
+	{Name: "tags", Kind: List, Place: Above | Comment, Example: "nightly", Doc: "Texts by which the job is found, such as nightly or team=shop: at most 32, each of at most 128 bytes.",
+		set: setTags},
 	{Name: "env", Kind: Variables, Place: Above, Doc: "Variables of the command; a job's are added to those above all jobs."},
 	{Name: "env_file", Kind: List, Place: Above | Comment, Example: "/etc/shop.env", Doc: "A file with variables of the command, NAME=value a line, or several. Those of env win.",
 		set: setEnvFile},
@@ -310,6 +315,21 @@ func setExcept(s *Settings, values []string) *Wrong {
 		}
 	}
 	s.Job.Season.Except = values
+	return nil
+}
+
+// setTags sets the tags of a job, which are what a store takes.
+func setTags(s *Settings, values []string) *Wrong {
+	for _, tag := range values {
+		if tag == "" || len(tag) > durable.MaxTag || !utf8.ValidString(tag) || strings.ContainsFunc(tag, unicode.IsControl) {
+			return &Wrong{What: fmt.Sprintf("%.40q cannot be a tag", tag), Hint: fmt.Sprintf("write 1 to %d bytes of text, such as", durable.MaxTag), Like: "team=shop"}
+		}
+	}
+	tags := slices.Compact(slices.Sorted(slices.Values(values)))
+	if len(tags) > durable.MaxTags {
+		return &Wrong{What: fmt.Sprintf("there are %d tags, and may be %d", len(tags), durable.MaxTags), Hint: "leave some out"}
+	}
+	s.Job.Tags = tags
 	return nil
 }
 

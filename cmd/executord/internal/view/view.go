@@ -24,6 +24,7 @@ type Job struct {
 	Zone      string     `json:"zone"`
 	Command   string     `json:"command"`
 	State     string     `json:"state"`
+	Tags      []string   `json:"tags,omitempty"`
 	Next      *time.Time `json:"next"`
 	Node      string     `json:"node,omitempty"`
 	Attempt   int        `json:"attempt"`
@@ -81,7 +82,7 @@ func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 	j := Job{
 		Namespace: e.Namespace, Job: e.Name, ID: e.ID, Schedule: e.Spec.Schedule, Zone: e.Spec.Zone,
 		Words: words(e.Spec), Command: e.Spec.Job(e.Name).Command.String(), State: e.Status(),
-		Node: e.Owner, Attempt: e.Attempt, Runs: e.Runs, Error: Reason(e.Error),
+		Node: e.Owner, Attempt: e.Attempt, Runs: e.Runs, Error: Reason(e.Error), Tags: e.Tags,
 	}
 	if at := e.Next(now); !at.IsZero() {
 		at = at.In(e.Spec.Location())

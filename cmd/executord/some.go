@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
+)
+
+// someFlags are the flags by which some of the jobs are chosen.
+type someFlags struct {
+	tags         []string
+	state, error string
+}
+
+// listedStates are those of jobs in the list.
+var listedStates = []string{"waiting", "claimed", "running", "paused", "canceled", "dead", "ended", "removed"}
+
+func newSomeFlags(cmd *cobra.Command) *someFlags {
+	f := new(someFlags)
+	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "list jobs with this tag only, as team=shop; if given again, with all of them")
+	cmd.Flags().StringVar(&f.state, "state", "", "list jobs in this state only")
+	cmd.Flags().StringVar(&f.error, "error", "", "list jobs only whose last error has this text in it")
+	return f
+}
+
+func (f *someFlags) check() error {
+	if f.state != "" && !slices.Contains(listedStates, f.state) {
+		return fmt.Errorf("--state %q: it must be one of %s", f.state, strings.Join(listedStates, ", "))
+	}
+	return nil
+}
+
+// filter returns what a store is asked for. It knows fewer states, see of.
+func (f *someFlags) filter() durable.Filter { return durable.Filter{Tags: f.tags, Error: f.error} }
+
+// of returns those of the jobs that are chosen.
+func (f *someFlags) of(list []view.Job) []view.Job {
+	return slices.DeleteFunc(list, func(j view.Job) bool {
+		state, _, _ := strings.Cut(j.State, ",") // a job may be "running, then paused"
+		return f.state != "" && state != f.state || !hasError(j, f.error) ||
+			slices.ContainsFunc(f.tags, func(tag string) bool { return !slices.Contains(j.Tags, tag) })
+	})
+}
+
+// hasError reports whether the last error of a job, or what its last run wrote to standard error, has a text in it.
+func hasError(j view.Job, text string) bool {
+	return strings.Contains(j.Error, text) ||
+		j.Last != nil && slices.ContainsFunc(j.Last.Stderr, func(line string) bool { return strings.Contains(line, text) })
+}
