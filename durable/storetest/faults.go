@@ -149,6 +149,18 @@ func these(n int, change ...func(i int, j *durablestore.NewJob)) []durablestore.
 
 func keyed(i int, j *durablestore.NewJob) { j.Key = fresh("key") }
 
+func tagged(i int, j *durablestore.NewJob) { j.Tags = []string{"both", fresh("tag")} }
+
+// untagged returns what is wrong with finding jobs by their tags, "" if nothing is.
+func (b *bench) untagged(jobs []durablestore.NewJob) string {
+	for i := range jobs {
+		if found := b.listed(jobs[i].Tags...); len(found) != 1 {
+			return fmt.Sprintf("job %d: %d jobs are found by its tags %q", i, len(found), jobs[i].Tags)
+		}
+	}
+	return ""
+}
+
 // ofKind returns the jobs of a kind.
 func (b *bench) ofKind(kind string) []durablestore.Job {
 	return must(b.store.List(b.Context(), durablestore.Filter{Kind: kind, Limit: 1000}))
@@ -172,7 +184,10 @@ func (b *bench) inserting(jobs []durablestore.NewJob, p durablestore.Placement) 
 					return fmt.Sprintf("job %d is %+v", i, got)
 				}
 			}
-			return ""
+			if jobs[0].Tags == nil {
+				return ""
+			}
+			return b.untagged(jobs)
 		},
 	}
 }
@@ -361,6 +376,7 @@ func (b *faulted) insertingTx(jobs []durablestore.NewJob) told {
 
 var calls = []faultCall{
 	{"InsertTx", func(b *faulted) told { return b.insertingTx(these(1, keyed)) }},
+	{"InsertTx of several with tags", func(b *faulted) told { return b.insertingTx(these(2, tagged)) }},
 	{"InsertTx of several", func(b *faulted) told { return b.insertingTx(these(3, keyed)) }},
 	{"CompleteTx", func(b *faulted) told {
 		return b.committingBy(func(ctx context.Context, r durablestore.CommitRequest) (durablestore.CommitResult, error) {
@@ -381,6 +397,24 @@ var calls = []faultCall{
 	{"Insert with a key", func(b *faulted) told { return b.inserting(these(1, keyed), durablestore.Placement{}) }},
 	{"Insert of several", func(b *faulted) told { return b.inserting(these(3), durablestore.Placement{}) }},
 	{"Insert of several with keys", func(b *faulted) told { return b.inserting(these(3, keyed), durablestore.Placement{}) }},
+	{"Insert of several with tags", func(b *faulted) told { return b.inserting(these(3, tagged), durablestore.Placement{}) }},
+	{"Insert of a schedule that has other tags", func(b *faulted) told {
+		jobs := these(1, keyed, tagged, func(i int, j *durablestore.NewJob) { every("1h")(j) })
+		must(b.store.Insert(b.Context(), jobs, durablestore.Placement{}))
+		gone := jobs[0].Tags[1]
+		again := slices.Clone(jobs)
+		again[0].ID = durablestore.NewID()
+		tagged(0, &again[0])
+		return told{
+			call: func() (any, error) { return answer(b.store.Insert(b.Context(), again, durablestore.Placement{})) },
+			wrong: func(any) string {
+				if found := b.listed(gone); len(found) > 0 {
+					return fmt.Sprintf("%d jobs are found by a tag that it no longer has", len(found))
+				}
+				return b.untagged(again)
+			},
+		}
+	}},
 	{"Insert for a node", func(b *faulted) told {
 		node := b.node(fresh("node"))
 		return b.inserting(these(1, keyed), durablestore.Placement{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 1})
