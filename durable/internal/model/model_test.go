@@ -144,6 +144,9 @@ func (m *model) newJob() durable.NewJob {
 	if m.IntN(3) == 0 {
 		j.Meta = map[string]string{"by": pick(m, "me", "you")}
 	}
+	if m.IntN(3) == 0 {
+		j.Tags = pick(m, []string{"s"}, []string{"t"}, []string{"s", "t"})
+	}
 	j.Replace = j.Schedule == "once" && m.IntN(3) == 0
 	j.ReuseKey, j.KeepTime = j.ReuseKey || j.Replace, j.Replace && m.IntN(2) == 0
 	if m.IntN(2) == 0 {
@@ -346,16 +349,16 @@ func (m *model) call() {
 			return kinds, err
 		})
 		m.compare("kinds", func(s durable.Store) (any, error) { return s.Kinds(ctx) })
-		m.compare("counts", func(s durable.Store) (any, error) {
-			counts, err := s.Counts(ctx, durable.Filter{})
+		f := durable.Filter{Kind: pick(m, "", "k"), Prefix: pick(m, "", "x"), Tags: pick(m, nil, nil, []string{"s"}, []string{"s", "t"}),
+			States: pick(m, nil, []durable.State{durable.Waiting, durable.Dead}, []durable.State{durable.Succeeded, durable.Dead},
+				[]durable.State{durable.Waiting}, []durable.State{durable.Running}), Limit: pick(m, 0, 2)}
+		m.compare(fmt.Sprintf("counts %+v", f), func(s durable.Store) (any, error) {
+			counts, err := s.Counts(ctx, f)
 			slices.SortFunc(counts, func(a, b durable.Count) int {
 				return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
 			})
 			return counts, err
 		})
-		f := durable.Filter{Kind: pick(m, "", "k"), Prefix: pick(m, "", "x"),
-			States: pick(m, nil, []durable.State{durable.Waiting, durable.Dead},
-				[]durable.State{durable.Running}), Limit: pick(m, 0, 2)}
 		if ref, _ := m.ref(); m.IntN(2) == 0 {
 			f.After = ref.ID
 		}
