@@ -377,3 +377,33 @@ func ExampleJobs_Counts() {
 	// letter waiting 3
 	// letter canceled 1
 }
+
+// Jobs that are found by what they are about.
+func ExampleWithTags() {
+	jobs, err := durable.New(durable.Config{Store: memory.New()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	letter := durable.Client[string, any](jobs, "letter")
+	for _, customer := range []string{"17", "18", "17"} {
+		if _, err := letter.Schedule(ctx, time.Hour, "hello", durable.WithTags("customer="+customer)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	f := durable.Filter{Tags: []string{"customer=17"}}
+	found, err := jobs.List(ctx, f)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, j := range found {
+		customer, _ := j.Tag("customer")
+		fmt.Println(j.Kind, "for customer", customer)
+	}
+	canceled, err := jobs.ChangeAll(ctx, durable.Change{Op: durable.OpCancel}, f)
+	fmt.Println(canceled.Applied, "canceled", err)
+	// Output:
+	// letter for customer 17
+	// letter for customer 17
+	// 2 canceled <nil>
+}
