@@ -38,7 +38,7 @@ func main() {
 	fromTree := flag.Bool("build", false, "build the programs from the tree")
 	flag.Parse()
 	args := flag.Args()
-	err := errors.New("want man and a file, or systems such as linux/amd64")
+	err := errors.New("nothing to make: want man with the name of a file, or systems such as linux/amd64")
 	switch {
 	case len(args) == 2 && args[0] == "man":
 		err = writeMan(".", args[1], *version)
