@@ -53,6 +53,9 @@ func (k *Kind[P, R]) prepare(job NewJob, payload P, opts []Option) (addition, er
 	if j.ReuseKey && j.Key == "" {
 		return j, invalid("ReuseKey: the job has no key; give it one with Key")
 	}
+	if err := j.after(k.jobs); err != nil {
+		return j, err
+	}
 	if !j.Due.IsZero() {
 		j.Due = timetable.Ceil(j.Due)
 	}
@@ -118,21 +121,29 @@ func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration,
 	if err != nil {
 		return ID{}, err
 	}
-	adds := []addition{j}
-	if err := k.jobs.date(ctx, adds); err != nil {
+	ids, err := k.jobs.insertTx(ctx, s, tx, []addition{j})
+	if ids == nil {
 		return ID{}, err
 	}
+	return ids[0], err
+}
+
+// insertTx adds jobs in a transaction.
+func (j *Jobs) insertTx(ctx context.Context, s store.TxStore, tx Tx, adds []addition) ([]ID, error) {
+	if err := j.date(ctx, adds); err != nil {
+		return nil, err
+	}
 	jobs := newJobs(adds)
-	var id ID
-	err = k.jobs.adding(ctx, jobs, func(ctx context.Context) error {
+	var ids []ID
+	err := j.adding(ctx, jobs, func(ctx context.Context) error {
 		placed, err := s.InsertTx(ctx, tx, jobs)
 		if err != nil {
 			return failed("schedule", err)
 		}
-		id, err = j.accepted(&placed[0])
+		ids, err = acceptAll(adds, placed)
 		return err
 	})
-	return id, err
+	return ids, err
 }
 
 // accepted returns the ID of the job, or of the one that stands for it, by the store's answer. The error is ErrKeyTaken
@@ -187,7 +198,12 @@ func (j *Jobs) put(ctx context.Context, adds []addition, jobs []NewJob) ([]ID, e
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]ID, len(placed))
+	return acceptAll(adds, placed)
+}
+
+// acceptAll returns the IDs of jobs, by the store's answer.
+func acceptAll(adds []addition, placed []InsertResult) (ids []ID, err error) {
+	ids = make([]ID, len(placed))
 	for i := range placed {
 		if ids[i], err = adds[i].accepted(&placed[i]); err != nil {
 			return ids, err

@@ -15,7 +15,7 @@ import (
 // begin with a byte that tells. JSON begins with none below 0x09.
 //
 // Texts are not its business: keys, errors, labels, Meta, notes of Progress and what is written to Output. Job.Payload,
-// Job.Result and KeptStep.Result are what is stored; Kind.Payload and Kind.Await read them. If Encode returns other bytes for the
+// Job.Result and KeptStep.Result are what is stored; Kind.Payload, Kind.Await and ParentResults read them. If Encode returns other bytes for the
 // same JSON each time, as one that encrypts does, registering a schedule again counts as a change of its payload.
 type Codec interface {
 	// Encode returns what is stored of a value as JSON: a byte or more. MaxPayload and MaxResult are for that. An error of

@@ -24,7 +24,7 @@ func TestJobJSONRoundTrip(t *testing.T) {
 		}
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	for s := durable.Waiting; s <= durable.Paused; s++ {
+	for s := durable.Waiting; s <= durable.Blocked; s++ {
 		roundTrip(durable.Job{ID: durable.NewID(), Kind: "k", State: s, Due: at, Created: at, Updated: at},
 			new(durable.Job))
 	}

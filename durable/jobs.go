@@ -79,7 +79,8 @@ func (j *Jobs) nodeConfig(pool *executor.ScheduledPool) node.Config {
 	c := node.Config{
 		Store: j.store, Parts: j.parts, Pool: pool, Name: j.cfg.Name, Lease: j.cfg.Lease, Poll: j.cfg.Poll, Drain: j.cfg.Drain,
 		Keep: j.cfg.Keep, History: j.cfg.History, Output: j.cfg.Output, Triggers: j.cfg.Triggers,
-		Log: j.log, Kind: j.kind, Kinds: j.kindNames, Around: j.around, Changed: j.notify, Transact: j.transact,
+		Log: j.log, Kind: j.kind, Kinds: j.kindNames, Around: j.around, Changed: j.notify, Decode: j.decode,
+		Transact: j.transact,
 	}
 	if j.cfg.Hooks.Settled != nil {
 		c.Settled = j.settled

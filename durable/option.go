@@ -29,6 +29,7 @@ type addition struct {
 	result    *InsertResult // what WithResult fills
 	byPayload bool          // UniquePayload
 	period    time.Duration // of UniqueFor; 0 for none
+	afters    bool          // After
 }
 
 // Key names the job, by 1 to MaxKey bytes of UTF-8 without control characters. A second job with the same key is not

@@ -51,6 +51,10 @@ func TestStoreWithoutParts(t *testing.T) {
 					"ActLog":   func() error { return jobs.NoteAct(ctx, durable.Act{}) },
 					"ActLog ":  func() error { _, err := jobs.Acts(ctx, durable.ActFilter{}); return err },
 					"Reports":  func() error { _, err := jobs.Nodes(ctx); return err },
+					"Graph":    func() error { _, err := kind.Schedule(ctx, 0, "", durable.After(id)); return err },
+					"Graph ":   func() error { _, err := jobs.CountParents(ctx, id); return err },
+					"Graph  ":  func() error { return firstError(jobs.Parents(ctx, id)) },
+					"Graph   ": func() error { return firstError(jobs.Children(ctx, id)) },
 					"Reports ": func() error { _, err := jobs.Progress(ctx, id); return err },
 				} {
 					err := call()

@@ -41,6 +41,10 @@ type (
 		store.Limiter
 		jobs *Jobs
 	}
+	timedGraph struct {
+		store.Graph
+		jobs *Jobs
+	}
 	timedTx struct {
 		store.TxStore
 		jobs *Jobs
@@ -69,6 +73,9 @@ func timedParts(p store.Parts, j *Jobs) store.Parts {
 	}
 	if p.Limiter != nil {
 		p.Limiter = timedLimiter{p.Limiter, j}
+	}
+	if p.Graph != nil {
+		p.Graph = timedGraph{p.Graph, j}
 	}
 	if p.Tx != nil {
 		p.Tx = timedTx{p.Tx, j}
@@ -231,6 +238,21 @@ func (t timedSteps) KeepStep(ctx context.Context, of store.Ref, s KeptStep) (res
 func (t timedSteps) Signal(ctx context.Context, id ID, name string, payload []byte) (a Answer, err error) {
 	defer t.jobs.calledStore("signal", time.Now(), &err)
 	return t.Steps.Signal(ctx, id, name, payload)
+}
+
+func (t timedGraph) Parents(ctx context.Context, id ID, from, limit int) (page []Job, err error) {
+	defer t.jobs.calledStore("parents", time.Now(), &err)
+	return t.Graph.Parents(ctx, id, from, limit)
+}
+
+func (t timedGraph) Children(ctx context.Context, id, after ID, limit int) (page []Job, err error) {
+	defer t.jobs.calledStore("children", time.Now(), &err)
+	return t.Graph.Children(ctx, id, after, limit)
+}
+
+func (t timedGraph) CountParents(ctx context.Context, id ID) (c ParentCounts, err error) {
+	defer t.jobs.calledStore("count_parents", time.Now(), &err)
+	return t.Graph.CountParents(ctx, id)
 }
 
 func (t timedTx) GetTx(ctx context.Context, tx Tx, id ID) (job Job, err error) {

@@ -41,6 +41,9 @@ type (
 	// An Outcome is the end of a run and what is to follow, as Hooks.Settled sees it.
 	Outcome = store.Outcome
 
+	// ParentCounts are how many parents a job has, see After, and how many of them have ended.
+	ParentCounts = store.ParentCounts
+
 	// A Change is a request for jobs, see ChangeAll.
 	Change = store.Change
 	// An Op is what a Change does.
@@ -75,6 +78,7 @@ const (
 	Canceled  = store.Canceled
 	Paused    = store.Paused
 	Confirmed = store.Confirmed
+	Blocked   = store.Blocked
 )
 
 // The priorities.

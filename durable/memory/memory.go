@@ -32,8 +32,10 @@ type Store struct {
 		leases   map[string]lease
 		paused   map[string]bool // kinds
 		limits
-		acts    []durable.Act // ascending
-		lastAct int64
+		acts     []durable.Act // ascending
+		lastAct  int64
+		parents  map[durable.ID]*upbringing
+		children map[durable.ID]map[durable.ID]bool
 	}
 }
 
@@ -62,6 +64,8 @@ func New() *Store {
 	s.mu.leases = make(map[string]lease)
 	s.mu.paused = make(map[string]bool)
 	s.mu.limits = limits{make(map[string]time.Time), make(map[partition]time.Time), make(map[durable.ID]int64)}
+	s.mu.parents = make(map[durable.ID]*upbringing)
+	s.mu.children = make(map[durable.ID]map[durable.ID]bool)
 	return s
 }
 
@@ -92,9 +96,13 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	_, alive := s.mu.leases[p.Node]
 	held := 0
 	placed := make([]durable.InsertResult, len(jobs))
+	if err := s.parentsLocked(jobs); err != nil {
+		return nil, err
+	}
 	if s.conflictLocked(jobs, placed, now) {
 		return placed, nil
 	}
+	ids := make(map[durable.ID]durable.ID, len(jobs))
 	for i, n := range jobs {
 		j := s.mu.jobs[n.ID]
 		if j == nil && n.Key != "" {
@@ -103,8 +111,11 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 			}
 		}
 		if j == nil {
-			j = new(transition.New(n, p, alive && held < p.Limit, now))
-			s.mu.jobs[n.ID] = j
+			grafted := len(n.After.Parents) > 0
+			j = new(transition.New(n, p, alive && held < p.Limit && !grafted, now))
+			if s.mu.jobs[n.ID] = j; grafted {
+				s.graftLocked(j, n.After, ids)
+			}
 			placed[i].Changed = true
 			if n.Key != "" {
 				s.mu.keys[n.Key] = n.ID
@@ -116,7 +127,11 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 		} else if j.ID != n.ID {
 			placed[i].Changed = transition.Amend(j, n, now)
 		}
+		ids[n.ID] = j.ID
 		placed[i].Job, placed[i].Now, placed[i].KindTaken = *j, now, j.Kind != n.Kind
+	}
+	for i := range placed {
+		placed[i].Job = *s.mu.jobs[placed[i].ID] // it may have children now
 	}
 	return placed, nil
 }
@@ -178,6 +193,7 @@ func (s *Store) Heartbeat(ctx context.Context, node string, length time.Duration
 			delete(s.mu.leases, name)
 		}
 	}
+	var ended []durable.ID
 	for _, j := range s.mu.jobs {
 		if !j.State.Held() {
 			continue
@@ -193,8 +209,10 @@ func (s *Store) Heartbeat(ctx context.Context, node string, length time.Duration
 			if j.State == durable.Dead {
 				pulse.Dead = append(pulse.Dead, j.ID)
 			}
+			ended = append(ended, j.ID)
 		}
 	}
+	s.endedLocked(pulse.Now, ended...)
 	return pulse, nil
 }
 
@@ -257,11 +275,15 @@ func (s *Store) heldLocked(kind string) int {
 func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (left bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := s.nowLocked()
+	var ended []durable.ID
 	for _, j := range s.mu.jobs {
 		if j.State.Held() && j.Owner == node && !slices.Contains(keep, j.ID) {
-			transition.Release(j, s.nowLocked())
+			transition.Release(j, now)
+			ended = append(ended, j.ID)
 		}
 	}
+	s.endedLocked(now, ended...)
 	return false, nil
 }
 
@@ -283,12 +305,14 @@ func (s *Store) Commit(ctx context.Context, b store.CommitRequest) (store.Commit
 		}
 		answer.Confirmed = append(answer.Confirmed, ok)
 	}
+	var ended []durable.ID
 	for _, o := range b.Outcomes {
 		j := s.mu.jobs[o.ID]
 		ok := j != nil && j.Epoch == o.Epoch
 		if ok && j.State.Granted() {
 			run := transition.Commit(j, o, b.Node, answer.Now)
 			s.signaledLocked(j, o.Signals, answer.Now)
+			ended = append(ended, j.ID)
 			if !o.Unrecorded && b.History > 0 {
 				lines := append(s.mu.runs[j.ID], line{run, o.Output})
 				s.mu.runs[j.ID] = lines[max(0, len(lines)-b.History):]
@@ -296,6 +320,7 @@ func (s *Store) Commit(ctx context.Context, b store.CommitRequest) (store.Commit
 		}
 		answer.Committed = append(answer.Committed, ok)
 	}
+	answer.Released = s.endedLocked(answer.Now, ended...)
 	return answer, nil
 }
 
@@ -307,10 +332,17 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 	if j == nil {
 		return durable.NotFound, nil
 	}
-	answer := transition.Change(j, c, s.nowLocked())
-	if c.Op == durable.OpDelete && answer == durable.Applied {
+	now := s.nowLocked()
+	answer := transition.Change(j, c, now)
+	switch {
+	case answer != durable.Applied:
+		return answer, nil
+	case c.Op == durable.OpDelete:
 		s.removeLocked(j)
+	case c.Op == durable.OpRevive:
+		s.reviveLocked(j)
 	}
+	s.endedLocked(now, id)
 	return answer, nil
 }
 
@@ -323,6 +355,7 @@ func (s *Store) removeLocked(j *durable.Job) (lines int) {
 	delete(s.mu.progress, j.ID)
 	delete(s.mu.steps, j.ID)
 	delete(s.mu.lined, j.ID)
+	s.orphanLocked(j.ID)
 	return lines
 }
 
@@ -444,12 +477,16 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, n := s.nowLocked(), 0
+	awaited := make(map[durable.ID]bool) // as one prune sees it, whatever its order
+	for id := range s.mu.children {
+		awaited[id] = s.awaitedLocked(id)
+	}
 	for _, j := range s.mu.jobs {
 		keep := r.Dead
 		if j.State == durable.Succeeded {
 			keep = r.Succeeded
 		}
-		if j.State.Done() && keep > 0 && j.Updated.Before(now.Add(-keep)) {
+		if j.State.Done() && keep > 0 && j.Updated.Before(now.Add(-keep)) && !awaited[j.ID] {
 			n += 1 + s.removeLocked(j)
 		}
 	}

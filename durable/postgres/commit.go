@@ -17,34 +17,66 @@ import (
 
 // Commit confirms claims and commits outcomes.
 func (s *Store) Commit(ctx context.Context, b store.CommitRequest) (store.CommitResult, error) {
-	if signals(b.Outcomes) {
-		return do(ctx, together(s.db), func(tx querier) (store.CommitResult, error) { return s.commitAll(ctx, tx, b, picky) })
+	type answer struct {
+		store.CommitResult
+		families
 	}
-	return do(ctx, s.direct, func(q querier) (store.CommitResult, error) {
-		a, err := s.commitAll(ctx, q, b, patient)
+	call, first := s.direct, patient
+	if signals(b.Outcomes) {
+		call, first = together(s.db), picky
+	}
+	a, err := do(ctx, call, func(q querier) (a answer, err error) {
+		a.CommitResult, a.families, err = s.commitAll(ctx, q, b, first)
 		if code(err) == lockNotAvailable {
-			return s.commitAll(ctx, q, b, picky)
+			a.CommitResult, a.families, err = s.commitAll(ctx, q, b, picky)
 		}
 		return a, err
 	})
+	if err == nil && len(a.left) > 0 {
+		err = s.commitParents(ctx, b, a.left, &a.CommitResult)
+	}
+	if err != nil {
+		return store.CommitResult{}, err
+	}
+	if len(a.before) > 0 { // maybe in transactions of handlers
+		a.Released = s.catchUp(ctx, a.before) || a.Released
+	}
+	return a.CommitResult, nil
+}
+
+// families are the outcomes of a commit that concern jobs with children.
+type families struct {
+	left   []int        // those that are to be committed together with what it is for the children
+	before []durable.ID // the jobs of those that were committed before
 }
 
 // statements are those of commitAll. A transaction that is left open must not hold up the jobs of which it has nothing.
 // So the patient ones wait for a row for a moment only, long enough for a claim of another node that came too late for
 // it, and then fail as a whole; the picky ones leave out what is locked, and read every row twice for it.
-type statements struct{ confirm, commit string }
+type statements struct {
+	confirm, commit string
+	whole           bool
+}
 
 var (
 	patient = statements{
 		confirm: confirmRuns(patience, "from r j_, n where j.id = j_.id and j.epoch = j_.epoch and j.state in {Held}", ""),
-		commit:  commitRuns(patience, "from o, n where j.id = o.job and j.epoch = o.epoch and j.state = {Granted}", ""),
+		commit:  commitRuns(patience, "from o, n where j.id = o.job and j.epoch = o.epoch and j.state = {Granted} and "+childless, ""),
 	}
 	picky = statements{
 		confirm: confirmRuns("", "from l j_, n where j.id = j_.id", `l as materialized (
 			select r.* from executor_job j, r where j.id = r.id and j.epoch = r.epoch and j.state in {Held} for no key update of j skip locked),`),
-		commit: commitRuns("", "from l o, n where j.id = o.job", `l as materialized (
-			select o.* from executor_job j, o where j.id = o.job and j.epoch = o.epoch and j.state = {Granted} for no key update of j skip locked),`),
+		commit: commitRuns("", "from l o, n where j.id = o.job and "+childless, lockRuns),
 	}
+	// whole is for a transaction: it commits the outcomes of parents, too.
+	whole = statements{confirm: picky.confirm, commit: commitRuns("", "from l o, n where j.id = o.job", lockRuns), whole: true}
+)
+
+const (
+	// childless is the condition that a job has no children, by its row as it is when it is locked.
+	childless = "(j.family & {HasChildren}) = 0"
+	lockRuns  = `l as materialized (
+			select o.* from executor_job j, o where j.id = o.job and j.epoch = o.epoch and j.state = {Granted} for no key update of j skip locked),`
 )
 
 const (
@@ -58,29 +90,27 @@ const (
 )
 
 func (s *Store) commitAll(ctx context.Context, q querier, b store.CommitRequest,
-	with statements) (store.CommitResult, error) {
-	var a store.CommitResult
+	with statements) (a store.CommitResult, f families, err error) {
 	now := int64(0)
-	err := begin(ctx, q, b)
-	if err != nil {
-		return a, err
+	if err := begin(ctx, q, b); err != nil {
+		return a, f, err
 	}
 	if len(b.Confirms) > 0 {
 		if err = confirm(ctx, q, with.confirm, b.Confirms, &a, &now); err != nil {
-			return a, err
+			return a, f, err
 		}
 	}
 	if len(b.Outcomes) > 0 {
 		early := int64(0)
-		if early, err = commit(ctx, q, with.commit, b, &a, &now); err != nil {
-			return a, err
+		if early, err = commit(ctx, q, with, b, &a, &f, &now); err != nil {
+			return a, f, err
 		}
 		if early != 0 {
 			s.floors.lower(time.UnixMicro(early))
 		}
 	}
 	a.Now = sqlrow.Time(now)
-	return a, nil
+	return a, f, nil
 }
 
 // beginRuns notes which runs have begun, and forgets those that are over, in one statement. It locks no row of a job.
@@ -129,7 +159,7 @@ func confirm(ctx context.Context, q querier, statement string, confirms []store.
 	if a.Confirmed, err = readDone(n, now, new(int64), row); err != nil {
 		return err
 	}
-	return unknown(ctx, q, ids, epochs, a.Confirmed, func(i int, state durable.State) {
+	return unknown(ctx, q, ids, epochs, a.Confirmed, func(i int, state durable.State, _ bool) {
 		if state.Held() {
 			a.Locked = append(a.Locked, confirms[i].Ref)
 		}
@@ -195,8 +225,8 @@ func commitRuns(more, from, lock string) string {
 }
 
 // commit commits outcomes.
-func commit(ctx context.Context, q querier, statement string, b store.CommitRequest, a *store.CommitResult,
-	now *int64) (early int64, err error) {
+func commit(ctx context.Context, q querier, with statements, b store.CommitRequest, a *store.CommitResult,
+	f *families, now *int64) (early int64, err error) {
 	n := len(b.Outcomes)
 	var (
 		ids                                                = make([]pgtype.UUID, n)
@@ -217,7 +247,7 @@ func commit(ctx context.Context, q querier, statement string, b store.CommitRequ
 		verdicts[i], runErrs[i], labels[i] = int16(o.Run.Verdict), o.Run.Error, o.Run.Label
 		started[i], finished[i] = sqlrow.Micros(o.Run.Started), sqlrow.Micros(o.Run.Finished)
 	}
-	a.Committed, err = readDone(n, now, &early, q.queryRow(ctx, statement, ids, epochs, states, dues, occurrences,
+	a.Committed, err = readDone(n, now, &early, q.queryRow(ctx, with.commit, ids, epochs, states, dues, occurrences,
 		attempts, errs, results, recorded, runs, runAttempts, started, finished, verdicts, b.Node, b.History, outputs,
 		runErrs, labels))
 	if err == nil {
@@ -226,12 +256,17 @@ func commit(ctx context.Context, q querier, statement string, b store.CommitRequ
 	if err != nil {
 		return 0, err
 	}
-	return early, unknown(ctx, q, ids, epochs, a.Committed, func(i int, state durable.State) {
-		if state == durable.Running {
+	return early, unknown(ctx, q, ids, epochs, a.Committed, func(i int, state durable.State, parent bool) {
+		switch {
+		case state == durable.Running && parent && !with.whole:
+			f.left = append(f.left, i)
+		case state == durable.Running:
 			a.Locked = append(a.Locked, b.Outcomes[i].Ref)
-		} else {
+		default:
 			// An earlier call committed it, whose answer was lost: all else that ends a run makes the epoch go up.
-			a.Committed[i] = true
+			if a.Committed[i] = true; parent {
+				f.before = append(f.before, b.Outcomes[i].ID)
+			}
 		}
 	})
 }
@@ -239,11 +274,11 @@ func commit(ctx context.Context, q querier, statement string, b store.CommitRequ
 // unknown reads the jobs of the entries that were not done and have the epoch expected. It is a statement of its own to
 // have a snapshot of its own.
 func unknown(ctx context.Context, q querier, ids []pgtype.UUID, epochs []int64, done []bool,
-	found func(i int, state durable.State)) error {
+	found func(i int, state durable.State, parent bool)) error {
 	if !slices.Contains(done, false) {
 		return nil
 	}
-	rows, err := q.query(ctx, `select r.ord, j.state from unnest($1::uuid[], $2::bigint[]) with ordinality as r (id, epoch, ord)
+	rows, err := q.query(ctx, `select r.ord, j.state, j.family from unnest($1::uuid[], $2::bigint[]) with ordinality as r (id, epoch, ord)
 		join executor_job j on j.id = r.id and j.epoch = r.epoch`, ids, epochs)
 	if err != nil {
 		return err
@@ -252,11 +287,12 @@ func unknown(ctx context.Context, q querier, ids []pgtype.UUID, epochs []int64, 
 	for rows.Next() {
 		var ord int
 		var state durable.State
-		if err := rows.Scan(&ord, &state); err != nil {
+		var family int64
+		if err := rows.Scan(&ord, &state, &family); err != nil {
 			return err
 		}
 		if !done[ord-1] {
-			found(ord-1, state)
+			found(ord-1, state, sqlrow.HasChildren(family))
 		}
 	}
 	return rows.Err()

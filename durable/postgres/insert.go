@@ -40,7 +40,7 @@ func insertStatement(with tagging) string {
 		insert into executor_job (` + sqlrow.Columns + `)
 		select id, nullif(key, ''), kind, payload, priority, schedule, missed, first, first, first, 0,
 			case when not held then {Waiting} when near then {Granted} else {Claimed} end, {PendingNone}, held::int, case when held then node else '' end,
-			0, attempts, timeout, 0, 0, '', null, now, now, false, meta, '', ` + with.column + `, part
+			0, attempts, timeout, 0, 0, '', null, now, now, false, meta, '', ` + with.column + `, part, 0
 		from w order by ord
 		on conflict do nothing
 		returning id, due, state` + with.returned + `
@@ -51,7 +51,7 @@ func insertStatement(with tagging) string {
 }
 
 // Insert adds jobs. Mostly that is one statement. If some are there already, or may take a key from a job that is over,
-// or are several with keys, it is a transaction; see insertAll.
+// or are several with keys, or have parents, it is a transaction; see insertAll.
 //
 // If a transaction that is open has taken a key, the insert of that waits for it: without the node's row, as a dead
 // node must be found, and by a connection that no other call needs. So does one that has to wait for the row of a job
@@ -62,6 +62,9 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	reusing := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey })
 	begun := time.Now()
 	var placed []durable.InsertResult
+	if slices.ContainsFunc(jobs, grafted) {
+		reusing, p = true, store.Placement{} // a transaction; what waits for others is left to a claim
+	}
 	if !reusing && (!keyed || len(jobs) == 1) {
 		var err error
 		placed, err = do(ctx, each(s.calls), func(q querier) ([]durable.InsertResult, error) {

@@ -197,7 +197,8 @@ func TestListenOutlastsRestoredTables(t *testing.T) {
 			return
 		}
 		must(store.DB().ExecContext(ctx, "drop table executor_job, executor_begun, executor_node, executor_run, "+
-			"executor_limit, executor_part, executor_pause, executor_progress, executor_act, executor_step, executor_tag, executor_schema"))
+			"executor_limit, executor_part, executor_pause, executor_progress, executor_act, executor_step, executor_tag, "+
+			"executor_parent, executor_after, executor_schema"))
 		must(open(t, dsn).Insert(ctx, []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once",
 			Attempts: 1}}, durablestore.Placement{}))
 	}); calls < 2 {

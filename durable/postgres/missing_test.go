@@ -13,8 +13,8 @@ import (
 )
 
 // tables are those that a store has.
-var tables = []string{"executor_act", "executor_begun", "executor_job", "executor_limit", "executor_node",
-	"executor_pause", "executor_progress", "executor_run", "executor_schema", "executor_step", "executor_tag"}
+var tables = []string{"executor_act", "executor_after", "executor_begun", "executor_job", "executor_limit", "executor_node",
+	"executor_parent", "executor_part", "executor_pause", "executor_progress", "executor_run", "executor_schema", "executor_step", "executor_tag"}
 
 // Open, and the script of MigrationSQL, make a table anew that was dropped, as it was. Without the jobs, or the
 // versions, they say what is missing.

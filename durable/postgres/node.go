@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -127,12 +126,13 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 			suspect = j.suspect or j.state = {Granted}, updated = n.now,
 			error = case o.begun when 1 then 'durable: node ' || o.owner || ' was lost' else j.error end, label = case o.begun when 1 then '' else j.label end
 		from o, n where j.id = o.id
-		returning o.*, j.runs, j.error, n.now
+		returning o.*, j.runs, j.error, n.now, (j.family & {HasChildren}) <> 0 and j.state in {Over} as ended
 	), added as (
 		insert into executor_run (` + sqlrow.RunColumns + `)
 		select id, runs, run_occurrence, attempt, epoch, owner, started, now, {RunLost}, error, '' from u where begun = 1
 		on conflict do nothing
-	) select count(*), coalesce(string_agg(id::text, ' ') filter (where dead), '') from u`)
+	) select count(*), coalesce(string_agg(id::text, ' ') filter (where dead), ''),
+		coalesce(string_agg(id::text, ' ') filter (where ended), '') from u`)
 
 // bury leaves a tombstone for each node of which something could not be freed, since another transaction has its row:
 // the node is not alive, but it is not forgotten, and the next heartbeat tries again.
@@ -154,22 +154,18 @@ func reap(ctx context.Context, tx querier, node string) (r reaped, err error) {
 		select id from executor_node where id <> $1 and lease_until < `+clock+` for update skip locked)`, node); err != nil {
 		return r, err
 	}
-	var buried string
-	if err := tx.queryRow(ctx, reapJobs, durable.MaxLost).Scan(&r.freed, &buried); err != nil {
+	var buried, parents string
+	if err := tx.queryRow(ctx, reapJobs, durable.MaxLost).Scan(&r.freed, &buried, &parents); err != nil {
 		return r, err
 	}
 	if err := tx.exec(ctx, bury); err != nil {
 		return r, err
 	}
-	for text := range strings.FieldsSeq(buried) {
-		id, err := durable.ParseID(text)
-		if err != nil {
-			return r, err
-		}
-		r.dead = append(r.dead, id)
+	if r.dead, err = parseIDs(buried); err != nil || r.freed == 0 {
+		return r, err
 	}
-	if r.freed == 0 {
-		return r, nil
+	if err := endedText(ctx, tx, parents); err != nil {
+		return r, err
 	}
 	return r, notifyNodes(ctx, tx)
 }
@@ -229,15 +225,18 @@ var releaseJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as no
 			attempt = case when j.next_due <> 0 then 0 else j.attempt end,
 			pending = {PendingNone}, next_due = 0, owner = '', epoch = least(j.epoch + 1, {Most}), updated = n.now
 		from o, n where j.id = o.id
-		returning j.id
-	) select count(*) from u`)
+		returning j.id, (j.family & {HasChildren}) <> 0 and j.state in {Over} as ended
+	) select count(*), coalesce(string_agg(id::text, ' ') filter (where ended), '') from u`)
 
 // holdsMore reports whether a node holds more than the jobs given.
 var holdsMore = sqlrow.SQL("select exists (select from executor_job where state in {Held} and owner = $1 and not (id = any($2::uuid[])))")
 
 func release(ctx context.Context, tx querier, node string, keep []durable.ID) (left bool, err error) {
-	freed := 0
-	if err := tx.queryRow(ctx, releaseJobs, node, uuids(keep)).Scan(&freed); err != nil {
+	freed, parents := 0, ""
+	if err := tx.queryRow(ctx, releaseJobs, node, uuids(keep)).Scan(&freed, &parents); err != nil {
+		return false, err
+	}
+	if err := endedText(ctx, tx, parents); err != nil {
 		return false, err
 	}
 	err = tx.queryRow(ctx, holdsMore, node, uuids(keep)).Scan(&left)

@@ -16,7 +16,7 @@ func makeFifth(t *testing.T, store *postgres.Store) {
 		alter table executor_job drop column suspect; alter table executor_job drop column meta; alter table executor_job drop column label; alter table executor_run drop column label; drop table executor_tag; alter table executor_limit drop column filled; alter table executor_job drop column tags;
 		alter table executor_job drop column part, drop column lined; drop table executor_part;
 		alter table executor_node drop column joined, drop column info; alter table executor_run drop column output;
-		drop index executor_run_latest; drop table executor_progress, executor_act, executor_step; drop table executor_begun; alter table executor_schema drop column oldest;
+		drop index executor_run_latest; drop table executor_progress, executor_act, executor_step, executor_parent, executor_after; alter table executor_job drop column family; drop table executor_begun; alter table executor_schema drop column oldest;
 		update executor_schema set version = 5`))
 }
 

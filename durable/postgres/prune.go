@@ -21,14 +21,24 @@ const pruneLimit = 5000
 func pruneJobs(state durable.State) string {
 	return fmt.Sprintf(`with gone as (
 		delete from executor_job where id in (
-			select id from executor_job where state = %d and updated < `+clock+` - $1::bigint order by updated limit $2 for update skip locked)
-		returning id, tags
+			select id from executor_job where state = %d and updated < `+clock+` - $1::bigint
+				and `+notAwaited+` order by updated limit $2 for update skip locked)
+		returning id, tags, family
 	), `+untagGone+`, runs as (
 		delete from executor_run where job in (select id from gone) returning job
 	), steps as (
 		delete from executor_step where job in (select id from gone)
+	), parents as (
+		delete from executor_parent where child in (select id from gone where family <> 0)
+	), after as (
+		delete from executor_after where job in (select id from gone where family <> 0)
 	) select (select count(*) from gone) + (select count(*) from runs)`, state)
 }
+
+// notAwaited is the condition that no child of a job in executor_job waits for it, or runs. It is no "not exists", which
+// the planner may turn into one look at all children there are.
+var notAwaited = sqlrow.SQL(`((family & {HasChildren}) = 0 or coalesce((
+	select false from executor_parent p join executor_job c on c.id = p.child where p.parent = executor_job.id and c.state not in {Over} limit 1), true))`)
 
 // forgetBegun forgets runs that are over: the node that had them was lost, or has not said so.
 var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
@@ -40,6 +50,9 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 		if err := exec(ctx, each(s.db), forget); err != nil {
 			return 0, err
 		}
+	}
+	if err := s.pruneLate(ctx); err != nil {
+		return 0, err
 	}
 	removed := 0
 	for state, keep := range sqlrow.Kept(r) {

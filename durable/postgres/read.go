@@ -12,6 +12,7 @@ import (
 
 // Change carries out a user's request.
 func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (durable.Answer, error) {
+	left := false
 	answer, err := call(ctx, s, func(tx querier, _ bool) (durable.Answer, error) {
 		j, err := lock(ctx, tx, "id = $1", uuid(id))
 		if err != nil || j == nil {
@@ -26,15 +27,23 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 			return answer, nil
 		}
 		if c.Op == durable.OpDelete {
-			untag := retagging{}
-			untag.add(id, j.Tags, nil)
-			if err := untag.write(ctx, tx); err != nil {
+			left, err = removeJob(ctx, tx, j)
+			return answer, err
+		}
+		if c.Op == durable.OpRevive && j.HasParents {
+			if err := revive(ctx, tx, j); err != nil {
 				return answer, err
 			}
-			return answer, tx.exec(ctx, `with runs as (delete from executor_run where job = $1), steps as (delete from executor_step where job = $1) delete from executor_job where id = $1`, uuid(id))
 		}
-		return answer, put(ctx, tx, j, now)
+		if err := put(ctx, tx, j, now); err != nil || !j.HasChildren || !j.State.Done() {
+			return answer, err
+		}
+		_, left, err = ended(ctx, tx, []durable.ID{id})
+		return answer, err
 	})
+	if err == nil && left {
+		s.catchUp(ctx, []durable.ID{id})
+	}
 	s.floors.reset()
 	return answer, err
 }

@@ -19,7 +19,7 @@ var low, high = strconv.Itoa(int(durable.Low)), strconv.Itoa(int(durable.High))
 // oldest is the version that a program must know to use the tables as the last migration leaves them. Say so with each
 // migration: one that does no harm to the programs before leaves it as it is, so that they start again after a
 // roll-back, and beside newer ones.
-const oldest = 6
+const oldest = 14
 
 // migrations lead from each version of the schema to the next; the first is from nothing to version 1. One that was
 // released is never changed.
@@ -185,6 +185,8 @@ var migrations = []string{
 		primary key (kind, priority, part)
 	) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
 	create index executor_part_line on executor_part (kind, priority, line, part);`,
+
+	graph,
 }
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table

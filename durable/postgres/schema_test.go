@@ -21,7 +21,7 @@ import (
 func makeFirst(store *postgres.Store) {
 	for _, statement := range []string{
 		"alter table executor_job drop constraint executor_job_sound", "alter table executor_schema drop column oldest", "create index executor_run_finished on executor_run using brin (finished)", "alter table executor_job drop column lost", "alter table executor_job drop column meta", "alter table executor_job drop column label", "alter table executor_run drop column label", "drop table executor_tag", "alter table executor_job drop column tags", "alter table executor_job drop column part, drop column lined", "alter table executor_node drop column joined, drop column info",
-		"alter table executor_run drop column output", "drop index executor_run_latest", "drop table executor_progress, executor_act, executor_step", "drop table executor_part, executor_limit, executor_pause, executor_begun", "alter table executor_job drop column suspect", "alter table executor_node drop column lease", "drop index executor_job_owner",
+		"alter table executor_run drop column output", "drop index executor_run_latest", "drop table executor_progress, executor_act, executor_step", "drop table executor_parent, executor_after", "alter table executor_job drop column family", "drop table executor_part, executor_limit, executor_pause, executor_begun", "alter table executor_job drop column suspect", "alter table executor_node drop column lease", "drop index executor_job_owner",
 		sqlrow.SQL("create index executor_job_owner on executor_job (owner) where state in {Held}"), "alter table executor_job rename column pending to wish", "update executor_schema set version = 1",
 	} {
 		must(store.DB().Exec(statement))

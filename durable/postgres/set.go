@@ -56,7 +56,14 @@ func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, before []
 		}
 	}
 	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(jobs[a].Key, jobs[b].Key) })
-	err := freeKeys(ctx, tx, in.some(rest))
+	family := slices.ContainsFunc(jobs, grafted)
+	var err error
+	if family {
+		err = lockParents(ctx, tx, jobs)
+	}
+	if err == nil {
+		err = freeKeys(ctx, tx, in.some(rest))
+	}
 	for try := 0; err == nil && len(rest) > 0; try++ {
 		if try == 10 {
 			return nil, errBusyKeys
@@ -79,6 +86,11 @@ func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, before []
 			return nil, err
 		}
 		if err := in.retag.write(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	if family {
+		if err := graft(ctx, tx, jobs, placed); err != nil {
 			return nil, err
 		}
 	}

@@ -223,5 +223,11 @@ func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b store.CommitReq
 	if err != nil {
 		return store.CommitResult{}, err
 	}
-	return do(ctx, within(q), func(q querier) (store.CommitResult, error) { return s.commitAll(ctx, q, b, picky) })
+	return do(ctx, within(q), func(q querier) (store.CommitResult, error) {
+		a, f, err := s.commitAll(ctx, q, b, picky)
+		if err == nil && len(f.left) > 0 {
+			err = s.completeParents(ctx, q, b, f.left, &a)
+		}
+		return a, err
+	})
 }

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
@@ -33,14 +35,23 @@ func (q *querier) commitAll(b store.CommitRequest) (store.CommitResult, error) {
 		}
 		a.Confirmed = append(a.Confirmed, n > 0)
 	}
+	var parents []durable.ID
 	for i := range b.Outcomes {
-		ok, err := q.commit(&b.Outcomes[i], b, micros(a.Now))
+		ok, parent, before, err := q.commit(&b.Outcomes[i], b, micros(a.Now))
 		if err != nil {
 			return a, err
 		}
+		switch {
+		case parent && before: // maybe in a transaction of the handler's, which no node has heard of
+			a.Released = true
+		case parent:
+			parents = append(parents, b.Outcomes[i].ID)
+		}
 		a.Committed = append(a.Committed, ok)
 	}
-	return a, nil
+	released, err := q.ended(a.Now, parents...)
+	a.Released = a.Released || released
+	return a, err
 }
 
 // confirmJob is transition.Confirm as a statement. Reading the row, changing it in Go and writing it back is one
@@ -49,8 +60,10 @@ var confirmJob = sqlrow.SQL(`update executor_job set state = {Granted},
 	occurrence = case when ?1 <> 0 then ?1 else occurrence end, updated = ?2
 	where id = ?3 and epoch = ?4 and state in {Held}`)
 
-// commitJob ends a run: transition.Commit as a statement.
-var commitJob = sqlrow.SQL(`update executor_job set
+// commitJob ends the run of a job without children, and commitParent that of any: transition.Commit as a statement.
+var (
+	commitJob    = commitParent + sqlrow.SQL(" and (family & {HasChildren}) = 0")
+	commitParent = sqlrow.SQL(`update executor_job set
 	state = case when schedule = 'once' and next_due <> 0 then case pending when {PendingPause} then {Paused} else {Waiting} end
 		when ?1 = {Dead} and pending = {PendingCancel} then {Canceled} when ?1 <> {Waiting} and (?2 <> 0 or next_due = 0) then ?1
 		when pending = {PendingCancel} then {Canceled} when pending = {PendingPause} then {Paused} else {Waiting} end,
@@ -60,32 +73,45 @@ var commitJob = sqlrow.SQL(`update executor_job set
 	pending = {PendingNone}, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = min(runs + ?7, {Most}), updated = ?8,
 	lost = case when ?11 then 0 else lost end, suspect = suspect and not ?11, label = ?12
 	where id = ?9 and epoch = ?10 and state = {Granted}`)
+)
 
 // addRun adds a line to the history. It is an insert of values, as one of a select could fail in the middle: for that
 // SQLite copies each page that it changes.
 const addRun = "insert into executor_run (" + sqlrow.RunColumns + `, output)
 	values (?, (select runs from executor_job where id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
 
-// commit commits one outcome, and reports whether it is committed: now, or before.
-func (q *querier) commit(o *durable.Outcome, b store.CommitRequest, now int64) (bool, error) {
+// commit commits one outcome, and reports whether it is committed, whether the job has children, and whether it was committed
+// before.
+func (q *querier) commit(o *durable.Outcome, b store.CommitRequest, now int64) (ok, parent, before bool, err error) {
 	recorded := int64(1)
 	if o.Unrecorded {
 		recorded = 0
 	}
 	ran := !o.Unrecorded && o.Run.Verdict != durable.RunSkipped
-	n, err := q.exec(commitJob, int64(o.State), micros(o.Due), micros(o.Occurrence), sqlrow.Attempt(o.Attempt), o.Error,
-		o.Result, recorded, now, o.ID[:], o.Epoch, ran, o.Run.Label)
+	args := []any{int64(o.State), micros(o.Due), micros(o.Occurrence), sqlrow.Attempt(o.Attempt), o.Error, o.Result,
+		recorded, now, o.ID[:], o.Epoch, ran, o.Run.Label}
+	n, err := q.exec(commitJob, args...)
 	if err == nil && n == 0 {
-		// A job with this epoch that is not running was committed already: all else that ends a run makes the epoch go
-		// up.
-		err := q.row("select count(*) from executor_job where id = ? and epoch = ?", []any{o.ID[:], o.Epoch}, &n)
-		return n > 0, err
+		var state, family int64
+		err := q.row("select state, family from executor_job where id = ? and epoch = ?", []any{o.ID[:], o.Epoch}, &state, &family)
+		if errors.Is(err, sql.ErrNoRows) {
+			return false, false, false, nil
+		}
+		parent = sqlrow.HasChildren(family)
+		if err != nil || durable.State(state) != durable.Running {
+			// A job with this epoch that is not running was committed already: all else that ends a run makes the epoch go
+			// up.
+			return err == nil, parent, true, err
+		}
+		if _, err := q.exec(commitParent, args...); err != nil {
+			return false, false, false, err
+		}
 	}
 	if err == nil && len(o.Signals) > 0 {
 		err = q.signaled(o, now)
 	}
 	if err != nil || o.Unrecorded || b.History <= 0 {
-		return err == nil, err
+		return err == nil, parent, false, err
 	}
 	r := &o.Run
 	_, err = q.exec(addRun, o.ID[:], o.ID[:], micros(r.Occurrence), sqlrow.Attempt(r.Attempt), o.Epoch, b.Node,
@@ -93,7 +119,7 @@ func (q *querier) commit(o *durable.Outcome, b store.CommitRequest, now int64) (
 	if err == nil && o.Epoch > int64(b.History) { // a job has no more runs than it was given to nodes
 		_, err = q.exec("delete from executor_run where job = ?1 and seq <= (select runs from executor_job where id = ?1) - ?2", o.ID[:], b.History)
 	}
-	return err == nil, err
+	return err == nil, parent, false, err
 }
 
 // pruneLimit is the most rows of each sort that one call of Prune removes.
@@ -102,7 +128,8 @@ const pruneLimit = 2000
 // pruneJobs removes jobs by the index of those that are over. SQLite does not infer that a job in one of these states
 // is in an index of all of them: without the condition of the index in the statement it reads all jobs.
 var pruneJobs = sqlrow.SQL(`delete from executor_job where rowid in
-	(select rowid from executor_job where state = ? and state >= {Succeeded} and state <= {Canceled} and updated < ? limit ?) returning id, tags`)
+	(select rowid from executor_job where state = ? and state >= {Succeeded} and state <= {Canceled} and updated < ?
+		and ` + notAwaited + ` limit ?) returning id, tags, family`)
 
 // forgetBegun forgets runs that are over: the node that had them was lost, or has not said so.
 var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
@@ -156,10 +183,14 @@ func (q *querier) removeRest(j durable.Job) (runs int, err error) {
 	if err == nil {
 		err = q.untag(j.ID, j.Tags)
 	}
+	if err == nil && j.HasParents {
+		err = q.orphan(j.ID)
+	}
 	return int(n), err
 }
 
-// gone returns the jobs that a statement has removed, with nothing but their IDs and tags.
+// gone returns the jobs that a statement has removed, with nothing but their IDs, their tags and whether they have
+// parents.
 func (q *querier) gone(text string, args ...any) ([]durable.Job, error) {
 	rows, err := q.query(text, args...)
 	if err != nil {
@@ -170,14 +201,15 @@ func (q *querier) gone(text string, args ...any) ([]durable.Job, error) {
 	for rows.Next() {
 		var id []byte
 		var tags string
-		if err := rows.Scan(&id, &tags); err != nil {
+		var family int64
+		if err := rows.Scan(&id, &tags, &family); err != nil {
 			return nil, err
 		}
 		known, err := sqlrow.ID(id)
 		if err != nil {
 			return nil, err
 		}
-		jobs = append(jobs, durable.Job{ID: known, Tags: sqlrow.ParseTags(tags)})
+		jobs = append(jobs, durable.Job{ID: known, Tags: sqlrow.ParseTags(tags), HasParents: sqlrow.HasParents(family)})
 	}
 	return jobs, rows.Err()
 }

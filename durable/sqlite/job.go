@@ -63,21 +63,33 @@ func (q *querier) insert(jobs []durable.NewJob, p store.Placement) ([]durable.In
 	}
 	now, held := now(), 0
 	placed := make([]durable.InsertResult, len(jobs))
+	if err := q.parentsThere(jobs); err != nil {
+		return nil, err
+	}
 	if len(jobs) > 1 {
 		if conflict, err := q.conflict(jobs, placed, now); err != nil || conflict {
 			return placed, err
 		}
 	}
+	ids, parents := make(map[durable.ID]durable.ID, len(jobs)), make(map[durable.ID]bool)
 	for i, n := range jobs {
-		one, err := q.insertOne(n, p, alive && held < p.Limit, now)
+		grafted := len(n.After.Parents) > 0
+		one, err := q.insertOne(n, p, alive && held < p.Limit && !grafted, now)
+		if err == nil && grafted && one.Changed {
+			err = q.graft(&one.Job, n.After, ids, parents)
+		}
 		if err != nil {
 			return nil, err
 		}
+		ids[n.ID] = one.ID
 		if one.Held {
 			held++
 		}
 		one.Now, one.KindTaken = now, one.Kind != n.Kind
 		placed[i] = one
+	}
+	for i := range placed { // those before their children in the list
+		placed[i].HasChildren = placed[i].HasChildren || parents[placed[i].ID]
 	}
 	return placed, nil
 }
@@ -164,14 +176,31 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 			return answer, nil
 		}
 		if c.Op == durable.OpDelete {
-			if _, err := q.exec("delete from executor_job where id = ?", id[:]); err != nil {
+			return answer, q.remove(j)
+		}
+		if c.Op == durable.OpRevive && j.HasParents {
+			if err := q.revive(j); err != nil {
 				return answer, err
 			}
-			_, err := q.removeRest(*j)
+		}
+		if err := q.put(j); err != nil || !j.HasChildren || !j.State.Done() {
 			return answer, err
 		}
-		return answer, q.put(j)
+		_, err = q.ended(now(), id)
+		return answer, err
 	})
+}
+
+// remove removes a job, and what belongs to it.
+func (q *querier) remove(j *durable.Job) error {
+	_, err := q.exec("delete from executor_job where id = ?", j.ID[:])
+	if err == nil {
+		_, err = q.removeRest(*j)
+	}
+	if err == nil && j.HasChildren {
+		_, err = q.ended(now(), j.ID)
+	}
+	return err
 }
 
 // Get returns a job.

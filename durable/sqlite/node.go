@@ -101,6 +101,9 @@ func (q *querier) beat(node string, lease time.Duration) (store.HeartbeatResult,
 				return p, err
 			}
 		}
+		if _, err := q.endedFamily(p.Now, orphans); err != nil {
+			return p, err
+		}
 	}
 	if p.Paused, err = sqlrow.Strings(q.query(selectPaused)); err != nil {
 		return p, err
@@ -137,15 +140,17 @@ func (q *querier) release(node string, keep []durable.ID) error {
 	if err != nil {
 		return err
 	}
+	t := now()
 	for i := range held {
 		if !kept[held[i].ID] {
-			transition.Release(&held[i], now())
+			transition.Release(&held[i], t)
 			if err := q.put(&held[i]); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	_, err = q.endedFamily(t, held)
+	return err
 }
 
 // heldOfKind counts what all nodes hold of a kind, by one read of the index for each node.

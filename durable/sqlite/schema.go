@@ -13,7 +13,7 @@ import (
 // oldest is the version that a program must know to use the tables as the last migration leaves them. Say so with each
 // migration: one that does no harm to the programs before leaves it as it is, so that they start again after a
 // roll-back, and beside newer ones.
-const oldest = 6
+const oldest = 14
 
 // migrations lead from each version of the schema to the next; the first is from nothing to version 1. One that was
 // released is never changed.
@@ -199,6 +199,8 @@ var migrations = []string{
 		primary key (kind, priority, part)
 	) strict, without rowid;
 	create index executor_part_line on executor_part (kind, priority, line, part);`,
+
+	graph,
 }
 
 // copyJobs returns the statement that copies executor_job of the fifth version. What is not sound is dead, and each

@@ -23,6 +23,8 @@ const Once = "once"
 //	Confirmed, Running -> Canceled          Cancel, once the run has ended
 //	Waiting, Claimed, Confirmed, Running -> Paused, Paused -> Waiting      Pause, Resume
 //	Dead, Canceled -> Waiting               Revive
+//	Blocked -> Waiting                      enough of its parents have ended, see After; or RunNow
+//	Blocked -> Canceled                     too many of its parents have failed; or Cancel
 type State uint8
 
 const (
@@ -34,9 +36,10 @@ const (
 	Canceled  State = 5 // stored: do not change
 	Paused    State = 6 // stored: do not change
 	Confirmed State = 7 // the databases have it as Running, see sqlrow
+	Blocked   State = 8 // the databases have it as Paused, see sqlrow
 )
 
-var stateNames = [...]string{"waiting", "claimed", "running", "succeeded", "dead", "canceled", "paused", "confirmed"}
+var stateNames = [...]string{"waiting", "claimed", "running", "succeeded", "dead", "canceled", "paused", "confirmed", "blocked"}
 
 // String returns the name of the state in lower case, as "waiting".
 func (s State) String() string {
@@ -130,6 +133,11 @@ type Job struct {
 	// Suspect reports that a node was lost that may have called the handler, since when no run has ended. The next run
 	// is noted before its handler is called: should it kill its node, the attempt counts.
 	Suspect bool `json:"suspect,omitempty"`
+
+	// HasParents and HasChildren report that the job was added with parents, or another one with this as a parent; see
+	// After.
+	HasParents  bool `json:"has_parents,omitempty"`
+	HasChildren bool `json:"has_children,omitempty"`
 
 	Attempt  int           `json:"attempt"`  // attempts begun for this occurrence
 	Attempts int           `json:"attempts"` // how many there may be

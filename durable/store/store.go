@@ -145,6 +145,7 @@ type Full interface {
 	Reports
 	Steps
 	Limiter
+	Graph
 
 	// Close closes the store.
 	Close() error
@@ -159,6 +160,7 @@ type Parts struct {
 	Reports  Reports
 	Steps    Steps
 	Limiter  Limiter
+	Graph    Graph
 	Tx       TxStore
 	Listener Listener
 }
@@ -173,6 +175,7 @@ func PartsOf(s Store) Parts {
 	p.Reports, _ = s.(Reports)
 	p.Steps, _ = s.(Steps)
 	p.Limiter, _ = s.(Limiter)
+	p.Graph, _ = s.(Graph)
 	p.Tx, _ = s.(TxStore)
 	p.Listener, _ = s.(Listener)
 	return p
@@ -234,6 +237,8 @@ type NewJob struct {
 	Meta map[string]string
 	// Tags are what a Filter finds the job by, in order, each once; see durable.WithTags.
 	Tags []string
+	// After is what the job waits for, in a store that is a Graph.
+	After After
 }
 
 // Periodic reports whether the job has more than one occurrence.
@@ -393,6 +398,8 @@ type CommitResult struct {
 	Now       time.Time
 	Confirmed []bool
 	Committed []bool
+	// Released reports that jobs may be due now which were Blocked.
+	Released bool
 	// Locked are the entries of which that is not known yet, since another transaction has their rows: ask again.
 	Locked []Ref
 }

@@ -535,6 +535,25 @@ var calls = []faultCall{
 	{"Signal", func(b *faulted) told { return b.signaling(false) }},
 	{"Signal that is waited for", func(b *faulted) told { return b.signaling(true) }},
 	{"KeptSteps", reading(keptSteps)},
+	{"Insert with parents", func(b *faulted) told { return b.inserting(b.withParents(), durablestore.Placement{}) }},
+	{"InsertTx with parents", func(b *faulted) told { return b.insertingTx(b.withParents()) }},
+	{"Commit of a parent", (*faulted).committingParent},
+	{"Commit of a parent that failed", (*faulted).committingFailedParent},
+	{"CompleteTx of a parent", (*faulted).completingParent},
+	{"Release of a parent", (*faulted).releasingParent},
+	{"Heartbeat that finds a parent lost", (*faulted).losingParent},
+	{"Change cancels a parent", func(b *faulted) told { return b.changingParent(durablestore.OpCancel) }},
+	{"Change deletes a parent", func(b *faulted) told { return b.changingParent(durablestore.OpDelete) }},
+	{"Change revives a child", (*faulted).revivingChild},
+	{"Parents", readingGraph(func(b *faulted, f family) ([]durablestore.Job, error) {
+		return b.store.Parents(b.Context(), f.child, 0, 5)
+	})},
+	{"Children", readingGraph(func(b *faulted, f family) ([]durablestore.Job, error) {
+		return b.store.Children(b.Context(), f.child, durablestore.ID{}, 5)
+	})},
+	{"CountParents", readingGraph(func(b *faulted, f family) (durablestore.ParentCounts, error) {
+		return b.store.CountParents(b.Context(), f.child)
+	})},
 	{"Change cancels", func(b *faulted) told {
 		return b.changing(durablestore.Change{Op: durablestore.OpCancel}, durablestore.Canceled)
 	}},

@@ -82,6 +82,25 @@ func (p partial) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.
 	return p.limiter().ClaimLimited(ctx, r)
 }
 
+func (p partial) graph() store.Graph {
+	if p.parts.Graph == nil {
+		panic(lacking("store.Graph"))
+	}
+	return p.parts.Graph
+}
+
+func (p partial) Parents(ctx context.Context, id store.ID, from, limit int) ([]store.Job, error) {
+	return p.graph().Parents(ctx, id, from, limit)
+}
+
+func (p partial) Children(ctx context.Context, id, after store.ID, limit int) ([]store.Job, error) {
+	return p.graph().Children(ctx, id, after, limit)
+}
+
+func (p partial) CountParents(ctx context.Context, id store.ID) (store.ParentCounts, error) {
+	return p.graph().CountParents(ctx, id)
+}
+
 func (p partial) Runs(ctx context.Context, id store.ID, before int64, limit int) ([]store.Run, error) {
 	return p.history().Runs(ctx, id, before, limit)
 }

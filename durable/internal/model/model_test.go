@@ -82,6 +82,15 @@ func TestStoresAgree(t *testing.T) {
 				m.jobs, _ = m.stores[0].List(t.Context(), durable.Filter{Limit: 1000})
 				if len(m.jobs) > 0 {
 					id := m.jobs[m.IntN(len(m.jobs))].ID
+					m.compare("parents", func(s durable.Store) (any, error) { return s.Parents(t.Context(), id, 0, 10) })
+					m.compare("children", func(s durable.Store) (any, error) { return s.Children(t.Context(), id, durable.ID{}, 10) })
+					m.compare("counts of parents", func(s durable.Store) (any, error) {
+						c, err := s.CountParents(t.Context(), id)
+						if errors.Is(err, durable.ErrNotFound) {
+							err = nil
+						}
+						return c, err
+					})
 					m.compare("runs", func(s durable.Store) (any, error) { return s.Runs(t.Context(), id, 0, 100) })
 					m.compare("kept steps", func(s durable.Store) (any, error) {
 						kept, err := s.KeptSteps(t.Context(), id)
@@ -153,6 +162,15 @@ func (m *model) newJob() durable.NewJob {
 		j.Due = m.time()
 	} else {
 		j.Delay = pick(m, -time.Hour, 0, time.Hour, 5*time.Hour)
+	}
+	for _, p := range m.jobs {
+		if len(j.After.Parents) < 3 && m.IntN(3) == 0 {
+			j.After.Parents = append(j.After.Parents, p.ID)
+		}
+	}
+	if n := len(j.After.Parents); n > 0 {
+		j.Schedule, j.ReuseKey, j.Replace = "once", false, false
+		j.After.Need, j.After.Anyway = pick(m, n, 1+m.IntN(n)), m.IntN(3) == 0
 	}
 	m.added = append(m.added, j)
 	return j
@@ -234,21 +252,28 @@ func (m *model) call() {
 			if m.begin[s] != nil && p.Node == "" {
 				return inTx(m, s, func(s durablestore.TxStore, tx durable.Tx) (any,
 					error) {
-					return s.InsertTx(ctx, tx, jobs)
+					return orphan(s.InsertTx(ctx, tx, jobs))
 				})
 			}
-			return s.Insert(ctx, jobs, p)
+			return orphan(s.Insert(ctx, jobs, p))
 		})
 	case n < 25:
 		b := m.batch()
 		m.compare(fmt.Sprintf("settle %+v", b), func(s durable.Store) (any, error) {
 			if m.begin[s] != nil && m.step%2 == 0 {
-				return inTx(m, s, func(s durablestore.TxStore, tx durable.Tx) (any,
-					error) {
-					return s.CompleteTx(ctx, tx, b)
+				a, err := inTx(m, s, func(s durablestore.TxStore, tx durable.Tx) (any, error) {
+					c, err := s.CompleteTx(ctx, tx, b)
+					c.Released = false
+					return c, err
 				})
+				if err == nil {
+					_, err = s.Prune(ctx, durable.Retention{}) // PostgreSQL tells the children of parents by another call
+				}
+				return a, err
 			}
-			return s.Commit(ctx, b)
+			c, err := s.Commit(ctx, b)
+			c.Released = false // which may be a hint that is not needed
+			return c, err
 		})
 	case n < 31:
 		m.compare("join "+node, func(s durable.Store) (any, error) { return s.Join(ctx, node, lease) })
@@ -351,7 +376,8 @@ func (m *model) call() {
 		m.compare("kinds", func(s durable.Store) (any, error) { return s.Kinds(ctx) })
 		f := durable.Filter{Kind: pick(m, "", "k"), Prefix: pick(m, "", "x"), Tags: pick(m, nil, nil, []string{"s"}, []string{"s", "t"}),
 			States: pick(m, nil, []durable.State{durable.Waiting, durable.Dead}, []durable.State{durable.Succeeded, durable.Dead},
-				[]durable.State{durable.Waiting}, []durable.State{durable.Running}), Limit: pick(m, 0, 2)}
+				[]durable.State{durable.Waiting}, []durable.State{durable.Running}, []durable.State{durable.Paused},
+				[]durable.State{durable.Blocked}), Limit: pick(m, 0, 2)}
 		m.compare(fmt.Sprintf("counts %+v", f), func(s durable.Store) (any, error) {
 			counts, err := s.Counts(ctx, f)
 			slices.SortFunc(counts, func(a, b durable.Count) int {
@@ -383,6 +409,14 @@ func inTx(m *model, s durable.Store, ask func(durablestore.TxStore, durable.Tx) 
 		}
 	}
 	return answer, nil
+}
+
+// orphan returns what an insert answers, or its error if a parent is missing.
+func orphan(placed []durable.InsertResult, err error) (any, error) {
+	if errors.Is(err, durable.ErrNotFound) {
+		return err.Error(), nil
+	}
+	return placed, err
 }
 
 // there returns the job, or the zero one if there is none.

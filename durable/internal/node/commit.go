@@ -150,6 +150,9 @@ func (s *committer) try(ctx context.Context, group []entry) error {
 		return err
 	}
 	s.n.heard(asked, answer.Now)
+	if answer.Released {
+		s.n.Wake()
+	}
 	locked := make(map[store.Ref]bool, len(answer.Locked))
 	for _, ref := range answer.Locked {
 		locked[ref] = true

@@ -35,6 +35,14 @@ func (h Handling) Progress(done, total int64, note string) {
 		At: h.run.n.clock.Now().Truncate(time.Microsecond)})
 }
 
+// Graph returns what the store knows of parents and children.
+func (h Handling) Graph() store.Graph { return h.run.n.cfg.Parts.Graph }
+
+// Decode reads into v what is stored of a job of that kind. what says what it is.
+func (h Handling) Decode(kind, what string, stored []byte, v any) error {
+	return h.run.n.cfg.Decode(kind, what, stored, v)
+}
+
 // SetLabel sets the label of the run.
 func (h Handling) SetLabel(label string) { h.run.label.Store(&label) }
 

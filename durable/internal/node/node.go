@@ -116,6 +116,8 @@ type Config struct {
 	Around  func(ctx context.Context, job store.Job, run func(context.Context) error) error
 	Settled func(job store.Job, o store.Outcome, committed bool)
 	Changed func(store.ID)
+	// Decode reads into v what is stored of a job of any kind. what says what it is.
+	Decode func(kind, what string, stored []byte, v any) error
 	// Transact returns the store for work in a transaction, or what is wrong with that.
 	Transact func(store.Tx) (store.TxStore, error)
 }

@@ -19,6 +19,7 @@ type reader struct {
 	priority, state, pending           int64
 	attempt, attempts, lost            int64
 	timeout, created, updated, started int64
+	family                             int64
 	dest                               []any
 }
 
@@ -32,7 +33,7 @@ func newReader(names []string) *reader {
 		"next_due": &r.next, "state": &r.state, "pending": &r.pending, "epoch": &j.Epoch, "owner": &j.Owner,
 		"attempt": &r.attempt, "attempts": &r.attempts, "timeout": &r.timeout, "runs": &j.Runs, "lost": &r.lost,
 		"error": &j.Error, "result": &j.Result, "created": &r.created, "updated": &r.updated, "suspect": &j.Suspect,
-		"meta": &r.meta, "label": &j.Label, "tags": &r.tags, "part": &j.Partition,
+		"meta": &r.meta, "label": &j.Label, "tags": &r.tags, "part": &j.Partition, "family": &r.family,
 	}
 	for _, name := range names {
 		r.dest = append(r.dest, by[name])
@@ -61,7 +62,10 @@ func (r *reader) scan(s Scanner) error {
 	j.Anchor, j.Due, j.Occurrence, j.NextDue = Time(r.anchor), Time(r.due), Time(r.occurrence), Time(r.next)
 	j.Created, j.Updated = Time(r.created), Time(r.updated)
 	j.Timeout = time.Duration(r.timeout) * time.Microsecond
+	j.HasParents, j.HasChildren = r.family&hasParents != 0, r.family&hasChildren != 0
 	switch {
+	case j.State == durable.Paused && r.family&isBlocked != 0:
+		j.State = durable.Blocked
 	case j.State != durable.Running:
 	case r.started == 0:
 		j.State = durable.Confirmed

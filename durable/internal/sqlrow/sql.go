@@ -31,6 +31,9 @@ var numbers = func() *strings.Replacer {
 	for name, v := range map[string]durable.Verdict{"RunSkipped": durable.RunSkipped, "RunLost": durable.RunLost} {
 		add(name, uint8(v))
 	}
+	add("HasChildren", hasChildren)
+	add("HasParents", hasParents)
+	add("IsBlocked", isBlocked)
 	add("High", int(durable.High))
 	add("Most", int64(Most))
 	add("MostSmall", int64(MostSmall))

@@ -25,7 +25,7 @@ var columns = [...]struct{ name, empty string }{
 	{"anchor", "0"}, {"due", "0"}, {"occurrence", "0"}, {"next_due", "0"}, {"state", "0"}, {"pending", "0"}, {"epoch", "0"},
 	{"owner", "''"}, {"attempt", "0"}, {"attempts", "0"}, {"timeout", "0"}, {"runs", "0"}, {"lost", "0"}, {"error", "''"},
 	{"result", "null"}, {"created", "0"}, {"updated", "0"}, {"suspect", "false"},
-	{"meta", "''"}, {"label", "''"}, {"tags", "''"}, {"part", "''"},
+	{"meta", "''"}, {"label", "''"}, {"tags", "''"}, {"part", "''"}, {"family", "0"},
 }
 
 // Names are the columns of a job, and Columns is their list in a statement. Scan and ScanAll read Read, of jobs in
@@ -125,13 +125,15 @@ func Values(j *durable.Job, id any) []any {
 		attempt--
 	case durable.Confirmed:
 		state = durable.Running
+	case durable.Blocked:
+		state = durable.Paused
 	}
 	return []any{
 		id, Key(j.Key), j.Kind, bytesOf(j.Payload), int64(j.Priority), j.Schedule, j.Missed,
 		Micros(j.Anchor), Micros(j.Due),
 		Micros(j.Occurrence), Micros(j.NextDue), int64(state), int64(j.Pending), j.Epoch, j.Owner, Attempt(attempt),
 		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error,
-		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect, Meta(j.Meta), j.Label, Tags(j.Tags), j.Partition,
+		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect, Meta(j.Meta), j.Label, Tags(j.Tags), j.Partition, family(j),
 	}
 }
 
@@ -201,12 +203,24 @@ func States(states []durable.State) string {
 	}
 	var in, numbers []string
 	for s, ok := range wanted {
-		if ok && !durable.State(s).Granted() {
-			numbers = append(numbers, strconv.Itoa(s))
+		switch durable.State(s) {
+		case durable.Running, durable.Confirmed, durable.Paused, durable.Blocked:
+		default:
+			if ok {
+				numbers = append(numbers, strconv.Itoa(s))
+			}
 		}
 	}
 	if numbers != nil {
 		in = append(in, "state in ("+strings.Join(numbers, ", ")+")")
+	}
+	switch paused, blocked := wanted[durable.Paused], wanted[durable.Blocked]; {
+	case paused && blocked:
+		in = append(in, SQL("state = {Paused}"))
+	case paused:
+		in = append(in, SQL("state = {Paused} and (family & {IsBlocked}) = 0"))
+	case blocked:
+		in = append(in, SQL("state = {Paused} and (family & {IsBlocked}) <> 0"))
 	}
 	switch begun, unbegun := wanted[durable.Running], wanted[durable.Confirmed]; {
 	case begun && unbegun:
@@ -261,7 +275,8 @@ func scanRun(s Scanner, r *durable.Run, more ...any) error {
 // CountJobs selects what ScanCounts reads, of jobs in executor_job for which the caller adds tables and conditions;
 // GroupCounts ends the statement.
 var CountJobs = SQL(`select kind, case when state = {Granted} and not exists (` + started + `) then ` +
-	strconv.Itoa(int(durable.Confirmed)) + ` else state end as shown, count(*), min(due) from `)
+	strconv.Itoa(int(durable.Confirmed)) + ` when state = {Paused} and (family & {IsBlocked}) <> 0 then ` +
+	strconv.Itoa(int(durable.Blocked)) + ` else state end as shown, count(*), min(due) from `)
 
 // GroupCounts ends CountJobs.
 const GroupCounts = " group by kind, shown"

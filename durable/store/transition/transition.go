@@ -139,12 +139,12 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 			j.NextDue = t
 		}
 	case n.KeepTime:
-		if j.State != store.Paused {
+		if j.State != store.Paused && j.State != store.Blocked {
 			free(j) // the node has a copy of what it was
 		}
 	default:
 		due(j, t, now)
-		if j.State != store.Paused {
+		if j.State != store.Paused && j.State != store.Blocked {
 			j.State = store.Waiting
 		}
 		j.Occurrence = t // it is a job of its own
@@ -194,10 +194,12 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 			return store.TooLate
 		default:
 			free(j)
-			j.State = store.Canceled
+			j.State, j.Pending = store.Canceled, store.PendingNone
 		}
 	case store.OpPause:
 		switch {
+		case j.State == store.Blocked:
+			j.Pending = store.PendingPause // it will be paused when it would wait
 		case j.State.Granted() && j.Pending != store.PendingCancel:
 			j.Pending = store.PendingPause
 		case j.State == store.Waiting || j.State == store.Claimed:
@@ -208,7 +210,7 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 		}
 	case store.OpResume:
 		switch {
-		case j.State.Granted() && j.Pending == store.PendingPause:
+		case (j.State.Granted() || j.State == store.Blocked) && j.Pending == store.PendingPause:
 			j.Pending = store.PendingNone
 		case j.State == store.Paused:
 			free(j)
@@ -229,7 +231,7 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 			return store.TooLate
 		}
 		due(j, now, now)
-		j.State = store.Waiting
+		j.State, j.Pending = store.Waiting, store.PendingNone
 	case store.OpDelete:
 		if j.State.Granted() {
 			return store.TooLate
@@ -253,10 +255,10 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 // have begun, that stays the same for the handler however often it is tried. It may have begun if an attempt or a run
 // was counted, or it was cut short, which left an error.
 func due(j *store.Job, t, now time.Time) {
-	paused := j.State == store.Paused
+	state := j.State
 	free(j)
-	if paused {
-		j.State = store.Paused
+	if state == store.Paused || state == store.Blocked {
+		j.State = state
 	}
 	if begun := j.Attempt > 0 || j.Runs > 0 || j.Error != ""; j.Schedule != once || !begun || j.Occurrence.After(now) {
 		j.Occurrence = t

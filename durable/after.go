@@ -1,0 +1,217 @@
+package durable
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/executor-go/executor/durable/internal/node"
+	"github.com/executor-go/executor/durable/store"
+)
+
+// MaxParents is how many parents a job may have.
+const MaxParents = 10_000
+
+// After makes the job wait until the jobs with these IDs, its parents, have succeeded: until then it is Blocked. With
+// AtLeast it waits for some of them. Its delay or time is the earliest that it begins. More than one After add up, and
+// one without an ID adds nothing.
+//
+// As soon as a parent is dead, canceled or deleted the job is canceled, with a Job.Error that names the parent; so are
+// the jobs after it. With EvenIfFailed it runs all the same.
+//
+// A parent may have ended before; it must not have been pruned. If it is not there, nothing is added, and the error
+// matches ErrNotFound. It may be periodic, and ends with its schedule. The job itself may not, nor can it have ReuseKey,
+// Replace or ReplacePayload: as it is a new one, and its parents are older, no job ever waits for itself. A job that
+// stands for it by its Key keeps the parents that it has. At most MaxParents are allowed.
+//
+// A parent is kept until all jobs after it have ended, for its result: see Parents. In a transaction, as in ScheduleTx,
+// a parent that was there before can't end until the transaction does. The store must have the methods of store.Graph.
+func After(ids ...ID) Option {
+	return func(j *addition) error {
+		j.afters = true
+		parents := slices.Clone(j.After.Parents)
+		for _, id := range ids {
+			if id == (ID{}) {
+				return invalid("After: an ID is zero; use one that was returned when a job was added")
+			}
+			parents = append(parents, id)
+		}
+		j.After.Parents = parents
+		return nil
+	}
+}
+
+// AtLeast makes a job with After wait until n of its parents have succeeded, not all: of AtLeast(1), until any has. The
+// others go on. The job is canceled as soon as too many have failed for that. n must be 1 to the number of different
+// parents.
+func AtLeast(n int) Option {
+	return func(j *addition) error {
+		if n < 1 {
+			return invalid("AtLeast %d: it must be positive", n)
+		}
+		j.After.Need = n
+		return nil
+	}
+}
+
+// EvenIfFailed lets a parent that is dead, canceled or deleted count for After and AtLeast as one that has succeeded. The
+// handler finds out by CountParents or Parents what became of each.
+func EvenIfFailed() Option {
+	return func(j *addition) error {
+		j.After.Anyway = true
+		return nil
+	}
+}
+
+// after completes what a job waits for, or returns what is wrong with that.
+func (j *addition) after(jobs *Jobs) error {
+	a := &j.NewJob.After
+	switch {
+	case !j.afters && (a.Need > 0 || a.Anyway):
+		return invalid("AtLeast and EvenIfFailed: the job has no parents; give it some with After")
+	case !j.afters:
+		return nil
+	case j.Schedule != store.Once:
+		return invalid("After does not apply to a periodic job; let the job after the others register it")
+	case j.ReuseKey:
+		return invalid("After: a job with parents is a new one; leave out ReuseKey, Replace or ReplacePayload")
+	case len(a.Parents) > 0 && jobs.parts.Graph == nil:
+		return jobs.lacks("After", "Graph")
+	}
+	seen := make(map[ID]bool, len(a.Parents))
+	a.Parents = slices.DeleteFunc(a.Parents, func(id ID) bool {
+		twice := seen[id]
+		seen[id] = true
+		return twice
+	})
+	switch n := len(a.Parents); {
+	case n > MaxParents:
+		return invalid("After: the job has %d parents, and must have at most %d; let some jobs stand between", n, MaxParents)
+	case a.Need > n:
+		return invalid("AtLeast %d: the job has only %d parents", a.Need, n)
+	case a.Need == 0:
+		a.Need = n
+	}
+	return nil
+}
+
+// parentsPage is how many parents or children are read at once: each may have a payload and a result.
+const parentsPage = 100
+
+// Parents returns the parents of the job that ctx belongs to, in the order of After, with their results, errors and
+// states. One that was deleted has no more than its ID and the state in which it counted. They are read page by page as
+// the loop goes on; an error of the store ends it. There are none if ctx is not a handler's.
+func Parents(ctx context.Context) iter.Seq2[Job, error] {
+	mustContext(ctx)
+	h, ok := node.Of(ctx)
+	if !ok || !h.Job().HasParents {
+		return func(func(Job, error) bool) {}
+	}
+	return parents(ctx, h.Graph(), h.Job().ID)
+}
+
+// ParentResults returns the results of those parents of the job that ctx belongs to that have succeeded, in the order
+// of After. It is an error that matches ErrNotFound if one of them was deleted, and so its result is lost. There are
+// none if ctx is not a handler's.
+func ParentResults[R any](ctx context.Context) ([]R, error) {
+	mustContext(ctx)
+	h, ok := node.Of(ctx)
+	if !ok {
+		return nil, nil
+	}
+	var results []R
+	for p, err := range Parents(ctx) {
+		var r R
+		switch {
+		case err != nil:
+			return nil, err
+		case p.State != Succeeded:
+			continue
+		case p.Kind == "":
+			return nil, fmt.Errorf("durable: result of parent %s: %w", p.ID, ErrNotFound)
+		case len(p.Result) > 0:
+			if err := h.Decode(p.Kind, "result of parent "+p.ID.String(), p.Result, &r); err != nil {
+				return nil, err
+			}
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// CountParents returns how many parents the job that ctx belongs to has, and how many of them have ended. They are all
+// zero if ctx is not a handler's, or the job has no parents.
+func CountParents(ctx context.Context) (ParentCounts, error) {
+	mustContext(ctx)
+	h, ok := node.Of(ctx)
+	if !ok || !h.Job().HasParents {
+		return ParentCounts{}, nil
+	}
+	c, err := h.Graph().CountParents(ctx, h.Job().ID)
+	return c, failed("count parents", err)
+}
+
+// Parents returns the parents of a job, as the function of that name does. A job that is not there has none.
+func (j *Jobs) Parents(ctx context.Context, id ID) iter.Seq2[Job, error] {
+	mustContext(ctx)
+	if j.parts.Graph == nil {
+		return one(j.lacks("parents", "Graph"))
+	}
+	return parents(ctx, j.parts.Graph, id)
+}
+
+// Children returns the jobs that have a job among their parents, in the order of their IDs, page by page as Parents does.
+func (j *Jobs) Children(ctx context.Context, id ID) iter.Seq2[Job, error] {
+	mustContext(ctx)
+	if j.parts.Graph == nil {
+		return one(j.lacks("children", "Graph"))
+	}
+	return pages("children", func(_ int, last ID) ([]Job, error) {
+		return j.parts.Graph.Children(ctx, id, last, parentsPage)
+	})
+}
+
+// CountParents returns how many parents of a job have ended: how far a batch is, of which the job is the last. The store
+// keeps the counts. A job that has no parents, or is not there, is ErrNotFound.
+func (j *Jobs) CountParents(ctx context.Context, id ID) (ParentCounts, error) {
+	mustContext(ctx)
+	if j.parts.Graph == nil {
+		return ParentCounts{}, j.lacks("count parents", "Graph")
+	}
+	c, err := j.parts.Graph.CountParents(ctx, id)
+	return c, failed("count parents", err)
+}
+
+func parents(ctx context.Context, g store.Graph, id ID) iter.Seq2[Job, error] {
+	return pages("parents", func(from int, _ ID) ([]Job, error) { return g.Parents(ctx, id, from, parentsPage) })
+}
+
+// pages returns the jobs of pages up to the first that is not full. next is told how many came before, and which was
+// the last.
+func pages(call string, next func(from int, last ID) ([]Job, error)) iter.Seq2[Job, error] {
+	return func(yield func(Job, error) bool) {
+		from, last := 0, ID{}
+		for {
+			page, err := next(from, last)
+			if err != nil {
+				yield(Job{}, failed(call, err))
+				return
+			}
+			for _, p := range page {
+				if !yield(p, nil) {
+					return
+				}
+				from, last = from+1, p.ID
+			}
+			if len(page) < parentsPage {
+				return
+			}
+		}
+	}
+}
+
+// one returns a sequence of an error.
+func one(err error) iter.Seq2[Job, error] {
+	return func(yield func(Job, error) bool) { yield(Job{}, err) }
+}

@@ -1,0 +1,86 @@
+package durable
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/durable/store"
+)
+
+// A Prepared is a job that [Jobs.Add] adds, together with others of any kinds. Kind.Prepare makes it, and calls no
+// store. To add it again after an error is safe: it exists once.
+type Prepared struct {
+	jobs *Jobs
+	job  addition
+	err  error // what is wrong with it
+}
+
+// Prepare returns the job that Schedule would add.
+func (k *Kind[P, R]) Prepare(delay time.Duration, payload P, opts ...Option) Prepared {
+	job, err := k.prepare(NewJob{Schedule: store.Once, Delay: max(delay, 0)}, payload, opts)
+	return Prepared{k.jobs, job, err}
+}
+
+// ID returns the ID that the job will have, for After of another one; unless it stands for a job that has its key, which
+// then is the parent.
+func (p Prepared) ID() ID { return p.job.ID }
+
+// Add adds jobs of any kinds in one transaction: all or none. A job comes behind those that it waits for by After, in
+// the list or in the store. No two may have the same key. The IDs are in the order of the arguments; see Kind.Schedule
+// for the errors. In SQLite no other transaction writes meanwhile: see Kind.ScheduleAll.
+//
+// A batch is some jobs and one after them, with EvenIfFailed: its handler learns by CountParents how many have failed,
+// and Jobs.CountParents returns how far the batch is.
+func (j *Jobs) Add(ctx context.Context, jobs ...Prepared) ([]ID, error) {
+	mustContext(ctx)
+	adds, err := j.additions(jobs)
+	if len(adds) == 0 || err != nil {
+		return nil, err
+	}
+	return j.insert(ctx, adds)
+}
+
+// AddTx is Add as a part of the caller's transaction; see Kind.ScheduleTx.
+func (j *Jobs) AddTx(ctx context.Context, tx Tx, jobs ...Prepared) ([]ID, error) {
+	mustContext(ctx)
+	s, err := j.transact(tx)
+	if err != nil {
+		return nil, err
+	}
+	adds, err := j.additions(jobs)
+	if len(adds) == 0 || err != nil {
+		return nil, err
+	}
+	return j.insertTx(ctx, s, tx, adds)
+}
+
+// additions returns the jobs that are prepared, or what is wrong with them.
+func (j *Jobs) additions(jobs []Prepared) ([]addition, error) {
+	place := make(map[ID]int, len(jobs))
+	for i, p := range jobs {
+		if p.jobs != j {
+			return nil, invalid("job %d: it must be made by Prepare of a Kind of these Jobs", i)
+		}
+		if p.err != nil {
+			return nil, p.err
+		}
+		if _, twice := place[p.job.ID]; twice {
+			return nil, invalid("job %d: it is in the list twice", i)
+		}
+		place[p.job.ID] = i
+	}
+	adds := make([]addition, len(jobs))
+	keys := make(map[string]int)
+	for i, p := range jobs {
+		adds[i] = p.job
+		if other, twice := keys[p.job.Key]; twice && p.job.Key != "" {
+			return nil, invalid("job %d: key %q: job %d has it, too; no two may have the same one", i, p.job.Key, other)
+		}
+		keys[p.job.Key] = i
+		if k := slices.IndexFunc(p.job.NewJob.After.Parents, func(id ID) bool { at, here := place[id]; return here && at >= i }); k >= 0 {
+			return nil, invalid("job %d: it waits for job %d, which must come before it", i, place[p.job.NewJob.After.Parents[k]])
+		}
+	}
+	return adds, nil
+}
