@@ -62,11 +62,14 @@ var addParents = sqlrow.SQL(`with e as (
 		select e.child, e.ord, e.parent, case when j.state in {Over} then j.state else {Waiting} end, false
 		from e join executor_job j on j.id = e.parent
 		returning child, state
+	), c as (
+		select child, count(*) as total, count(*) filter (where state = {Succeeded}) as succeeded,
+			count(*) filter (where state in ({Dead}, {Canceled})) as failed
+		from p group by child
 	)
 	insert into executor_after (job, total, succeeded, failed, need, anyway)
-	select k.job, (select count(*) from p where p.child = k.job), (select count(*) from p where p.child = k.job and p.state = {Succeeded}),
-		(select count(*) from p where p.child = k.job and p.state in ({Dead}, {Canceled})), k.need, k.anyway
-	from unnest($4::uuid[], $5::integer[], $6::boolean[]) as k (job, need, anyway)`)
+	select k.job, c.total, c.succeeded, c.failed, k.need, k.anyway
+	from unnest($4::uuid[], $5::integer[], $6::boolean[]) as k (job, need, anyway) join c on c.child = k.job`)
 
 // graftJobs is transition.Graft in one statement. It returns the jobs that are canceled and have children.
 var graftJobs = sqlrow.SQL(`with f as (
@@ -162,14 +165,19 @@ func graft(ctx context.Context, q querier, jobs []durable.NewJob, placed []durab
 		ids[i] = placed[i].ID
 	}
 	now, err := sqlrow.ScanAll(q.query(ctx, selectJob+"where id = any($1::uuid[])", uuids(ids)))
-	for _, j := range now {
-		for i := range placed {
-			if placed[i].ID == j.ID {
-				placed[i].Job = j
-			}
+	if err != nil {
+		return err
+	}
+	by := make(map[durable.ID]*durable.Job, len(now))
+	for i := range now {
+		by[now[i].ID] = &now[i]
+	}
+	for i := range placed {
+		if j := by[placed[i].ID]; j != nil {
+			placed[i].Job = *j
 		}
 	}
-	return err
+	return nil
 }
 
 // noteEnded notes for their children which jobs have ended, and noteRemoved which are removed. It returns the children.

@@ -57,6 +57,8 @@ func RunTx(t *testing.T, open func(t *testing.T) (durable.Store, DB)) {
 		{"CompleteTxIsInTheHistory", completeTxHistory},
 		{"CompleteTxOfAZombieIsRefused", completeTxZombie},
 		{"CompleteTxDoesNotWaitForItself", completeTxSkips},
+		{"ScheduleTxAddsParentsAndChildren", scheduleTxGraph},
+		{"CompleteTxReleasesTheChildren", completeTxGraph},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			defer unexpected(t)
@@ -403,5 +405,73 @@ func completeTxSkips(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	}
 	if j := must(jobs.Get(t.Context(), id)); j.Runs < 1 {
 		t.Errorf("it is %+v", j)
+	}
+}
+
+// Parents and children that were added in a transaction, one by one or together, are there with its commit.
+func scheduleTxGraph(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
+	store, db := open(t)
+	jobs := newJobs(t, store)
+	k := durable.Client[int, int](jobs, "k")
+	before := must(k.Schedule(t.Context(), time.Hour, 1))
+	for _, commit := range []bool{false, true} {
+		tx := must(db.Begin(t.Context()))
+		parent := must(k.ScheduleTx(t.Context(), tx, time.Hour, 1))
+		child := must(k.ScheduleTx(t.Context(), tx, 0, 1, durable.After(parent, before)))
+		if _, err := k.ScheduleTx(t.Context(), tx, 0, 1, durable.After(durable.NewID())); !errors.Is(err, durable.ErrNotFound) {
+			t.Errorf("a parent that is not there: %v", err)
+		}
+		p := k.Prepare(time.Hour, 1)
+		ids := must(jobs.AddTx(t.Context(), tx, p, k.Prepare(0, 1, durable.After(p.ID(), child))))
+		if commit {
+			must(0, tx.Commit())
+		} else {
+			must(0, tx.Rollback())
+		}
+		for id, parents := range map[durable.ID]int{child: 2, ids[1]: 2} {
+			j, err := jobs.Get(t.Context(), id)
+			if !commit {
+				if !errors.Is(err, durable.ErrNotFound) {
+					t.Errorf("after a rollback there is %+v, %v", j, err)
+				}
+				continue
+			}
+			if c := must(jobs.CountParents(t.Context(), id)); err != nil || j.State != durable.Blocked || c.Total != parents {
+				t.Errorf("it is %+v with the counts %+v, %v", j, c, err)
+			}
+		}
+		if j := must(jobs.Get(t.Context(), before)); j.HasChildren != commit {
+			t.Errorf("committed is %v: the parent that was there before is %+v", commit, j)
+		}
+	}
+}
+
+// A handler that ends its run in a transaction releases those that wait for the job.
+func completeTxGraph(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
+	store, db := open(t)
+	jobs := newJobs(t, store)
+	k := durable.Handle(jobs, "k", func(ctx context.Context, n int) (int, error) {
+		tx, err := db.Begin(ctx)
+		if err != nil {
+			return 0, err
+		}
+		defer tx.Rollback()
+		if err := durable.CompleteTx(ctx, tx, n); err != nil {
+			return 0, err
+		}
+		return 0, tx.Commit()
+	})
+	sum := durable.Handle(jobs, "sum", func(ctx context.Context, n int) (int, error) {
+		results, err := durable.ParentResults[int](ctx)
+		for _, r := range results {
+			n += r
+		}
+		return n, err
+	})
+	ids := must(k.ScheduleAll(t.Context(), 0, []int{1, 2, 3, 4, 5}))
+	last := must(sum.Schedule(t.Context(), 0, 0, durable.After(ids...)))
+	run(t, jobs)
+	if got := must(sum.Await(t.Context(), last)); got != 15 {
+		t.Errorf("the sum is %d, want 15", got)
 	}
 }
