@@ -64,14 +64,14 @@ var answerSays = map[durable.Answer]string{
 var jobDeeds = []deed{
 	{
 		Name: "run", Title: "Run now",
-		Says:   "It is due at once; a schedule goes on afterwards.",
-		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused},
+		Says:   "It is due at once, also if it waits for other jobs; a schedule goes on afterwards.",
+		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused, durable.Blocked},
 		ready:  on(toJob((*durable.Jobs).RunNow)),
 	},
 	{
 		Name: "pause", Title: "Pause",
 		Says:   "It does not run until it is resumed. A run in progress goes on.",
-		states: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running},
+		states: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Blocked},
 		ready:  on(toJob((*durable.Jobs).Pause)),
 	},
 	{
@@ -84,7 +84,7 @@ var jobDeeds = []deed{
 		Name: "reschedule", Title: "Reschedule",
 		Says:   "Its next run is at that time; a schedule goes on from there.",
 		Label:  "When, as 90m or 2026-12-24 18:00",
-		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused},
+		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused, durable.Blocked},
 		ready:  readyToReschedule,
 	},
 	{
@@ -96,13 +96,13 @@ var jobDeeds = []deed{
 	{
 		Name: "cancel", Title: "Cancel", Danger: true,
 		Says:   "It does not run again. The context of a run in progress is canceled.",
-		states: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused},
+		states: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused, durable.Blocked},
 		ready:  on(toJob((*durable.Jobs).Cancel)),
 	},
 	{
 		Name: "delete", Title: "Delete", Danger: true,
 		Says:   "It is removed, with its history. One that runs is not: cancel it first.",
-		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused, durable.Succeeded, durable.Dead, durable.Canceled},
+		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused, durable.Blocked, durable.Succeeded, durable.Dead, durable.Canceled},
 		ready:  on(toJob((*durable.Jobs).Delete)),
 	},
 }

@@ -31,6 +31,9 @@ type jobPage struct {
 	Output          *output
 	Payload, Result string // with Config.Payloads
 	Hidden          bool   // there is a payload, which is not shown
+	Relatives       []relative
+	Ended           string // how many of its parents
+	MoreRelatives   bool
 	Runs            []runRow
 	History         template.HTML
 	MoreRuns        bool
@@ -88,6 +91,9 @@ type jobRead struct {
 	job  durable.Job
 	runs []durable.Run // the latest first
 
+	parents, children []durable.Job // up to relativeLimit and one more
+	counts            durable.ParentCounts
+
 	progress *durable.RunProgress // nil if there is none
 	output   *durable.RunOutput   // of the run that was asked for, nil if it is not there
 }
@@ -112,6 +118,9 @@ func (u *UI) readJob(ctx context.Context, s *source, id durable.ID, run int64) (
 			if p, ok := all[id]; ok {
 				r.progress = &p
 			}
+		}
+		if err := r.readRelatives(ctx, s); err != nil {
+			return r, err
 		}
 		o, err := s.Jobs.Output(ctx, id, run)
 		if errors.Is(err, durable.ErrNotFound) {
@@ -164,6 +173,7 @@ func jobBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		p.Runs, bars = append(p.Runs, row), append(bars, newBar(&run))
 	}
 	p.History = page.History(bars)
+	p.setRelatives(u.source(v.source), &r)
 	p.Progress, p.Output = newProgress(r.progress, j.Started), newOutput(v, r.output)
 	if v.act {
 		p.Actions = actionsOf(v.source, j)
@@ -177,8 +187,8 @@ func diagram(j *durable.Job) []stateStep {
 		return stateStep{state.String(), j.State == state, or}
 	}
 	first := step(durable.Waiting, false)
-	if j.State == durable.Paused {
-		first = step(durable.Paused, false)
+	if j.State == durable.Paused || j.State == durable.Blocked {
+		first = step(j.State, false)
 	}
 	steps := []stateStep{
 		first, step(durable.Claimed, false), step(durable.Confirmed, false), step(durable.Running, false),
@@ -212,7 +222,7 @@ func jobFacts(j *durable.Job, now time.Time) []poolview.Fact {
 	switch {
 	case j.State == durable.Running:
 		add("Running for", page.Age(now.Sub(j.Started)), "since "+page.Clock(j.Started, now))
-	case j.State == durable.Paused:
+	case j.State == durable.Paused, j.State == durable.Blocked:
 	case !j.State.Done():
 		hint := page.Clock(j.Due, now)
 		if !j.Due.Equal(j.Occurrence) {

@@ -43,7 +43,7 @@ type jobRow struct {
 func parseJobs(v *view, q url.Values) (err error) {
 	v.state = q.Get("state")
 	if v.state != "" && statesOf(v.state) == nil {
-		return &badRequest{fmt.Sprintf("state is %.20q; it must be waiting, running, paused, succeeded, dead or canceled", v.state)}
+		return &badRequest{fmt.Sprintf("state is %.20q; it must be waiting, running, paused, succeeded, dead, canceled or blocked", v.state)}
 	}
 	if v.kind, err = limited(q, "kind", durable.MaxKind); err != nil {
 		return err
@@ -190,7 +190,11 @@ func (p *jobsPage) tabs(v view, counts []durable.Count) {
 		}
 	}
 	p.Tabs = append(p.Tabs, tab{"all " + page.Count(total), v.link("state", "", "after", ""), v.state == ""})
-	for _, c := range countedStates {
+	shown := shownStates(counts)
+	if v.state == durable.Blocked.String() {
+		shown = len(countedStates)
+	}
+	for _, c := range countedStates[:shown] {
 		p.Tabs = append(p.Tabs, tab{c.name + " " + page.Count(n[c.name]), v.link("state", c.name, "after", ""), v.state == c.name})
 	}
 }
@@ -232,7 +236,7 @@ func stateClass(s durable.State) string {
 		return "good"
 	case durable.Dead:
 		return "bad"
-	case durable.Paused, durable.Canceled:
+	case durable.Paused, durable.Canceled, durable.Blocked:
 		return "held"
 	}
 	return ""
@@ -245,7 +249,7 @@ func whenOf(j *durable.Job, now time.Time) string {
 		return "for " + page.Age(now.Sub(j.Started))
 	case j.State.Done():
 		return page.Since(j.Updated, now)
-	case j.State == durable.Paused:
+	case j.State == durable.Paused, j.State == durable.Blocked:
 		return "–"
 	}
 	return page.Since(j.Due, now)

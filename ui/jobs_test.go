@@ -416,3 +416,57 @@ func TestJobsFilterByTagsAndErrors(t *testing.T) {
 		}
 	})
 }
+
+// The page of a job shows what runs before and after it, and how many of its parents have ended. What is blocked can be
+// found and counted.
+func TestJobShowsParentsAndChildren(t *testing.T) {
+	jobs := newJobs(t, nil)
+	var parents []durable.ID
+	for i := range 3 {
+		parents = append(parents, addJob(t, jobs, "mail", time.Hour, durable.Key(fmt.Sprint("parent/", i))))
+	}
+	middle := addJob(t, jobs, "mail", 0, durable.After(parents...), durable.AtLeast(2), durable.Key("middle"))
+	last := addJob(t, jobs, "mail", 0, durable.After(middle), durable.Key("last"))
+	for _, change := range []func() (durable.Answer, error){
+		func() (durable.Answer, error) { return jobs.Cancel(t.Context(), parents[0]) },
+		func() (durable.Answer, error) { return jobs.Delete(t.Context(), parents[0]) },
+	} {
+		if _, err := change(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+	page := html.UnescapeString(get(t, u, "/job?id="+middle.String()))
+	for _, want := range []string{"1 of 3 parents have ended, 1 of them failed", ">parent/1</bdi></a>", ">last</bdi></a>", `aria-current="step">blocked<`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, `href="job?id=`+parents[0].String()) {
+		t.Error("the page has a link to a job that was deleted")
+	}
+	list := get(t, u, "/jobs?state=blocked")
+	for _, id := range []durable.ID{middle, last} {
+		if !strings.Contains(list, id.String()) {
+			t.Errorf("the list of what is blocked lacks %v", id)
+		}
+	}
+	if !strings.Contains(list, "blocked 2") {
+		t.Error("the tab does not say how many are blocked")
+	}
+	if overview := get(t, u, "/"); !strings.Contains(overview, ">blocked</th>") {
+		t.Error("the overview does not count what is blocked")
+	}
+}
+
+// Where nothing is blocked, no page has a place for it.
+func TestJobsWithoutParentsShowNothingOfThem(t *testing.T) {
+	jobs := newJobs(t, nil)
+	id := addJob(t, jobs, "mail", time.Hour)
+	u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+	for _, path := range []string{"/", "/jobs", "/job?id=" + id.String()} {
+		if page := get(t, u, path); strings.Contains(page, "blocked") || strings.Contains(page, "relatives") {
+			t.Errorf("%s has a place for what is blocked", path)
+		}
+	}
+}

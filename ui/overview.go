@@ -48,7 +48,8 @@ type cell struct {
 	Bad        bool
 }
 
-// countedStates are the columns of the counts: a job that is claimed or confirmed is about to run.
+// countedStates are the columns of the counts: a job that is claimed or confirmed is about to run. The last is shown
+// only where a job is in it, see shownStates.
 var countedStates = []struct {
 	name   string
 	states []durable.State
@@ -59,6 +60,15 @@ var countedStates = []struct {
 	{"succeeded", []durable.State{durable.Succeeded}},
 	{"dead", []durable.State{durable.Dead}},
 	{"canceled", []durable.State{durable.Canceled}},
+	{"blocked", []durable.State{durable.Blocked}},
+}
+
+// shownStates returns how many of countedStates are shown: many programs have no job that waits for others.
+func shownStates(counts []durable.Count) int {
+	if slices.ContainsFunc(counts, func(c durable.Count) bool { return c.State == durable.Blocked }) {
+		return len(countedStates)
+	}
+	return len(countedStates) - 1
 }
 
 func overviewBody(ctx context.Context, u *UI, v view) (string, any, error) {
@@ -88,10 +98,11 @@ const (
 // row returns a source in the overview, and what needs attention in it.
 func (s *source) row(ctx context.Context, u *UI, now time.Time) (sourceRow, []poolview.Notice) {
 	row := sourceRow{Name: page.Printable(s.Name, 40), Path: view{name: "jobs", source: s.Name}.link()}
-	for _, c := range countedStates {
+	counts, asOf, err := u.counts(ctx, s)
+	shown := shownStates(counts)
+	for _, c := range countedStates[:shown] {
 		row.States = append(row.States, c.name)
 	}
-	counts, asOf, err := u.counts(ctx, s)
 	nodes, nodesAsOf, nodesErr := query(ctx, u, s, "nodes", s.Jobs.Nodes)
 	if err == nil {
 		err = nodesErr
@@ -101,12 +112,12 @@ func (s *source) row(ctx context.Context, u *UI, now time.Time) (sourceRow, []po
 		row.Error = page.Lines(err.Error(), 300)
 	}
 	row.AsOf = page.ClockZone(asOf, now)
-	kinds := make(map[string]*[6]int)
+	kinds := make(map[string][]int)
 	for _, c := range counts {
 		if kinds[c.Kind] == nil {
-			kinds[c.Kind] = new([6]int)
+			kinds[c.Kind] = make([]int, shown)
 		}
-		for i, column := range countedStates {
+		for i, column := range countedStates[:shown] {
 			if slices.Contains(column.states, c.State) {
 				kinds[c.Kind][i] += c.Jobs
 			}
