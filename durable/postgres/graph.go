@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -16,7 +15,7 @@ import (
 )
 
 // graph is the migration that adds parents. Programs that do not know of it would end a parent without a word to its
-// children. A row that is late says that its parent has ended, and that the child is to be told; see ended.
+// children. A row that is late says that its parent has ended, and that the child is yet to be told; see ended.
 const graph = `alter table executor_job add column family smallint not null default 0;
 	create table executor_parent (
 		child uuid not null,
@@ -180,83 +179,103 @@ func graft(ctx context.Context, q querier, jobs []durable.NewJob, placed []durab
 	return nil
 }
 
-// noteEnded notes for their children which jobs have ended, and noteRemoved which are removed. It returns the children.
-var (
-	noteEnded = sqlrow.SQL(`update executor_parent p set state = j.state, late = true from executor_job j
-		where p.parent = any($1::uuid[]) and j.id = p.parent and p.state = {Waiting} and j.state in {Over} returning p.child`)
-	noteRemoved = sqlrow.SQL(`update executor_parent p set state = {Canceled}, late = true
-		where p.parent = any($1::uuid[]) and p.state = {Waiting} returning p.child`)
-)
+// childrenOf selects the children of jobs that have ended, or are removed, which are not told yet, and locks them, except
+// for those that another transaction has locked. It returns each, and whether it is locked now.
+var childrenOf = sqlrow.SQL(`with c as materialized (
+		select distinct child from executor_parent where parent = any($1::uuid[]) and state = {Waiting}
+	), l as materialized (
+		select id from executor_job where id in (select child from c) order by id for no key update skip locked
+	) select c.child, l.id is not null from c left join l on l.id = c.child`)
 
-const (
-	lockChildren = `with l as materialized (select id from executor_job where id = any($1::uuid[]) order by id for no key update`
-	freeChildren = lockChildren + " skip locked) select id from l"
-	allChildren  = lockChildren + ") select id from l"
-)
+// tellChildren is transition.Settle in one statement. The rows of executor_parent of jobs $1 that have ended get their
+// states. What is in these rows counts for the children $2, which are locked, together with what was late; for others it
+// is late. It returns how many of the children need not wait any longer, and which are canceled and have children. It
+// needs to know the state of the jobs: tellRemoved is for such as are removed.
+var tellChildren, tellRemoved = tell("j.state", "from executor_job j where j.id = p.parent and j.state in {Over} and"), tell("{Canceled}", "where")
 
-// settleChildren is transition.Settle in one statement, for jobs that are locked. It returns the time, how many of them
-// need not wait any longer, and which are canceled and have children.
-var settleChildren = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
-	e as materialized (
-		update executor_parent set late = false where child = any($1::uuid[]) and late returning child, state
+func tell(state, from string) string {
+	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
+	k as materialized (select * from pg_catalog.unnest($2::uuid[]) as k (id)),
+	e as (
+		update executor_parent p set state = ` + state + `, late = p.child not in (select id from k)
+		` + from + ` p.parent = any($1::uuid[]) and p.state = {Waiting}
+		returning p.child, p.state, p.late
+	), older as (
+		update executor_parent set late = false where child in (select id from k) and late returning child, state
 	), d as (
 		select child, count(*) filter (where state = {Succeeded}) as succeeded, count(*) filter (where state <> {Succeeded}) as failed
-		from e group by child
+		from (select child, state from e where not late union all select child, state from older) x group by child
 	), a as (
 		update executor_after a set succeeded = a.succeeded + d.succeeded, failed = a.failed + d.failed from d where a.job = d.child
 		returning a.*
 	), f as (
-		select a.job, ` + fate + ` as fate, ` + culprit + ` as culprit from a
+		select a.job, ` + fate + ` as fate from a
 	), u as (
 		update executor_job j set
 			state = case when f.fate < 0 then {Canceled} when j.pending = {PendingPause} then {Paused} else {Waiting} end,
 			due = case when f.fate > 0 then greatest(j.due, n.now) else j.due end,
 			occurrence = case when f.fate > 0 and j.due < n.now then n.now else j.occurrence end,
-			error = case when f.fate < 0 then f.culprit else j.error end,
 			pending = {PendingNone}, family = j.family & ~{IsBlocked}, updated = n.now
 		from f, n where j.id = f.job and f.fate <> 0 and j.state = {Paused} and (j.family & {IsBlocked}) <> 0
-		returning j.id, j.state, j.family
-	) select (select count(*) from u where state = {Waiting}),
-		coalesce((select string_agg(id::text, ' ') from u where state = {Canceled} and (family & {HasChildren}) <> 0), '')`)
+		returning j.id, j.state
+	) select (select count(*) from u where state = {Waiting}), coalesce((select string_agg(id::text, ' ') from u where state = {Canceled}), '')`)
+}
 
-// ended counts for their children those of the jobs that have ended, and reports whether that has released one. It waits
-// for no lock. What another transaction has locked is left, and remains late in executor_parent: for catchUp, once that
-// what was done here is committed, and for Prune. Each statement has a snapshot of its own: what is late is read when the
-// child is locked.
+// blameParents sets the errors of jobs that are canceled since a parent has failed, once that is in executor_parent. It
+// returns those that have children.
+var blameParents = sqlrow.SQL(`with u as (
+		update executor_job j set error = ` + culprit + ` from executor_after a where a.job = j.id and j.id = any($1::uuid[])
+		returning j.id, j.family
+	) select id from u where (family & {HasChildren}) <> 0`)
+
+// ended tells the children of jobs that these have ended, and reports whether that has released one. It waits for no
+// lock. A child that another transaction has locked is left, with what it is to be told as late in executor_parent: for
+// catchUp, once that what was done here is committed, and for heartbeats. Each statement has a snapshot of its own: what
+// is late is read when the child is locked.
 func ended(ctx context.Context, q querier, ids []durable.ID) (released, left bool, err error) {
-	for len(ids) > 0 {
-		children, err := sqlrow.ScanIDs(q.query(ctx, noteEnded, uuids(ids)))
+	return told(ctx, q, tellChildren, ids)
+}
+
+// told is ended by that statement for these jobs, and by tellChildren for those that are canceled by it.
+func told(ctx context.Context, q querier, statement string, ids []durable.ID) (released, left bool, err error) {
+	for ; len(ids) > 0; statement = tellChildren {
+		children, err := sqlrow.ScanChildren(q.query(ctx, childrenOf, uuids(ids)))
 		if err != nil {
 			return false, false, err
 		}
-		more, some := false, false
-		if ids, more, some, err = settle(ctx, q, freeChildren, children); err != nil {
+		if len(children) == 0 {
+			break
+		}
+		var locked []durable.ID
+		for _, c := range children {
+			if c.Locked {
+				locked = append(locked, c.ID)
+			}
+		}
+		left = left || len(locked) < len(children)
+		more := false
+		if ids, more, err = tellLocked(ctx, q, statement, ids, locked); err != nil {
 			return false, false, err
 		}
-		released, left = released || more, left || some
+		released = released || more
 	}
 	return released, left, nil
 }
 
-// settle locks jobs and counts their parents that are late. It returns those of them that are canceled and have
-// children, whether one is released, and whether one was left.
-func settle(ctx context.Context, q querier, lock string, children []durable.ID) (canceled []durable.ID, released, left bool, err error) {
-	slices.SortFunc(children, func(a, b durable.ID) int { return slices.Compare(a[:], b[:]) })
-	if children = slices.Compact(children); len(children) == 0 {
-		return nil, false, false, nil
-	}
-	locked, err := sqlrow.ScanIDs(q.query(ctx, lock, uuids(children)))
-	if err != nil {
-		return nil, false, false, err
-	}
+// tellLocked tells children that are locked of the ends of these parents, and of what is late. It returns those of them
+// that are canceled and have children, and whether one is released.
+func tellLocked(ctx context.Context, q querier, statement string, parents, locked []durable.ID) (canceled []durable.ID, released bool, err error) {
 	count, text := 0, ""
-	if err := q.queryRow(ctx, settleChildren, uuids(locked)).Scan(&count, &text); err != nil {
-		return nil, false, false, err
+	if err := q.queryRow(ctx, statement, uuids(parents), uuids(locked)).Scan(&count, &text); err != nil {
+		return nil, false, err
 	}
-	if canceled, err = parseIDs(text); err == nil && count > 0 {
+	if canceled, err = parseIDs(text); err == nil && len(canceled) > 0 {
+		canceled, err = sqlrow.ScanIDs(q.query(ctx, blameParents, uuids(canceled)))
+	}
+	if err == nil && count > 0 {
 		err = notifyNodes(ctx, q)
 	}
-	return canceled, count > 0, len(locked) < len(children), err
+	return canceled, count > 0, err
 }
 
 // parseIDs reads IDs with a space between each two.
@@ -280,31 +299,39 @@ func endedText(ctx context.Context, q querier, text string) error {
 	return err
 }
 
-// late selects the children that are to be told of the end of a parent.
 const (
+	// late selects the children that are to be told of the end of a parent, and lateOf those of these parents.
 	late   = "select distinct child from executor_parent where late limit 1000"
 	lateOf = "select distinct child from executor_parent where parent = any($1::uuid[]) and late"
+
+	lockChildren = `with l as materialized (select id from executor_job where id = any($1::uuid[]) order by id for no key update`
+	freeChildren = lockChildren + " skip locked) select id from l"
+	allChildren  = lockChildren + ") select id from l"
 )
 
-// catchUp counts what ended has left of these parents' children: mostly another node had just a parent of the same child.
-// It waits for such for a moment, and leaves the rest to Prune. What it can't do is no error of the call that it is a
-// part of, which is committed.
+// catchUp tells those of these parents' children that ended has left: mostly another node had just told them of another
+// parent. It waits for such for a moment, and leaves the rest to heartbeats. What it can't do is no error of the call
+// that it is a part of, which is committed.
 func (s *Store) catchUp(ctx context.Context, parents []durable.ID) (released bool) {
 	children, err := sqlrow.ScanIDs(s.db.QueryContext(ctx, lateOf, uuids(parents)))
 	if err != nil || len(children) == 0 {
 		return false
 	}
-	released, _ = s.settleLate(ctx, allChildren, children)
+	released, _ = s.tellLate(ctx, allChildren, children)
 	return released
 }
 
-// settleLate counts what is late of children.
-func (s *Store) settleLate(ctx context.Context, lock string, children []durable.ID) (bool, error) {
+// tellLate tells children of what is late.
+func (s *Store) tellLate(ctx context.Context, lock string, children []durable.ID) (bool, error) {
 	released, err := do(ctx, together(s.db), func(tx querier) (bool, error) {
 		if err := tx.exec(ctx, "select "+hasty); err != nil {
 			return false, err
 		}
-		canceled, released, _, err := settle(ctx, tx, lock, children)
+		locked, err := sqlrow.ScanIDs(tx.query(ctx, lock, uuids(children)))
+		if err != nil {
+			return false, err
+		}
+		canceled, released, err := tellLocked(ctx, tx, tellChildren, nil, locked)
 		if err != nil {
 			return false, err
 		}
@@ -317,13 +344,13 @@ func (s *Store) settleLate(ctx context.Context, lock string, children []durable.
 	return released, err
 }
 
-// pruneLate counts what is late of any children. There is mostly nothing.
-func (s *Store) pruneLate(ctx context.Context) error {
+// tellAllLate tells any children of what is late.
+func (s *Store) tellAllLate(ctx context.Context) error {
 	children, err := sqlrow.ScanIDs(s.db.QueryContext(ctx, late))
 	if err != nil || len(children) == 0 {
 		return err
 	}
-	_, err = s.settleLate(ctx, freeChildren, children)
+	_, err = s.tellLate(ctx, freeChildren, children)
 	return err
 }
 
@@ -396,7 +423,7 @@ func (s *Store) completeParents(ctx context.Context, q querier, b store.CommitRe
 		return err
 	}
 	merge(a, places, r)
-	return q.exec(ctx, noteEnded, uuids(committed(part, r)))
+	return q.exec(ctx, tellChildren, uuids(committed(part, r)), uuids(nil))
 }
 
 // removeJob removes a job, and what belongs to it, and reports whether a child could not be told.
@@ -416,16 +443,8 @@ func removeJob(ctx context.Context, tx querier, j *durable.Job) (left bool, err 
 	if err := tx.exec(ctx, statement, id); err != nil || !j.HasChildren {
 		return false, err
 	}
-	children, err := sqlrow.ScanIDs(tx.query(ctx, noteRemoved, uuids([]durable.ID{j.ID})))
-	if err != nil {
-		return false, err
-	}
-	canceled, _, left, err := settle(ctx, tx, freeChildren, children)
-	if err != nil {
-		return false, err
-	}
-	_, more, err := ended(ctx, tx, canceled)
-	return left || more, err
+	_, left, err = told(ctx, tx, tellRemoved, []durable.ID{j.ID})
+	return left, err
 }
 
 // lockParentsOf locks the parents of a job. reopenParents makes the rows of a job's parents what these are, and recount

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"database/sql"
 	"testing"
+	"time"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
@@ -26,7 +27,7 @@ func success(j durable.Job) durable.Outcome {
 }
 
 // A transaction that was left open and has a child locked does not hold up the ends of its parents, nor other children.
-// The child follows when it has ended.
+// The child follows with the next heartbeat of any node when it has ended.
 func TestLockedChildHoldsUpNoParent(t *testing.T) {
 	store := open(t, dsn(t))
 	parents := claimed(t, store, "a", 2, 0)
@@ -41,9 +42,10 @@ func TestLockedChildHoldsUpNoParent(t *testing.T) {
 			t.Errorf("it is %v, want %v", j.State, want)
 		}
 	}
-	must(store.Prune(soon(t), durable.Retention{})) // does not wait for it, either
+	must(store.Join(t.Context(), "b", time.Hour))
+	must(store.Heartbeat(soon(t), "b", time.Hour, durablestore.Watch{})) // does not wait for it, either
 	end()
-	must(store.Prune(t.Context(), durable.Retention{}))
+	must(store.Heartbeat(t.Context(), "b", time.Hour, durablestore.Watch{}))
 	if j := must(store.Get(t.Context(), locked)); j.State != durable.Waiting {
 		t.Errorf("after the transaction it is %v", j.State)
 	}

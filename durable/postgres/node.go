@@ -42,20 +42,21 @@ var heartbeat = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now)
 		not exists (select from me where late) and exists (select from executor_node where id <> $1 and lease_until < n.now),
 		exists (select from executor_job where state in {Held} and owner = $1 and pending = {PendingCancel}),
 		exists (select from executor_pause),
+		exists (select from executor_parent where late),
 		exists (select from unnest($3::text[], $5::bigint[], $6::bigint[], $7::bigint[]) as k (kind, high, normal, low), pg_catalog.unnest({Priorities}) as p (priority), lateral (
 			select from executor_job where state = {Waiting} and kind = k.kind and priority = p.priority
 				and due <= (select now + $4 from n) and due >= (array[k.high, k.normal, k.low])[{High} - p.priority + 1] order by due limit 1) j)
 	from n`)
 
 // Heartbeat renews a lease, frees what dead nodes hold, and looks for a job. As long as no node is dead, no kind is
-// paused and nothing is to be canceled it is one statement.
+// paused, nothing is to be canceled and no child to be told of the end of a parent it is one statement.
 func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 	w store.Watch) (store.HeartbeatResult, error) {
 	p, err := do(ctx, each(s.db), func(q querier) (p pulse, err error) {
 		high, normal, low := s.floors.of(w.Kinds)
 		var now int64
 		err = q.queryRow(ctx, heartbeat, node, lease.Microseconds(), w.Kinds, w.Ahead.Microseconds(),
-			high, normal, low).Scan(&now, &p.Alive, &p.dead, &p.wanted, &p.paused, &p.Due)
+			high, normal, low).Scan(&now, &p.Alive, &p.dead, &p.wanted, &p.paused, &p.late, &p.Due)
 		p.Now = sqlrow.Time(now)
 		return p, err
 	})
@@ -70,6 +71,11 @@ func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 			return store.HeartbeatResult{}, err
 		}
 		p.Freed, p.Dead = r.freed, r.dead
+	}
+	if p.late {
+		if err := s.tellAllLate(ctx); err != nil && code(err) != lockNotAvailable {
+			return store.HeartbeatResult{}, err
+		}
 	}
 	if p.paused {
 		if p.Paused, err = s.PausedKinds(ctx); err != nil {
@@ -91,7 +97,7 @@ func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 // pulse is what a heartbeat's statement answers.
 type pulse struct {
 	store.HeartbeatResult
-	dead, wanted, paused bool // there is something of the sort
+	dead, wanted, paused, late bool // there is something of the sort
 }
 
 // selectToCancel selects what a node runs that is to be canceled.

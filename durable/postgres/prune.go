@@ -51,7 +51,7 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 			return 0, err
 		}
 	}
-	if err := s.pruneLate(ctx); err != nil {
+	if err := s.tellAllLate(ctx); err != nil {
 		return 0, err
 	}
 	removed := 0

@@ -99,6 +99,7 @@ func work(name string) error {
 		}
 	}
 	tick, again := durable.Handle(jobs, "tick", handler), durable.Handle(jobs, history.Again, handler)
+	durable.Handle(jobs, "step", func(ctx context.Context, s step) (int, error) { return s.run(ctx, handler) })
 	if text := os.Getenv("DURABLE_TEST_ADDERS"); text != "" {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

@@ -51,6 +51,22 @@ var ScanParents = all(func(row Scanner) (p Parent, err error) {
 	return p, err
 })
 
+// A Child is a job that is to be told of the end of a parent.
+type Child struct {
+	ID     durable.ID
+	Locked bool
+}
+
+// ScanChildren reads and closes rows of a child's ID and whether it is locked.
+var ScanChildren = all(func(row Scanner) (c Child, err error) {
+	var id []byte
+	if err = row.Scan(&id, &c.Locked); err != nil {
+		return c, err
+	}
+	c.ID, err = ID(id)
+	return c, err
+})
+
 // ScanIDs reads and closes rows of one ID.
 var ScanIDs = all(func(row Scanner) (durable.ID, error) {
 	var id []byte
