@@ -11,6 +11,8 @@
 //	AtFixedRate, WithFixedDelay   again and again, in Java's sense
 //	On                            at the times of a cron.Schedule or another trigger
 //
+// A job with After begins when others have ended, and reads their results; Jobs.Add adds many, of any kinds, at once.
+//
 // Run makes the program a node, which claims jobs that are due and runs them, until its context ends. A program that
 // only adds jobs, or looks at them, needs neither Run nor a handler, see Client.
 //

@@ -57,8 +57,8 @@ func Start(t testing.TB, jobs *durable.Jobs) (stop func()) {
 const idlePause = 10 * time.Millisecond
 
 // Idle waits until all that was due has run: no job runs or is about to, and none waits whose time has come. What is due
-// later, as an attempt after a failed one, does not count, nor do jobs that are paused. In a bubble the time that this
-// takes passes at once.
+// later, as an attempt after a failed one, does not count, nor do jobs that are paused or blocked. In a bubble the time
+// that this takes passes at once.
 //
 // If ctx ends first the error matches its cause, and names a job that is not done: of a kind that no node handles, or
 // that is paused, it waits for ever. Other errors are the store's.

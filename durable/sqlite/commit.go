@@ -37,17 +37,17 @@ func (q *querier) commitAll(b store.CommitRequest) (store.CommitResult, error) {
 	}
 	var parents []durable.ID
 	for i := range b.Outcomes {
-		ok, parent, before, err := q.commit(&b.Outcomes[i], b, micros(a.Now))
+		c, err := q.commit(&b.Outcomes[i], b, micros(a.Now))
 		if err != nil {
 			return a, err
 		}
 		switch {
-		case parent && before: // maybe in a transaction of the handler's, which no node has heard of
+		case c.parent && c.before: // maybe in a transaction of the handler's, which no node has heard of
 			a.Released = true
-		case parent:
+		case c.parent:
 			parents = append(parents, b.Outcomes[i].ID)
 		}
-		a.Committed = append(a.Committed, ok)
+		a.Committed = append(a.Committed, c.ok)
 	}
 	released, err := q.ended(a.Now, parents...)
 	a.Released = a.Released || released
@@ -80,9 +80,15 @@ var (
 const addRun = "insert into executor_run (" + sqlrow.RunColumns + `, output)
 	values (?, (select runs from executor_job where id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
 
-// commit commits one outcome, and reports whether it is committed, whether the job has children, and whether it was committed
-// before.
-func (q *querier) commit(o *durable.Outcome, b store.CommitRequest, now int64) (ok, parent, before bool, err error) {
+// committed is what became of an outcome.
+type committed struct {
+	ok     bool // it is committed: now, or before
+	before bool
+	parent bool // the job has children
+}
+
+// commit commits one outcome.
+func (q *querier) commit(o *durable.Outcome, b store.CommitRequest, now int64) (c committed, err error) {
 	recorded := int64(1)
 	if o.Unrecorded {
 		recorded = 0
@@ -95,23 +101,26 @@ func (q *querier) commit(o *durable.Outcome, b store.CommitRequest, now int64) (
 		var state, family int64
 		err := q.row("select state, family from executor_job where id = ? and epoch = ?", []any{o.ID[:], o.Epoch}, &state, &family)
 		if errors.Is(err, sql.ErrNoRows) {
-			return false, false, false, nil
+			return c, nil
 		}
-		parent = sqlrow.HasChildren(family)
-		if err != nil || durable.State(state) != durable.Running {
+		if err != nil {
+			return c, err
+		}
+		if c.parent = sqlrow.HasChildren(family); durable.State(state) != durable.Running {
 			// A job with this epoch that is not running was committed already: all else that ends a run makes the epoch go
 			// up.
-			return err == nil, parent, true, err
+			c.ok, c.before = true, true
+			return c, nil
 		}
 		if _, err := q.exec(commitParent, args...); err != nil {
-			return false, false, false, err
+			return c, err
 		}
 	}
 	if err == nil && len(o.Signals) > 0 {
 		err = q.signaled(o, now)
 	}
-	if err != nil || o.Unrecorded || b.History <= 0 {
-		return err == nil, parent, false, err
+	if c.ok = err == nil; err != nil || o.Unrecorded || b.History <= 0 {
+		return c, err
 	}
 	r := &o.Run
 	_, err = q.exec(addRun, o.ID[:], o.ID[:], micros(r.Occurrence), sqlrow.Attempt(r.Attempt), o.Epoch, b.Node,
@@ -119,7 +128,8 @@ func (q *querier) commit(o *durable.Outcome, b store.CommitRequest, now int64) (
 	if err == nil && o.Epoch > int64(b.History) { // a job has no more runs than it was given to nodes
 		_, err = q.exec("delete from executor_run where job = ?1 and seq <= (select runs from executor_job where id = ?1) - ?2", o.ID[:], b.History)
 	}
-	return err == nil, parent, false, err
+	c.ok = err == nil
+	return c, err
 }
 
 // pruneLimit is the most rows of each sort that one call of Prune removes.
