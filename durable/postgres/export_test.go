@@ -122,3 +122,12 @@ func Seen(s *Store, timeline uint64) {
 
 // ClaimLimited is the statement of a claim with limits.
 var ClaimLimited = claimLimited
+
+// CommitStatements returns how many statements it takes to commit.
+func CommitStatements(ctx context.Context, s *Store, b store.CommitRequest) (int, error) {
+	return do(ctx, s.direct, func(q querier) (int, error) {
+		counted := &counter{q, 0}
+		_, _, err := s.commitAll(ctx, counted, b, patient)
+		return counted.n, err
+	})
+}

@@ -106,3 +106,21 @@ func TestCompleteTxMissesNoChild(t *testing.T) {
 		}
 	}
 }
+
+// Jobs without children are committed by one statement, and added by one, whatever other jobs wait for.
+func TestJobsWithoutChildrenTakeOneStatement(t *testing.T) {
+	store := open(t, dsn(t))
+	jobs := claimed(t, store, "a", 4, 0)
+	childOf(t, store, jobs[3])
+	b := durablestore.CommitRequest{Node: "a", Outcomes: []durable.Outcome{success(jobs[0]), success(jobs[1]), success(jobs[2])}}
+	if n := must(postgres.CommitStatements(t.Context(), store, b)); n != 1 {
+		t.Errorf("they were committed by %d statements", n)
+	}
+	n := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}
+	if n := must(postgres.Statements(t.Context(), store, []durable.NewJob{n})); n != 1 {
+		t.Errorf("one was added by %d statements", n)
+	}
+	if j := must(store.Get(t.Context(), jobs[2].ID)); j.State != durable.Succeeded {
+		t.Errorf("it is %v", j.State)
+	}
+}
