@@ -78,8 +78,8 @@ func TestRunAfterOfKilledDaemon(t *testing.T) {
 		second.until("run ended", "job", "d", "outcome", "ok")
 		second.signal(syscall.SIGTERM)
 		second.wait()
-		jobs := asked(t, store, "jobs", "c")
-		if len(jobs) != 1 || jobs[0]["next"] != nil || jobs[0]["words"] != "after a, b" || jobs[0]["state"] != "waiting" {
+		jobs := asked(t, store, "jobs", "c") // which may be due again: a and b go on
+		if len(jobs) != 1 || jobs[0]["words"] != "after a, b" || jobs[0]["state"] != "waiting" {
 			t.Errorf("%v", jobs)
 		}
 	})
