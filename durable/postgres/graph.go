@@ -14,28 +14,6 @@ import (
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
-// graph is the migration that adds parents. Programs that do not know of it would end a parent without a word to its
-// children. A row that is late says that its parent has ended, and that the child is yet to be told; see ended.
-const graph = `alter table executor_job add column family smallint not null default 0;
-	create table executor_parent (
-		child uuid not null,
-		ord integer not null,
-		parent uuid not null,
-		state smallint not null,
-		late boolean not null,
-		primary key (child, ord)
-	) with (fillfactor = 80);
-	create index executor_parent_parent on executor_parent (parent);
-	create index executor_parent_late on executor_parent (child) where late;
-	create table executor_after (
-		job uuid primary key,
-		total integer not null,
-		succeeded integer not null,
-		failed integer not null,
-		need integer not null,
-		anyway boolean not null
-	) with (fillfactor = 50);`
-
 // holdParents keeps jobs from ending until the transaction has.
 const holdParents = "select id from executor_job where id = any($1::uuid[]) order by id for no key update"
 

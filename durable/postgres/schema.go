@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -14,20 +13,22 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
-var low, high = strconv.Itoa(int(durable.Low)), strconv.Itoa(int(durable.High))
-
 // oldest is the version that a program must know to use the tables as the last migration leaves them. Say so with each
 // migration: one that does no harm to the programs before leaves it as it is, so that they start again after a
 // roll-back, and beside newer ones.
-const oldest = 14
+const oldest = 1
 
 // migrations lead from each version of the schema to the next; the first is from nothing to version 1. One that was
 // released is never changed.
-//
-// A row of executor_job is updated some times in its life, mostly in its indexed columns: room in its page and an eager
-// autovacuum keep the table small.
-var migrations = []string{
-	`create table executor_job (
+var migrations = []string{create}
+
+// create makes the tables. A row of executor_job is updated some times in its life, mostly in its indexed columns: room in
+// its page and an eager autovacuum keep the table small. The history is pruned in the order of its key: an index of ranges
+// of pages finds nothing any more when these have been used again.
+var create = `
+	-- A row that can't be read is not accepted: one would stop the claims of all. tags are in executor_tag as well; part
+	-- is the partition, which is in line if lined is the epoch, and family says whether it has parents and children.
+	create table executor_job (
 		id uuid primary key,
 		key text collate "C",
 		kind text collate "C" not null,
@@ -40,26 +41,53 @@ var migrations = []string{
 		occurrence bigint not null,
 		next_due bigint not null,
 		state smallint not null,
-		wish smallint not null,
+		pending smallint not null,
 		epoch bigint not null,
 		owner text collate "C" not null,
 		attempt integer not null,
 		attempts integer not null,
 		timeout bigint not null,
 		runs bigint not null,
+		lost integer not null default 0,
 		error text not null,
 		result bytea,
 		created bigint not null,
-		updated bigint not null
+		updated bigint not null,
+		suspect boolean not null default false,
+		meta text not null default '',
+		label text not null default '',
+		tags text not null default '',
+		part text collate "C" not null default '',
+		lined bigint not null default -1,
+		family smallint not null default 0,
+		constraint executor_job_sound check ` + sqlrow.Sound + `
 	) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
 	create unique index executor_job_key on executor_job (key) where key is not null;
 	create index executor_job_due on executor_job (kind, priority, due) where state = {Waiting};
-	create index executor_job_owner on executor_job (owner) where state in {Held};
+	create index executor_job_owner on executor_job (owner, kind) where state in {Held};
 	create index executor_job_over on executor_job (state, updated) where state in {Over};
+	-- The conditions of these two are not those of executor_job_due, which a planner without statistics would use.
+	create index executor_job_part on executor_job (kind, part, priority, due) where state < {Claimed} and part <> '';
+	create index executor_job_new on executor_job (kind) where state < {Claimed} and part <> '' and lined <> epoch;
+
+	-- Nodes, with the length of their leases, to begin them anew after a jump of the clock.
 	create table executor_node (
 		id text collate "C" primary key,
-		lease_until bigint not null
+		lease_until bigint not null,
+		lease bigint not null default 0,
+		joined bigint not null default 0,
+		info text not null default ''
 	);
+
+	-- Which runs have begun.
+	create table executor_begun (
+		job uuid not null,
+		epoch bigint not null,
+		started bigint not null,
+		primary key (job, epoch)
+	);
+
+	-- The history. What runs have written is compressed already.
 	create table executor_run (
 		job uuid not null,
 		seq bigint not null,
@@ -71,60 +99,14 @@ var migrations = []string{
 		finished bigint not null,
 		verdict smallint not null,
 		error text not null,
+		output bytea,
+		label text not null default '',
 		primary key (job, seq)
-	) with (autovacuum_vacuum_scale_factor = 0.02);
-	create index executor_run_finished on executor_run using brin (finished);`,
-
-	// Limits for all nodes: what is held is counted by kind. And the length of leases, to begin them anew after a jump
-	// of the clock.
-	`drop index executor_job_owner;
-	create index executor_job_owner on executor_job (owner, kind) where state in {Held};
-	create table executor_limit (
-		kind text collate "C" primary key,
-		turn bigint not null
-	) with (fillfactor = 10);
-	alter table executor_node add column lease bigint not null default 0;`,
-
-	// How often in a row a job was lost with its node. And the history is pruned in
-	// the order of its key: an index of ranges of pages finds nothing any more when
-	// these have been used again.
-	`alter table executor_job add column lost integer not null default 0;
-	drop index executor_run_finished;`,
-
-	// The kinds that are paused.
-	`create table executor_pause (kind text collate "C" primary key);`,
-
-	// What is pending for a running job has the name that it has in Go.
-	`alter table executor_job rename column wish to pending;`,
-
-	// Which runs have begun. And a row that can't be read is no longer accepted: one would stop the claims of all.
-	// Those that are there are set aside; the others need not be looked at again.
-	`create table executor_begun (
-		job uuid not null,
-		epoch bigint not null,
-		started bigint not null,
-		primary key (job, epoch)
-	);
-	alter table executor_job add column suspect boolean not null default false;
-	update executor_job set state = {Dead}, pending = {PendingNone}, owner = '', updated = ` + clock + `,
-		priority = least(greatest(priority, ` + low + `), ` + high + `), epoch = least(greatest(epoch, 0), {Most}),
-		runs = least(greatest(runs, 0), {Most}), attempt = least(greatest(attempt, 0), {MostSmall}),
-		attempts = least(greatest(attempts, 0), {MostSmall}), lost = least(greatest(lost, 0), {MostSmall}),
-		error = '` + sqlrow.Unsound + `'
-	where not ` + sqlrow.Sound + `;
-	alter table executor_job add constraint executor_job_sound check ` + sqlrow.Sound + ` not valid;
-	alter table executor_schema add column oldest integer;`,
-
-	// What callers and hooks have added to a job. Programs that do not know of it leave it as it is.
-	`alter table executor_job add column meta text not null default '';`,
-
-	// What nodes report of themselves and of their runs, what runs have written, and the latest runs of all jobs.
-	// Programs that do not know of it leave it empty. What runs have written is compressed already.
-	`alter table executor_node add column joined bigint not null default 0, add column info text not null default '';
-	alter table executor_run add column output bytea;
+	) with (autovacuum_vacuum_scale_factor = 0.02, toast.autovacuum_vacuum_scale_factor = 0.02);
 	alter table executor_run alter column output set storage external;
-	alter table executor_run set (toast.autovacuum_vacuum_scale_factor = 0.02);
 	create index executor_run_latest on executor_run (verdict, finished);
+
+	-- What runs in progress report.
 	create table executor_progress (
 		job uuid primary key,
 		epoch bigint not null,
@@ -132,10 +114,66 @@ var migrations = []string{
 		total bigint not null,
 		note text not null,
 		noted bigint not null
-	) with (fillfactor = 50);`,
+	) with (fillfactor = 50);
 
-	// What was done to jobs by hand, and why. Programs that do not know of it leave it empty.
-	`create table executor_act (
+	-- The results of steps, and signals.
+	create table executor_step (
+		job uuid not null,
+		occasion bigint not null,
+		signal boolean not null,
+		name text collate "C" not null,
+		result bytea,
+		noted bigint not null,
+		primary key (job, occasion, signal, name)
+	);
+
+	create table executor_tag (
+		tag text collate "C" not null,
+		job uuid not null,
+		primary key (tag, job)
+	) with (autovacuum_vacuum_scale_factor = 0.05);
+
+	-- The parents of jobs, and how many of them a job waits for. A row that is late says that the parent has ended, and that
+	-- the child is yet to be told.
+	create table executor_parent (
+		child uuid not null,
+		ord integer not null,
+		parent uuid not null,
+		state smallint not null,
+		late boolean not null,
+		primary key (child, ord)
+	) with (fillfactor = 80);
+	create index executor_parent_parent on executor_parent (parent);
+	create index executor_parent_late on executor_parent (child) where late;
+	create table executor_after (
+		job uuid primary key,
+		total integer not null,
+		succeeded integer not null,
+		failed integer not null,
+		need integer not null,
+		anyway boolean not null
+	) with (fillfactor = 50);
+
+	-- The kinds that are paused; and for the limits of kinds on all nodes whose turn it is to claim, and when a bucket is full.
+	create table executor_pause (kind text collate "C" primary key);
+	create table executor_limit (
+		kind text collate "C" primary key,
+		turn bigint not null,
+		filled bigint not null default 0
+	) with (fillfactor = 10);
+
+	-- The places of partitions in line.
+	create table executor_part (
+		kind text collate "C" not null,
+		priority smallint not null,
+		part text collate "C" not null,
+		line bigint not null,
+		primary key (kind, priority, part)
+	) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
+	create index executor_part_line on executor_part (kind, priority, line, part);
+
+	-- What was done to jobs by hand, and why.
+	create table executor_act (
 		seq bigint generated always as identity primary key,
 		noted bigint not null,
 		who text not null,
@@ -146,48 +184,7 @@ var migrations = []string{
 		answer text not null
 	);
 	create index executor_act_job on executor_act (job, seq);
-	create index executor_act_noted on executor_act (noted);`,
-
-	// What handlers say of the ends of their runs. Programs that do not know of it leave it empty.
-	`alter table executor_job add column label text not null default '';
-	alter table executor_run add column label text not null default '';`,
-
-	// The results of steps, and signals. Programs that do not know of it leave it as it is.
-	`create table executor_step (
-		job uuid not null,
-		occasion bigint not null,
-		signal boolean not null,
-		name text collate "C" not null,
-		result bytea,
-		noted bigint not null,
-		primary key (job, occasion, signal, name)
-	);`,
-	// The tags of jobs, in their rows, and by tag. Programs that do not know of it leave it as it is.
-	`alter table executor_job add column tags text not null default '';
-	create table executor_tag (
-		tag text collate "C" not null,
-		job uuid not null,
-		primary key (tag, job)
-	) with (autovacuum_vacuum_scale_factor = 0.05);`,
-	// When the buckets of kinds with a rate are full; and partitions: executor_job_new has what is not in line yet, a
-	// job whose lined is its epoch is, and line is the place of its partition. Their conditions are not those of
-	// executor_job_due, which a planner without statistics would use in their stead. Programs that do not know of it
-	// keep no such limits.
-	`alter table executor_limit add column filled bigint not null default 0;
-	alter table executor_job add column part text collate "C" not null default '', add column lined bigint not null default -1;
-	create index executor_job_part on executor_job (kind, part, priority, due) where state < {Claimed} and part <> '';
-	create index executor_job_new on executor_job (kind) where state < {Claimed} and part <> '' and lined <> epoch;
-	create table executor_part (
-		kind text collate "C" not null,
-		priority smallint not null,
-		part text collate "C" not null,
-		line bigint not null,
-		primary key (kind, priority, part)
-	) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
-	create index executor_part_line on executor_part (kind, priority, line, part);`,
-
-	graph,
-}
+	create index executor_act_noted on executor_act (noted);`
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table
 // before it sees that there is one.
@@ -234,8 +231,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 
 // makeVersion and beginVersion make the table that has the version, of a schema that has none yet.
 const (
-	makeVersion  = "create table if not exists executor_schema (id integer primary key, version integer not null)"
-	beginVersion = "insert into executor_schema values (1, 0) on conflict do nothing"
+	makeVersion  = "create table if not exists executor_schema (id integer primary key, version integer not null, oldest integer)"
+	beginVersion = "insert into executor_schema (id, version) values (1, 0) on conflict do nothing"
 )
 
 const (
@@ -281,8 +278,8 @@ func upgrade(ctx context.Context, db *sql.DB) error {
 	return tx.Commit()
 }
 
-// versions are those of the schema, and of the oldest program that may use it; older schemas have no such column.
-const versions = "version, coalesce((to_jsonb(s) ->> 'oldest')::integer, version)"
+// versions are those of the schema, and of the oldest program that may use it.
+const versions = "version, coalesce(oldest, version)"
 
 // schemaVersion returns the versions of the schema, 0 if there is none. It reads it in a transaction, though it need
 // not: a pooler that knows none is to fail here, and not at the first job.

@@ -4,65 +4,43 @@ import (
 	"errors"
 	"fmt"
 	executor "github.com/executor-go/executor"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/postgres"
 	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/jackc/pgx/v5"
 )
 
-// makeFirst makes the schema of a store that of the first version.
-func makeFirst(store *postgres.Store) {
-	for _, statement := range []string{
-		"alter table executor_job drop constraint executor_job_sound", "alter table executor_schema drop column oldest", "create index executor_run_finished on executor_run using brin (finished)", "alter table executor_job drop column lost", "alter table executor_job drop column meta", "alter table executor_job drop column label", "alter table executor_run drop column label", "drop table executor_tag", "alter table executor_job drop column tags", "alter table executor_job drop column part, drop column lined", "alter table executor_node drop column joined, drop column info",
-		"alter table executor_run drop column output", "drop index executor_run_latest", "drop table executor_progress, executor_act, executor_step", "drop table executor_parent, executor_after", "alter table executor_job drop column family", "drop table executor_part, executor_limit, executor_pause, executor_begun", "alter table executor_job drop column suspect", "alter table executor_node drop column lease", "drop index executor_job_owner",
-		sqlrow.SQL("create index executor_job_owner on executor_job (owner) where state in {Held}"), "alter table executor_job rename column pending to wish", "update executor_schema set version = 1",
-	} {
-		must(store.DB().Exec(statement))
-	}
-}
+// later is a migration as a later version has it.
+const later = "alter table executor_job add column later integer not null default 7"
 
-// A database of the first version is brought up to date with all that is in it.
-func TestMigrateFirstSchema(t *testing.T) {
+// A database of the version before is brought up to date with all that is in it; nodes of that version go on, and start
+// again, as long as the migration lets them.
+func TestMigrate(t *testing.T) {
 	dsn := dsn(t)
-	store := open(t, dsn)
-	held := claimed(t, store, "a", 2, 0)
-	j, over := held[0], held[1]
-	end := durable.Outcome{Ref: durablestore.Ref{ID: over.ID, Epoch: over.Epoch}, State: durable.Succeeded,
-		Run: durable.Run{Verdict: durable.RunFailed, Finished: time.Now()}}
-	must(store.Commit(t.Context(), durablestore.CommitRequest{Node: "a", Outcomes: []durable.Outcome{end}, History: 9}))
-	makeFirst(store)
-	migrated := open(t, dsn)
-	must(migrated.Join(t.Context(), "b", time.Hour))
-	if p := must(migrated.Heartbeat(t.Context(), "b", time.Hour, durablestore.Watch{})); p.Freed != 0 || !p.Alive {
+	before := open(t, dsn)
+	j := claimed(t, before, "a", 1, 0)[0]
+	func() {
+		defer postgres.AddMigration(later)()
+		for range 2 { // the second time there is nothing to do
+			after := open(t, dsn)
+			if got := must(after.Get(t.Context(), j.ID)); got.State != durable.Confirmed || got.Owner != "a" {
+				t.Errorf("job is %+v", got)
+			}
+			var n int
+			if err := after.DB().QueryRow("select later from executor_job").Scan(&n); err != nil || n != 7 {
+				t.Errorf("the column has %d: %v", n, err)
+			}
+		}
+	}()
+	if p := must(before.Heartbeat(t.Context(), "a", time.Hour, durablestore.Watch{})); p.Freed != 0 || !p.Alive {
 		t.Errorf("answer is %+v", p)
 	}
-	if p := must(migrated.Heartbeat(t.Context(), "a", time.Hour, durablestore.Watch{})); !p.Alive {
-		t.Error("the node of the older program was taken for dead")
-	}
-	failed := durable.LatestFilter{Verdicts: []durable.Verdict{durable.RunFailed}, Limit: 2}
-	runs := must(migrated.Latest(t.Context(), failed))
-	if len(runs) != 1 || runs[0].Job != over.ID {
-		t.Errorf("runs are %+v", runs)
-	}
-	if data := must(migrated.Output(t.Context(), over.ID, 1)); data != nil {
-		t.Errorf("output is %v", data)
-	}
-	nodes := must(migrated.Nodes(t.Context()))
-	if i := slices.IndexFunc(nodes, func(n durable.NodeInfo) bool { return n.Name == "a" }); i < 0 ||
-		!nodes[i].Joined.IsZero() || nodes[i].Host != "" || nodes[i].Beat.IsZero() {
-		t.Errorf("nodes are %+v", nodes)
-	}
-	if got := must(migrated.Get(t.Context(), j.ID)); got.Meta != nil || got.State != durable.Confirmed ||
-		got.Owner != "a" {
-		t.Errorf("job is %+v", got)
-	}
+	claimed(t, open(t, dsn), "b", 1, 0)
 }
 
 // A role that may not make tables may use those that are there.
@@ -93,7 +71,7 @@ func TestMigrateThatWaitsHoldsUpNoNode(t *testing.T) {
 	dsn := dsn(t)
 	store := open(t, dsn)
 	must(store.Join(t.Context(), "a", time.Hour))
-	makeFirst(store)
+	defer postgres.AddMigration(later)()
 	end := leaveOpen(t, store, "select from executor_job")
 	opened := make(chan error, 1)
 	go func() {
@@ -168,7 +146,7 @@ func TestCallsNameReadOnlyServer(t *testing.T) {
 func TestOpenNewerSchemaThatAllowsIt(t *testing.T) {
 	dsn := dsn(t)
 	store := open(t, dsn)
-	for oldest, want := range map[int]error{6: nil, 1000: durable.ErrNewerSchema} {
+	for oldest, want := range map[int]error{1: nil, 1000: durable.ErrNewerSchema} {
 		must(store.DB().Exec("update executor_schema set version = 1000, oldest = $1", oldest))
 		newer, err := postgres.Open(dsn)
 		if !errors.Is(err, want) {

@@ -16,26 +16,6 @@ import (
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
-// graph is the migration that adds parents. Programs that do not know of it would end a parent without a word to its
-// children.
-const graph = `alter table executor_job add column family integer not null default 0;
-	create table executor_parent (
-		child blob not null,
-		ord integer not null,
-		parent blob not null,
-		state integer not null,
-		primary key (child, ord)
-	) strict, without rowid;
-	create index executor_parent_parent on executor_parent (parent);
-	create table executor_after (
-		job blob primary key not null,
-		total integer not null,
-		succeeded integer not null,
-		failed integer not null,
-		need integer not null,
-		anyway integer not null
-	) strict, without rowid;`
-
 var (
 	addParent    = "insert into executor_parent (child, ord, parent, state) values (?, ?, ?, ?)"
 	addAfter     = "insert into executor_after (job, " + sqlrow.CountColumns + ") values (?, ?, ?, ?, ?, ?)"

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -28,65 +27,61 @@ func execute(t *testing.T, store *sqlite.Store, statements ...string) {
 	}
 }
 
-// A file of the first version is brought up to date with all that is in it.
-func TestMigrateFirstSchema(t *testing.T) {
+// A file of the version before is brought up to date with all that is in it, once; programs of that version use it then,
+// as long as the migration lets them.
+func TestMigrate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
-	store, err := sqlite.Open(path)
+	before, err := sqlite.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Join(t.Context(), "a", time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	defer before.Close()
 	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}
-	if _, err := store.Insert(t.Context(), []durable.NewJob{j}, durablestore.Placement{Node: "a", Limit: 1}); err != nil {
+	if _, err := before.Insert(t.Context(), []durable.NewJob{j}, durablestore.Placement{}); err != nil {
 		t.Fatal(err)
 	}
-	over := durable.NewJob{ID: durable.NewID(), Key: "over", Kind: "k", Schedule: "once", Attempts: 3}
-	if _, err := store.Insert(t.Context(), []durable.NewJob{over}, durablestore.Placement{Node: "a", Limit: 1}); err != nil {
-		t.Fatal(err)
-	}
-	end := durable.Outcome{Ref: durablestore.Ref{ID: over.ID, Epoch: 1}, State: durable.Succeeded,
-		Run: durable.Run{Verdict: durable.RunFailed, Finished: time.Now()}}
-	b := durablestore.CommitRequest{Node: "a", Outcomes: []durable.Outcome{end}, History: 9}
-	if _, err := store.Commit(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Downgrade(1); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if store, err = sqlite.Open(path); err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	for _, node := range []string{"a", "b"} {
-		if _, err := store.Join(t.Context(), "b", time.Hour); err != nil {
+	defer sqlite.AddMigration("alter table executor_job add column later integer not null default 7")()
+	for range 2 { // the second time there is nothing to do
+		after, err := sqlite.Open(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if p, err := store.Heartbeat(t.Context(), node, time.Hour, durablestore.Watch{}); err != nil || !p.Alive ||
-			p.Freed != 0 {
-			t.Errorf("answer is %+v: %v", p, err)
+		if got, err := after.Get(t.Context(), j.ID); err != nil || got.State != durable.Waiting {
+			t.Errorf("job is %+v: %v", got, err)
+		}
+		execute(t, after, "create table t (n integer check (n = 2))", "insert into t select count(*) from executor_schema",
+			"drop table t")
+		if err := after.Close(); err != nil {
+			t.Error(err)
 		}
 	}
-	failed := durable.LatestFilter{Verdicts: []durable.Verdict{durable.RunFailed}, Limit: 2}
-	runs, err := store.Latest(t.Context(), failed)
-	if err != nil || len(runs) != 1 || runs[0].Job != over.ID || runs[0].Key != "over" {
-		t.Errorf("runs are %+v: %v", runs, err)
+	j.ID = durable.NewID()
+	if _, err := before.Insert(t.Context(), []durable.NewJob{j}, durablestore.Placement{}); err != nil {
+		t.Errorf("a program of the version before: %v", err)
 	}
-	if data, err := store.Output(t.Context(), over.ID, 1); err != nil || data != nil {
-		t.Errorf("output is %v: %v", data, err)
+}
+
+// A migration that fails changes nothing, and is tried again.
+func TestMigrateFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	before, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	nodes, err := store.Nodes(t.Context())
-	if i := slices.IndexFunc(nodes, func(n durable.NodeInfo) bool { return n.Name == "a" }); err != nil || i < 0 ||
-		!nodes[i].Joined.IsZero() || nodes[i].Host != "" || nodes[i].Beat.IsZero() {
-		t.Errorf("nodes are %+v: %v", nodes, err)
+	defer before.Close()
+	undo := sqlite.AddMigration("alter table executor_job add column later integer; create table executor_node (id text)")
+	if after, err := sqlite.Open(path); err == nil {
+		after.Close()
+		t.Error("a migration that fails: no error")
 	}
-	if got, err := store.Get(t.Context(), j.ID); err != nil || got.Meta != nil || got.State != durable.Confirmed ||
-		got.Owner != "a" {
-		t.Errorf("job is %+v: %v", got, err)
+	undo()
+	defer sqlite.AddMigration("alter table executor_job add column later integer")()
+	after, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := after.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -117,7 +112,7 @@ func TestOpenNewerSchemaThatAllowsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	execute(t, store, "insert into executor_schema (version, oldest) values (1000, 6)")
+	execute(t, store, "insert into executor_schema (version, oldest) values (1000, 1)")
 	newer, err := sqlite.Open(path)
 	if err != nil {
 		t.Fatal(err)

@@ -66,8 +66,8 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/sqlite/commit.go", what: "an outcome that is repeated is refused",
-		old: "		return n > 0, err\n\t}\n\tif err != nil || o.Unrecorded",
-		new: "		return false, err\n\t}\n\tif err != nil || o.Unrecorded",
+		old: "			c.ok, c.before = true, true\n",
+		new: "			c.ok, c.before = false, true\n",
 	},
 	{
 		file: "durable/sqlite/writer.go", what: "a call returns before the commit",
@@ -143,7 +143,7 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/postgres/commit.go", what: "an outcome that is repeated is refused",
-		old: "			a.Committed[i] = true\n",
-		new: "",
+		old: "			if a.Committed[i] = true; parent {\n",
+		new: "			if parent {\n",
 	},
 }

@@ -154,13 +154,10 @@ func check(t testing.TB, err error) {
 }
 
 // Name returns the name of a test.
-func Name(c Case, old, held bool) string {
+func Name(c Case, held bool) string {
 	name := c.String()
 	if held {
 		name += " of a dead node's"
-	}
-	if old {
-		name += " in an older store"
 	}
 	return name
 }

@@ -57,9 +57,6 @@ var Sound = SQL(`(state between {Waiting} and {Paused} and pending between {Pend
 	and epoch between 0 and {Most} and runs between 0 and {Most}
 	and attempt between 0 and {MostSmall} and attempts between 0 and {MostSmall} and lost between 0 and {MostSmall})`)
 
-// Unsound is the error of a job whose row was not sound when the store was brought up to date.
-const Unsound = "durable: the row of the job could not be read; it was set aside"
-
 // SQL returns a statement in which each name in braces is replaced by the number that is stored: that of a state, of
 // what is pending or of a verdict, as {Granted}. {Held}, {Idle} and {Over} are lists of states, for "state in {Held}",
 // {AnyPriority} is that of all priorities, and {Priorities} is an array of PostgreSQL, the most urgent first. SQL panics

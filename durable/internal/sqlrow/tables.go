@@ -44,6 +44,7 @@ func Restore(migrations []string, there []string, refill map[string]string) (str
 }
 
 var (
+	comment   = regexp.MustCompile(`(?m)^\s*--.*$`)
 	ofTable   = regexp.MustCompile(`^(create|alter|drop) table (\w+)(?: rename to (\w+))?`)
 	ofIndex   = regexp.MustCompile(`^create (?:unique )?index (\w+) on (\w+)`)
 	dropIndex = regexp.MustCompile(`^drop index (\w+)`)
@@ -55,7 +56,7 @@ func replay(migrations []string) map[string][]string {
 	made := make(map[string][]string)
 	indexed := make(map[string]string) // the tables of indexes
 	for _, migration := range migrations {
-		for statement := range strings.SplitSeq(migration, ";") {
+		for statement := range strings.SplitSeq(comment.ReplaceAllString(migration, ""), ";") {
 			statement = strings.TrimSpace(statement)
 			if m := ofTable.FindStringSubmatch(statement); m != nil {
 				table := m[2]
