@@ -21,13 +21,13 @@ func (s *Store) Commit(ctx context.Context, b store.CommitRequest) (store.Commit
 		store.CommitResult
 		families
 	}
-	call, first := s.direct, patient
-	if signals(b.Outcomes) {
-		call, first = together(s.db), picky
+	by, with, waited := s.direct, patient, signals(b.Outcomes)
+	if waited {
+		by, with = together(s.db), picky
 	}
-	a, err := do(ctx, call, func(q querier) (a answer, err error) {
-		a.CommitResult, a.families, err = s.commitAll(ctx, q, b, first)
-		if code(err) == lockNotAvailable {
+	a, err := do(ctx, by, func(q querier) (a answer, err error) {
+		a.CommitResult, a.families, err = s.commitAll(ctx, q, b, with)
+		if code(err) == lockNotAvailable && !waited {
 			a.CommitResult, a.families, err = s.commitAll(ctx, q, b, picky)
 		}
 		return a, err
