@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -51,7 +52,7 @@ func TestOpenPoolConformance(t *testing.T) {
 			})
 			storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
 				p := pool(t, dsn(t)+more)
-				return openPool(t, p), native{p, make(map[durable.Tx]pgx.Tx)}
+				return openPool(t, p), native{p, new(sync.Map)}
 			})
 		})
 	}

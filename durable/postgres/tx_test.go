@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	executor "github.com/executor-go/executor"
@@ -27,7 +28,7 @@ func TestTxOfPgx(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
 				dsn := dsn(t)
-				return open(t, dsn), native{pool(t, dsn+"&default_query_exec_mode="+mode), make(map[durable.Tx]pgx.Tx)}
+				return open(t, dsn), native{pool(t, dsn+"&default_query_exec_mode="+mode), new(sync.Map)}
 			})
 		})
 	}
@@ -67,7 +68,7 @@ func TestTxOfAnotherDatabase(t *testing.T) {
 	}{
 		"another driver":           {func() (durable.Tx, error) { return other.Begin() }, "it is of another driver"},
 		"another schema":           {func() (durable.Tx, error) { return outside.Begin() }, "the tables of the store are not where it is"},
-		"another schema, of pgx's": {func() (durable.Tx, error) { return native{natives, make(map[durable.Tx]pgx.Tx)}.Begin(t.Context()) }, "the tables of the store are not where it is"},
+		"another schema, of pgx's": {func() (durable.Tx, error) { return native{natives, new(sync.Map)}.Begin(t.Context()) }, "the tables of the store are not where it is"},
 	} {
 		for call, do := range map[string]func(tx durable.Tx) error{
 			"get": func(tx durable.Tx) error { _, err := store.GetTx(t.Context(), tx, id); return err },
@@ -99,7 +100,7 @@ func pool(t *testing.T, dsn string) *pgxpool.Pool {
 // native is a storetest.DB of pgx's.
 type native struct {
 	pool *pgxpool.Pool
-	of   map[durable.Tx]pgx.Tx
+	of   *sync.Map // from a durable.Tx to its pgx.Tx
 }
 
 func (n native) Begin(ctx context.Context) (durable.Tx, error) {
@@ -108,17 +109,23 @@ func (n native) Begin(ctx context.Context) (durable.Tx, error) {
 		return nil, err
 	}
 	of := postgres.Tx(tx)
-	n.of[of] = tx
+	n.of.Store(of, tx)
 	return of, nil
 }
 
+// tx returns what Begin has made the transaction of.
+func (n native) tx(of durable.Tx) pgx.Tx {
+	tx, _ := n.of.Load(of)
+	return tx.(pgx.Tx)
+}
+
 func (n native) Exec(ctx context.Context, tx durable.Tx, statement string) error {
-	_, err := n.of[tx].Exec(ctx, statement)
+	_, err := n.tx(tx).Exec(ctx, statement)
 	return err
 }
 
 func (n native) Count(ctx context.Context, tx durable.Tx, statement string) (count int, err error) {
-	err = n.of[tx].QueryRow(ctx, statement).Scan(&count)
+	err = n.tx(tx).QueryRow(ctx, statement).Scan(&count)
 	return count, err
 }
 
