@@ -92,7 +92,7 @@ func ParseUmask(text string) (*int, error) {
 	}
 	number, err := strconv.ParseUint(text, 8, 32)
 	if err != nil || number > 0o777 || len(text) > 4 {
-		return nil, fmt.Errorf("umask %q is none", text)
+		return nil, fmt.Errorf("umask %q is not three octal digits", text)
 	}
 	umask := int(number)
 	return &umask, nil

@@ -51,7 +51,7 @@ func (d *decoder) limit(g *job.Group, t *node) {
 	}
 	n, err := strconv.Atoi(value.text)
 	if value.kind != number || err != nil || n < 1 || n > maxLimit {
-		d.report.Mistake(value.line, "write a number from 1 to 1000, without quotes: limit = 2", "the limit of group.%s is none", g.Name)
+		d.report.Mistake(value.line, "write a number from 1 to 1000, without quotes: limit = 2", "the limit of group.%s is not a number from 1 to 1000", g.Name)
 		return
 	}
 	g.Limit = n
