@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/user"
 	"strings"
@@ -50,8 +49,7 @@ and the pages of a daemon, the latest first. Actions are kept for a year.`),
 				fmt.Fprintln(os.Stderr, "there are no actions")
 				return nil
 			}
-			io.WriteString(cmd.OutOrStdout(), actTable(found).fit(terminalWidth(cmd.OutOrStdout())).String())
-			return nil
+			return actTable(found).fit(terminalWidth(cmd.OutOrStdout())).write(cmd.OutOrStdout())
 		})
 	}
 	return cmd

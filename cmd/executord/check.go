@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,10 +72,10 @@ const misnamedZone = "TZ is not a zone that executord knows, so its own zone is 
 func printTimes(w io.Writer, jobs []job.Job, from time.Time, n int) {
 	t := timesTable(jobs, from, n, showTime)
 	wide := terminalWidth(w)
-	if wide > 0 && slices.Max(t.lineWidths()) > wide {
+	if wide > 0 && t.width() > wide {
 		t = timesTable(jobs, from, n, showBrief)
 	}
-	io.WriteString(w, t.fit(wide).String())
+	t.fit(wide).write(w)
 }
 
 // timesTable returns the table of when jobs are due, with times as show has them.

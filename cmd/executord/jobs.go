@@ -154,11 +154,11 @@ func printJobs(w io.Writer, list []view.Job, full bool) {
 	}
 	wide := terminalWidth(w)
 	t := jobTable(list, full, showInstant)
-	if wide > 0 && slices.Max(t.lineWidths()) > wide {
+	if wide > 0 && t.width() > wide {
 		now := time.Now()
 		t = jobTable(list, full, func(at time.Time) string { return showShort(at, now) })
 	}
-	io.WriteString(w, t.fit(wide).String())
+	t.fit(wide).write(w)
 }
 
 // jobTable returns the table of jobs, with times as show has them.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
@@ -164,10 +163,10 @@ func printDue(w io.Writer, jobs []job.Job, from time.Time, n int, asJSON bool) e
 	}
 	wide := terminalWidth(w)
 	t := dueTable(list, showTime)
-	if wide > 0 && slices.Max(t.lineWidths()) > wide {
+	if wide > 0 && t.width() > wide {
 		t = dueTable(list, showBrief)
 	}
-	io.WriteString(w, t.fit(wide).String())
+	t.fit(wide).write(w)
 	for _, j := range jobs {
 		if j.Schedule.AtStart {
 			fmt.Fprintf(w, "%s: once, when executord starts\n", j.Name)

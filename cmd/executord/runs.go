@@ -150,21 +150,21 @@ func printRuns(w io.Writer, list []view.Run, verbose bool) {
 	full := severalNamespaces(list, func(r view.Run) string { return r.Namespace })
 	wide := terminalWidth(w)
 	t := runTable(list, full, showInstant)
-	if wide > 0 && slices.Max(t.lineWidths()) > wide {
+	if wide > 0 && t.width() > wide {
 		now := time.Now()
 		t = runTable(list, full, func(at time.Time) string { return showShort(at, now) })
 	}
-	rows := t.fit(wide).lines()
-	io.WriteString(w, rows[0])
-	for i, r := range list {
-		io.WriteString(w, rows[i+1])
-		if verbose {
-			for _, text := range r.Stderr {
+	row := 0 // the first is the header
+	for line := range t.fit(wide).lines() {
+		io.WriteString(w, line)
+		if verbose && row > 0 {
+			for _, text := range list[row-1].Stderr {
 				for _, line := range wrapped(job.Printable(text), max(wide-len(indent), 0)) {
 					fmt.Fprintln(w, indent+line)
 				}
 			}
 		}
+		row++
 	}
 }
 

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"io"
+	"iter"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -70,27 +73,41 @@ func (t *table) widths() (widest []int) {
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
 // lines returns the rows, with their ends and without blanks before those.
-func (t *table) lines() []string {
-	widest := t.widths()
-	lines := make([]string, len(t.rows))
-	for i, row := range t.rows {
+func (t *table) lines() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		widest := t.widths()
 		var b strings.Builder
-		for column, cell := range row {
-			b.WriteString(strings.ReplaceAll(cell, "\t", " ")) // whose width is that of a character
-			b.WriteString(strings.Repeat(" ", widest[column]-columns(cell)+gap))
+		for _, row := range t.rows {
+			b.Reset()
+			for column, cell := range row {
+				b.WriteString(strings.ReplaceAll(cell, "\t", " ")) // whose width is that of a character
+				b.WriteString(strings.Repeat(" ", widest[column]-columns(cell)+gap))
+			}
+			if !yield(strings.TrimRight(b.String(), " ") + "\n") {
+				return
+			}
 		}
-		lines[i] = strings.TrimRight(b.String(), " ") + "\n"
 	}
-	return lines
 }
 
-// lineWidths returns how wide each row is.
-func (t *table) lineWidths() (widths []int) {
-	for _, line := range t.lines() {
-		widths = append(widths, columns(strings.TrimSuffix(line, "\n")))
+// width returns how wide the widest row is.
+func (t *table) width() (widest int) {
+	for line := range t.lines() {
+		widest = max(widest, columns(strings.TrimSuffix(line, "\n")))
 	}
-	return widths
+	return widest
 }
+
+// write writes the rows as they come: a table of many is never in memory as one text.
+func (t *table) write(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	for line := range t.lines() {
+		out.WriteString(line)
+	}
+	return out.Flush()
+}
+
+func (t *table) String() string { return strings.Join(slices.Collect(t.lines()), "") }
 
 // terminalWidth returns how wide the terminal is that w writes to, 0 if it is none.
 func terminalWidth(w io.Writer) int {
@@ -130,8 +147,6 @@ func wrappedWords(text string, most int) (lines []string) {
 	}
 	return append(lines, line)
 }
-
-func (t *table) String() string { return strings.Join(t.lines(), "") }
 
 // columns returns how many columns of a terminal a text takes that is Printable. It is
 // the sum over its characters, as terminals have it by tradition. Those that draw

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,13 +65,13 @@ func TestTablesFitTerminal(t *testing.T) {
 	jobs, runs := []view.Job{j, {Job: "a", Schedule: "@every 1s"}}, []view.Run{r, {}}
 	for _, tab := range []*table{jobTable(jobs, true, short), runTable(runs, true, short)} {
 		before := tab.String()
-		if slices.Max(tab.lineWidths()) <= 80 || tab.fit(0).String() != before {
+		if tab.width() <= 80 || tab.fit(0).String() != before {
 			t.Errorf("the table is narrow at once, or was cut for no terminal:\n%s", before)
 		}
-		if widest := slices.Max(tab.fit(80).lineWidths()); widest > 80 || !strings.Contains(tab.String(), "…") {
+		if widest := tab.fit(80).width(); widest > 80 || !strings.Contains(tab.String(), "…") {
 			t.Errorf("it takes %d columns:\n%s", widest, tab)
 		}
-		if tab.fit(1); len(tab.lines()) != 3 {
+		if tab.fit(1); strings.Count(tab.String(), "\n") != 3 {
 			t.Errorf("for a terminal of one column: %s", tab)
 		}
 	}
