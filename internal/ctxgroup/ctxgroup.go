@@ -4,7 +4,7 @@
 // A million tasks may be submitted with one context. An AfterFunc for each of them
 // would start a million goroutines when it ends. Here one goroutine handles all
 // members of the group, one after the other, in the order in which they were added.
-// See docs/design/decisions/0030-one-callback-for-each-context.md.
+// See docs/design/decisions/outcomes.md.
 //
 //	Set ── Done channel ──▶ group ── AfterFunc ── members
 //	    └─ Done channel ──▶ group ── AfterFunc ── members

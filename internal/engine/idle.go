@@ -15,7 +15,7 @@ import (
 //	         wake the next
 //
 // So a burst costs its submitter one wake-up, and the gate is open until the first worker
-// has looked. docs/design/decisions/one-wake-up-at-a-time.md has the measurements.
+// has looked. docs/design/decisions/engine.md has the measurements.
 
 // idleList has the parked workers, in the order in which they became idle. The last one
 // is used first, so that the others can time out.

@@ -30,7 +30,7 @@ import (
 // that holds; nothing else moves the gate.
 //
 // Without the gate, submitters and workers spend half of their time waiting for
-// each other (docs/design/decisions/0034-one-lock-one-gate.md).
+// each other (docs/design/decisions/locks.md).
 
 // gate is the entrance to the queue of an engine that has no worker to wake for a unit.
 type gate struct {

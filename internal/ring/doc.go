@@ -28,7 +28,7 @@
 //
 // A circular array that doubles was slower: a push into a million elements copies
 // them, and the arrays are cleared when they are made, as the queue grows and again
-// as it shrinks. See docs/design/decisions/0014-queues-are-rings.md.
+// as it shrinks. See docs/design/decisions/queues.md.
 //
 // A [Pair] is two rings, one to push to and one to pop from, so that a goroutine at
 // the tail and a goroutine at the head do not meet.
