@@ -201,6 +201,36 @@ func TestEngineGateIsCheckedUnderItsLock(t *testing.T) {
 	}
 }
 
+// The gate stays closed while each unit finds an idle worker, and opens for those that wait.
+func TestEngineGateOpensWhenAUnitWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := new(world)
+		e := New(config(new(Stream), Limits{Core: 1, Max: 1}))
+		isOpen := func(when string, want bool) {
+			t.Helper()
+			if e.gate.open.Load() != want {
+				t.Errorf("%s: the gate is open: %t", when, !want)
+			}
+		}
+		for range 3 {
+			e.Submit(w.probe(1), false)
+			isOpen("a worker has the only unit", false)
+			time.Sleep(time.Minute)
+		}
+		e.Submit(w.probe(1), false)
+		e.Submit(w.probe(2), false)
+		isOpen("a unit waits", true)
+		e.Submit(w.probe(3), false)
+		if n := check(t, e); n.Queued != 2 {
+			t.Errorf("counts are %+v", n)
+		}
+		time.Sleep(time.Minute)
+		isOpen("all have ended", false)
+		shut(e)
+		<-e.Terminated()
+	})
+}
+
 // However high its limit, a queue takes no more units than there are places for.
 func TestLineLimitOfPlaces(t *testing.T) {
 	if limit := NewLine(math.MaxInt).Limit(); limit > Any {

@@ -14,8 +14,8 @@ import (
 //	          ◀── more units wait ── take one under the lock, then run it
 //	         wake the next
 //
-// So a burst costs its submitter one wake-up, and the gate is open until the first worker
-// has looked. docs/design/decisions/engine.md has the measurements.
+// So a burst costs its submitter one wake-up, and once a unit waits the gate is open until the
+// first worker has looked. docs/design/decisions/engine.md has the measurements.
 
 // idleList has the parked workers, in the order in which they became idle. The last one
 // is used first, so that the others can time out.
@@ -71,12 +71,18 @@ func (e *Engine) dispatchLocked() {
 		return
 	}
 	switch {
-	case e.readyLocked() > 0:
-		if e.idle.top != nil {
-			e.wakeLocked()
-		} else if e.workers == e.active && e.workers < e.kept() && e.stage < Stopped { // else one is about to look
-			e.hireLocked()
-		}
+	case e.readyLocked() == 0:
+		e.restLocked()
+	case e.idle.top != nil:
+		e.wakeLocked()
+	case e.workers == e.active && e.workers < e.kept() && e.stage < Stopped: // else one is about to look
+		e.hireLocked()
+	}
+}
+
+// restLocked is dispatchLocked where nothing may run now.
+func (e *Engine) restLocked() {
+	switch {
 	case e.stage != Running && e.waitsLocked() == 0:
 		e.retireLocked() // nothing will come any more
 	case e.timed != nil || e.later != nil:

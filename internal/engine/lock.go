@@ -11,7 +11,8 @@ import (
 // While all workers are busy a new unit can only wait, and also while one is on its way
 // to the queue, since that one will wake the others. Its submitter then needs just the
 // tail of the queue, and a worker that takes its next unit just the head. So an unbounded
-// queue has two ends, and the lock two parts:
+// queue has two ends, and the lock two parts. The first unit that waits opens the gate: where
+// each unit finds an idle worker, it stays closed.
 //
 //	submit     gate closed   take the workers' lock; admit by the four steps
 //	           gate open     take the gate's lock; push at the tail
@@ -26,8 +27,8 @@ import (
 // changes. It changes nothing but the shape of the queue.
 //
 // Invariant: while the gate is open a submitter has no worker to wake or to hire: each
-// is busy, or idle while another is on its way to the queue. Unlock decides anew whether
-// that holds; nothing else moves the gate.
+// is busy, or idle while another is on its way to the queue. Unlock opens the gate when a unit
+// waits, and shuts it when that does not hold any more; nothing else moves the gate.
 //
 // Without the gate, submitters and workers spend half of their time waiting for
 // each other (docs/design/decisions/locks.md).
@@ -76,7 +77,8 @@ func (e *Engine) takeGate() {
 func (e *Engine) Unlock() {
 	was := e.open
 	e.open = e.stream != nil && e.stage == Running && (e.idle.top == nil || e.waking != nil) &&
-		e.workers > 0 && e.workers >= e.eager() && e.workers <= e.Max && (e.later == nil || e.later.Len() == 0)
+		e.workers > 0 && e.workers >= e.eager() && e.workers <= e.Max && (e.later == nil || e.later.Len() == 0) &&
+		(was || e.stream.Len() > 0)
 	if e.open != was {
 		e.gate.open.Store(e.open)
 	}

@@ -294,10 +294,12 @@ func (e *Engine) nextLocked(w *Worker) step {
 	if e.nBlocked > 0 {
 		e.unblockLocked() // may hand it a unit at once
 	}
-	if w.parked && e.aboveCoreLocked() {
+	if w.parked {
 		e.setReaperLocked()
 	}
-	e.dispatchLocked()
+	if e.waking == nil {
+		e.restLocked()
+	}
 	return stepPark
 }
 

@@ -44,14 +44,18 @@ func (p *Pair[E]) PopHead() (E, bool) { return p.head().Pop() }
 
 func (p *Pair[E]) head() *Ring[E] { return &p.halves[1-p.tail].ring }
 
-// Swap exchanges head and tail if the head is empty.
+// Swap exchanges head and tail if the head is empty. If both are, it releases their memory.
 func (p *Pair[E]) Swap() {
-	head := p.head()
-	if head.Len() > 0 {
+	head, next := p.head(), &p.halves[p.tail].ring
+	switch {
+	case head.n > 0:
+		return
+	case next.n == 0:
+		head.dropReserve()
+		next.dropReserve()
 		return
 	}
 	p.tail = 1 - p.tail
-	next := p.head()
 	// In a queue of steady length the rings take turns at being empty. The empty
 	// ring will need as many chunks as the other has now, or one more if its first
 	// element is in the middle of a chunk.
@@ -64,14 +68,14 @@ func (p *Pair[E]) Swap() {
 func (p *Pair[E]) Pop() (E, bool) {
 	p.Swap()
 	e, ok := p.PopHead()
-	if p.Len() == 0 {
+	if ok && p.Len() == 0 {
 		p.Swap() // releases the memory of the ring that has become empty
 	}
 	return e, ok
 }
 
 // Len returns the number of elements.
-func (p *Pair[E]) Len() int { return p.halves[0].ring.Len() + p.halves[1].ring.Len() }
+func (p *Pair[E]) Len() int { return p.halves[0].ring.n + p.halves[1].ring.n }
 
 // At returns the element at place, in constant time. It panics if there is none.
 func (p *Pair[E]) At(place int) E { return p.halves[place&1].ring.At(place >> 1) }
