@@ -248,7 +248,7 @@ func (p *ScheduledPool) schedule(ctx context.Context, u work, m moment) error {
 		m.due = delay.After(m.due, rhythm.Jitter(m.jitter))
 	}
 	t := u.taskCore()
-	t.InitDue(m.due)
+	t.SetDue(m.due)
 	if m.wall {
 		t.FollowWallClock()
 	}
@@ -346,7 +346,7 @@ func (p *ScheduledPool) repeat(
 	s.future.fn = Func(fn).Call
 	t.Init()
 	t.MakeReported()
-	t.InitDue(r.Delayed(at.Base, o.jitter))
+	t.SetDue(r.Delayed(at.Base, o.jitter))
 	if r.OnWall() {
 		t.FollowWallClock()
 	}

@@ -330,7 +330,7 @@ func (s *Series) newRun(ctx context.Context) *seriesRun {
 	r.core.Init()
 	r.core.MakeReported()
 	t := s.taskCore()
-	r.core.InitDue(t.Due())
+	r.core.SetDue(t.Due())
 	if t.FollowsWallClock() {
 		r.core.FollowWallClock()
 	}

@@ -19,95 +19,28 @@ func (c *lazyContext) task() *Task { return (*Task)(c) }
 // Deadline returns that of the parent: a task with a timeout has no lazyContext.
 func (c *lazyContext) Deadline() (time.Time, bool) { return c.task().Context().Deadline() }
 
-func (c *lazyContext) Done() <-chan struct{} { return c.task().bodyContext().Done() }
+func (c *lazyContext) Done() <-chan struct{} { return c.task().behind(nil).Done() }
 
-func (c *lazyContext) Err() error { return c.task().bodyContext().Err() }
+func (c *lazyContext) Err() error { return c.task().behind(nil).Err() }
 
-// Value returns that of the parent where it can. Package context finds the canceler of
-// a parent, and its cause, by a key of type *int, for which only the context behind
-// has a value.
-func (c *lazyContext) Value(key any) any {
-	switch key.(type) {
-	case *int:
-		return c.task().bodyContext().Value(key)
-	case dueKey:
-		return c.task().dueTime()
-	case ownerKey:
-		return c.task().Owner()
-	}
-	return c.task().Context().Value(key)
-}
+func (c *lazyContext) Value(key any) any { return c.task().value(nil, key) }
 
 func (c *lazyContext) String() string { return "executor.taskContext" }
-
-// bodyContext returns the context of the body, made at the first call.
-func (t *Task) bodyContext() context.Context {
-	bits := t.word.lock()
-	c := t.cold()
-	run, owner := c.run, t.links.owner
-	t.word.unlock(bits)
-	if run != nil {
-		return run
-	}
-
-	run, cancel := t.derive(owner, t.dueTime()) // calls the parent, hence no lock
-	bits = t.word.lock()
-	if c.run != nil {
-		winner := c.run
-		t.word.unlock(bits)
-		cancel(nil)
-		return winner
-	}
-	c.run = run
-	var end error
-	switch {
-	case bits&inBody == 0:
-		end = ErrReturned
-	case c.cause != nil:
-		end = c.cause
-	default:
-		c.cancel = cancel
-	}
-	t.word.unlock(bits)
-	if end != nil {
-		cancel(end)
-	}
-	return run
-}
 
 // Ended reports whether a context has ended. It makes no context for a body that has not looked at
 // its own.
 func Ended(ctx context.Context) bool {
 	switch c := ctx.(type) {
 	case *lazyContext:
-		return c.task().bodyEnded()
+		return c.task().ended(nil)
 	case *runContext:
-		return c.ended()
+		return c.task.ended(c)
 	case *Lent:
 		return c.ended()
 	case *labeled:
 		return Ended(c.Context)
 	}
 	return ctx.Err() != nil
-}
-
-// bodyEnded reports whether the context of the body has ended, or would be made ended.
-func (t *Task) bodyEnded() bool {
-	bits := t.word.lock()
-	o := t.links.owner
-	var run context.Context
-	var cause error
-	if c := t.links.cold; c != nil {
-		run, cause = c.run, c.cause
-	}
-	t.word.unlock(bits)
-	switch {
-	case run != nil:
-		return run.Err() != nil
-	case cause != nil || t.Context().Err() != nil:
-		return true
-	}
-	return o != nil && o.ctx.Err() != nil
 }
 
 // WithLabels returns the context of a body, in which package pprof finds the labels of another
@@ -137,64 +70,91 @@ type runContext struct {
 var _ context.Context = (*runContext)(nil)
 
 func (c *runContext) Deadline() (time.Time, bool) { return c.task.Context().Deadline() }
-func (c *runContext) Done() <-chan struct{}       { return c.behind().Done() }
-func (c *runContext) Err() error                  { return c.behind().Err() }
+func (c *runContext) Done() <-chan struct{}       { return c.task.behind(c).Done() }
+func (c *runContext) Err() error                  { return c.task.behind(c).Err() }
+func (c *runContext) Value(key any) any           { return c.task.value(c, key) }
+func (c *runContext) String() string              { return "executor.taskContext" }
 
-// Value is as that of a lazyContext.
-func (c *runContext) Value(key any) any {
+// What follows is for both: run is the run of a body that runs repeatedly, nil for the only one.
+
+// value returns the value of the context of a run: that of the parent where it can. Package
+// context finds the canceler of a parent, and its cause, by a key of type *int, for which only
+// the context behind has a value.
+func (t *Task) value(run *runContext, key any) any {
 	switch key.(type) {
 	case *int:
-		return c.behind().Value(key)
+		return t.behind(run).Value(key)
 	case dueKey:
-		return c.due
+		return t.dueIn(run)
 	case ownerKey:
-		return c.task.Owner()
+		return t.Owner()
 	}
-	return c.task.Context().Value(key)
+	return t.Context().Value(key)
 }
 
-func (c *runContext) String() string { return "executor.taskContext" }
+// dueIn returns when the body was due for a run.
+func (t *Task) dueIn(run *runContext) time.Time {
+	if run != nil {
+		return run.due
+	}
+	return t.DueTime()
+}
 
-// behind returns the context behind c, made at the first call.
-func (c *runContext) behind() context.Context {
-	t := c.task
+// made returns where the context behind that of a run is, once it was made. The caller holds the
+// lock.
+func (t *Task) made(run *runContext) *context.Context {
+	if run != nil {
+		return &run.ctx
+	}
+	return &t.cold().run
+}
+
+// isOver reports whether the body has returned from a run. The caller holds the lock.
+func (t *Task) isOver(bits uint32, run *runContext) bool {
+	return bits&inBody == 0 || run != nil && t.cold().now != run
+}
+
+// behind returns the context behind that of a run, made at the first call.
+func (t *Task) behind(run *runContext) context.Context {
 	bits := t.word.lock()
-	ctx, owner := c.ctx, t.links.owner
+	ctx, owner := *t.made(run), t.links.Load().owner
 	t.word.unlock(bits)
 	if ctx != nil {
 		return ctx
 	}
-	made, cancel := t.derive(owner, c.due) // calls the parent, hence no lock
+	ctx, cancel := t.derive(owner, t.dueIn(run)) // calls the parent, hence no lock
 	bits = t.word.lock()
-	if c.ctx != nil {
-		ctx = c.ctx
+	if first := *t.made(run); first != nil {
 		t.word.unlock(bits)
 		cancel(nil)
-		return ctx
+		return first
 	}
-	c.ctx = made
+	*t.made(run) = ctx
 	var end error
-	switch cold := t.cold(); {
-	case cold.now != c:
+	switch c := t.cold(); {
+	case t.isOver(bits, run):
 		end = ErrReturned
-	case cold.cause != nil:
-		end = cold.cause
+	case c.cause != nil:
+		end = c.cause
 	default:
-		cold.cancel = cancel
+		c.cancel = cancel
 	}
 	t.word.unlock(bits)
 	if end != nil {
 		cancel(end)
 	}
-	return made
+	return ctx
 }
 
-// ended reports whether c has ended, or would be made ended.
-func (c *runContext) ended() bool {
-	t := c.task
+// ended reports whether the context of a run has ended, or would be made ended.
+func (t *Task) ended(run *runContext) bool {
 	bits := t.word.lock()
-	ctx, owner, cold := c.ctx, t.links.owner, t.cold()
-	over := cold.now != c || cold.cause != nil
+	l := t.links.Load()
+	owner, over := l.owner, t.isOver(bits, run)
+	var ctx context.Context
+	if c := l.cold; c != nil {
+		ctx, over = *t.made(run), over || c.cause != nil
+	}
 	t.word.unlock(bits)
 	switch {
 	case ctx != nil:

@@ -77,7 +77,6 @@ const (
 	unshared                             // only its owner knew it when it took it; allows TryCancel
 	resubmitted                          // may also wait as a plain Runnable
 	reported                             // its owner reports how the body ended; fixed before the task is shared
-	common                               // the links were those of a Common: the lock is taken to read links.ctx
 	grouped                              // its group ends it with its context; fixed before the task is shared
 	keyed                                // it has a key, whose tasks its owner counts; cleared by Detach
 )
@@ -125,7 +124,7 @@ func (t *Task) SetOptions() *Options {
 // Options returns the task's options, to be read only.
 func (t *Task) Options() *Options {
 	if t.has(hasOptions) {
-		return &t.links.cold.Options
+		return &t.links.Load().cold.Options
 	}
 	return &noOptions
 }
@@ -139,9 +138,6 @@ func (t *Task) Begun() bool { return t.has(begun) }
 // InBody reports whether the body is running.
 func (t *Task) InBody() bool { return t.has(inBody) }
 
-// HasRun reports whether the body was called and has returned.
-func (t *Task) HasRun() bool { return t.word.load()&(begun|inBody) == begun }
-
 // Detached reports whether an owner has refused the task. Then its schedule no longer counts.
 func (t *Task) Detached() bool { return t.has(detached) }
 
@@ -153,16 +149,10 @@ func (t *Task) HasContext() bool { return t.has(hasContext) }
 
 // Context returns the parent of the body's context.
 func (t *Task) Context() context.Context {
-	switch bits := t.word.load(); {
-	case bits&hasContext == 0:
-		return context.Background()
-	case bits&common != 0: // the links may be replaced by own ones
-		bits = t.word.lock()
-		ctx := t.links.ctx
-		t.word.unlock(bits)
-		return ctx
+	if t.has(hasContext) {
+		return t.links.Load().ctx
 	}
-	return t.links.ctx
+	return context.Background()
 }
 
 // setContext stores the parent of the body's context and returns the bits for the
@@ -171,7 +161,9 @@ func (t *Task) setContext(bits uint32, ctx context.Context) uint32 {
 	if IsBackground(ctx) {
 		return bits &^ hasContext
 	}
-	t.ownLinks().ctx = ctx
+	own := *t.links.Load() // a copy: others may read the context without the lock
+	own.shared, own.ctx = false, ctx
+	t.links.Store(&own)
 	return bits | hasContext
 }
 
@@ -179,7 +171,7 @@ func (t *Task) setContext(bits uint32, ctx context.Context) uint32 {
 // or was canceled without an error of its own.
 func (t *Task) Outcome() error {
 	if t.has(hasErr) {
-		return t.links.err
+		return t.links.Load().err
 	}
 	return nil
 }
@@ -206,21 +198,28 @@ func (t *Task) Attach(o *Owner, ctx context.Context, due int64) bool {
 // AttachNew is Attach for a task that is not shared until o has taken or
 // refused it.
 func (t *Task) AttachNew(o *Owner, ctx context.Context) {
-	t.setOwner(o)
-	t.word.init(t.setContext(t.word.load(), ctx) | attached | unshared)
+	l := &o.links
+	if !IsBackground(ctx) {
+		l = &links{owner: o, ctx: ctx}
+	}
+	t.attachNew(l, unshared)
 }
 
 // AttachCommon is AttachNew for a task with links in common with others. The task may
 // become known to others at once.
-func (t *Task) AttachCommon(c *Common) {
-	bits := t.word.load() | hasContext | attached
-	if t.links.shared {
-		t.links = &c.links
-		bits |= common
+func (t *Task) AttachCommon(c *Common) { t.attachNew(&c.links, 0) }
+
+// attachNew links a new task as l says. If the task has links of its own, they stay.
+func (t *Task) attachNew(l *links, flags uint32) {
+	if own := t.links.Load(); own.shared {
+		t.links.Store(l)
 	} else {
-		t.links.owner, t.links.ctx = c.links.owner, c.links.ctx
+		own.owner, own.ctx = l.owner, l.ctx
 	}
-	t.word.init(bits)
+	if l.ctx != nil {
+		flags |= hasContext
+	}
+	t.word.init(t.word.load() | attached | flags)
 }
 
 // Share marks a task of AttachNew that other goroutines may know before o has taken it.
@@ -271,7 +270,7 @@ func (t *Task) BeginByHand(parent context.Context, r Runs) (context.Context, boo
 
 // isDue reports whether the time of the task has come. The caller holds the lock.
 func (t *Task) isDue(bits uint32) bool {
-	due, o := t.due.Load(), t.links.owner
+	due, o := t.due.Load(), t.links.Load().owner
 	switch {
 	case due == 0 || o == nil:
 		return true
@@ -290,21 +289,26 @@ func (t *Task) begin(parent context.Context, r Runs, refuse uint32) (context.Con
 	if bits&attached == 0 {
 		bits = t.setContext(bits, parent)
 	}
-	o := t.Options()
-	var run *runContext
-	if r == Repeatedly || o.Repeats {
-		run = &runContext{task: t}
+	if r == Repeatedly {
 		t.cold()
 	}
-	if c := t.links.cold; c != nil {
+	var run *runContext
+	limited := false
+	if c := t.links.Load().cold; c != nil {
+		if r == Repeatedly || c.Repeats {
+			run = &runContext{task: t}
+		}
+		limited = c.Timeout > 0
 		c.run, c.now, c.cancel, c.cause = nil, run, nil, nil // not those of the run before
 	}
 	t.word.unlock(bits&^stateBits | uint32(Running) | inBody | begun)
+	if run != nil {
+		run.due = t.DueTime()
+	}
 	switch {
-	case o.Timeout > 0: // which counts from now
-		return t.bodyContext(), true
+	case limited: // by a timeout, which counts from now
+		return t.behind(run), true
 	case run != nil:
-		run.due = t.dueTime()
 		return run, true
 	}
 	return (*lazyContext)(t), true
@@ -384,7 +388,7 @@ func (t *Task) TryCancel() bool {
 	if bits&(stateBits|free|hasWaiters|unshared) != free|unshared || !t.word.swap(bits, bits|uint32(Canceled)) {
 		return false
 	}
-	t.links.owner.unqueue(t) // the owner took it, so it is not detached any more
+	t.links.Load().owner.unqueue(t) // the owner took it, so it is not detached any more
 	return true
 }
 
@@ -404,7 +408,7 @@ func (t *Task) completeOutside(bits uint32, s State, err, cause error, publish f
 		c.cause = cause
 		out.cancel, out.cause = c.cancel, cause
 	}
-	owner := t.links.owner
+	owner := t.links.Load().owner
 	t.word.unlock(t.complete(bits, s, err, &out))
 	defer out.run() // whatever a hook does
 	if owner != nil {
@@ -424,11 +428,10 @@ func (t *Task) complete(bits uint32, s State, err error, out *effects) uint32 {
 	if bits&hasWaiters == 0 {
 		return bits
 	}
-	out.done = t.links.done
-	if g := t.links.group; g != nil {
-		out.group, t.links.group = g, nil
-	}
-	if c := t.links.cold; c != nil {
+	own := t.ownLinks()
+	out.done = own.done
+	out.group, own.group = own.group, nil
+	if c := own.cold; c != nil {
 		out.onDone = c.onDone.First()
 		c.onDone = callbacks{}
 	}
@@ -438,7 +441,7 @@ func (t *Task) complete(bits uint32, s State, err error, out *effects) uint32 {
 // leaveBody releases what belonged to the body, which has returned. The caller holds
 // the lock and clears inBody.
 func (t *Task) leaveBody() (out effects) {
-	if c := t.links.cold; c != nil {
+	if c := t.links.Load().cold; c != nil {
 		out.cancel, out.cause, out.left = c.cancel, ErrReturned, c.left
 		c.now, c.cancel, c.left = nil, nil, nil
 	}

@@ -49,14 +49,14 @@ func (s State) Done() bool { return s >= Succeeded }
 type Task struct {
 	word  word        // state, flags and lock; see state.go
 	slot  engine.Slot // in its owner's engine
-	links *links
+	links atomic.Pointer[links]
 	due   atomic.Int64 // written under the owner's lock, or by Detach
 }
 
 // Init makes the zero Task a pending task. It is called once, before any other method.
 func (t *Task) Init() {
 	t.word.init(free | made)
-	t.links = &unlinked
+	t.links.Store(&unlinked)
 }
 
 // Options distinguish a task from the simplest one. They do not change once the task
@@ -109,7 +109,8 @@ func (o *Owner) Init(unqueue, again func(*Task), ctx context.Context, epoch time
 // never written. A task that needs more gets links of its own, for good.
 //
 // They are guarded by the task's lock once the task is shared. A field that a flag
-// stands for may be read without the lock by a goroutine that has seen the flag.
+// stands for may be read without the lock by a goroutine that has seen the flag: own links
+// that replace shared ones have it too.
 type links struct {
 	owner  *Owner          // nil unless the task is attached
 	done   chan struct{}   // made by the first waiter, closed when the task is done
@@ -148,23 +149,25 @@ type Remover interface{ Remove() }
 
 // ownLinks returns links that the task does not share. The caller holds the lock.
 func (t *Task) ownLinks() *links {
-	if t.links.shared {
-		own := *t.links
+	l := t.links.Load()
+	if l.shared {
+		own := *l
 		own.shared = false
-		t.links = &own
+		l = &own
+		t.links.Store(l)
 	}
-	return t.links
+	return l
 }
 
 // setOwner links the task with o, or with none. The caller holds the lock.
 func (t *Task) setOwner(o *Owner) {
-	switch {
-	case !t.links.shared || t.links.ctx != nil:
+	switch l := t.links.Load(); {
+	case !l.shared || l.ctx != nil:
 		t.ownLinks().owner = o
 	case o == nil:
-		t.links = &unlinked
+		t.links.Store(&unlinked)
 	default:
-		t.links = &o.links
+		t.links.Store(&o.links)
 	}
 }
 
@@ -180,7 +183,7 @@ func (t *Task) cold() *cold {
 // Owner returns the owner that the task is attached to, nil if there is none.
 func (t *Task) Owner() *Owner {
 	bits := t.word.lock()
-	o := t.links.owner
+	o := t.links.Load().owner
 	t.word.unlock(bits)
 	return o
 }
@@ -192,7 +195,7 @@ func (t *Task) Slot() *engine.Slot { return &t.slot }
 // owner's epoch or, if it follows the wall clock, since that of Unix.
 func (t *Task) Due() int64 { return t.due.Load() }
 
-// SetDue sets when the task is due. The task is not in a queue, or the caller holds
+// SetDue sets when the task is due. The task is new or not in a queue, or the caller holds
 // the owner's lock.
 func (t *Task) SetDue(due int64) { t.due.Store(due) }
 
@@ -207,9 +210,6 @@ func (t *Task) Move(due int64, wall bool) {
 	t.word.unlock(bits)
 }
 
-// InitDue is SetDue for a task that is not shared yet.
-func (t *Task) InitDue(due int64) { t.due.Store(due) }
-
 // SetSubmitted records when the task was submitted, in nanoseconds since the owner's epoch.
 func (t *Task) SetSubmitted(at int64) {
 	bits := t.word.lock()
@@ -220,7 +220,7 @@ func (t *Task) SetSubmitted(at int64) {
 // Submitted returns what SetSubmitted has recorded, 0 if there is nothing.
 func (t *Task) Submitted() (at int64) {
 	bits := t.word.lock()
-	if c := t.links.cold; c != nil {
+	if c := t.links.Load().cold; c != nil {
 		at = c.since
 	}
 	t.word.unlock(bits)
@@ -231,7 +231,7 @@ func (t *Task) Submitted() (at int64) {
 // The owner is nil if the task is done or has no time.
 func (t *Task) Schedule() (due int64, wall bool, o *Owner) {
 	bits := t.word.lock()
-	due, wall, o = t.Due(), bits&wallClock != 0, t.links.owner
+	due, wall, o = t.Due(), bits&wallClock != 0, t.links.Load().owner
 	t.word.unlock(bits)
 	if due == 0 || State(bits&stateBits).Done() {
 		o = nil
@@ -239,10 +239,10 @@ func (t *Task) Schedule() (due int64, wall bool, o *Owner) {
 	return due, wall, o
 }
 
-// dueTime returns when the body is due, zero if the task has no time.
-func (t *Task) dueTime() time.Time {
+// DueTime returns when the task is due as a time.Time, zero if it has no time.
+func (t *Task) DueTime() time.Time {
 	bits := t.word.lock()
-	due, wall, o := t.Due(), bits&wallClock != 0, t.links.owner
+	due, wall, o := t.Due(), bits&wallClock != 0, t.links.Load().owner
 	t.word.unlock(bits)
 	switch {
 	case due == 0 || o == nil:
@@ -252,9 +252,6 @@ func (t *Task) dueTime() time.Time {
 	}
 	return o.epoch.Add(time.Duration(due))
 }
-
-// DueTime returns when the task is due as a time.Time, zero if it has no time.
-func (t *Task) DueTime() time.Time { return t.dueTime() }
 
 // Over reports whether the owner's context has ended.
 func (o *Owner) Over() bool { return o.ctx.Err() != nil }

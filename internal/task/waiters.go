@@ -19,7 +19,7 @@ type Callback = list.Node[func()]
 // Done returns a channel that is closed when the task is done, the same one each time.
 func (t *Task) Done() <-chan struct{} {
 	bits := t.word.lock()
-	done := t.links.done
+	done := t.links.Load().done
 	switch {
 	case done != nil:
 	case State(bits & stateBits).Done():
