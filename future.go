@@ -63,7 +63,7 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 // or by key, see [Pool.Share].
 func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	if !f.core.State().Done() {
-		if f.core.HasContext() || f.core.HasOptions() {
+		if !f.core.IsPlain() {
 			defer f.help(ctx)()
 		}
 		if err := task.Await(ctx, f.core.Done()); err != nil {
@@ -332,8 +332,8 @@ func runByHand(ctx context.Context, u work, r task.Runs) error {
 	return byHand(ctx, u).err
 }
 
-// runBody calls the body and concludes. It returns the ending of this run for the pool's
-// reports.
+// runBody calls the body and concludes. It returns the ending of this run for the
+// pool's reports.
 func (f *Future[T]) runBody(ctx context.Context, on *engine.Worker) ending {
 	v, end := f.call(ctx)
 	on.Showing()
@@ -342,10 +342,11 @@ func (f *Future[T]) runBody(ctx context.Context, on *engine.Worker) ending {
 
 // call calls the body.
 func (f *Future[T]) call(ctx context.Context) (v T, end ending) {
-	end = guarded(ctx, func(ctx context.Context) (err error) {
-		v, err = f.fn(ctx)
-		return err
-	})
+	defer guard(&end)
+	v, err := f.fn(ctx)
+	if err != nil {
+		end = returned(ctx, err)
+	}
 	return v, end
 }
 
@@ -355,11 +356,30 @@ func (f *Future[T]) conclude(end ending) ending {
 	return f.concludeWith(zero, end)
 }
 
-// concludeWith completes the task with the ending of its body. In a series it prepares
-// the next run instead, if there is one. It returns the ending of this run for the
-// pool's reports or, if that is worse, the ending of the series.
+// concludeWith completes the task with the ending of its body, unless it is to run again. It
+// returns the ending of this run for the pool's reports.
 func (f *Future[T]) concludeWith(v T, end ending) ending {
 	outcome := end
+	if f.core.HasOptions() {
+		var again bool
+		if outcome, end, again = f.concludeRun(end); again {
+			return end
+		}
+	}
+	f.core.Finish(outcome.state(), outcome.err, func(won bool) {
+		if won {
+			f.value = v
+		}
+		f.fn = nil
+	})
+	return end
+}
+
+// concludeRun prepares the next run of a series, or the next attempt of a task with Retry, if there
+// is one. Else it returns the outcome of the task. run is the ending for the pool's reports: that
+// of this run or, if that is worse, that of the series.
+func (f *Future[T]) concludeRun(end ending) (outcome, run ending, again bool) {
+	outcome, run = end, end
 	if s := planOf(&f.core).series; s != nil {
 		returned := false
 		defer func() {
@@ -371,23 +391,16 @@ func (f *Future[T]) concludeWith(v T, end ending) ending {
 		returned = true
 		if more {
 			f.core.Reset(f.drop)
-			return end
+			return end, end, true
 		}
 		if outcome = last; last.err != nil {
-			end = last
+			run = last
 		}
 	}
-	var again bool
 	if outcome, again = tryAgain(&f.core, outcome, f.drop); again {
-		return outcome
+		run = outcome
 	}
-	f.core.Finish(outcome.state(), outcome.err, func(won bool) {
-		if won {
-			f.value = v
-		}
-		f.fn = nil
-	})
-	return end
+	return outcome, run, again
 }
 
 // planOf returns the plan of t. A task that a pool has refused has none any more.
@@ -413,8 +426,10 @@ func (f *Future[T]) String() string {
 func (f *Future[T]) taskCore() *task.Task { return &f.core }
 
 func (f *Future[T]) invoke(ctx context.Context, on *engine.Worker) ending {
-	if d := planOf(&f.core).decoration.Load(); d != nil {
-		return f.runDecorated(ctx, d)
+	if f.core.HasOptions() {
+		if d := planOf(&f.core).decoration.Load(); d != nil {
+			return f.runDecorated(ctx, d)
+		}
 	}
 	return f.runBody(ctx, on)
 }

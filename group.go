@@ -86,10 +86,10 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	if p := g.pool; p != nil {
 		t.core.AttachCommon(&g.common)
 		g.waiting.add(t)
-		if g.helps {
-			err = p.enterOrWait(g.ctx, t, &t.core)
+		if err = task.IfEnded(g.ctx); err != nil {
+			t.end(task.Canceled, canceled(err))
 		} else {
-			err = p.enter(g.ctx, t, &t.core)
+			err = p.enter(g.ctx, t, &t.core, g.helps)
 		}
 	} else {
 		g.waiting.add(t)
@@ -450,13 +450,7 @@ func (m *mapping[In, Out]) call(fn func(context.Context) (Out, error)) *Future[O
 	}
 	t := NewTask(fn)
 	t.core.AttachCommon(&m.common)
-	var err error
-	if m.helps {
-		err = m.pool.enterOrWait(m.ctx, t.work(), &t.core)
-	} else {
-		err = m.pool.enter(m.ctx, t.work(), &t.core)
-	}
-	if err != nil {
+	if err := m.pool.enter(m.ctx, t.work(), &t.core, m.helps); err != nil {
 		t.end(task.Failed, err) // unless the pool has completed it
 	}
 	return &t.future

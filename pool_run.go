@@ -14,24 +14,26 @@ import (
 // This file runs the body of one task on one worker:
 //
 //	engine ─▶ Do ─▶ runPlain ─▶ guarded ─▶ body          a function without a task
-//	          Do ─▶ runTask ─▶ invoke ─▶ guarded ─▶ body, and the task is concluded
-//	                  └─ its context has ended: it is canceled, or left to its state
+//	          Do ─▶ runTask ─▶ perform ─▶ invoke ─▶ body, and the task is concluded
+//	                  └─ prepare: with a context or options; if the context has ended, so does the task
 //
-// Users' code is met in one place, guarded: a panic becomes an ending. What ends the goroutine
-// of the worker arrives in lost. Hooks are around all this in hooks_run.go.
+// Users' code is met by guard: a panic becomes an ending. What ends the goroutine of the worker
+// arrives in lost. Hooks are around all this in hooks_run.go.
 
-// guarded calls body. A panic is its ending; runtime.Goexit goes on.
-func guarded(ctx context.Context, body func(context.Context) error) (end ending) {
-	defer func() {
-		if v := recover(); v != nil {
-			end = abrupt(v)
-		}
-	}()
-	err := body(ctx)
-	if err == nil {
-		return ending{}
+// guard is deferred by who calls a body. A panic is its ending; runtime.Goexit goes on.
+func guard(end *ending) {
+	if v := recover(); v != nil {
+		*end = abrupt(v)
 	}
-	return returned(ctx, err)
+}
+
+// guarded calls body.
+func guarded(ctx context.Context, body func(context.Context) error) (end ending) {
+	defer guard(&end)
+	if err := body(ctx); err != nil {
+		end = returned(ctx, err)
+	}
+	return end
 }
 
 // local is what a pool keeps with a worker. It is the worker's own.
@@ -91,28 +93,37 @@ func (l *local) runPlain(u work, body func(context.Context) error) {
 	p.reportBody(c, u, p.info(l.worker.Number, u), end)
 }
 
-// runTask runs a task. If the context of its submission has ended, the task is canceled.
+// runTask runs a task.
 func (l *local) runTask(u work) {
-	t := u.taskCore()
-	if submitted := t.Context(); submitted.Err() != nil {
-		u.end(task.Canceled, canceled(task.ContextError(submitted)))
+	t, runs, labels := u.taskCore(), task.Once, l.labels
+	if !t.IsPlain() {
+		runs, labels = l.prepare(u)
 	}
 	if o := l.pool.observed.Load(); o != nil && o.timed && o.choose() {
 		defer l.measureLateness(o, u).end()
-	}
-	runs := task.Once
-	if retryOf(t) != nil {
-		runs = task.WhenDue
 	}
 	ctx, ok := t.Begin(runs)
 	if !ok {
 		l.skip(u)
 		return
 	}
-	if end := l.perform(ctx, u); end.again {
+	if end := l.perform(ctx, labels, u); end.again {
 		l.pool.watchRetry(u)
 	}
 	l.worker.Outcome = outcomeOf(t)
+}
+
+// prepare returns how often a task runs that has options or a context, and its labels. If the
+// context of its submission has ended, the task is canceled.
+func (l *local) prepare(u work) (task.Runs, context.Context) {
+	t, runs := u.taskCore(), task.Once
+	if submitted := t.Context(); submitted.Err() != nil {
+		u.end(task.Canceled, canceled(task.ContextError(submitted)))
+	}
+	if retryOf(t) != nil {
+		runs = task.WhenDue
+	}
+	return runs, l.labelsOf(t)
 }
 
 // skip follows a task that does not begin: it is done, or run by hand.
@@ -138,12 +149,8 @@ func (l *local) measureLateness(o *observed, u work) run {
 }
 
 // perform calls the body of u, whose task has begun, with the hooks around it.
-func (l *local) perform(ctx context.Context, u work) ending {
-	p, t := l.pool, u.taskCore()
-	labels := l.labels
-	if t.HasOptions() || t.HasContext() {
-		labels = l.labelsOf(t)
-	}
+func (l *local) perform(ctx, labels context.Context, u work) ending {
+	p := l.pool
 	pprof.SetGoroutineLabels(labels)
 	if labels != context.Background() {
 		ctx = task.WithLabels(ctx, labels)
@@ -226,10 +233,12 @@ func (l *local) labelsOf(t *task.Task) context.Context {
 // labelsWith returns labels with those of ctx that it has not. If ctx is that of a body, the labels
 // of that body's worker and its name are not passed on.
 func labelsWith(labels, ctx context.Context) context.Context {
-	some, ofBody := false, task.OwnerOf(ctx) != nil
+	some, ofBody := false, false
 	var more []string
 	pprof.ForLabels(ctx, func(k, v string) bool {
-		some = true
+		if !some {
+			some, ofBody = true, task.OwnerOf(ctx) != nil
+		}
 		_, has := pprof.Label(labels, k)
 		if !has && !(ofBody && (k == labelPool || k == labelWorker || k == labelTask)) {
 			more = append(more, k, v)

@@ -72,7 +72,7 @@ func (p *Pool) submit(ctx context.Context, r Runnable) error {
 	mustContext(ctx)
 	p.mustBeMade()
 	u, t := p.newWork(ctx, r)
-	return p.enter(ctx, u, t)
+	return p.enter(ctx, u, t, false)
 }
 
 // newWork returns the work of a Runnable that is to run as soon as it can, and its task, if
@@ -97,41 +97,18 @@ func (p *Pool) newWork(ctx context.Context, r Runnable) (work, *task.Task) {
 	return c, &c.core
 }
 
-// submittedWithContext reports whether the context of the submission may end or panic.
-// A task that has begun keeps the context that it had, which may be another.
-func submittedWithContext(t *task.Task) bool {
-	return t != nil && (t.HasContext() || t.Begun())
-}
-
-// watched reports whether the context of the submission is to be watched while the task
-// is in a queue.
-func watched(t *task.Task) bool { return submittedWithContext(t) && !t.Grouped() }
-
 // enter admits the work of t, which may be nil, submitted with ctx, or has the rejection
-// policy decide.
-func (p *Pool) enter(ctx context.Context, u work, t *task.Task) error {
-	u = p.observe(u)
-	v, err := p.admit(ctx, u, t)
-	if v <= engine.Queued {
-		return err
-	}
-	return p.refuse(ctx, u, *p.reject.Load(), reasonOf(v))
-}
-
-// observe returns what is to be admitted for u.
-func (p *Pool) observe(u work) work {
+// policy decide. With helps its submitter is a task of the same pool that waits for it: where
+// there is no room, it is left to that, which runs it.
+func (p *Pool) enter(ctx context.Context, u work, t *task.Task, helps bool) error {
 	if o := p.observed.Load(); o != nil {
-		return o.admit(u)
+		u = o.admit(u)
 	}
-	return u
-}
-
-// admit is enter without the policy. With an error the task has been canceled.
-func (p *Pool) admit(ctx context.Context, u work, t *task.Task) (engine.Verdict, error) {
-	if submittedWithContext(t) {
+	watched := t != nil && t.IsToBeWatched()
+	if watched {
 		if err := callUser(p, u, func() error { return task.IfEnded(ctx) }); err != nil {
 			u.end(task.Canceled, canceled(err))
-			return engine.Taken, err
+			return err
 		}
 	}
 	if p.hooks.Dropped != nil {
@@ -141,21 +118,13 @@ func (p *Pool) admit(ctx context.Context, u work, t *task.Task) (engine.Verdict,
 	if v == engine.TooLate && p.comesFromWithin(ctx, t) {
 		v = p.engine.Submit(u, true)
 	}
-	if v == engine.Queued {
-		p.afterQueued(ctx, u, t)
+	switch {
+	case v == engine.Queued && t != nil:
+		p.afterQueued(ctx, u, t, watched)
+	case v == engine.TooLate, v == engine.Saturated && !helps:
+		return p.refuse(ctx, u, *p.reject.Load(), reasonOf(v))
 	}
-	return v, nil
-}
-
-// enterOrWait is enter for a task that its submitter, a task of the same pool, waits for: where
-// there is no room, it is left to that, which runs it.
-func (p *Pool) enterOrWait(ctx context.Context, u work, t *task.Task) error {
-	u = p.observe(u)
-	v, err := p.admit(ctx, u, t)
-	if v == engine.TooLate {
-		return p.refuse(ctx, u, *p.reject.Load(), ErrShutdown)
-	}
-	return err
+	return nil
 }
 
 // comesFromWithin reports whether a task that is due now, and was submitted with ctx, is the
@@ -172,18 +141,6 @@ func (p *Pool) comesFromWithin(ctx context.Context, t *task.Task) bool {
 // isTimed reports whether t is periodic work.
 func isTimed(t *task.Task) bool { return planOf(t).series != nil }
 
-// enterPlain is enter for a function without a task, by far the most frequent work.
-func (p *Pool) enterPlain(ctx context.Context, f plainFunc) error {
-	if p.observed.Load() == nil {
-		v := p.engine.Submit(f, false)
-		if v <= engine.Queued {
-			return nil
-		}
-		return p.refuse(ctx, f, *p.reject.Load(), reasonOf(v))
-	}
-	return p.enter(ctx, f, nil)
-}
-
 // reasonOf returns the reason of a rejection.
 func reasonOf(v engine.Verdict) error {
 	if v == engine.TooLate {
@@ -192,15 +149,14 @@ func reasonOf(v engine.Verdict) error {
 	return ErrSaturated
 }
 
-// afterQueued follows the admission to the queue. From now on the end of the submitter's
-// context removes the task. A task that was completed on its way into the queue is removed
-// now.
-func (p *Pool) afterQueued(ctx context.Context, u work, t *task.Task) {
+// afterQueued follows the admission of a task to the queue. From now on the end of the submitter's
+// context removes the task, if that is watched. A task that was completed on its way into the queue
+// is removed now.
+func (p *Pool) afterQueued(ctx context.Context, u work, t *task.Task, watched bool) {
 	switch {
-	case t == nil:
 	case t.State().Done():
 		p.unqueue(t)
-	case watched(t):
+	case watched:
 		if t.Begun() || p.timer != nil {
 			p.watchContext(ctx, u, p.contexts.Add)
 		} else if ctx.Done() != nil {

@@ -300,7 +300,9 @@ func (p *Pool) finish(ctx context.Context, u work, v engine.Verdict) error {
 	case engine.Taken:
 		return nil
 	case engine.Queued:
-		p.afterQueued(ctx, u, u.taskCore())
+		if t := u.taskCore(); t != nil {
+			p.afterQueued(ctx, u, t, t.IsToBeWatched())
+		}
 		return nil
 	}
 	return p.abort(ctx, u, reasonOf(v))

@@ -253,7 +253,7 @@ func (p *ScheduledPool) schedule(ctx context.Context, u work, m moment) error {
 		t.FollowWallClock()
 	}
 	p.attach(ctx, u)
-	return p.enter(ctx, u, t)
+	return p.enter(ctx, u, t, false)
 }
 
 // AtFixedRate submits fn to run after the delay initial, and then again and
@@ -360,7 +360,7 @@ func (p *ScheduledPool) repeat(
 	due, _ := s.position()
 	t.SetDue(due)
 	p.timer.series.add(s)
-	if err := p.enter(ctx, s.work(), t); err != nil {
+	if err := p.enter(ctx, s.work(), t, false); err != nil {
 		p.timer.series.remove(s)
 		return nil, err
 	}

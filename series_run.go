@@ -66,7 +66,7 @@ func (l *local) runSeries(s *Series) {
 		return
 	}
 	s.run.Add(1)
-	l.perform(ctx, u)
+	l.perform(ctx, l.labelsOf(t), u)
 	if submitted.Err() != nil {
 		s.end(task.Canceled, canceled(task.ContextError(submitted)))
 	}

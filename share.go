@@ -254,7 +254,7 @@ func (p *Pool) submitKeyed(ctx context.Context, r Runnable, key any) error {
 	}
 	k := &keyedWork{work: u}
 	k.item.SetKey(key)
-	return p.enter(ctx, k, t)
+	return p.enter(ctx, k, t, false)
 }
 
 // keyedWork is work with its key, as it is queued.

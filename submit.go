@@ -61,7 +61,7 @@ func submit[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 	}
 	mustContext(ctx)
 	t.core.AttachNew(&p.owner, ctx)
-	err := p.enter(ctx, t.work(), &t.core)
+	err := p.enter(ctx, t.work(), &t.core, false)
 	if err != nil {
 		t.end(task.Failed, err) // unless p has completed it
 	}
@@ -103,7 +103,7 @@ func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...O
 		mustContext(ctx)
 		p.mustBeMade()
 		if p.plain && task.IsBackground(ctx) {
-			return p.enterPlain(ctx, plainFunc(fn))
+			return p.enter(ctx, plainFunc(fn), nil, false)
 		}
 		return p.submit(ctx, Func(fn))
 	}

@@ -144,6 +144,17 @@ func (t *Task) Detached() bool { return t.has(detached) }
 // Resubmitted reports whether the task may also wait as a plain Runnable.
 func (t *Task) Resubmitted() bool { return t.has(resubmitted) }
 
+// IsPlain reports whether the task has neither options nor a context other than Background: then it
+// runs once, as soon as it can.
+func (t *Task) IsPlain() bool { return !t.has(hasOptions | hasContext) }
+
+// IsToBeWatched reports whether the end of the task's context is to be watched while it waits: it has
+// another context than Background, or had one when its body began, and no group ends it.
+func (t *Task) IsToBeWatched() bool {
+	bits := t.word.load()
+	return bits&(hasContext|begun) != 0 && bits&grouped == 0
+}
+
 // HasContext reports whether the task has a context other than Background.
 func (t *Task) HasContext() bool { return t.has(hasContext) }
 
