@@ -113,17 +113,26 @@ func (l *local) runTask(u work) {
 	l.worker.Outcome = outcomeOf(t)
 }
 
-// prepare returns how often a task runs that has options or a context, and its labels. If the
-// context of its submission has ended, the task is canceled.
-func (l *local) prepare(u work) (task.Runs, context.Context) {
-	t, runs := u.taskCore(), task.Once
-	if submitted := t.Context(); submitted.Err() != nil {
+// prepare returns how often a task runs that has options or a context, and its labels: those of
+// the worker, the name of the task, and those of the context that it was submitted with. If that
+// has ended, the task is canceled.
+func (l *local) prepare(u work) (runs task.Runs, labels context.Context) {
+	t := u.taskCore()
+	submitted := t.Context()
+	if submitted.Err() != nil {
 		u.end(task.Canceled, canceled(task.ContextError(submitted)))
 	}
-	if retryOf(t) != nil {
-		runs = task.WhenDue
+	runs, labels = task.Once, l.labels
+	if t.HasOptions() {
+		if retryOf(t) != nil {
+			runs = task.WhenDue
+		}
+		labels = l.labelsNamed(t.Options().Name)
 	}
-	return runs, l.labelsOf(t)
+	if submitted != context.Background() {
+		labels = labelsWith(labels, submitted)
+	}
+	return runs, labels
 }
 
 // skip follows a task that does not begin: it is done, or run by hand.
@@ -214,20 +223,15 @@ func (p *Pool) lost(w *engine.Worker, unit engine.Unit, v any) {
 	}
 }
 
-// labelsOf returns a context with the labels of the worker, the name of the task, and those of
-// the context that it was submitted with.
-func (l *local) labelsOf(t *task.Task) context.Context {
-	labels := l.labels
-	if name := t.Options().Name; name != "" {
-		if l.named != name {
-			l.named, l.namedLabels = name, pprof.WithLabels(l.labels, pprof.Labels(labelTask, name))
-		}
-		labels = l.namedLabels
+// labelsNamed returns a context with the labels of the worker, and the name of a task.
+func (l *local) labelsNamed(name string) context.Context {
+	if name == "" {
+		return l.labels
 	}
-	if t.HasContext() {
-		labels = labelsWith(labels, t.Context())
+	if l.named != name {
+		l.named, l.namedLabels = name, pprof.WithLabels(l.labels, pprof.Labels(labelTask, name))
 	}
-	return labels
+	return l.namedLabels
 }
 
 // labelsWith returns labels with those of ctx that it has not. If ctx is that of a body, the labels

@@ -44,9 +44,7 @@ func (l *local) runSeries(s *Series) {
 	u, t := s.work(), s.taskCore()
 	defer func() { l.worker.Outcome = outcomeOf(t) }()
 	submitted := t.Context()
-	if submitted.Err() != nil {
-		u.end(task.Canceled, canceled(task.ContextError(submitted)))
-	}
+	_, labels := l.prepare(u)
 	if o := l.pool.observed.Load(); o != nil && o.choose() {
 		defer l.measureLateness(o, u).end()
 	}
@@ -66,7 +64,7 @@ func (l *local) runSeries(s *Series) {
 		return
 	}
 	s.run.Add(1)
-	l.perform(ctx, l.labelsOf(t), u)
+	l.perform(ctx, labels, u)
 	if submitted.Err() != nil {
 		s.end(task.Canceled, canceled(task.ContextError(submitted)))
 	}

@@ -12,7 +12,7 @@ import (
 //	plainFunc, plainRunnable   submitted with Background and no options: no task
 //	taskRunnable               of Go and Execute otherwise
 //	taskWork                   a Task, and so the body of a Future
-//	groupTask                  a function of a Group
+//	member                     a function of a Group, or a call of Map
 //	attempt                    an attempt of a task with Retry
 //	seriesWork, seriesRun      a Series, and a run of one with Overlap
 //	keyedWork, measured        another one, with its key; to be measured

@@ -106,6 +106,13 @@ func (t *Task) Reported() bool { return t.has(reported) }
 // so that its owner need not watch that.
 func (t *Task) MakeGrouped() { t.word.init(t.word.load() | grouped) }
 
+// InitIn is Init and MakeGrouped for a task that is attached as c says. It may become known to
+// others at once.
+func (t *Task) InitIn(c *Common) {
+	t.word.init(free | made | attached | hasContext | grouped)
+	t.links.Store(&c.links)
+}
+
 // Grouped reports whether MakeGrouped was called.
 func (t *Task) Grouped() bool { return t.has(grouped) }
 
@@ -209,28 +216,13 @@ func (t *Task) Attach(o *Owner, ctx context.Context, due int64) bool {
 // AttachNew is Attach for a task that is not shared until o has taken or
 // refused it.
 func (t *Task) AttachNew(o *Owner, ctx context.Context) {
-	l := &o.links
+	bits := t.word.load() | attached | unshared
+	t.setOwner(o)
 	if !IsBackground(ctx) {
-		l = &links{owner: o, ctx: ctx}
+		t.ownLinks().ctx = ctx
+		bits |= hasContext
 	}
-	t.attachNew(l, unshared)
-}
-
-// AttachCommon is AttachNew for a task with links in common with others. The task may
-// become known to others at once.
-func (t *Task) AttachCommon(c *Common) { t.attachNew(&c.links, 0) }
-
-// attachNew links a new task as l says. If the task has links of its own, they stay.
-func (t *Task) attachNew(l *links, flags uint32) {
-	if own := t.links.Load(); own.shared {
-		t.links.Store(l)
-	} else {
-		own.owner, own.ctx = l.owner, l.ctx
-	}
-	if l.ctx != nil {
-		flags |= hasContext
-	}
-	t.word.init(t.word.load() | attached | flags)
+	t.word.init(bits)
 }
 
 // Share marks a task of AttachNew that other goroutines may know before o has taken it.

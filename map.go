@@ -1,0 +1,243 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/executor-go/executor/internal/task"
+)
+
+// Map calls fn on ex for each value of seq, and yields the results in the order of seq:
+// what fn returned, or the error of a call that was not made. At most n values are in
+// flight, submitted and not yet yielded: seq is asked for the next one, in the goroutine
+// of the loop, when there is room. An error does not end the loop; leaving it does.
+//
+// Leaving the loop ends the context of the calls in flight, and waits until they have
+// returned. The end of ctx does the same: seq is not asked any more, and if it had not
+// ended, the last error yielded is that of ctx.
+//
+// In a task of ex, if that is a pool, the loop makes calls that no worker has begun. Map
+// panics if ctx, ex, seq or fn is nil, or n is less than 1.
+func Map[In, Out any](
+	ctx context.Context, ex Executor, n int, seq iter.Seq[In],
+	fn func(context.Context, In) (Out, error), opts ...Option,
+) iter.Seq2[Out, error] {
+	checkMap("Map", ctx, ex, n, seq == nil || fn == nil)
+	return func(yield func(Out, error) bool) {
+		m := newMapping(ctx, ex, fn, opts)
+		m.next = m.oldest
+		m.run(n, seq, yield)
+	}
+}
+
+// MapUnordered is [Map], but yields each result as soon as it is there.
+func MapUnordered[In, Out any](
+	ctx context.Context, ex Executor, n int, seq iter.Seq[In],
+	fn func(context.Context, In) (Out, error), opts ...Option,
+) iter.Seq2[Out, error] {
+	checkMap("MapUnordered", ctx, ex, n, seq == nil || fn == nil)
+	return func(yield func(Out, error) bool) {
+		m := newMapping(ctx, ex, fn, opts)
+		m.next, m.unordered = m.soonest, true
+		m.run(n, seq, yield)
+	}
+}
+
+func checkMap(name string, ctx context.Context, ex Executor, n int, null bool) {
+	mustContext(ctx)
+	mustExecutor(name, ex)
+	switch {
+	case null:
+		panic("executor: " + name + ": nil function")
+	case n < 1:
+		panic(fmt.Sprintf("executor: %s: n is %d; it must be at least 1", name, n))
+	}
+}
+
+// mapping is one loop of [Map]. It belongs to the goroutine of the loop, but for what mu guards.
+type mapping[In, Out any] struct {
+	siblings
+	outer context.Context // the caller's
+	fn    func(context.Context, In) (Out, error)
+	opts  []Option
+
+	flight    []*call[In, Out]      // submitted and not yet yielded, in order, after first
+	first     int                   // of flight; those before are nil
+	next      func() *call[In, Out] // waits for the one of flight that is to be yielded
+	wake      chan struct{}         // has a token when one is over
+	unordered bool
+
+	mu   sync.Mutex
+	done []*member // of flight, in the order in which they are over; nil unless unordered
+}
+
+// call is a call of a mapping.
+type call[In, Out any] struct {
+	member
+	mapping *mapping[In, Out]
+	in      In
+	out     Out // written by the body, read once that is over
+}
+
+// callBody is a call as the body of its task.
+type callBody[In, Out any] call[In, Out]
+
+func (c *callBody[In, Out]) Run(ctx context.Context) error {
+	out, err := c.mapping.fn(ctx, c.in)
+	if c.core.InBody() { // else it is what ShutdownNow has returned, and nobody waits for it
+		c.out = out
+	}
+	return err
+}
+
+func newMapping[In, Out any](
+	ctx context.Context, ex Executor, fn func(context.Context, In) (Out, error), opts []Option,
+) *mapping[In, Out] {
+	m := &mapping[In, Out]{outer: ctx, fn: fn, opts: opts, wake: make(chan struct{}, 1)}
+	m.of = m
+	m.init(ctx, ex)
+	return m
+}
+
+func (m *mapping[In, Out]) what() string { return "call of Map" }
+
+// over follows the end of a call.
+func (m *mapping[In, Out]) over(c *member, _ error) {
+	if m.unordered {
+		m.mu.Lock()
+		m.done = append(m.done, c)
+		m.mu.Unlock()
+	}
+	signal(m.wake)
+}
+
+func (m *mapping[In, Out]) run(n int, seq iter.Seq[In], yield func(Out, error) bool) {
+	defer m.end()
+	cut := m.outer.Err() != nil // before seq ended
+	if cut {
+		seq = func(func(In) bool) {}
+	}
+	for in := range seq {
+		if cut = m.outer.Err() != nil; cut {
+			break
+		}
+		if m.inFlight() == n && !yield(m.take()) {
+			return
+		}
+		m.submit(in)
+		if cut = m.outer.Err() != nil; cut {
+			break // seq may have no next value for long
+		}
+	}
+	for m.inFlight() > 0 {
+		if !yield(m.take()) {
+			return
+		}
+	}
+	if cut {
+		yield(*new(Out), task.ContextError(m.outer))
+	}
+}
+
+// end ends the context of the calls in flight, and waits until all are over.
+func (m *mapping[In, Out]) end() {
+	if m.unwatch != nil {
+		m.unwatch()
+	}
+	m.cancel(nil)
+	if m.inFlight() > 0 {
+		m.endWaiting()
+	}
+	m.left.Wait()
+}
+
+// inFlight returns how many calls are submitted and not yet yielded.
+func (m *mapping[In, Out]) inFlight() int { return len(m.flight) - m.first }
+
+// submit submits a call.
+func (m *mapping[In, Out]) submit(in In) {
+	c := &call[In, Out]{mapping: m, in: in}
+	if m.first > len(m.flight)/2 && len(m.flight) == cap(m.flight) {
+		m.flight = slices.Delete(m.flight, 0, m.first)
+		m.first = 0
+	}
+	m.flight = append(m.flight, c)
+	m.siblings.submit(&c.member, (*callBody[In, Out])(c), m.opts)
+}
+
+// take waits for the next result, and for the return of the call.
+func (m *mapping[In, Out]) take() (Out, error) {
+	c := m.next()
+	return c.out, errorOf(&c.core)
+}
+
+// await waits until one more call is over.
+func (m *mapping[In, Out]) await() {
+	if !m.helps {
+		defer lendTo(m.ctx, m.ex)()
+	}
+	<-m.wake
+}
+
+// oldest waits for the call that was submitted first.
+func (m *mapping[In, Out]) oldest() *call[In, Out] {
+	c := m.flight[m.first]
+	if m.helps && !c.isOver() {
+		m.helpWith(m.flight[m.first : m.first+1])
+	}
+	for !c.isOver() {
+		m.await()
+	}
+	m.flight[m.first] = nil
+	m.first++
+	return c
+}
+
+// soonest waits for the call that is over first.
+func (m *mapping[In, Out]) soonest() *call[In, Out] {
+	if m.helps && !m.anyDone() {
+		m.helpWith(m.flight) // what is over is in m.done then, or about to be
+	}
+	for !m.anyDone() {
+		m.await()
+	}
+	m.mu.Lock()
+	first := m.done[0]
+	m.done = slices.Delete(m.done, 0, 1)
+	m.mu.Unlock()
+	i := slices.IndexFunc(m.flight, func(c *call[In, Out]) bool { return &c.member == first })
+	c := m.flight[i]
+	m.flight = slices.Delete(m.flight, i, i+1)
+	return c
+}
+
+func (m *mapping[In, Out]) anyDone() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.done) > 0
+}
+
+// helpWith runs what no worker has begun of some calls, until one of them is done, or is in another
+// goroutine.
+func (m *mapping[In, Out]) helpWith(calls []*call[In, Out]) {
+	if len(calls) == 1 && retryOf(&calls[0].core) == nil {
+		if mayRun(m.ctx, &calls[0].core) {
+			calls[0].member.Run(m.ctx)
+		}
+		return
+	}
+	cores := make([]*task.Task, len(calls))
+	for i, c := range calls {
+		cores[i] = &c.core
+	}
+	helpAttempts(m.ctx, cores, true, func(i int) bool {
+		may := mayRun(m.ctx, cores[i])
+		if may {
+			runByHand(m.ctx, &calls[i].member, task.WhenDue)
+		}
+		return may
+	})
+}
