@@ -77,68 +77,58 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 // help runs the task, if no worker has begun it, for a caller that is about to wait, or lends
 // the caller's worker for the time of the wait, until the function that it returns is called.
 func (f *Future[T]) help(ctx context.Context) (waited func()) {
-	t := &f.core
-	waits := task.OwnerOf(ctx)
+	t, waits := &f.core, task.OwnerOf(ctx)
 	switch {
 	case waits == nil: // only a task helps: another goroutine would break the limit of the pool
-	case retryOf(t) != nil && ofOwnPool(t):
-		if isOwn(ctx, t) {
-			f.runAttempts(ctx, ctx)
-		} else {
-			go func() {
-				defer logPanicOfContext()
-				f.runAttempts(ctx, t.Context())
-			}()
-		}
-	case mayRun(ctx, t):
-		f.run(ctx)
-	case t.State() == task.Pending && waits.Within(t.Owner()) && submittedFromOwnPool(t):
-		go f.runBeside()
+	case !ofOwnPool(t) || !isDue(t) && retryOf(t) == nil:
+		return waits.Lend(t.Owner())
+	case endsWith(t, ctx):
+		f.runFor(ctx, ctx)
+	case waits.Within(t.Owner()):
+		go f.runBeside(ctx)
 	default:
-		return waits.Lend(t.Owner(), t.Keyed())
+		return waits.Lend(t.Owner())
 	}
 	return func() {}
 }
 
-// runBeside runs the task for a caller whose wait has a limit that the task has not. The caller
-// does nothing meanwhile, so that the pool runs no more than before. If the caller waits no
-// longer, the task goes on beside it.
-func (f *Future[T]) runBeside() {
+// runBeside runs the task for a caller whose wait, bounded by ctx, has a limit that the task has
+// not. The caller does nothing meanwhile, so that the pool runs no more than before. If the caller
+// waits no longer, what has begun goes on beside it.
+func (f *Future[T]) runBeside(ctx context.Context) {
 	defer logPanicOfContext()
-	f.run(f.core.Context())
+	f.runFor(ctx, f.core.Context())
 }
 
-// runAttempts runs the attempts of a task with Retry that no worker begins, until it is done or
-// ctx, that of the wait, ends.
-func (f *Future[T]) runAttempts(ctx, run context.Context) {
+// runFor runs the task for a caller that waits until ctx ends: all its attempts that no worker
+// begins, if it has Retry. run is the parent of the body's context.
+func (f *Future[T]) runFor(ctx, run context.Context) {
+	if retryOf(&f.core) == nil {
+		f.run(run)
+		return
+	}
 	helpAttempts(ctx, []*task.Task{&f.core}, false, func(int) bool { f.runOnce(run, task.WhenDue); return true })
 }
 
-// isOwn reports whether ctx is that of a task of the pool that has t, and what t was submitted
-// with: so t ends when the caller is to end.
-func isOwn(ctx context.Context, t *task.Task) bool {
-	owner := t.Owner()
-	return owner != nil && !t.Keyed() && t.HasContext() && task.OwnerOf(t.Context()).Within(owner) &&
-		ctx.Done() != nil && ctx.Done() == t.Context().Done()
-}
-
-// mayRun reports whether t waits, is due, and ctx is that of a task of the same pool, or of a
-// share of it, and is what t was submitted with: so t ends when the caller is to end.
+// mayRun reports whether a task that waits with ctx may run t, which is to be of its own pool.
 func mayRun(ctx context.Context, t *task.Task) bool {
-	return t.HasContext() && t.State() == task.Pending && submittedFromOwnPool(t) &&
-		ctx.Done() != nil && ctx.Done() == t.Context().Done()
+	return isDue(t) && ofOwnPool(t) && endsWith(t, ctx)
 }
 
-// submittedFromOwnPool reports whether t is due, has no key, and was submitted by a task of the
-// pool that t is waiting in, or of a share of it.
-func submittedFromOwnPool(t *task.Task) bool {
-	return ofOwnPool(t) && time.Until(t.DueTime()) <= 0
+// isDue reports whether t waits, and its time has come.
+func isDue(t *task.Task) bool { return t.State() == task.Pending && time.Until(t.DueTime()) <= 0 }
+
+// endsWith reports whether t was submitted with ctx, or with more values: so t ends when the caller
+// is to end.
+func endsWith(t *task.Task, ctx context.Context) bool {
+	return t.HasContext() && ctx.Done() != nil && ctx.Done() == t.Context().Done()
 }
 
-// ofOwnPool is submittedFromOwnPool for a task that need not be due.
+// ofOwnPool reports whether t has no key, and was submitted by a task of the pool that t is in, or
+// of a share of it.
 func ofOwnPool(t *task.Task) bool {
 	owner := t.Owner()
-	return owner != nil && !t.Keyed() && task.OwnerOf(t.Context()).Within(owner)
+	return owner != nil && !owner.Keyed && task.OwnerOf(t.Context()).Within(owner)
 }
 
 // Wait is Get without the value.

@@ -238,6 +238,7 @@ func (k *Keyed[K]) Pool() *Pool { return k.pool }
 func (p *Pool) keyed(n int) *Pool {
 	p.mustBeMade()
 	s := must(p.newShare(ShareConfig{}, engine.NewKeys(n), bucket.Bucket{}))
+	s.owner.Keyed = true
 	if !p.lend(s) {
 		s.Shutdown()
 	}
@@ -249,18 +250,19 @@ func (p *Pool) submitKeyed(ctx context.Context, r Runnable, key any) error {
 	mustContext(ctx)
 	p.mustBeMade()
 	u, t := p.newWork(ctx, r)
-	if t != nil {
-		t.MarkKeyed()
-	}
-	k := &keyedWork{work: u}
-	k.item.SetKey(key)
-	return p.enter(ctx, k, t, false)
+	return p.enter(ctx, withKey(u, key), t, false)
 }
 
 // keyedWork is work with its key, as it is queued.
 type keyedWork struct {
 	work
 	item engine.KeyItem
+}
+
+func withKey(u work, key any) work {
+	k := &keyedWork{work: u}
+	k.item.SetKey(key)
+	return k
 }
 
 // Key returns what the queue keeps of the work.

@@ -271,9 +271,9 @@ func runsOn(ctx context.Context, ex Executor) bool {
 func lendTo(ctx context.Context, ex Executor) (waited func()) {
 	switch p := ex.(type) {
 	case *Pool:
-		return task.OwnerOf(ctx).Lend(&p.owner, false)
+		return task.OwnerOf(ctx).Lend(&p.owner)
 	case *keyExecutor:
-		return task.OwnerOf(ctx).Lend(&p.pool.owner, true)
+		return task.OwnerOf(ctx).Lend(&p.pool.owner)
 	}
 	return func() {}
 }

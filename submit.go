@@ -55,13 +55,23 @@ func submitRetrying[T any](
 // submit submits t, which no other goroutine knows yet, and returns the error of its
 // admission.
 func submit[T any](ctx context.Context, ex Executor, t *Task[T]) error {
-	p, ok := ex.(*Pool)
-	if !ok || p == nil || p.timer != nil || t.core.State().Done() {
+	var p *Pool
+	key, keyed := ex.(*keyExecutor)
+	if keyed {
+		p = key.pool
+	} else if p, _ = ex.(*Pool); p == nil {
+		return submitShared(ctx, ex, t)
+	}
+	if p.timer != nil || t.core.State().Done() {
 		return submitShared(ctx, ex, t)
 	}
 	mustContext(ctx)
 	t.core.AttachNew(&p.owner, ctx)
-	err := p.enter(ctx, t.work(), &t.core, false)
+	u := t.work()
+	if keyed {
+		u = withKey(u, key.key)
+	}
+	err := p.enter(ctx, u, &t.core, false)
 	if err != nil {
 		t.end(task.Failed, err) // unless p has completed it
 	}
@@ -320,20 +330,16 @@ func lender[T any](ctx context.Context, fs []*Future[T]) func() (waited func()) 
 	if waits == nil {
 		return nil
 	}
-	type borrower struct {
-		owner *task.Owner
-		keyed bool
-	}
-	var to []borrower
+	var to []*task.Owner
 	for _, f := range fs {
-		if b := (borrower{f.core.Owner(), f.core.Keyed()}); b.owner != nil && !slices.Contains(to, b) {
-			to = append(to, b)
+		if o := f.core.Owner(); o != nil && !slices.Contains(to, o) {
+			to = append(to, o)
 		}
 	}
 	return func() func() {
 		var withdraw []func()
-		for _, b := range to {
-			withdraw = append(withdraw, waits.Lend(b.owner, b.keyed))
+		for _, o := range to {
+			withdraw = append(withdraw, waits.Lend(o))
 		}
 		return func() {
 			for _, f := range withdraw {

@@ -116,6 +116,7 @@ type Engine struct {
 	blocked  list.List[*Waiter] // submitters that wait for room, the oldest first
 	nBlocked int                // length of blocked
 	holds    int                // engines that borrow from this one
+	pressed  atomic.Bool        // its workers have more to do than leases; kept while there are holds
 	reaper   *time.Timer        // dismisses the worker that is idle for longest; nil before first use
 	reaping  bool               // reaper is set
 	alarm    *alarm.Alarm       // nil before first use

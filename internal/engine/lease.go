@@ -57,6 +57,7 @@ func (e *Engine) Borrow() bool {
 	defer l.Unlock()
 	if e.borrows = l.stage == Running; e.borrows {
 		l.holds++
+		l.gate.pressed = &l.pressed
 	}
 	return e.borrows
 }
@@ -302,17 +303,8 @@ func (e *Engine) handBack(w *Worker, goesOn bool) bool {
 	return goesOn
 }
 
-// mayGoOn reports whether the engine of w has nothing else for w to do. A nil w is a helper,
-// which runs one unit.
+// mayGoOn reports whether the engine of w has nothing else for w to do, as far as its last
+// critical section shows. A nil w is a helper, which runs one unit.
 func (w *Worker) mayGoOn() bool {
-	if w == nil {
-		return false
-	}
-	e := w.engine
-	if e.timed != nil || e.Lender != nil {
-		return false
-	}
-	e.Lock()
-	defer e.Unlock()
-	return e.waitsLocked() == 0 && e.nBlocked == 0 && e.stage < Stopped && e.workers <= e.Max
+	return w != nil && w.engine.timed == nil && w.engine.Lender == nil && !w.engine.pressed.Load()
 }

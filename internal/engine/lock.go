@@ -36,9 +36,10 @@ import (
 // gate is the entrance to the queue of an engine that has no worker to wake for a unit.
 type gate struct {
 	mu        spinlock.Mutex
-	open      atomic.Bool // written under both locks
-	stream    *Stream     // the queue; nil if it is another: then the gate stays closed
-	submitted int64       // units that were admitted or rejected, here or elsewhere
+	open      atomic.Bool  // written under both locks
+	stream    *Stream      // the queue; nil if it is another: then the gate stays closed
+	pressed   *atomic.Bool // Engine.pressed; nil if no engine borrows from this one
+	submitted int64        // units that were admitted or rejected, here or elsewhere
 }
 
 // cacheLine separates fields that different processors write at the same time. Processors
@@ -51,6 +52,9 @@ func (g *gate) push(u Unit) bool {
 	admitted := g.open.Load() && g.stream.pushTail(u)
 	if admitted {
 		g.submitted++
+		if g.pressed != nil {
+			g.pressed.Store(true)
+		}
 	}
 	g.mu.Unlock()
 	return admitted
@@ -72,9 +76,12 @@ func (e *Engine) takeGate() {
 	e.stream.swap()
 }
 
-// Unlock opens or closes the gate, releases the lock, and starts the workers that were hired
-// under it.
+// Unlock tells leases whether they may go on, opens or closes the gate, releases the lock, and
+// starts the workers that were hired under it.
 func (e *Engine) Unlock() {
+	if e.holds > 0 {
+		e.pressed.Store(e.waitsLocked() > 0 || e.nBlocked > 0 || e.stage >= Stopped || e.workers > e.Max)
+	}
 	was := e.open
 	e.open = e.stream != nil && e.stage == Running && (e.idle.top == nil || e.waking != nil) &&
 		e.workers > 0 && e.workers >= e.eager() && e.workers <= e.Max && (e.later == nil || e.later.Len() == 0) &&

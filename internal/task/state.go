@@ -78,7 +78,6 @@ const (
 	resubmitted                          // may also wait as a plain Runnable
 	reported                             // its owner reports how the body ended; fixed before the task is shared
 	grouped                              // its group ends it with its context; fixed before the task is shared
-	keyed                                // it has a key, whose tasks its owner counts; cleared by Detach
 )
 
 func (t *Task) has(flag uint32) bool { return t.word.load()&flag != 0 }
@@ -115,12 +114,6 @@ func (t *Task) InitIn(c *Common) {
 
 // Grouped reports whether MakeGrouped was called.
 func (t *Task) Grouped() bool { return t.has(grouped) }
-
-// MarkKeyed marks a task as one of a key, of which only its owner may run more at a time.
-func (t *Task) MarkKeyed() { t.word.unlock(t.word.lock() | keyed) }
-
-// Keyed reports whether MarkKeyed was called.
-func (t *Task) Keyed() bool { return t.has(keyed) }
 
 // SetOptions returns the options of a new task, to be set.
 func (t *Task) SetOptions() *Options {
@@ -236,7 +229,7 @@ func (t *Task) Detach() {
 	if bits&begun == 0 { // else it is run by hand
 		t.setOwner(nil)
 		t.SetDue(0)
-		bits = bits&^(attached|unshared|wallClock|keyed) | detached
+		bits = bits&^(attached|unshared|wallClock) | detached
 	}
 	t.word.unlock(bits)
 }

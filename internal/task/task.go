@@ -80,6 +80,7 @@ type Owner struct {
 	links   links // shared by its tasks that have no links of their own
 
 	Lender *Owner // has the workers of the owner, nil if they are its own
+	Keyed  bool   // its tasks have keys, by which it counts them: nobody else may run them
 
 	// Offer and Withdraw are those of the engine. They are nil without a Lender.
 	Offer, Withdraw func(own bool)
@@ -259,7 +260,7 @@ func (o *Owner) Over() bool { return o.ctx.Err() != nil }
 // Lend offers the worker that a task of o has, and that waits, to the tasks of an owner that
 // borrows from the same workers, until the function that it returns is called. Those of o itself
 // get it only if they have keys: others are run by the one that waits.
-func (o *Owner) Lend(to *Owner, keyed bool) (withdraw func()) {
+func (o *Owner) Lend(to *Owner) (withdraw func()) {
 	if o == nil {
 		return func() {}
 	}
@@ -272,7 +273,7 @@ func (o *Owner) Lend(to *Owner, keyed bool) (withdraw func()) {
 		if own {
 			borrower = lender
 		}
-		if borrower.Offer == nil || own && !keyed {
+		if borrower.Offer == nil || own && !borrower.Keyed {
 			break
 		}
 		borrower.Offer(own)
