@@ -383,11 +383,12 @@ func (f *Future[T]) concludeRun(end ending) (outcome, run ending, again bool) {
 			f.core.Reset(f.drop)
 			return end, end, true
 		}
-		if outcome = last; last.err != nil {
+		if last.err != nil {
 			run = last
 		}
+		return last, run, false
 	}
-	if outcome, again = tryAgain(&f.core, outcome, f.drop); again {
+	if outcome, again = tryAgain(&f.core, end, f.drop); again {
 		run = outcome
 	}
 	return outcome, run, again
@@ -395,10 +396,7 @@ func (f *Future[T]) concludeRun(end ending) (outcome, run ending, again bool) {
 
 // planOf returns the plan of t. A task that a pool has refused has none any more.
 func planOf(t *task.Task) *plan {
-	if !t.HasOptions() || t.Detached() {
-		return &noPlan
-	}
-	if p, ok := t.Options().Plan.(*plan); ok {
+	if p, ok := t.Plan().(*plan); ok {
 		return p
 	}
 	return &noPlan

@@ -90,14 +90,10 @@ type retry struct {
 
 // retryOf returns what t has for Retry, nil for a task without.
 func retryOf(t *task.Task) *retry {
-	if !t.HasOptions() {
-		return nil
+	if p, ok := t.Options().Plan.(*plan); ok {
+		return p.retry
 	}
-	p, _ := t.Options().Plan.(*plan)
-	if p == nil {
-		return nil
-	}
-	return p.retry
+	return nil
 }
 
 // passed reports whether others may run while unit waits for its next attempt.

@@ -129,6 +129,14 @@ func (t *Task) Options() *Options {
 	return &noOptions
 }
 
+// Plan returns Options().Plan of a task that no owner has refused.
+func (t *Task) Plan() any {
+	if t.word.load()&(hasOptions|detached) == hasOptions {
+		return t.links.Load().cold.Plan
+	}
+	return nil
+}
+
 // HasOptions reports whether the task has any.
 func (t *Task) HasOptions() bool { return t.has(hasOptions) }
 
@@ -137,9 +145,6 @@ func (t *Task) Begun() bool { return t.has(begun) }
 
 // InBody reports whether the body is running.
 func (t *Task) InBody() bool { return t.has(inBody) }
-
-// Detached reports whether an owner has refused the task. Then its schedule no longer counts.
-func (t *Task) Detached() bool { return t.has(detached) }
 
 // Resubmitted reports whether the task may also wait as a plain Runnable.
 func (t *Task) Resubmitted() bool { return t.has(resubmitted) }
@@ -292,15 +297,12 @@ func (t *Task) begin(parent context.Context, r Runs, refuse uint32) (context.Con
 	limited := false
 	if c := t.links.Load().cold; c != nil {
 		if r == Repeatedly || c.Repeats {
-			run = &runContext{task: t}
+			run = &runContext{task: t, due: t.dueTime(bits)}
 		}
 		limited = c.Timeout > 0
 		c.run, c.now, c.cancel, c.cause = nil, run, nil, nil // not those of the run before
 	}
 	t.word.unlock(bits&^stateBits | uint32(Running) | inBody | begun)
-	if run != nil {
-		run.due = t.DueTime()
-	}
 	switch {
 	case limited: // by a timeout, which counts from now
 		return t.behind(run), true

@@ -243,12 +243,18 @@ func (t *Task) Schedule() (due int64, wall bool, o *Owner) {
 // DueTime returns when the task is due as a time.Time, zero if it has no time.
 func (t *Task) DueTime() time.Time {
 	bits := t.word.lock()
-	due, wall, o := t.Due(), bits&wallClock != 0, t.links.Load().owner
+	due := t.dueTime(bits)
 	t.word.unlock(bits)
+	return due
+}
+
+// dueTime is DueTime. The caller holds the lock.
+func (t *Task) dueTime(bits uint32) time.Time {
+	due, o := t.Due(), t.links.Load().owner
 	switch {
 	case due == 0 || o == nil:
 		return time.Time{}
-	case wall:
+	case bits&wallClock != 0:
 		return time.Unix(0, due)
 	}
 	return o.epoch.Add(time.Duration(due))
