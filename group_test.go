@@ -651,6 +651,78 @@ func TestMapEndsWithContext(t *testing.T) {
 	}
 }
 
+// When the context ends, calls that wait leave the queue at once, whatever the loop is doing.
+func TestMapCallsLeaveQueueWithContext(t *testing.T) {
+	for name, apply := range bothMaps {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := executor.Fixed(1)
+				defer pool.Close()
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				var asked int
+				var got []string
+				body := func(_ context.Context, i int) (int, error) {
+					if i > 0 {
+						time.Sleep(time.Second)
+					}
+					return i, nil
+				}
+				for v, err := range apply(ctx, pool, 4, count(4, &asked), body) {
+					got = append(got, fmt.Sprint(v, " ", errors.Is(err, context.Canceled)))
+					if len(got) > 1 {
+						continue
+					}
+					synctest.Wait()
+					before := pool.Stats().Queued
+					cancel()
+					synctest.Wait()
+					if after := pool.Stats().Queued; before != 2 || after != 0 {
+						t.Errorf("%d calls wait before, and %d after the end of the context", before, after)
+					}
+				}
+				slices.Sort(got)
+				if s := strings.Join(got, ", "); s != "0 false, 0 true, 0 true, 1 false" {
+					t.Error(s)
+				}
+			})
+		})
+	}
+}
+
+// A call that ShutdownNow has returned can be run, and the loop yields that it was canceled.
+func TestMapCallReturnedByShutdownNow(t *testing.T) {
+	for name, apply := range bothMaps {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := executor.Fixed(1)
+				var asked int
+				var called atomic.Int32
+				body := func(_ context.Context, i int) (int, error) {
+					called.Add(1)
+					time.Sleep(time.Second)
+					return i + 1, nil
+				}
+				go func() {
+					time.Sleep(time.Millisecond)
+					for _, d := range pool.ShutdownNow() {
+						d.Run(t.Context())
+					}
+				}()
+				var got []string
+				for v, err := range apply(t.Context(), pool, 2, count(2, &asked), body) {
+					got = append(got, fmt.Sprint(v, " ", errors.Is(err, executor.ErrShutdown)))
+				}
+				time.Sleep(time.Minute)
+				slices.Sort(got)
+				if s := strings.Join(got, ", "); s != "0 true, 1 false" || called.Load() != 2 {
+					t.Errorf("%s; %d calls", s, called.Load())
+				}
+			})
+		})
+	}
+}
+
 // No value is asked for once the context has ended: there may be none for long.
 func TestMapAsksForNothingAfterEnd(t *testing.T) {
 	for name, apply := range bothMaps {
