@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/executor-go/executor/durable/internal/timetable"
@@ -52,6 +53,13 @@ func (k *Kind[P, R]) prepare(job NewJob, payload P, opts []Option) (addition, er
 	}
 	if j.ReuseKey && j.Key == "" {
 		return j, invalid("ReuseKey: the job has no key; give it one with Key")
+	}
+	switch {
+	case j.Queue == DefaultQueue:
+	case k.jobs.parts.Queues == nil:
+		return j, k.jobs.lacks("queue "+strconv.Quote(j.Queue), "Queues")
+	case j.Partition != "":
+		return j, invalid("queue %q: a job in a queue can't have a Partition, which is %q; leave out one of them", j.Queue, j.Partition)
 	}
 	if err := j.after(k.jobs); err != nil {
 		return j, err

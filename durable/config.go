@@ -3,6 +3,7 @@ package durable
 import (
 	"log/slog"
 	"reflect"
+	"slices"
 	"time"
 
 	executor "github.com/executor-go/executor"
@@ -29,6 +30,11 @@ type Config struct {
 	// Name is put before the random name of this node in Job.Owner, in the history and in the log. The default is the
 	// host's name.
 	Name string
+
+	// Queues are those that this node serves: it takes the jobs that are in one of them, see Queue, of the kinds that it
+	// has handlers for. DefaultQueue is the one of jobs without a Queue. The default, nil, is that alone; a node that
+	// names others serves it only if it is among them.
+	Queues []string
 
 	// Lease is how long after a node's last heartbeat the others wait until they take over its jobs. A node sends a
 	// heartbeat each three tenths of it. It must be 100ms to 8760h; the default, 0, is 3s.
@@ -93,6 +99,17 @@ func (c *Config) check() error {
 			return err
 		}
 	}
+	for _, queue := range c.Queues {
+		if queue == DefaultQueue {
+			continue
+		}
+		if err := checkName("queue", queue, MaxKind); err != nil {
+			return err
+		}
+		if store.PartsOf(c.Store).Queues == nil {
+			return invalid("Config.Queues: the store, a %T, does not have the methods of store.Queues", c.Store)
+		}
+	}
 	for name, t := range c.Triggers {
 		if t == nil {
 			return invalid("Config.Triggers: %q must not be nil", name)
@@ -113,6 +130,9 @@ func isNil(s store.Store) bool {
 func (c *Config) setDefaults() {
 	setDefault(&c.Lease, 3*time.Second)
 	setDefault(&c.Poll, time.Second)
+	if c.Queues = slices.Compact(slices.Sorted(slices.Values(c.Queues))); len(c.Queues) == 0 {
+		c.Queues = []string{DefaultQueue}
+	}
 	setDefault(&c.Drain, 30*time.Second)
 	setDefault(&c.Keep.Succeeded, 24*time.Hour)
 	setDefault(&c.Keep.Dead, 30*24*time.Hour)

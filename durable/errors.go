@@ -36,6 +36,9 @@ var (
 	// ErrRunning is returned by a second call of Run.
 	ErrRunning = errors.New("durable: Run was already called; make other Jobs by New for another node")
 
+	// ErrNoNode is matched by the error of DrainNode and UndrainNode if no node that is alive has the name.
+	ErrNoNode = errors.New("no node that is alive has this name; Nodes returns those that are")
+
 	// ErrNewerSchema is matched by the error of opening a database that a newer version of this package has migrated.
 	ErrNewerSchema = store.ErrNewerSchema
 )

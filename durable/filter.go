@@ -43,6 +43,7 @@ func (j *Jobs) Counts(ctx context.Context, f Filter) ([]Count, error) {
 // impossible reports whether a filter has a text that no job can have; a database may decline it.
 func impossible(f *Filter) bool {
 	return f.Kind != "" && checkName("kind", f.Kind, MaxKind) != nil ||
+		f.Queue != "" && checkName("queue", f.Queue, MaxKind) != nil ||
 		f.Prefix != "" && checkName("prefix", f.Prefix, MaxKey) != nil ||
 		slices.ContainsFunc(f.Tags, func(tag string) bool { return checkName("tag", tag, MaxTag) != nil }) ||
 		!utf8.ValidString(f.Error) || strings.Contains(f.Error, "\x00")

@@ -78,7 +78,7 @@ func (j *Jobs) Run(ctx context.Context) error {
 func (j *Jobs) nodeConfig(pool *executor.ScheduledPool) node.Config {
 	c := node.Config{
 		Store: j.store, Parts: j.parts, Pool: pool, Name: j.cfg.Name, Lease: j.cfg.Lease, Poll: j.cfg.Poll, Drain: j.cfg.Drain,
-		Keep: j.cfg.Keep, History: j.cfg.History, Output: j.cfg.Output, Triggers: j.cfg.Triggers,
+		Keep: j.cfg.Keep, History: j.cfg.History, Output: j.cfg.Output, Triggers: j.cfg.Triggers, Queues: j.cfg.Queues,
 		Log: j.log, Kind: j.kind, Kinds: j.kindNames, Around: j.around, Changed: j.notify, Decode: j.decode,
 		Transact: j.transact,
 	}

@@ -45,6 +45,14 @@ type (
 		store.Graph
 		jobs *Jobs
 	}
+	timedQueues struct {
+		store.Queues
+		jobs *Jobs
+	}
+	timedDrains struct {
+		store.Drains
+		jobs *Jobs
+	}
 	timedTx struct {
 		store.TxStore
 		jobs *Jobs
@@ -76,6 +84,12 @@ func timedParts(p store.Parts, j *Jobs) store.Parts {
 	}
 	if p.Graph != nil {
 		p.Graph = timedGraph{p.Graph, j}
+	}
+	if p.Queues != nil {
+		p.Queues = timedQueues{p.Queues, j}
+	}
+	if p.Drains != nil {
+		p.Drains = timedDrains{p.Drains, j}
 	}
 	if p.Tx != nil {
 		p.Tx = timedTx{p.Tx, j}
@@ -268,4 +282,19 @@ func (t timedTx) InsertTx(ctx context.Context, tx Tx, jobs []NewJob) (placed []I
 func (t timedTx) CompleteTx(ctx context.Context, tx Tx, b store.CommitRequest) (c store.CommitResult, err error) {
 	defer t.jobs.calledStore("complete_tx", time.Now(), &err)
 	return t.TxStore.CompleteTx(ctx, tx, b)
+}
+
+func (t timedQueues) ClaimQueue(ctx context.Context, queue string, r store.ClaimRequest) (c store.ClaimResult, err error) {
+	defer t.jobs.calledStore("claim", time.Now(), &err)
+	return t.Queues.ClaimQueue(ctx, queue, r)
+}
+
+func (t timedQueues) QueueCounts(ctx context.Context) (counts []store.QueueCount, err error) {
+	defer t.jobs.calledStore("queue counts", time.Now(), &err)
+	return t.Queues.QueueCounts(ctx)
+}
+
+func (t timedDrains) DrainNode(ctx context.Context, node string, drain bool) (alive bool, err error) {
+	defer t.jobs.calledStore("drain node", time.Now(), &err)
+	return t.Drains.DrainNode(ctx, node, drain)
 }

@@ -31,6 +31,10 @@ type partition struct {
 
 // ClaimLimited is Claim, and keeps the limits of kinds.
 func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
+	return s.claimLimited("", r)
+}
+
+func (s *Store) claimLimited(queue string, r store.ClaimRequest) (store.ClaimResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := store.ClaimResult{Now: s.nowLocked()}
@@ -40,6 +44,7 @@ func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.C
 	kinds := make([]limited, len(r.Kinds))
 	for i, k := range r.Kinds {
 		kinds[i] = s.limitedLocked(k, c.Now, r.Ahead)
+		kinds[i].queue = queue
 	}
 	for p := durable.High; p >= durable.Low; p-- {
 		for i := range kinds {
@@ -53,6 +58,7 @@ func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.C
 // limited is a kind in a claim.
 type limited struct {
 	store.KindLimit
+	queue string // of the claim
 	room  int
 	held  map[string]int // of each partition
 	taken map[string]int // of each partition, in this claim
@@ -165,7 +171,7 @@ func (s *Store) moveOnLocked(k *limited, p durable.Priority, now, until time.Tim
 func (s *Store) nearLocked(k *limited, p durable.Priority, until time.Time) []candidate {
 	var near []candidate
 	for _, j := range s.mu.jobs {
-		if j.State == durable.Waiting && j.Kind == k.Kind && j.Priority == p && !j.Due.After(until) {
+		if j.State == durable.Waiting && j.Kind == k.Kind && j.Queue == k.queue && j.Priority == p && !j.Due.After(until) {
 			near = append(near, candidate{Job: j, line: j.Due})
 		}
 	}

@@ -40,7 +40,7 @@ func (s *Store) Nodes(ctx context.Context) ([]durable.NodeInfo, error) {
 	var nodes []durable.NodeInfo
 	for name, n := range s.mu.leases {
 		nodes = append(nodes, durable.NodeInfo{Name: name, NodeDetails: n.details, Joined: n.joined,
-			Beat: n.until.Add(-n.length), Lease: n.length, Jobs: held[name]})
+			Beat: n.until.Add(-n.length), Lease: n.length, Jobs: held[name], Draining: n.drain})
 	}
 	return nodes, nil
 }

@@ -51,6 +51,7 @@ type lease struct {
 	length  time.Duration
 	joined  time.Time
 	details durable.NodeDetails
+	drain   bool
 }
 
 // New returns an empty store.
@@ -171,11 +172,12 @@ func (s *Store) Heartbeat(ctx context.Context, node string, length time.Duration
 	defer s.mu.Unlock()
 	pulse := store.HeartbeatResult{Now: s.nowLocked(), Paused: slices.Collect(maps.Keys(s.mu.paused))}
 	for _, j := range s.mu.jobs {
-		if j.State == durable.Waiting && slices.Contains(w.Kinds, j.Kind) && !j.Due.After(pulse.Now.Add(w.Ahead)) {
+		if j.State == durable.Waiting && slices.Contains(w.Kinds, j.Kind) && watched(&w, j.Queue) && !j.Due.After(pulse.Now.Add(w.Ahead)) {
 			pulse.Due = true
 		}
 	}
 	mine, ok := s.mu.leases[node]
+	pulse.Draining = mine.drain
 	if pulse.Alive = ok; ok {
 		renewed := mine
 		renewed.until, renewed.length = pulse.Now.Add(length), length
@@ -227,6 +229,10 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 
 // Claim makes waiting jobs those of a node.
 func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
+	return s.claim("", r)
+}
+
+func (s *Store) claim(queue string, r store.ClaimRequest) (store.ClaimResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	claims := store.ClaimResult{Now: s.nowLocked()}
@@ -242,7 +248,7 @@ func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimRes
 	}
 	var near []*durable.Job
 	for _, j := range s.mu.jobs {
-		if j.State == durable.Waiting && room[j.Kind] > 0 && !j.Due.After(claims.Now.Add(r.Ahead)) {
+		if j.State == durable.Waiting && j.Queue == queue && room[j.Kind] > 0 && !j.Due.After(claims.Now.Add(r.Ahead)) {
 			near = append(near, j)
 		}
 	}

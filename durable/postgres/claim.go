@@ -9,13 +9,30 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// lookJobs reads the index once.
+// lookJobs reads the index once. lookQueue does so for the jobs of the queue that is that argument.
 const lookJobs = `
 			select id, due from executor_job
 			where state = {Waiting} and kind = k.kind and priority = k.priority
 				and due <= (select now + $2 from n) and due >= (array[k.high, k.normal, k.low])[{High} - k.priority + 1] and exists (select from node)
 			order by due limit k.most for update skip locked
 		`
+
+func lookQueue(place string) string {
+	return `
+			select id, due from executor_job
+			where state < {Claimed} and queue <> '' and queue = ` + place + `::text and kind = k.kind and priority = k.priority + {Queued}
+				and due <= (select now + $2 from n) and exists (select from node)
+			order by due limit k.most for update skip locked
+		`
+}
+
+// A claiming is the statements of Claim, or of ClaimQueue.
+type claiming struct{ plenty, bounded, limited string }
+
+var (
+	claimDefault = claiming{claimPlenty(lookJobs), claimBounded(lookJobs), claimLimited(lookJobs)}
+	claimQueued  = claiming{claimPlenty(lookQueue("$10")), claimBounded(lookQueue("$11")), claimLimited(lookQueue("$14"))}
+)
 
 // These read the index once for each priority and kind, the most urgent first, and stop when they have enough. The lock
 // on the node's row is for the same reason as in insertJobs. Kinds with a limit below that of the whole claim are read
@@ -25,8 +42,8 @@ const lookJobs = `
 // executor_limit is the lock, which no node waits for, and turn goes up with each claim: if the row that is locked has
 // another turn than the snapshot shows, a node has claimed since the snapshot was taken, so that the count is too old.
 // That makes it one statement, which a node that is stopped can't leave half done.
-var (
-	claimBounded = claimJobs(`asked as (
+func claimBounded(look string) string {
+	return claimJobs(`asked as (
 			select * from unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
 				with ordinality as a (kind, most, high, normal, low, global, ord)
 		), mine as materialized (
@@ -40,11 +57,11 @@ var (
 			select p.priority, f.kind, f.most, f.high, f.normal, f.low, f.ord from free f, pg_catalog.unnest({Priorities}) as p (priority) where f.most > 0
 		), plenty as materialized (
 			select j.id, j.due, k.priority, k.ord
-			from (select * from looks where most >= $4 order by priority desc, ord offset 0) k cross join lateral (`+lookJobs+`) j
+			from (select * from looks where most >= $4 order by priority desc, ord offset 0) k cross join lateral (`+look+`) j
 			limit $4
 		), bounded as materialized (
 			select j.id, j.due, k.priority, k.ord, k.most, row_number() over (partition by k.kind order by k.priority desc, j.due) as place
-			from looks k cross join lateral (`+lookJobs+`) j
+			from looks k cross join lateral (`+look+`) j
 			where k.most < $4
 		), pick as materialized (
 			select id from (
@@ -54,18 +71,20 @@ var (
 			update executor_limit set turn = turn + 1 where kind in (select kind from mine intersect select kind from u)
 		)`, "(select count(*) from free) < (select count(*) from asked)",
 		"exists (select from asked where global > 0 and kind not in (select kind from executor_limit))", "0")
+}
 
-	// claimPlenty is claimBounded for kinds without a limit.
-	claimPlenty = claimJobs(`pick as materialized (
+// claimPlenty is claimBounded for kinds without a limit.
+func claimPlenty(look string) string {
+	return claimJobs(`pick as materialized (
 			select j.id
 			from (
 				select p.priority, k.kind, k.most, k.high, k.normal, k.low, k.ord
 				from unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[]) with ordinality as k (kind, most, high, normal, low, ord), pg_catalog.unnest({Priorities}) as p (priority)
 				order by p.priority desc, k.ord offset 0
-			) k cross join lateral (`+lookJobs+`) j
+			) k cross join lateral (`+look+`) j
 			limit $4
 		)`, "", "false", "false", "0")
-)
+}
 
 // These are what the last row of a claim says, as a sum.
 const (
@@ -98,6 +117,10 @@ func claimJobs(pick, turned, busy, lost, next string) string {
 
 // Claim makes waiting jobs those of a node.
 func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
+	return s.claim(ctx, "", r)
+}
+
+func (s *Store) claim(ctx context.Context, queue string, r store.ClaimRequest) (store.ClaimResult, error) {
 	kinds, most, global := make([]string, len(r.Kinds)), make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds))
 	every, burst, per := make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds))
 	bounded, limited := false, false
@@ -114,13 +137,20 @@ func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimRes
 		}
 	}
 	high, normal, low := s.floors.of(kinds)
-	statement, args := claimPlenty, []any{r.Node, r.Ahead.Microseconds(), r.Lead.Microseconds(), r.Limit, kinds, most,
+	of := claimDefault
+	if queue != "" {
+		of = claimQueued
+	}
+	statement, args := of.plenty, []any{r.Node, r.Ahead.Microseconds(), r.Lead.Microseconds(), r.Limit, kinds, most,
 		high, normal, low}
 	switch {
 	case limited:
-		statement, args = claimLimited, append(args, global, every, burst, per)
+		statement, args = of.limited, append(args, global, every, burst, per)
 	case bounded:
-		statement, args = claimBounded, append(args, global)
+		statement, args = of.bounded, append(args, global)
+	}
+	if queue != "" {
+		args = append(args, queue)
 	}
 	took := int64(-1)
 	c, err := do(ctx, s.direct, func(q querier) (c store.ClaimResult, err error) {
@@ -145,7 +175,7 @@ func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimRes
 		sqlrow.Complete(&c.Jobs[i], &r, c.Now)
 	}
 	s.floors.heard(c.Now.UnixMicro())
-	if took >= 0 { // the node is alive
+	if took >= 0 && queue == "" { // the node is alive; floors are of the default queue
 		s.floors.claimed(r, high, normal, low, c, c.Now.UnixMicro(), took)
 	}
 	return c, nil

@@ -64,7 +64,10 @@ func InTx(ctx context.Context, db *sql.DB, fn func(exec func(statement string, a
 var Share = refreshed
 
 // ClaimPlenty is the statement of a claim.
-var ClaimPlenty = claimPlenty
+var ClaimPlenty = claimDefault.plenty
+
+// ClaimQueued is that of a queue, and HeartbeatQueues that of a heartbeat that looks in queues.
+var ClaimQueued, HeartbeatQueues = claimQueued.plenty, heartbeatQueues
 
 // Floors returns those of the next look for jobs of a kind.
 func (s *Store) Floors(kind string) (high, normal, low []int64) {
@@ -128,7 +131,7 @@ func Seen(s *Store, timeline uint64) {
 }
 
 // ClaimLimited is the statement of a claim with limits.
-var ClaimLimited = claimLimited
+var ClaimLimited = claimDefault.limited
 
 // CommitStatements returns how many statements it takes to commit.
 func CommitStatements(ctx context.Context, s *Store, b store.CommitRequest) (int, error) {

@@ -32,15 +32,15 @@ func insertStatement(with tagging) string {
 			` + promised + ` as commits
 	), v as (
 		select u.*, n.now, case when u.due = 0 then n.now + u.delay else u.due end as first, coalesce(n.node, '') as node
-		from n, unnest($5::uuid[], $6::text[], $7::text[], $8::bytea[], $9::smallint[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[], $19::text[], $20::text[]` + with.array + `)
-			with ordinality as u (id, key, kind, payload, priority, schedule, missed, due, delay, attempts, timeout, meta, part` + with.name + `, ord)
+		from n, unnest($5::uuid[], $6::text[], $7::text[], $8::bytea[], $9::smallint[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[], $19::text[], $20::text[], $21::text[]` + with.array + `)
+			with ordinality as u (id, key, kind, payload, priority, schedule, missed, due, delay, attempts, timeout, meta, part, queue` + with.name + `, ord)
 	), w as (
 		select *, node <> '' and first <= now + $2 and sum((first <= now + $2)::int) over (order by ord) <= $4 as held, first <= now + $3 as near from v
 	), ins as (
 		insert into executor_job (` + sqlrow.Columns + `)
 		select id, nullif(key, ''), kind, payload, priority, schedule, missed, first, first, first, 0,
 			case when not held then {Waiting} when near then {Granted} else {Claimed} end, {PendingNone}, held::int, case when held then node else '' end,
-			0, attempts, timeout, 0, 0, '', null, now, now, false, meta, '', ` + with.column + `, part, 0
+			0, attempts, timeout, 0, 0, '', null, now, now, false, meta, '', ` + with.column + `, part, 0, queue
 		from w order by ord
 		on conflict do nothing
 		returning id, due, state` + with.returned + `
@@ -134,7 +134,7 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p store.Place
 	var (
 		ids                            = make([]pgtype.UUID, n)
 		keys, kinds, schedules, misses = make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-		metas, parts                   = make([]string, n), make([]string, n)
+		metas, parts, queues           = make([]string, n), make([]string, n), make([]string, n)
 		payloads                       = make([][]byte, n)
 		priorities                     = make([]int16, n)
 		dues, delays, timeouts         = make([]int64, n), make([]int64, n), make([]int64, n)
@@ -145,13 +145,13 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p store.Place
 	for i, j := range jobs {
 		index[j.ID] = i
 		ids[i], keys[i], kinds[i], schedules[i], misses[i] = uuid(j.ID), j.Key, j.Kind, j.Schedule, j.Missed
-		payloads[i], priorities[i], attempts[i] = append([]byte{}, j.Payload...), int16(j.Priority), int32(j.Attempts)
+		payloads[i], priorities[i], attempts[i] = append([]byte{}, j.Payload...), int16(sqlrow.Priority(j.Priority, j.Queue)), int32(j.Attempts)
 		dues[i], delays[i], timeouts[i] = sqlrow.Micros(j.Due), j.Delay.Microseconds(), j.Timeout.Microseconds()
-		metas[i], parts[i] = sqlrow.Meta(j.Meta), j.Partition
+		metas[i], parts[i], queues[i] = sqlrow.Meta(j.Meta), j.Partition, j.Queue
 	}
 	statement, args := insertJobs, []any{p.Node, p.Ahead.Microseconds(), p.Lead.Microseconds(), p.Limit,
 		ids, keys, kinds, payloads, priorities, schedules, misses, dues, delays, attempts, timeouts, near, hurry, tx,
-		metas, parts}
+		metas, parts, queues}
 	if tags := tagsOf(jobs); tags != nil {
 		statement, args = insertTagged, append(args, tags)
 	}

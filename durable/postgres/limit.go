@@ -65,6 +65,10 @@ var relineJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now
 
 // ClaimLimited is Claim, and keeps the limits of kinds.
 func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
+	return s.claimLimited(ctx, "", r)
+}
+
+func (s *Store) claimLimited(ctx context.Context, queue string, r store.ClaimRequest) (store.ClaimResult, error) {
 	var parted []string
 	for _, k := range r.Kinds {
 		if k.Limited() {
@@ -83,7 +87,7 @@ func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.C
 			return store.ClaimResult{}, err
 		}
 	}
-	c, err := s.Claim(ctx, r)
+	c, err := s.claim(ctx, queue, r)
 	if err == nil && more {
 		c.Next = c.Now
 	}
@@ -102,7 +106,8 @@ func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.C
 // and visited when the next of those is due that had their turn or have nothing near. What may be many is looked up in
 // an object, or by a hashed subquery in a list of columns: without statistics the planner takes it for few, and would
 // compare each with each.
-var claimLimited = claimJobs(fmt.Sprintf(`asked as (
+func claimLimited(look string) string {
+	return claimJobs(fmt.Sprintf(`asked as (
 		select * from unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
 			with ordinality as a (kind, most, high, normal, low, global, every, burst, per, ord)
 	), mine as materialized (
@@ -144,11 +149,11 @@ var claimLimited = claimJobs(fmt.Sprintf(`asked as (
 		) j where k.per > 0 and exists (select from node)
 	), plenty as materialized (
 		select j.id, j.due, k.priority, k.ord, k.kind
-		from (select * from looks where most >= $4 and every = 0 and per = 0 order by priority desc, ord offset 0) k cross join lateral (`+lookJobs+`) j
+		from (select * from looks where most >= $4 and every = 0 and per = 0 order by priority desc, ord offset 0) k cross join lateral (`+look+`) j
 		limit $4
 	), bounded as materialized (
 		select j.id, j.due, k.*
-		from looks k cross join lateral (`+lookJobs+`) j
+		from looks k cross join lateral (`+look+`) j
 		where k.per = 0 and (k.most < $4 or k.every > 0)
 	), near as materialized (
 		select id, kind, priority, ord, most, every, burst, filled, due, 1 as turn, due as line, '' collate "C" as part, null::bigint as place from bounded
@@ -186,10 +191,11 @@ var claimLimited = claimJobs(fmt.Sprintf(`asked as (
 		update executor_part p set line = greatest(v.due, n.now) from visited v, n
 		where p.kind = v.kind and p.priority = v.priority and p.part = v.part and v.due is not null
 	)`, "(select count(*) from free) < (select count(*) from asked)",
-	"exists (select from asked where (global > 0 or every > 0 or per > 0) and kind not in (select kind from executor_limit))",
-	fmt.Sprintf(`case when (select count(*) from visited) >= %d and exists (select from visited where not near and (due is null or due > n.now + $2)) then n.now
+		"exists (select from asked where (global > 0 or every > 0 or per > 0) and kind not in (select kind from executor_limit))",
+		fmt.Sprintf(`case when (select count(*) from visited) >= %d and exists (select from visited where not near and (due is null or due > n.now + $2)) then n.now
 		else coalesce((select min(coalesce(s.filled, t.filled) - (t.burst - 1) * t.every) from tokens t left join spent s on s.kind = t.kind where not t.there), 0) end`,
-		partsFew))
+			partsFew))
+}
 
 // looseFew is past how many jobs a claim looks for those without a partition; partsFew is how many partitions it looks
 // at for nothing.

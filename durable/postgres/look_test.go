@@ -15,7 +15,7 @@ import (
 func TestLatestUsesIndex(t *testing.T) {
 	store := open(t, dsn(t))
 	must(store.DB().Exec(`insert into executor_job (` + sqlrow.Columns + `)
-		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, 0, 0, 0, 3, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, '', '', '', '', 0
+		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, 0, 0, 0, 3, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, '', '', '', '', 0, ''
 		from generate_series(1, 20000) i`))
 	must(store.DB().Exec(`insert into executor_run (` + sqlrow.RunColumns + `)
 		select id, 1, 0, 1, 1, 'n', 0, row_number() over (), case when row_number() over () % 1000 = 0 then 1 else 0 end, '', '' from executor_job`))

@@ -29,34 +29,50 @@ const joinNode = `with n as materialized (select ` + clock + ` as now)
 // heartbeat renews a lease, begins those of others anew or cuts them down after a jump of the clock, and looks for a
 // job as lookJobs does. The sub-selects see the leases as they were before it. A row whose lease_until is 0 is a
 // tombstone, see bury.
-var heartbeat = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
+var heartbeat, heartbeatQueues = heartbeatOf(""), heartbeatOf(` or exists (
+		select from unnest($8::text[]) as k (kind), unnest($9::text[]) as q (queue), pg_catalog.unnest({Priorities}) as p (priority), lateral (
+			select from executor_job where state < {Claimed} and queue <> '' and queue = q.queue and kind = k.kind and priority = p.priority + {Queued}
+				and due <= (select now + $4 from n) order by due limit 1) j)`)
+
+// heartbeatOf returns the statement of a heartbeat that looks for a job in one more way. heartbeatQueues looks in queues,
+// too.
+func heartbeatOf(look string) string {
+	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	me as materialized (select lease_until < n.now as late from executor_node, n where id = $1 and lease_until > 0),
-	renewed as (update executor_node set lease_until = n.now + $2, lease = $2 from n where id = $1 and lease_until > 0 returning id),
+	renewed as (update executor_node set lease_until = n.now + $2, lease = $2 from n where id = $1 and lease_until > 0 returning drain),
 	renewed_others as (
 		update executor_node set lease_until = n.now + lease from n where id in (
 			select x.id from executor_node x, n, me where x.id <> $1 and x.lease_until > 0 and x.lease > 0
 				and (me.late and x.lease_until < n.now or x.lease_until > n.now + x.lease + 1000000)
 			for update of x skip locked)
 	)
-	select n.now, exists (select from renewed),
+	select n.now, exists (select from renewed), exists (select from renewed where drain),
 		not exists (select from me where late) and exists (select from executor_node where id <> $1 and lease_until < n.now),
 		exists (select from executor_job where state in {Held} and owner = $1 and pending = {PendingCancel}),
 		exists (select from executor_pause),
 		exists (select from executor_parent where late),
 		exists (select from unnest($3::text[], $5::bigint[], $6::bigint[], $7::bigint[]) as k (kind, high, normal, low), pg_catalog.unnest({Priorities}) as p (priority), lateral (
 			select from executor_job where state = {Waiting} and kind = k.kind and priority = p.priority
-				and due <= (select now + $4 from n) and due >= (array[k.high, k.normal, k.low])[{High} - p.priority + 1] order by due limit 1) j)
+				and due <= (select now + $4 from n) and due >= (array[k.high, k.normal, k.low])[{High} - p.priority + 1] order by due limit 1) j)` + look + `
 	from n`)
+}
 
 // Heartbeat renews a lease, frees what dead nodes hold, and looks for a job. As long as no node is dead, no kind is
 // paused, nothing is to be canceled and no child to be told of the end of a parent it is one statement.
 func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 	w store.Watch) (store.HeartbeatResult, error) {
 	p, err := do(ctx, each(s.db), func(q querier) (p pulse, err error) {
-		high, normal, low := s.floors.of(w.Kinds)
+		kinds := w.Kinds
+		if w.Elsewhere {
+			kinds = nil
+		}
+		high, normal, low := s.floors.of(kinds)
+		statement, args := heartbeat, []any{node, lease.Microseconds(), kinds, w.Ahead.Microseconds(), high, normal, low}
+		if len(w.Queues) > 0 {
+			statement, args = heartbeatQueues, append(args, w.Kinds, w.Queues)
+		}
 		var now int64
-		err = q.queryRow(ctx, heartbeat, node, lease.Microseconds(), w.Kinds, w.Ahead.Microseconds(),
-			high, normal, low).Scan(&now, &p.Alive, &p.dead, &p.wanted, &p.paused, &p.late, &p.Due)
+		err = q.queryRow(ctx, statement, args...).Scan(&now, &p.Alive, &p.Draining, &p.dead, &p.wanted, &p.paused, &p.late, &p.Due)
 		p.Now = sqlrow.Time(now)
 		return p, err
 	})

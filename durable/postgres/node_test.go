@@ -117,7 +117,7 @@ func TestHeartbeatUsesIndex(t *testing.T) {
 	store := open(t, dsn(t))
 	later := time.Now().Add(24 * time.Hour).UnixMicro()
 	must(store.DB().Exec(`insert into executor_job (`+sqlrow.Columns+`)
-		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, $1::bigint + i, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, '', '', '', '', 0
+		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, $1::bigint + i, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, '', '', '', '', 0, ''
 		from generate_series(1, 20000) i`, later))
 	must(store.DB().Exec("analyze executor_job"))
 	must(store.Join(t.Context(), "a", time.Hour))

@@ -15,7 +15,7 @@ func TestPruneUsesIndex(t *testing.T) {
 	for _, state := range []durable.State{durable.Succeeded, durable.Dead, durable.Canceled} {
 		store := open(t, dsn(t))
 		must(store.DB().Exec(`insert into executor_job (`+sqlrow.Columns+`)
-			select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, 0, 0, 0, $1::smallint, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, $2::bigint - i * 1000, false, '', '', '', '', 0
+			select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, 0, 0, 0, $1::smallint, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, $2::bigint - i * 1000, false, '', '', '', '', 0, ''
 			from generate_series(1, 20000) i`, int64(state), time.Now().UnixMicro()))
 		must(store.DB().Exec("analyze executor_job"))
 		rows := must(store.DB().Query("explain (analyze, timing off) "+postgres.PruneJobs(state), time.Hour.Microseconds(), 5000))

@@ -35,7 +35,7 @@ func TestStoreFindsNothingForImpossibleText(t *testing.T) {
 func TestListOfPrefixUsesIndex(t *testing.T) {
 	store := open(t, dsn(t))
 	must(store.DB().Exec(`insert into executor_job (` + sqlrow.Columns + `)
-		select gen_random_uuid(), 'key/' || i % 1000 || '/' || i, 'k', '', 0, 'once', '', 0, 0, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, '', '', '', '', 0
+		select gen_random_uuid(), 'key/' || i % 1000 || '/' || i, 'k', '', 0, 'once', '', 0, 0, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, '', '', '', '', 0, ''
 		from generate_series(1, 20000) i`))
 	must(store.DB().Exec("analyze executor_job"))
 	for prefix, index := range map[string]string{"key/7/": "executor_job_key", "nothing": "executor_job_key", "key/": "executor_job_pkey"} {

@@ -27,7 +27,8 @@ var migrations = []string{create}
 // of pages finds nothing any more when these have been used again.
 var create = `
 	-- A row that can't be read is not accepted: one would stop the claims of all. tags are in executor_tag as well; part
-	-- is the partition, which is in line if lined is the epoch, and family says whether it has parents and children.
+	-- is the partition, which is in line if lined is the epoch, and family says whether it has parents and children. Of a job in
+	-- a queue the priority is {Queued} more.
 	create table executor_job (
 		id uuid primary key,
 		key text collate "C",
@@ -60,15 +61,17 @@ var create = `
 		part text collate "C" not null default '',
 		lined bigint not null default -1,
 		family smallint not null default 0,
+		queue text collate "C" not null default '',
 		constraint executor_job_sound check ` + sqlrow.Sound + `
 	) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
 	create unique index executor_job_key on executor_job (key) where key is not null;
 	create index executor_job_due on executor_job (kind, priority, due) where state = {Waiting};
 	create index executor_job_owner on executor_job (owner, kind) where state in {Held};
 	create index executor_job_over on executor_job (state, updated) where state in {Over};
-	-- The conditions of these two are not those of executor_job_due, which a planner without statistics would use.
+	-- The conditions of these three are not those of executor_job_due, which a planner without statistics would use.
 	create index executor_job_part on executor_job (kind, part, priority, due) where state < {Claimed} and part <> '';
 	create index executor_job_new on executor_job (kind) where state < {Claimed} and part <> '' and lined <> epoch;
+	create index executor_job_queue on executor_job (queue, kind, priority, due) where state < {Claimed} and queue <> '';
 
 	-- Nodes, with the length of their leases, to begin them anew after a jump of the clock.
 	create table executor_node (
@@ -76,7 +79,8 @@ var create = `
 		lease_until bigint not null,
 		lease bigint not null default 0,
 		joined bigint not null default 0,
-		info text not null default ''
+		info text not null default '',
+		drain boolean not null default false
 	);
 
 	-- Which runs have begun.

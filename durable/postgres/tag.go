@@ -34,7 +34,7 @@ type tagging struct{ array, name, column, returned, rows string }
 
 var (
 	untagged = tagging{column: "''"}
-	tagged   = tagging{", $21::text[]", ", tags", "tags", ", tags", `tagged as (
+	tagged   = tagging{", $22::text[]", ", tags", "tags", ", tags", `tagged as (
 		insert into executor_tag (tag, job) select t.tag, ins.id from ins, ` + splitTags + ` where ins.tags <> '' order by t.tag, ins.id
 	), `}
 )

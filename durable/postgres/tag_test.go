@@ -72,7 +72,7 @@ func TestListOfFewUsesIndex(t *testing.T) {
 	store := open(t, dsn(t))
 	must(store.DB().Exec(`insert into executor_job (` + sqlrow.Columns + `)
 		select gen_random_uuid(), null, 'k' || i % 2, '', 0, 'once', '', 0, 1000000::bigint * i, 0, 0, case when i % 1000 = 0 then 4 else 0 end, 0, 0, '', 0, 1, 0, 0, 0, '', null, i, i, false, '', '',
-			case when i % 2 = 0 then 'half' || case when i % 5000 = 0 then E'\nrare' else '' end else '' end, '', 0
+			case when i % 2 = 0 then 'half' || case when i % 5000 = 0 then E'\nrare' else '' end else '' end, '', 0, ''
 		from generate_series(1, 20000) i`))
 	must(store.DB().Exec("insert into executor_tag select t.tag, id from executor_job, unnest(string_to_array(tags, E'\n')) t (tag) where tags <> ''"))
 	must(store.DB().Exec("analyze executor_job, executor_tag"))

@@ -24,18 +24,21 @@ import (
 
 // ClaimLimited is Claim, and keeps the limits of kinds.
 func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
-	return do(ctx, s.writer, func(q *querier) (store.ClaimResult, error) {
-		l := limitedClaim{querier: q, r: r, c: store.ClaimResult{Now: now()}}
-		err := l.claim()
-		return l.c, err
-	})
+	return do(ctx, s.writer, func(q *querier) (store.ClaimResult, error) { return q.claimLimited("", r) })
+}
+
+func (q *querier) claimLimited(queue string, r store.ClaimRequest) (store.ClaimResult, error) {
+	l := limitedClaim{querier: q, queue: queue, r: r, c: store.ClaimResult{Now: now()}}
+	err := l.claim()
+	return l.c, err
 }
 
 // A limitedClaim is a claim of kinds with limits.
 type limitedClaim struct {
 	*querier
-	r store.ClaimRequest
-	c store.ClaimResult
+	queue string
+	r     store.ClaimRequest
+	c     store.ClaimResult
 }
 
 // A limitedKind is a kind in a claim.
@@ -104,6 +107,10 @@ func (l *limitedClaim) kind(k store.KindLimit) (limitedKind, error) {
 		of.full = transition.Bucket(k.Rate, sqlrow.Time(filled), l.c.Now, l.r.Ahead)
 	}
 	if k.PerPartition == 0 {
+		return of, nil
+	}
+	if l.queue != "" {
+		of.PerPartition = 0
 		return of, nil
 	}
 	of.held, of.taken = make(map[string]int), make(map[string]int)
@@ -193,6 +200,10 @@ var (
 	nearJobs = sqlrow.SQL(`select rowid, due from executor_job
 		where state = {Waiting} and kind = ? and priority = ? and due <= ? order by due limit ?`)
 
+	// nearQueued is nearJobs in a queue.
+	nearQueued = sqlrow.SQL(`select rowid, due from executor_job
+		where state < {Claimed} and queue <> '' and queue = ? and kind = ? and priority = ? and due <= ? order by due limit ?`)
+
 	// nearLoose reads the index once, past jobs that are in a partition.
 	nearLoose = sqlrow.SQL(`select id, due from (select rowid as id, due, part from executor_job
 		where state = {Waiting} and kind = ? and priority = ? and due <= ? order by due limit ?) where part = '' limit ?`)
@@ -274,6 +285,10 @@ func (l *limitedClaim) near(k *limitedKind, p durable.Priority, room int) (near 
 			near = append(near, j)
 			return err
 		}
+	}
+	if l.queue != "" {
+		err = l.each(nearQueued, []any{l.queue, k.Kind, sqlrow.Priority(p, l.queue), until, room}, add("", 0, 0))
+		return near, nil, err
 	}
 	if k.PerPartition == 0 {
 		err = l.each(nearJobs, []any{k.Kind, int64(p), until, room}, add("", 0, 0))

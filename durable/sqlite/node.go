@@ -44,16 +44,25 @@ var (
 	selectOrphans  = sqlrow.SQL(selectJob + "where state in {Held} and owner not in (select id from executor_node)")
 )
 
-// dueJob reads the index once.
+// dueJob reads the index once. dueQueued is dueJob in a queue.
+var dueQueued = sqlrow.SQL("select exists (select 1 from executor_job where state < {Claimed} and queue <> '' and queue = ? and kind = ? and priority = ? and due <= ?)")
+
 var dueJob = sqlrow.SQL("select exists (select 1 from executor_job where state = {Waiting} and kind = ? and priority = ? and due <= ?)")
 
 // due reports whether a job that w asks for is there.
 func (q *querier) due(w store.Watch, now time.Time) (bool, error) {
 	for p := durable.High; p >= durable.Low; p-- {
 		for _, kind := range w.Kinds {
-			found := false
-			if err := q.row(dueJob, []any{kind, int64(p), micros(now.Add(w.Ahead))}, &found); err != nil || found {
-				return found, err
+			found, until := false, micros(now.Add(w.Ahead))
+			if !w.Elsewhere {
+				if err := q.row(dueJob, []any{kind, int64(p), until}, &found); err != nil || found {
+					return found, err
+				}
+			}
+			for _, queue := range w.Queues {
+				if err := q.row(dueQueued, []any{queue, kind, sqlrow.Priority(p, queue), until}, &found); err != nil || found {
+					return found, err
+				}
 			}
 		}
 	}
@@ -72,7 +81,11 @@ func (q *querier) beat(node string, lease time.Duration) (store.HeartbeatResult,
 	if err != nil {
 		return p, err
 	}
-	p.Alive = n > 0
+	if p.Alive = n > 0; p.Alive {
+		if err := q.row("select drain from executor_node where id = ?", []any{node}, &p.Draining); err != nil {
+			return p, err
+		}
+	}
 	removed, err := q.exec("delete from executor_node where id <> ? and lease_until < ?", node, micros(p.Now))
 	if err != nil {
 		return p, err
@@ -163,12 +176,19 @@ var claimJobs = sqlrow.SQL(`update executor_job
 	where rowid in (select rowid from executor_job where state = {Waiting} and kind = ?4 and priority = ?5 and due <= ?6 order by due limit ?7)
 	returning ` + sqlrow.Claimed)
 
+// claimQueued claims jobs of one kind and priority in a queue.
+var claimQueued = sqlrow.SQL(`update executor_job
+	set state = case when due <= ?1 then {Granted} else {Claimed} end, owner = ?2, epoch = min(epoch + 1, {Most}), updated = ?3
+	where rowid in (select rowid from executor_job
+		where state < {Claimed} and queue <> '' and queue = ?8 and kind = ?4 and priority = ?5 and due <= ?6 order by due limit ?7)
+	returning ` + sqlrow.Claimed)
+
 // Claim makes waiting jobs those of a node. It reads the index once for each priority of each kind.
 func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
-	return do(ctx, s.writer, func(q *querier) (store.ClaimResult, error) { return q.claim(r) })
+	return do(ctx, s.writer, func(q *querier) (store.ClaimResult, error) { return q.claim("", r) })
 }
 
-func (q *querier) claim(r store.ClaimRequest) (store.ClaimResult, error) {
+func (q *querier) claim(queue string, r store.ClaimRequest) (store.ClaimResult, error) {
 	r.Kinds = slices.Clone(r.Kinds)
 	c := store.ClaimResult{Now: now()}
 	alive, err := q.alive(r.Node)
@@ -193,7 +213,11 @@ func (q *querier) claim(r store.ClaimRequest) (store.ClaimResult, error) {
 				continue
 			}
 			before := len(c.Jobs)
-			rows, err := q.query(claimJobs, lead, r.Node, micros(c.Now), k.Kind, int64(p), ahead, limit)
+			statement, args := claimJobs, []any{lead, r.Node, micros(c.Now), k.Kind, sqlrow.Priority(p, queue), ahead, limit}
+			if queue != "" {
+				statement, args = claimQueued, append(args, queue)
+			}
+			rows, err := q.query(statement, args...)
 			err = sqlrow.ScanClaimed(rows, err, func(j *durable.Job) {
 				sqlrow.Complete(j, &r, c.Now)
 				c.Jobs = append(c.Jobs, *j)

@@ -101,6 +101,15 @@ func usesIndex(t *testing.T, way, statement string, args ...any) {
 	}
 }
 
+// A claim of a queue, and a heartbeat, read what is in that queue by its index.
+func TestClaimQueueUsesIndex(t *testing.T) {
+	const index = "executor_job_queue (queue=? AND kind=? AND priority=? AND due<?)"
+	usesIndex(t, index, claimQueued, 1, "a", 1, "k", 10, 1, 1, "q")
+	usesIndex(t, index, nearQueued, "q", "k", 10, 1, 1)
+	usesIndex(t, index, dueQueued, "q", "k", 10, 1)
+	usesIndex(t, "SCAN executor_job USING INDEX executor_job_queue", sqlrow.CountQueues)
+}
+
 // A claim with limits reads what it may claim of each partition, and the partitions that come first, by their indexes;
 // and it finds what is to be put in line by another.
 func TestClaimLimitedUsesIndexes(t *testing.T) {

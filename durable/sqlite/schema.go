@@ -22,7 +22,8 @@ var migrations = []string{create}
 // that writes builds two temporary trees.
 var create = `
 	-- A row that can't be read is not accepted: one would stop the claims of all. tags are in executor_tag as well; part
-	-- is the partition, which is in line if lined is the epoch, and family says whether it has parents and children.
+	-- is the partition, which is in line if lined is the epoch, and family says whether it has parents and children. Of a job in
+	-- a queue the priority is {Queued} more.
 	create table executor_job (
 		id blob primary key not null check (length(id) = 16),
 		key text unique,
@@ -55,14 +56,16 @@ var create = `
 		part text not null default '',
 		lined integer not null default -1,
 		family integer not null default 0,
+		queue text not null default '',
 		check ` + sqlrow.Sound + `
 	) strict;
 	create index executor_job_due on executor_job (kind, priority, due) where state = {Waiting};
 	create index executor_job_owner on executor_job (owner, kind) where state in {Held};
 	create index executor_job_over on executor_job (state, updated) where state >= {Succeeded} and state <= {Canceled};
-	-- The conditions of these two are not those of executor_job_due, which a planner without statistics would use.
+	-- The conditions of these three are not those of executor_job_due, which a planner without statistics would use.
 	create index executor_job_part on executor_job (kind, part, priority, due) where state < {Claimed} and part <> '';
 	create index executor_job_new on executor_job (kind) where state < {Claimed} and part <> '' and lined <> epoch;
+	create index executor_job_queue on executor_job (queue, kind, priority, due) where state < {Claimed} and queue <> '';
 
 	-- Nodes, with the length of their leases, to begin them anew after a jump of the clock.
 	create table executor_node (
@@ -70,7 +73,8 @@ var create = `
 		lease_until integer not null,
 		lease integer not null default 0,
 		joined integer not null default 0,
-		info text not null default ''
+		info text not null default '',
+		drain integer not null default 0
 	);
 
 	-- Which runs have begun.

@@ -15,6 +15,7 @@ import (
 // for 100,000: an index more would be one to write to for each run.
 type Filter struct {
 	Kind   string   // "" for all
+	Queue  string   // see durable.Queue; "" for all
 	Prefix string   // of the key
 	States []State  // none for all
 	Tags   []string // the job has all of these
@@ -41,7 +42,8 @@ func (r TimeRange) Has(t time.Time) bool {
 
 // Matches reports whether the filter selects a job, on whatever page that is.
 func (f *Filter) Matches(j *Job) bool {
-	return (f.Kind == "" || j.Kind == f.Kind) && strings.HasPrefix(j.Key, f.Prefix) &&
+	return (f.Kind == "" || j.Kind == f.Kind) && (f.Queue == "" || j.Queue == f.Queue) &&
+		strings.HasPrefix(j.Key, f.Prefix) &&
 		(len(f.States) == 0 || slices.Contains(f.States, j.State)) && j.hasTags(f.Tags) &&
 		strings.Contains(j.Error, f.Error) &&
 		f.Due.Has(j.Due) && f.Created.Has(j.Created) && f.Updated.Has(j.Updated)

@@ -107,6 +107,7 @@ type Job struct {
 	Tags []string `json:"tags,omitempty"`
 
 	Partition string `json:"partition,omitempty"` // see durable.Partition; "" for none
+	Queue     string `json:"queue,omitempty"`     // see durable.Queue; "" for the default queue
 
 	Schedule string `json:"schedule"`         // once, rate 1m0s, delay 5s, cron 30 2 * * *, trigger name
 	Missed   string `json:"missed,omitempty"` // coalesce, skip 1m0s, skip overlap, catchup 10

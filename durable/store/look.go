@@ -9,6 +9,7 @@ type NodeDetails struct {
 	Version string   `json:"version,omitempty"` // of the program's main module, as "v1.2.3" or "(devel)"
 	Kinds   []string `json:"kinds,omitempty"`   // that it has handlers for, in order; the first 200
 	Workers int      `json:"workers,omitempty"` // the Core of its pool
+	Queues  []string `json:"queues,omitempty"`  // that it serves, "" for the default queue; none for that alone
 }
 
 // NodeInfo is a node as the store knows it. All times are on the store's clock.
@@ -20,6 +21,8 @@ type NodeInfo struct {
 	Beat   time.Time     `json:"beat"`            // when its lease was renewed last
 	Lease  time.Duration `json:"lease"`           // how long that lasts
 	Jobs   int           `json:"jobs"`            // that it holds
+	// Draining reports that somebody has asked it to drain, see durable.Jobs.DrainNode.
+	Draining bool `json:"draining,omitempty"`
 }
 
 // RunProgress is how far a run has come, by its last call of Progress.

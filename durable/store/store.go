@@ -146,6 +146,8 @@ type Full interface {
 	Steps
 	Limiter
 	Graph
+	Queues
+	Drains
 
 	// Close closes the store.
 	Close() error
@@ -161,6 +163,8 @@ type Parts struct {
 	Steps    Steps
 	Limiter  Limiter
 	Graph    Graph
+	Queues   Queues
+	Drains   Drains
 	Tx       TxStore
 	Listener Listener
 }
@@ -176,6 +180,8 @@ func PartsOf(s Store) Parts {
 	p.Steps, _ = s.(Steps)
 	p.Limiter, _ = s.(Limiter)
 	p.Graph, _ = s.(Graph)
+	p.Queues, _ = s.(Queues)
+	p.Drains, _ = s.(Drains)
 	p.Tx, _ = s.(TxStore)
 	p.Listener, _ = s.(Listener)
 	return p
@@ -226,8 +232,10 @@ type NewJob struct {
 	Priority Priority
 	// Partition is part of which of the jobs of its kind it is, see KindLimit.PerPartition; "" for none.
 	Partition string
-	Schedule  string
-	Missed    string
+	// Queue is which nodes may claim it, see Queues; "" for those that serve the default queue.
+	Queue    string
+	Schedule string
+	Missed   string
 	// Due is when the job is to run first. If it is zero, the job is due Delay from now.
 	Due      time.Time
 	Delay    time.Duration
@@ -274,10 +282,13 @@ type InsertResult struct {
 }
 
 // A Watch is what a heartbeat looks for: a job of one of the kinds that waits and is due within Ahead, so that a Claim
-// would find it. The zero Watch finds nothing.
+// or ClaimQueue of one of the Queues, would find it. The zero Watch finds nothing.
 type Watch struct {
 	Kinds []string
 	Ahead time.Duration
+	// Queues are those that the node serves, without the default queue, which Elsewhere leaves out.
+	Queues    []string
+	Elsewhere bool
 }
 
 // A HeartbeatResult is the answer to a heartbeat.
@@ -289,6 +300,7 @@ type HeartbeatResult struct {
 	Freed    int      // jobs of dead nodes that this heartbeat has freed
 	Dead     []ID     // those of them that are dead now
 	Paused   []string // the kinds that are paused
+	Draining bool     // the node is to drain, see Drains
 	Due      bool     // a job that the Watch asks for is there; those just freed may not count
 }
 

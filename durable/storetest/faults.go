@@ -235,6 +235,15 @@ func (b *bench) claiming(global int) told {
 	})
 }
 
+// claimingQueue returns the call that claims the jobs of a queue.
+func (b *bench) claimingQueue(global int, rate durablestore.Rate) told {
+	jobs := these(3, func(i int, j *durablestore.NewJob) { j.Queue = "q" })
+	return b.claimingBy(jobs, func(r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
+		r.Kinds[0].Global, r.Kinds[0].Rate = global, rate
+		return b.store.ClaimQueue(b.Context(), "q", r)
+	})
+}
+
 func (b *bench) claimingBy(jobs []durablestore.NewJob, claim func(durablestore.ClaimRequest) (durablestore.ClaimResult, error)) told {
 	node := b.node(fresh("node"))
 	must(b.store.Insert(b.Context(), jobs, durablestore.Placement{}))
@@ -436,6 +445,33 @@ var calls = []faultCall{
 		must(b.store.Insert(b.Context(), old, durablestore.Placement{}))
 		b.change(old[0].ID, durablestore.OpCancel, durablestore.Applied)
 		return b.inserting(these(1, func(i int, j *durablestore.NewJob) { j.Key, j.ReuseKey = key, true }), durablestore.Placement{})
+	}},
+	{"Insert in a queue", func(b *faulted) told {
+		return b.inserting(these(2, func(i int, j *durablestore.NewJob) { j.Queue = "q" }), durablestore.Placement{})
+	}},
+	{"ClaimQueue", func(b *faulted) told { return b.claimingQueue(0, durablestore.Rate{}) }},
+	{"ClaimQueue with limits", func(b *faulted) told {
+		return b.claimingQueue(100, durablestore.Rate{Every: time.Microsecond, Burst: 1000})
+	}},
+	{"QueueCounts", reading(func(b *faulted, _ string, _ durablestore.Job) func() ([]durablestore.QueueCount, error) {
+		queue := fresh("q")
+		b.add(time.Hour, toQueue(queue))
+		return func() ([]durablestore.QueueCount, error) {
+			all, err := b.store.QueueCounts(b.Context())
+			return slices.DeleteFunc(all, func(c durablestore.QueueCount) bool { return c.Queue != queue }), err
+		}
+	})},
+	{"DrainNode", func(b *faulted) told {
+		name := b.node(fresh("node"))
+		return told{
+			call: func() (any, error) { return answer(b.store.DrainNode(b.Context(), name, true)) },
+			wrong: func(a any) string {
+				if !a.(bool) || !b.beat(name, lease).Draining {
+					return "the node is to drain"
+				}
+				return ""
+			},
+		}
 	}},
 	{"Join", func(b *faulted) told {
 		name := fresh("node")

@@ -146,3 +146,25 @@ func (p partial) Nodes(ctx context.Context) ([]store.NodeInfo, error) { return p
 func (p partial) Progress(ctx context.Context, ids []store.ID) ([]store.RunProgress, error) {
 	return p.reports().Progress(ctx, ids)
 }
+
+func (p partial) queues() store.Queues {
+	if p.parts.Queues == nil {
+		panic(lacking("store.Queues"))
+	}
+	return p.parts.Queues
+}
+
+func (p partial) ClaimQueue(ctx context.Context, queue string, r store.ClaimRequest) (store.ClaimResult, error) {
+	return p.queues().ClaimQueue(ctx, queue, r)
+}
+
+func (p partial) QueueCounts(ctx context.Context) ([]store.QueueCount, error) {
+	return p.queues().QueueCounts(ctx)
+}
+
+func (p partial) DrainNode(ctx context.Context, node string, drain bool) (bool, error) {
+	if p.parts.Drains == nil {
+		panic(lacking("store.Drains"))
+	}
+	return p.parts.Drains.DrainNode(ctx, node, drain)
+}

@@ -84,6 +84,14 @@ var tests = []struct {
 	{"ClaimObeysPartitionAndOtherLimits", partitionWithOthers},
 	{"ClaimsTogetherObeyPartitionLimits", partitionTogether},
 
+	{"ClaimOfAQueueTakesWhatIsInIt", claimQueue},
+	{"ClaimOfAQueueTakesTheMoreUrgentFirst", claimQueueOrder},
+	{"QueueOutlastsRuns", queueStays},
+	{"QueueOfAJobChanges", queueMoves},
+	{"ClaimOfAQueueObeysLimits", queueLimits},
+	{"QueuesAreThoseThatJobsWaitIn", queueCounts},
+	{"BeatLooksInQueues", beatLooksInQueues},
+
 	{"ConfirmCountsNoAttempt", confirmRuns},
 	{"BeginCountsOneAttempt", beginCounts},
 	{"BeginWithOldEpochCountsNothing", beginOldEpoch},
@@ -188,6 +196,7 @@ var tests = []struct {
 	{"CountsHaveEachJobOnce", countsAll},
 	{"PausedKindsAreThoseThatArePaused", pausedKinds},
 	{"ActsAreKeptInOrder", acts},
+	{"NodeDrainsUntilItDoesNot", drainNode},
 	{"NodesAreThoseThatAreAlive", nodesAlive},
 	{"ProgressIsThatOfTheRunInProgress", progressOfRuns},
 	{"ProgressOfManyIsOneReport", progressOfMany},

@@ -4,6 +4,7 @@ package model
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -149,7 +150,9 @@ func (m *model) newJob() durable.NewJob {
 		Priority: pick(m, durable.Low, durable.Normal, durable.High), Schedule: pick(m, "once", "rate 1h0m0s", "delay 2h0m0s"), Missed: pick(m, "", "skip 1m0s"),
 		Attempts: 1 + m.IntN(3), Timeout: pick(m, 0, time.Minute), ReuseKey: m.IntN(3) == 0,
 	}
-	j.Partition = pick(m, "", "p", "q", "r")
+	if j.Queue = pick(m, "", "", "", "q"); j.Queue == "" {
+		j.Partition = pick(m, "", "p", "q", "r")
+	}
 	if m.IntN(3) == 0 {
 		j.Meta = map[string]string{"by": pick(m, "me", "you")}
 	}
@@ -301,9 +304,15 @@ func (m *model) call() {
 			}
 			r.Kinds = append(r.Kinds, limit)
 		}
-		m.compare(fmt.Sprintf("claim %+v", r), func(s durable.Store) (any, error) {
+		queue := pick(m, "", "", "", "q")
+		m.compare(fmt.Sprintf("claim of queue %q %+v", queue, r), func(s durable.Store) (any, error) {
 			claim := s.Claim
-			if limited {
+			switch {
+			case queue != "":
+				claim = func(ctx context.Context, r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
+					return s.ClaimQueue(ctx, queue, r)
+				}
+			case limited:
 				claim = s.ClaimLimited
 			}
 			c, err := claim(ctx, r)

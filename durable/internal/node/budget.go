@@ -50,7 +50,7 @@ func (n *Node) open() bool {
 
 // takesLocked reports whether the node takes jobs now. It takes none before what it may hold unknowingly is released.
 func (n *Node) takesLocked() bool {
-	return !n.mu.fenced && !n.mu.draining && !n.mu.stalled && n.mu.solo == nil && n.mu.releasesDue == 0
+	return !n.mu.fenced && !n.mu.draining && !n.mu.resting && !n.mu.stalled && n.mu.solo == nil && n.mu.releasesDue == 0
 }
 
 // freeLocked returns for how many jobs there is room: such as are due now, or such as are due later. It may be

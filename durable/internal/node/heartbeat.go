@@ -64,6 +64,7 @@ func (n *Node) heartbeatLoop(ctx context.Context) {
 			continue
 		}
 		n.hearPaused(asked.At, pulse.Paused)
+		n.hearDraining(pulse.Draining)
 		n.mu.Lock()
 		n.mu.alone = pulse.Alone
 		n.mu.Unlock()
@@ -114,6 +115,14 @@ func (n *Node) watch() (w store.Watch, far bool) {
 	}
 	for _, k := range req.Kinds {
 		w.Kinds = append(w.Kinds, k.Kind)
+	}
+	w.Elsewhere = true
+	for _, queue := range n.cfg.Queues {
+		if queue == "" {
+			w.Elsewhere = false
+		} else {
+			w.Queues = append(w.Queues, queue)
+		}
 	}
 	return w, far
 }

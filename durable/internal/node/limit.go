@@ -14,16 +14,21 @@ func (k *Kind) limit() store.KindLimit {
 	return store.KindLimit{Kind: k.Name, Global: k.Global, Rate: k.Rate, PerPartition: k.PerPartition}
 }
 
-// claimJobs claims by the method that the limits of the kinds ask for. Only poll calls it.
-func (n *Node) claimJobs(ctx context.Context, r store.ClaimRequest) (c store.ClaimResult, err error) {
+// claimJobs claims by the method that the queue, and the limits of the kinds, ask for. Only poll calls it.
+func (n *Node) claimJobs(ctx context.Context, queue string, r store.ClaimRequest) (c store.ClaimResult, err error) {
 	limited := false
 	for _, k := range r.Kinds {
 		limited = limited || k.Limited()
 	}
-	if !limited {
+	switch {
+	case queue != "":
+		c, err = n.cfg.Parts.Queues.ClaimQueue(ctx, queue, r)
+	case limited:
+		c, err = n.cfg.Parts.Limiter.ClaimLimited(ctx, r)
+	default:
 		return n.cfg.Store.Claim(ctx, r)
 	}
-	if c, err = n.cfg.Parts.Limiter.ClaimLimited(ctx, r); err == nil && !c.Next.IsZero() {
+	if err == nil && !c.Next.IsZero() {
 		n.tokens.Reset(max(n.clock.Until(c.Next), busyPause))
 	}
 	return c, err

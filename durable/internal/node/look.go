@@ -41,7 +41,7 @@ func (n *Node) Status() (info store.NodeInfo, left time.Duration, phases [4]int,
 	left = n.leaseLeft()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	info.Name, info.Joined, info.Jobs = n.mu.name, n.mu.joined, len(n.mu.held)
+	info.Name, info.Joined, info.Jobs, info.Draining = n.mu.name, n.mu.joined, len(n.mu.held), n.mu.resting
 	for s := claimed; s < gone; s++ {
 		phases[s.phase()] += n.mu.inState[s]
 	}

@@ -77,6 +77,7 @@ type Node struct {
 		fenced   bool // the lease may be over
 		alone    bool // as the last heartbeat has it; see fence
 		draining bool
+		resting  bool          // it is to drain, though Run goes on; see queue.go
 		empty    chan struct{} // closed when draining and held is empty
 		load
 		solitude
@@ -106,6 +107,7 @@ type Config struct {
 	Keep               store.Retention
 	History, Output    int
 	Triggers           map[string]executor.Trigger
+	Queues             []string // that the node serves, each once; "" is the default queue
 
 	Log   func() *slog.Logger
 	Kind  func(name string) *Kind // what the program handles under that name, or nil
@@ -202,6 +204,9 @@ func (n *Node) join(ctx context.Context) bool {
 		asked, now := n.clock.Ask(), time.Time{}
 		if err == nil {
 			now, err = n.cfg.Store.Join(opCtx, name, n.cfg.Lease)
+		}
+		if err == nil {
+			err = n.restAgain(opCtx, name)
 		}
 		cancel()
 		if outage.over(err) {

@@ -24,7 +24,7 @@ func (n *Node) Insert(jobs []store.NewJob, insert func(store.Placement) ([]store
 // them, since the node does not hold them yet.
 func (n *Node) beginInsert(jobs []store.NewJob) store.Placement {
 	for i := range jobs {
-		if k := n.cfg.Kind(jobs[i].Kind); k == nil || k.bounded() {
+		if k := n.cfg.Kind(jobs[i].Kind); k == nil || k.bounded() || !slices.Contains(n.cfg.Queues, jobs[i].Queue) {
 			return store.Placement{}
 		}
 	}
@@ -96,7 +96,7 @@ func (n *Node) holdLocked(name string, jobs []store.Job) []*run {
 	runs := make([]*run, 0, len(jobs))
 	now := n.clock.Now()
 	for i := range jobs {
-		if n.mu.name != name || n.mu.fenced || n.mu.draining {
+		if n.mu.name != name || n.mu.fenced || n.mu.draining || n.mu.resting {
 			n.mu.releasesDue++
 			break
 		}

@@ -72,43 +72,53 @@ func (n *Node) poll(ctx context.Context, claim bool) (called bool, err error) {
 	if called, err = n.release(ctx); err != nil || !claim {
 		return called, err
 	}
-	for later := false; ; later = true {
-		req, ok := n.request(later)
-		if !ok {
-			return called, nil
+	more := false
+	for later, queues := false, n.queues(); len(queues) > 0; later = true {
+		var rest []string // of which there may be more that is not due yet
+		for _, queue := range queues {
+			req, ok := n.request(later)
+			if !ok {
+				return called, nil
+			}
+			again := false
+			if again, more, err = n.claim(ctx, queue, req, more); err != nil {
+				return true, err
+			}
+			if called = true; again {
+				rest = append(rest, queue)
+			}
 		}
-		again, err := n.claim(ctx, req)
-		if err != nil || !again {
-			return true, err
-		}
-		called = true
+		queues = rest
 	}
+	return called, nil
 }
 
-// claim claims, and reports whether there may be more that is not due yet.
-func (n *Node) claim(ctx context.Context, req store.ClaimRequest) (again bool, err error) {
+// claim claims of a queue. It reports whether there may be more that is not due yet, and more that is; the latter also
+// if a claim of another queue has said so.
+func (n *Node) claim(ctx context.Context, queue string, req store.ClaimRequest, others bool) (again, more bool, err error) {
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
 	asked := n.clock.Ask()
-	claims, err := n.claimJobs(opCtx, req)
+	claims, err := n.claimJobs(opCtx, queue, req)
 	if err != nil {
 		n.mu.Lock()
 		n.loseAnswerLocked()
 		n.mu.Unlock()
-		return false, err
+		return false, false, err
 	}
 	n.heard(asked, claims.Now)
 	if claims.Busy {
 		time.AfterFunc(busyPause, n.Wake)
 	}
 	again = claims.More && slices.ContainsFunc(claims.Jobs, func(j store.Job) bool { return j.State == store.Claimed })
+	more = others || claims.More && !again
 	n.mu.Lock()
-	n.claimedLocked(claims.More && !again)
+	n.claimedLocked(more)
 	n.mu.payloads.learn(claims.Jobs)
 	n.mu.Unlock()
 	n.gained.Add(int64(len(claims.Jobs)))
 	n.hold(req.Node, claims.Jobs)
-	return again, nil
+	return again, more, nil
 }
 
 // request returns what to claim: jobs that are due now, or jobs that are due later. It reports false if there is no

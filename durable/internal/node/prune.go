@@ -10,11 +10,11 @@ import (
 const pruneMore = 1000
 
 // pruneLoop removes what has been kept for long enough, once a minute at a random second, and warns of jobs that no
-// program here handles. While there is much to remove it goes on, piece by piece: otherwise more might be added than
+// program here handles, and of queues that no node serves. While there is much to remove it goes on, piece by piece: otherwise more might be added than
 // removed.
 func (n *Node) pruneLoop(ctx context.Context) {
 	outage := n.outage("prune")
-	warned := make(map[string]bool)
+	warned, unserved := make(map[string]bool), make(map[string]bool)
 	removed := 0
 	for {
 		pause := 45*time.Second + rand.N(30*time.Second)
@@ -29,6 +29,9 @@ func (n *Node) pruneLoop(ctx context.Context) {
 		removed, err = n.cfg.Store.Prune(opCtx, n.cfg.Keep)
 		if err == nil {
 			err = n.warnUnknown(opCtx, warned)
+		}
+		if err == nil {
+			err = n.warnUnserved(opCtx, unserved)
 		}
 		cancel()
 		if ctx.Err() == nil {

@@ -111,7 +111,8 @@ func (p *reporter) look() (name string, running map[*run]*store.RunProgress) {
 func (n *Node) details() store.NodeDetails {
 	kinds := n.cfg.Kinds()
 	kinds = slices.Clip(kinds[:min(len(kinds), maxKinds)])
-	return store.NodeDetails{Host: n.host, PID: os.Getpid(), Version: version(), Kinds: kinds, Workers: n.workers()}
+	return store.NodeDetails{Host: n.host, PID: os.Getpid(), Version: version(), Kinds: kinds, Workers: n.workers(),
+		Queues: n.reportedQueues()}
 }
 
 // version returns that of the program's main module, "" if there is none.

@@ -55,6 +55,9 @@ func (q *Query) AddFilter(f *durable.Filter, contains string) {
 	if f.Kind != "" {
 		q.Add("kind = ?", f.Kind)
 	}
+	if f.Queue != "" {
+		q.Add("queue = ?", f.Queue)
+	}
 	if len(f.States) > 0 {
 		q.Add(States(f.States))
 	}

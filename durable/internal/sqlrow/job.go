@@ -33,7 +33,7 @@ func newReader(names []string) *reader {
 		"next_due": &r.next, "state": &r.state, "pending": &r.pending, "epoch": &j.Epoch, "owner": &j.Owner,
 		"attempt": &r.attempt, "attempts": &r.attempts, "timeout": &r.timeout, "runs": &j.Runs, "lost": &r.lost,
 		"error": &j.Error, "result": &j.Result, "created": &r.created, "updated": &r.updated, "suspect": &j.Suspect,
-		"meta": &r.meta, "label": &j.Label, "tags": &r.tags, "part": &j.Partition, "family": &r.family,
+		"meta": &r.meta, "label": &j.Label, "tags": &r.tags, "part": &j.Partition, "queue": &j.Queue, "family": &r.family,
 	}
 	for _, name := range names {
 		r.dest = append(r.dest, by[name])
@@ -57,6 +57,9 @@ func (r *reader) scan(s Scanner) error {
 		j.Meta = nil // of a row that was changed by hand; the job runs without it
 	}
 	j.Tags = ParseTags(r.tags)
+	if j.Queue != "" {
+		r.priority -= queued
+	}
 	j.Priority, j.State, j.Pending = durable.Priority(r.priority), durable.State(r.state), durable.Pending(r.pending)
 	j.Attempt, j.Attempts, j.Lost = int(r.attempt), int(r.attempts), int(r.lost)
 	j.Anchor, j.Due, j.Occurrence, j.NextDue = Time(r.anchor), Time(r.due), Time(r.occurrence), Time(r.next)

@@ -25,14 +25,14 @@ func Details(d *durable.NodeDetails) string {
 }
 
 // NodeColumns are what ScanNodes reads of executor_node.
-var NodeColumns = SQL(`id, lease_until, lease, joined, info,
+var NodeColumns = SQL(`id, lease_until, lease, joined, info, drain,
 	(select count(*) from executor_job where state in {Held} and owner = executor_node.id)`)
 
 // ScanNodes reads and closes rows of nodes. Details that can't be read are none.
 var ScanNodes = all(func(row Scanner) (n durable.NodeInfo, err error) {
 	var until, lease, joined int64
 	var info string
-	if err = row.Scan(&n.Name, &until, &lease, &joined, &info, &n.Jobs); err != nil {
+	if err = row.Scan(&n.Name, &until, &lease, &joined, &info, &n.Draining, &n.Jobs); err != nil {
 		return n, err
 	}
 	if info != "" && json.Unmarshal([]byte(info), &n.NodeDetails) != nil {
@@ -119,4 +119,15 @@ var ScanDead = all(func(row Scanner) (d store.DeadJob, err error) {
 	}
 	d.Ended = Time(updated)
 	return d, nil
+})
+
+// CountQueues selects what ScanQueues reads.
+var CountQueues = SQL("select queue, count(*), min(due) from executor_job where state < {Claimed} and queue <> '' group by queue")
+
+// ScanQueues reads and closes rows of CountQueues.
+var ScanQueues = all(func(row Scanner) (c store.QueueCount, err error) {
+	var due int64
+	err = row.Scan(&c.Queue, &c.Jobs, &due)
+	c.Due = Time(due)
+	return c, err
 })

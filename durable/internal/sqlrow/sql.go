@@ -40,7 +40,8 @@ var numbers = func() *strings.Replacer {
 	add("Held", uint8(durable.Claimed), uint8(durable.Running))
 	add("Idle", uint8(durable.Waiting), uint8(durable.Paused))
 	add("Over", uint8(durable.Succeeded), uint8(durable.Dead), uint8(durable.Canceled))
-	add("AnyPriority", int(durable.High), int(durable.Normal), int(durable.Low))
+	add("Queued", queued)
+	add("AnyPriority", int(durable.High), int(durable.Normal), int(durable.Low), queued+int(durable.High), queued+int(durable.Normal), queued+int(durable.Low))
 	pairs = append(pairs, "{Priorities}", fmt.Sprintf("array[%d, %d, %d]::smallint[]", durable.High, durable.Normal, durable.Low))
 	return strings.NewReplacer(pairs...)
 }()
@@ -53,13 +54,13 @@ const (
 
 // Sound is the condition that a row of executor_job is one that can be read and changed. The databases check it.
 var Sound = SQL(`(state between {Waiting} and {Paused} and pending between {PendingNone} and {PendingPause}
-	and priority between ` + fmt.Sprint(durable.Low, " and ", durable.High) + ` and (owner <> '') = (state in {Held})
+	and priority - case when queue <> '' then {Queued} else 0 end between ` + fmt.Sprint(durable.Low, " and ", durable.High) + ` and (owner <> '') = (state in {Held})
 	and epoch between 0 and {Most} and runs between 0 and {Most}
 	and attempt between 0 and {MostSmall} and attempts between 0 and {MostSmall} and lost between 0 and {MostSmall})`)
 
 // SQL returns a statement in which each name in braces is replaced by the number that is stored: that of a state, of
 // what is pending or of a verdict, as {Granted}. {Held}, {Idle} and {Over} are lists of states, for "state in {Held}",
-// {AnyPriority} is that of all priorities, and {Priorities} is an array of PostgreSQL, the most urgent first. SQL panics
+// {AnyPriority} is that of all priorities, as rows have them, and {Priorities} is an array of PostgreSQL, the most urgent first. SQL panics
 // if a name is not known.
 //
 // The numbers stand in the text and are no parameters, or the planners would not see which partial index applies.

@@ -25,7 +25,7 @@ var columns = [...]struct{ name, empty string }{
 	{"anchor", "0"}, {"due", "0"}, {"occurrence", "0"}, {"next_due", "0"}, {"state", "0"}, {"pending", "0"}, {"epoch", "0"},
 	{"owner", "''"}, {"attempt", "0"}, {"attempts", "0"}, {"timeout", "0"}, {"runs", "0"}, {"lost", "0"}, {"error", "''"},
 	{"result", "null"}, {"created", "0"}, {"updated", "0"}, {"suspect", "false"},
-	{"meta", "''"}, {"label", "''"}, {"tags", "''"}, {"part", "''"}, {"family", "0"},
+	{"meta", "''"}, {"label", "''"}, {"tags", "''"}, {"part", "''"}, {"family", "0"}, {"queue", "''"},
 }
 
 // Names are the columns of a job, and Columns is their list in a statement. Scan and ScanAll read Read, of jobs in
@@ -129,12 +129,24 @@ func Values(j *durable.Job, id any) []any {
 		state = durable.Paused
 	}
 	return []any{
-		id, Key(j.Key), j.Kind, bytesOf(j.Payload), int64(j.Priority), j.Schedule, j.Missed,
+		id, Key(j.Key), j.Kind, bytesOf(j.Payload), Priority(j.Priority, j.Queue), j.Schedule, j.Missed,
 		Micros(j.Anchor), Micros(j.Due),
 		Micros(j.Occurrence), Micros(j.NextDue), int64(state), int64(j.Pending), j.Epoch, j.Owner, Attempt(attempt),
 		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error,
-		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect, Meta(j.Meta), j.Label, Tags(j.Tags), j.Partition, family(j),
+		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect, Meta(j.Meta), j.Label, Tags(j.Tags), j.Partition, family(j), j.Queue,
 	}
+}
+
+// queued is by how much the priority of a job that is in a queue is greater in its row. So those who claim jobs of the
+// default queue do not find it, by the index of these, however many there are; nor need they look at the queue.
+const queued = 10
+
+// Priority returns that of a job in a queue as its column has it.
+func Priority(p durable.Priority, queue string) int64 {
+	if queue != "" {
+		return int64(p) + queued
+	}
+	return int64(p)
 }
 
 // Beyond returns the first text that comes after all that begin with prefix, "" if there is none: keys are in the order

@@ -26,7 +26,7 @@ func New(n store.NewJob, p store.Placement, alive bool, now time.Time) store.Job
 		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
 		Schedule: n.Schedule, Missed: n.Missed, Anchor: due, Due: due, Occurrence: due,
 		Attempts: n.Attempts, Timeout: n.Timeout.Truncate(time.Microsecond), Created: now, Updated: now,
-		Meta: meta(n), Tags: slices.Clone(n.Tags), Partition: n.Partition,
+		Meta: meta(n), Tags: slices.Clone(n.Tags), Partition: n.Partition, Queue: n.Queue,
 	}
 	if alive && p.Node != "" && !due.After(now.Add(p.Ahead)) {
 		Claim(&j, p.Node, p.Lead, now)
@@ -94,8 +94,8 @@ func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 	}
 	changed := string(j.Payload) != string(n.Payload) || j.Priority != n.Priority || j.Missed != n.Missed ||
 		j.Attempts != n.Attempts || j.Timeout != n.Timeout || !slices.Equal(j.Tags, n.Tags) ||
-		j.Partition != n.Partition
-	j.Tags, j.Partition = slices.Clone(n.Tags), n.Partition
+		j.Partition != n.Partition || j.Queue != n.Queue
+	j.Tags, j.Partition, j.Queue = slices.Clone(n.Tags), n.Partition, n.Queue
 	j.Payload, j.Priority, j.Missed, j.Attempts, j.Timeout = n.Payload, n.Priority, n.Missed, n.Attempts, n.Timeout
 	if j.Schedule != n.Schedule {
 		changed = true
@@ -128,7 +128,7 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 	}
 	j.Payload, j.Priority, j.Attempts = n.Payload, n.Priority, n.Attempts
 	j.Timeout, j.Meta = n.Timeout.Truncate(time.Microsecond), meta(n)
-	j.Tags, j.Partition = slices.Clone(n.Tags), n.Partition
+	j.Tags, j.Partition, j.Queue = slices.Clone(n.Tags), n.Partition, n.Queue
 	if j.Anchor = j.Anchor.Add(time.Microsecond); now.After(j.Anchor) { // no other occasion of the job had it
 		j.Anchor = now
 	}

@@ -1,0 +1,88 @@
+package node
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/durable/store"
+)
+
+// queues returns the queues that the node serves, in random order, so that none comes before another.
+func (n *Node) queues() []string {
+	if len(n.cfg.Queues) == 1 {
+		return n.cfg.Queues
+	}
+	all := slices.Clone(n.cfg.Queues)
+	rand.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+	return all
+}
+
+// reportedQueues returns the queues that the node serves, nil if that is the default queue alone.
+func (n *Node) reportedQueues() []string {
+	if len(n.cfg.Queues) == 1 && n.cfg.Queues[0] == "" {
+		return nil
+	}
+	return n.cfg.Queues
+}
+
+// hearDraining takes the answer of a heartbeat whether somebody has asked this node to drain. If so, it gives back what
+// has not begun, and takes nothing; what runs goes on.
+func (n *Node) hearDraining(drain bool) {
+	n.mu.Lock()
+	was := n.mu.resting
+	n.mu.resting = drain
+	if drain && !was {
+		n.giveBackLocked(all)
+	}
+	n.mu.Unlock()
+	switch {
+	case drain && !was:
+		n.cfg.Log().Info("durable: this node was asked to drain; it takes no more jobs", "node", n.name())
+		n.Wake()
+	case was && !drain:
+		n.cfg.Log().Info("durable: this node takes jobs again", "node", n.name())
+		n.Wake()
+	}
+}
+
+// restAgain has a node that is to drain do so under a new name, too.
+func (n *Node) restAgain(ctx context.Context, name string) error {
+	n.mu.Lock()
+	resting := n.mu.resting
+	n.mu.Unlock()
+	if !resting {
+		return nil
+	}
+	_, err := n.cfg.Parts.Drains.DrainNode(ctx, name, true)
+	return err
+}
+
+// unservedFor is for how long a job in a queue must have been due before there is a warning.
+const unservedFor = time.Minute
+
+// warnUnserved warns of queues in which jobs wait, while no node that is alive serves them: once, until one does.
+func (n *Node) warnUnserved(ctx context.Context, warned map[string]bool) error {
+	if n.cfg.Parts.Queues == nil || n.cfg.Parts.Reports == nil {
+		return nil
+	}
+	counts, err := n.cfg.Parts.Queues.QueueCounts(ctx)
+	if err != nil || len(counts) == 0 {
+		return err
+	}
+	nodes, err := n.cfg.Parts.Reports.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range counts {
+		served := slices.ContainsFunc(nodes, func(i store.NodeInfo) bool { return slices.Contains(i.Queues, c.Queue) })
+		if served || n.clock.Until(c.Due) > -unservedFor {
+			delete(warned, c.Queue)
+		} else if !warned[c.Queue] {
+			warned[c.Queue] = true
+			n.cfg.Log().Warn("durable: jobs wait in a queue that no node serves; they are kept", "queue", c.Queue, "jobs", c.Jobs)
+		}
+	}
+	return nil
+}

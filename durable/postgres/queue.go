@@ -1,0 +1,37 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+
+	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
+)
+
+// ClaimQueue is Claim for the jobs of a queue. What is in a queue has no partition.
+func (s *Store) ClaimQueue(ctx context.Context, queue string, r store.ClaimRequest) (store.ClaimResult, error) {
+	r.Kinds = slices.Clone(r.Kinds)
+	for i := range r.Kinds {
+		r.Kinds[i].PerPartition = 0
+	}
+	if slices.ContainsFunc(r.Kinds, store.KindLimit.Limited) {
+		return s.claimLimited(ctx, queue, r)
+	}
+	return s.claim(ctx, queue, r)
+}
+
+// QueueCounts returns the queues that jobs wait in.
+func (s *Store) QueueCounts(ctx context.Context) ([]store.QueueCount, error) {
+	return sqlrow.ScanQueues(s.calls.QueryContext(ctx, sqlrow.CountQueues))
+}
+
+// DrainNode makes a node one that is to drain, or not.
+func (s *Store) DrainNode(ctx context.Context, node string, drain bool) (bool, error) {
+	return do(ctx, each(s.calls), func(q querier) (alive bool, err error) {
+		err = q.queryRow(ctx, drainNode, node, drain).Scan(&alive)
+		return alive, err
+	})
+}
+
+const drainNode = `with u as (update executor_node set drain = $2 where id = $1 and lease_until > 0 returning id)
+	select exists (select from u)`

@@ -1,0 +1,106 @@
+package durable
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+)
+
+// DefaultQueue is the queue of jobs that are added without Queue.
+const DefaultQueue = ""
+
+// Queue puts the job into a queue: only nodes that have it in Config.Queues run the job. The name has 1 to MaxKind bytes
+// of UTF-8 without control characters. A queue is there as soon as a job names it, or a node does: "gpu" for machines
+// that have one, or "host/" and the name of a host for that host. A job in a queue that no node serves waits; see
+// Jobs.Queues.
+//
+// GlobalLimit and GlobalRate of its kind count the jobs in all queues. A job with a Queue can't have a Partition. A
+// schedule that is registered with another Queue moves there.
+func Queue(name string) Option {
+	return func(j *addition) error {
+		j.Queue = name
+		return checkName("queue", name, MaxKind)
+	}
+}
+
+// QueueInfo is a queue that jobs wait in, or nodes serve.
+type QueueInfo struct {
+	Name string `json:"name"`
+	// Jobs are those that wait, and Due is when the first of them is due: zero if there is none.
+	Jobs int       `json:"jobs"`
+	Due  time.Time `json:"due,omitzero"`
+	// Nodes are how many nodes that are alive serve the queue, without those that drain. If there is none, its jobs wait
+	// until there is one.
+	Nodes int `json:"nodes"`
+}
+
+// Queues returns the queues that jobs wait in or nodes serve, ordered by name, without the default queue. A node is
+// counted soon after its begin, when it has reported what it serves. To list the jobs of one, use Filter.Queue.
+func (j *Jobs) Queues(ctx context.Context) ([]QueueInfo, error) {
+	mustContext(ctx)
+	switch {
+	case j.parts.Queues == nil:
+		return nil, j.lacks("queues", "Queues")
+	case j.parts.Reports == nil:
+		return nil, j.lacks("queues", "Reports")
+	}
+	counts, err := j.parts.Queues.QueueCounts(ctx)
+	if err != nil {
+		return nil, failed("queues", err)
+	}
+	nodes, err := j.parts.Reports.Nodes(ctx)
+	if err != nil {
+		return nil, failed("queues", err)
+	}
+	var queues []QueueInfo
+	for _, c := range counts {
+		queues = append(queues, QueueInfo{Name: c.Queue, Jobs: c.Jobs, Due: c.Due})
+	}
+	for _, n := range nodes {
+		for _, name := range n.Queues {
+			if name == DefaultQueue || n.Draining {
+				continue
+			}
+			i := slices.IndexFunc(queues, func(q QueueInfo) bool { return q.Name == name })
+			if i < 0 {
+				i, queues = len(queues), append(queues, QueueInfo{Name: name})
+			}
+			queues[i].Nodes++
+		}
+	}
+	slices.SortFunc(queues, func(a, b QueueInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return queues, nil
+}
+
+// DrainNode asks a node, of this or another program, to take no more jobs: it gives back what has not begun, and lets
+// what runs go on. It learns of that from its next heartbeat, at most three tenths of its lease later; NodeInfo.Draining
+// says so, and the node has drained when its Jobs are 0. Its Run goes on, until UndrainNode or the end of its program. A
+// node is named by NodeInfo.Name; its program has another name when it is started again, and does not drain then. The
+// error matches ErrNoNode if no such node is alive. To drain a node that drains is no error.
+func (j *Jobs) DrainNode(ctx context.Context, node string) error {
+	return j.drainNode(ctx, "drain node", node, true)
+}
+
+// UndrainNode lets a node that DrainNode has drained take jobs again. It learns of that as of the drain.
+func (j *Jobs) UndrainNode(ctx context.Context, node string) error {
+	return j.drainNode(ctx, "undrain node", node, false)
+}
+
+func (j *Jobs) drainNode(ctx context.Context, what, node string, drain bool) error {
+	mustContext(ctx)
+	if j.parts.Drains == nil {
+		return j.lacks(what, "Drains")
+	}
+	alive := false
+	if checkName("node", node, 2*MaxKind) == nil { // else there can't be one; a database may decline the text
+		var err error
+		if alive, err = j.parts.Drains.DrainNode(ctx, node, drain); err != nil {
+			return failed(what, err)
+		}
+	}
+	if !alive {
+		return failed(what, ErrNoNode)
+	}
+	return nil
+}

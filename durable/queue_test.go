@@ -1,0 +1,193 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
+)
+
+// whereRun makes programs that serve these queues each, and note where their jobs ran: by the payload, the Config.Name.
+func whereRun(t *testing.T, store durable.Store, queues map[string][]string) func() map[string]string {
+	type run struct{ payload, name string }
+	runs := make(chan run, 1000)
+	for name, served := range queues {
+		jobs := newJobs(t, store, func(c *durable.Config) { c.Name, c.Queues = name, served })
+		durable.Handle(jobs, "k", func(ctx context.Context, payload string) (string, error) {
+			runs <- run{payload, name}
+			return "", nil
+		})
+		start(t, jobs)
+	}
+	all := make(map[string]string)
+	return func() map[string]string {
+		for len(runs) > 0 {
+			r := <-runs
+			all[r.payload] += r.name
+		}
+		return all
+	}
+}
+
+// A job in a queue runs on a node that serves it, however it comes to that; and one in none where that is served.
+func TestQueueRunsOnNodesThatServeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		where := whereRun(t, store, map[string][]string{"a": nil, "b": {"gpu"}, "c": {"gpu", durable.DefaultQueue, "gpu", "disk"}})
+		jobs := newJobs(t, store)
+		k := durable.Client[string, string](jobs, "k")
+		for _, delay := range []time.Duration{0, 500 * time.Millisecond, time.Hour} {
+			for _, queue := range []string{"gpu", "disk"} {
+				must(k.Schedule(t.Context(), delay, queue+delay.String(), durable.Queue(queue)))
+			}
+			must(k.Schedule(t.Context(), delay, "none"+delay.String()))
+		}
+		must(k.AtFixedRate(t.Context(), "rate", time.Second, 2*time.Hour, "disk rate", durable.Queue("disk")))
+		time.Sleep(90 * time.Minute)
+		if n := len(where()); n != 10 {
+			t.Errorf("%d of 10 have run", n)
+		}
+		for payload, name := range where() {
+			ok := map[string]string{"gpu": "bc", "dis": "c", "non": "ac"}[payload[:3]]
+			if len(name) != 1 || !strings.Contains(ok, name) {
+				t.Errorf("%s ran on %s", payload, name)
+			}
+		}
+	})
+}
+
+// A job in a queue that a node adds itself, and does not serve, does not begin there.
+func TestQueueKeepsJobsFromTheNodeThatAddsThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d diary
+		jobs := newJobs(t, memory.New())
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		time.Sleep(time.Second)
+		id := must(k.Schedule(t.Context(), 0, "", durable.Queue("elsewhere")))
+		time.Sleep(time.Hour)
+		if job := must(jobs.Get(t.Context(), id)); d.count() != 0 || job.State != durable.Waiting || job.Queue != "elsewhere" {
+			t.Errorf("it began %d times, and is %+v", d.count(), job)
+		}
+	})
+}
+
+// Queues says which queues have jobs that wait, and how many nodes serve them; a queue that no node serves is in the log,
+// once.
+func TestJobsQueuesNamesThoseThatNobodyServes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var log logLines
+		for _, queues := range [][]string{nil, {"a"}, {"a", "b"}} {
+			jobs := newJobs(t, store, func(c *durable.Config) {
+				c.Queues = queues
+				if queues == nil {
+					c.Logger = log.logger()
+				}
+			})
+			durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
+			start(t, jobs)
+		}
+		jobs := newJobs(t, store)
+		k := durable.Client[string, string](jobs, "k")
+		id := must(k.Schedule(t.Context(), 0, "", durable.Queue("gone")))
+		must(k.Schedule(t.Context(), time.Hour, "", durable.Queue("a")))
+		must(k.Schedule(t.Context(), time.Hour, "", durable.Queue("a")))
+		time.Sleep(10 * time.Minute)
+		due := func(id durable.ID) time.Time { return must(jobs.Get(t.Context(), id)).Due }
+		first := must(jobs.List(t.Context(), durable.Filter{Queue: "a"}))[0]
+		want := []durable.QueueInfo{{Name: "a", Jobs: 2, Due: first.Due, Nodes: 2}, {Name: "b", Nodes: 1}, {Name: "gone", Jobs: 1, Due: due(id)}}
+		if got := must(jobs.Queues(t.Context())); !slices.Equal(got, want) {
+			t.Errorf("queues are %+v, want %+v", got, want)
+		}
+		if n := log.count("jobs wait in a queue that no node serves"); n != 1 {
+			t.Errorf("the log says %d times that nobody serves a queue", n)
+		}
+	})
+}
+
+// What can't be in a queue, or is none, is an error that says so.
+func TestQueueDeclinesMistakes(t *testing.T) {
+	jobs := newJobs(t, memory.New())
+	k := durable.Client[string, string](jobs, "k")
+	for what, opts := range map[string][]durable.Option{
+		"empty":     {durable.Queue("")},
+		"long":      {durable.Queue(strings.Repeat("q", durable.MaxKind+1))},
+		"control":   {durable.Queue("a\nb")},
+		"partition": {durable.Queue("q"), durable.Partition("p")},
+	} {
+		if _, err := k.Schedule(t.Context(), 0, "", opts...); !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := durable.New(durable.Config{Store: memory.New(), Queues: []string{"a\nb"}}); !errors.Is(err, executor.ErrInvalid) {
+		t.Error(err)
+	}
+	bare := struct{ durablestore.Store }{memory.New()} // with nothing but what a node needs
+	if _, err := durable.New(durable.Config{Store: bare, Queues: []string{"q"}}); !errors.Is(err, executor.ErrInvalid) {
+		t.Error(err)
+	}
+	k = durable.Client[string, string](must(durable.New(durable.Config{Store: bare})), "k")
+	if _, err := k.Schedule(t.Context(), 0, "", durable.Queue("q")); !errors.Is(err, executor.ErrInvalid) {
+		t.Error(err)
+	}
+}
+
+// A node that is asked to drain, from another program, finishes what runs, gives back what has not begun, and takes
+// nothing, also when it was declared dead meanwhile; others run it. When it is asked to, it takes jobs again.
+func TestDrainNodeTakesNothingNew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var d diary
+		worker := newJobs(t, store, func(c *durable.Config) {
+			c.Executor = executor.Scheduled(1)
+			t.Cleanup(c.Executor.Close)
+		})
+		k := durable.Handle(worker, "k", func(ctx context.Context, payload string) (string, error) {
+			time.Sleep(10 * time.Second)
+			return d.handler(ctx, payload)
+		})
+		start(t, worker)
+		operator := newJobs(t, store)
+		running := must(k.Schedule(t.Context(), 0, "running"))
+		waits := must(k.Schedule(t.Context(), 0, "waits"))
+		time.Sleep(2 * time.Second)
+		node := func() durable.NodeInfo { return must(operator.Nodes(t.Context()))[0] }
+		name := node().Name
+		must(0, operator.DrainNode(t.Context(), name))
+		time.Sleep(time.Second)
+		if s, _ := worker.Node(); !node().Draining || !s.Draining || node().Jobs != 1 {
+			t.Errorf("the node is %+v, and in its program %+v", node(), s)
+		}
+		must(k.Await(t.Context(), running))
+		must(k.Schedule(t.Context(), 0, "added here"))
+		time.Sleep(time.Minute)
+		if job := must(operator.Get(t.Context(), waits)); d.count() != 1 || job.State != durable.Waiting || job.Attempt != 0 || node().Jobs != 0 {
+			t.Fatalf("%d have run, and what waited is %+v", d.count(), job)
+		}
+		must(0, store.Leave(t.Context(), name)) // it is declared dead
+		time.Sleep(10 * time.Second)
+		if again := node(); again.Name == name || !again.Draining || d.count() != 1 {
+			t.Errorf("it has joined again as %+v, and %d have run", again, d.count())
+		}
+		must(0, operator.UndrainNode(t.Context(), node().Name))
+		must(k.Await(t.Context(), waits))
+		if node().Draining {
+			t.Error("it still drains")
+		}
+		if err := operator.DrainNode(t.Context(), name); !errors.Is(err, durable.ErrNoNode) {
+			t.Error(err)
+		}
+		if err := operator.UndrainNode(t.Context(), "a\nb"); !errors.Is(err, durable.ErrNoNode) {
+			t.Error(err)
+		}
+	})
+}
