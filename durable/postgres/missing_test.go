@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/graphtest"
 	"github.com/executor-go/executor/durable/postgres"
 )
 
@@ -87,5 +88,20 @@ func TestRunOutlastsDroppedHistory(t *testing.T) {
 	}
 	if runs := must(jobs.History(ctx, id, 0, 9)); len(runs) != 1 {
 		t.Errorf("history is %v", runs)
+	}
+}
+
+// Where what a job waits for was lost with a table, no job waits for ever: it is dead, with an error that says so, and
+// runs when it is revived.
+func TestBlockedJobIsDeadWithoutItsParents(t *testing.T) {
+	for _, lost := range []string{"executor_parent", "executor_after", "executor_parent, executor_after"} {
+		t.Run(lost, func(t *testing.T) {
+			dsn := dsn(t)
+			store := open(t, dsn)
+			graphtest.Lose(t, store, func() durable.Store {
+				must(store.DB().Exec("drop table " + lost))
+				return open(t, dsn)
+			})
+		})
 	}
 }

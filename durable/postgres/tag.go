@@ -23,11 +23,6 @@ const (
 	)`
 )
 
-// refill fills the table from the rows of the jobs, when it is made anew.
-var refill = map[string]string{
-	"executor_tag": "insert into executor_tag (tag, job) select t.tag, id from executor_job, " + splitTags + " where tags <> ''",
-}
-
 // A tagging is what is in the statement that inserts jobs for their tags: an array among the arguments, its name, what
 // their column has, what of it is returned, and what adds rows to executor_tag.
 type tagging struct{ array, name, column, returned, rows string }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/graphtest"
 	"github.com/executor-go/executor/durable/sqlite"
 )
 
@@ -107,5 +108,24 @@ func TestRunOutlastsDroppedHistory(t *testing.T) {
 	}
 	if runs, err := jobs.History(ctx, id, 0, 9); err != nil || len(runs) != 1 {
 		t.Errorf("history is %v: %v", runs, err)
+	}
+}
+
+// Where what a job waits for was lost with a table, no job waits for ever: it is dead, with an error that says so, and
+// runs when it is revived.
+func TestBlockedJobIsDeadWithoutItsParents(t *testing.T) {
+	for _, table := range []string{"executor_parent", "executor_after"} {
+		t.Run(table, func(t *testing.T) {
+			store, path := openAt(t)
+			graphtest.Lose(t, store, func() durable.Store {
+				execute(t, store, "drop table "+table)
+				again, err := sqlite.Open(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { again.Close() })
+				return again
+			})
+		})
 	}
 }

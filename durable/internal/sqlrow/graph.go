@@ -106,3 +106,15 @@ func FillParents(page []Parent, there []durable.Job) []durable.Job {
 	}
 	return jobs
 }
+
+// LostParents are the statements that have jobs go on without what they wait for, where a table of that was made anew.
+// What is blocked would wait for ever: it is dead, as it must not run before its parents have succeeded, and runs if it
+// is revived. now selects the time.
+func LostParents(now string) string {
+	return SQL(`update executor_job set state = {Dead}, pending = {PendingNone}, updated = ` + now + `,
+	error = 'durable: what the job waits for was lost with a table of the database; revive it to run it all the same'
+	where state = {Paused} and (family & {IsBlocked}) <> 0;
+update executor_job set family = family & {HasChildren} where family > {HasChildren};
+delete from executor_parent;
+delete from executor_after`)
+}

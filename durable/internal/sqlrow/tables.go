@@ -16,7 +16,7 @@ const (
 
 // Restore returns the statements that make tables anew, and their indexes, that migrations have made and that are not
 // there. Migrations are those that were done, none for a schema that does not have a version. refill has the statements
-// that fill a table from others. It is an error if what is missing can't be made anew.
+// that fill a table from others, or have these go on without it. It is an error if what is missing can't be made anew.
 func Restore(migrations []string, there []string, refill map[string]string) (string, error) {
 	if len(migrations) == 0 {
 		if slices.Contains(there, jobTable) {
@@ -26,7 +26,7 @@ func Restore(migrations []string, there []string, refill map[string]string) (str
 		return "", nil
 	}
 	made := replay(migrations)
-	var b strings.Builder
+	var b, fills strings.Builder
 	for _, table := range slices.Sorted(maps.Keys(made)) {
 		switch {
 		case slices.Contains(there, table):
@@ -36,11 +36,11 @@ func Restore(migrations []string, there []string, refill map[string]string) (str
 		default:
 			b.WriteString(strings.Join(made[table], ";\n") + ";\n")
 			if fill := refill[table]; fill != "" {
-				b.WriteString(fill + ";\n")
+				fills.WriteString(fill + ";\n") // it may be about other tables that are made anew, too
 			}
 		}
 	}
-	return SQL(b.String()), nil
+	return SQL(b.String() + fills.String()), nil
 }
 
 var (
