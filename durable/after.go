@@ -21,8 +21,8 @@ const MaxParents = 10_000
 // the jobs after it. With EvenIfFailed it runs all the same.
 //
 // A parent may have ended before; it must not have been pruned. If it is not there, nothing is added, and the error
-// matches ErrNotFound. It may be periodic, and ends with its schedule. The job itself may not, nor can it have ReuseKey,
-// Replace or ReplacePayload: as it is a new one, and its parents are older, no job ever waits for itself. A job that
+// matches ErrNotFound. It may be periodic, and ends with its schedule. The job itself may not, nor can it have ReuseKey, UniqueAmong,
+// UniqueWithin or what replaces: as it is a new one, and its parents are older, no job ever waits for itself. A job that
 // stands for it by its Key keeps the parents that it has. At most MaxParents are allowed.
 //
 // A parent is kept until all jobs after it have ended, for its result: see Parents. In a transaction, as in ScheduleTx,
@@ -74,8 +74,8 @@ func (j *addition) after(jobs *Jobs) error {
 		return nil
 	case j.Schedule != store.Once:
 		return invalid("After does not apply to a periodic job; let the job after the others register it")
-	case j.ReuseKey:
-		return invalid("After: a job with parents is a new one; leave out ReuseKey, Replace or ReplacePayload")
+	case j.ReuseKey || j.Among != nil:
+		return invalid("After: a job with parents is a new one; leave out ReuseKey, UniqueAmong, UniqueWithin and what replaces")
 	case len(a.Parents) > 0 && jobs.parts.Graph == nil:
 		return jobs.lacks("After", "Graph")
 	}

@@ -29,6 +29,7 @@ type addition struct {
 	result    *InsertResult // what WithResult fills
 	byPayload bool          // UniquePayload
 	period    time.Duration // of UniqueFor; 0 for none
+	among     []State       // of UniqueAmong
 	afters    bool          // After
 }
 
@@ -66,7 +67,7 @@ func Replace() Option {
 		if j.Schedule != store.Once {
 			return invalid("Replace: a periodic job takes a new payload and schedule without it; leave the option out")
 		}
-		j.ReuseKey, j.Replace, j.KeepTime = true, true, false
+		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload = true, true, false, false
 		return nil
 	}
 }
@@ -79,7 +80,19 @@ func ReplacePayload() Option {
 		if j.Schedule != store.Once {
 			return invalid("ReplacePayload: a periodic job takes on another payload and keeps its times by itself; leave the option out")
 		}
-		j.ReuseKey, j.Replace, j.KeepTime = true, true, true
+		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload = true, true, true, false
+		return nil
+	}
+}
+
+// ReplaceTime is Replace, but a job with the key that waits or is paused keeps its payload and options, and takes on
+// the time of this one. If the job runs, it runs again when the last such call during that run says.
+func ReplaceTime() Option {
+	return func(j *addition) error {
+		if j.Schedule != store.Once {
+			return invalid("ReplaceTime: a periodic job is moved by Reschedule; leave the option out")
+		}
+		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload = true, true, false, true
 		return nil
 	}
 }

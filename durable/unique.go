@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/durable/store"
@@ -37,21 +38,72 @@ func UniqueFor(period time.Duration) Option {
 	}
 }
 
+// UniqueAmong makes the key of the job, of Key or UniquePayload, one among the jobs in these states: a job with the key
+// that is in none of them loses it to this one, and is kept without a key; one that runs goes on. What becomes of this
+// job if another is in one of them is as ever: it is not added, or does what ReuseKey or Replace say.
+//
+// The states are Waiting, which must be among them, Running, Succeeded, Dead and Canceled. Waiting stands for all jobs
+// that have not begun, also those that are claimed, paused or blocked; and Running for those that are confirmed, too.
+// Without this option all states count, or, with ReuseKey, Waiting and Running. With Waiting alone, jobs with the same
+// key may run at the same time. A job without a key, or one that is periodic, is an error.
+func UniqueAmong(states ...State) Option {
+	return func(j *addition) error {
+		if !slices.Contains(states, Waiting) {
+			return invalid("UniqueAmong(%v): Waiting must be among the states", states)
+		}
+		j.among = nil
+		for _, s := range states {
+			switch s {
+			case Waiting:
+				j.among = append(j.among, Waiting, Claimed, Paused, Blocked)
+			case Running:
+				j.among = append(j.among, Running, Confirmed)
+			case Succeeded, Dead, Canceled:
+				j.among = append(j.among, s)
+			default:
+				return invalid("UniqueAmong(%v): state %v: it must be Waiting, Running, Succeeded, Dead or Canceled", states, s)
+			}
+		}
+		return nil
+	}
+}
+
+// UniqueWithin bounds for how long after its end a job that is over counts for the key of this one: after d, at least a
+// microsecond, it loses the key to this one. So with UniqueAmong(Waiting, Running, Succeeded) a job that succeeded less
+// than d ago stands for this one, and one that failed does not. Without UniqueAmong all states count. It goes no
+// further than Config.Keep. UniqueFor, unlike it, counts from when a job was added, in periods of the calendar. A job
+// without a key, or one that is periodic, is an error.
+func UniqueWithin(d time.Duration) Option {
+	return func(j *addition) error {
+		if d < time.Microsecond {
+			return invalid("UniqueWithin %v: it must be at least 1µs", d)
+		}
+		j.Within = d.Truncate(time.Microsecond)
+		return nil
+	}
+}
+
+// allStates are those of UniqueWithin without UniqueAmong.
+var allStates = []State{Waiting, Claimed, Confirmed, Running, Succeeded, Dead, Canceled, Paused, Blocked}
+
 // unique completes the key of a job with that payload as JSON, except for its period, or returns what is wrong with
 // that.
 func (j *addition) unique(payload []byte) error {
+	if j.Among = j.among; j.Within > 0 && j.among == nil {
+		j.Among = allStates
+	}
 	switch {
-	case !j.byPayload && j.period == 0:
+	case !j.byPayload && j.period == 0 && j.Among == nil:
 		return nil
 	case j.Schedule != store.Once:
-		return invalid("key %q: UniquePayload and UniqueFor do not apply to a periodic job, which has its own", j.Key)
+		return invalid("key %q: UniquePayload, UniqueFor, UniqueAmong and UniqueWithin do not apply to a periodic job, which has its own", j.Key)
 	case j.byPayload && j.Key != "":
 		return invalid("key %q: the job has that already; leave out Key or UniquePayload", j.Key)
 	case j.byPayload:
 		sum := sha256.Sum256(payload)
 		j.Key = j.Kind + "/" + hex.EncodeToString(sum[:16])
 	case j.Key == "":
-		return invalid("UniqueFor: the job has no key; give it one with Key or UniquePayload")
+		return invalid("UniqueFor, UniqueAmong or UniqueWithin: the job has no key; give it one with Key or UniquePayload")
 	}
 	if n := len(j.Key) + 1 + len(periodBegin); j.period > 0 && n > MaxKey {
 		return invalid("key %.20q...: with its period it has %d bytes, and must have at most %d", j.Key, n, MaxKey)

@@ -1,6 +1,7 @@
 package durable_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -104,5 +105,90 @@ func TestUniqueChecksOptions(t *testing.T) {
 	}
 	if added := must(jobs.List(t.Context(), durable.Filter{})); len(added) > 0 {
 		t.Errorf("added were %+v", added)
+	}
+}
+
+// With UniqueAmong a job that is in none of the states loses its key to the next; with UniqueWithin so does one that has
+// been over for long enough.
+func TestUniqueAmong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		k := durable.Handle(jobs, "k", func(_ context.Context, fails bool) (string, error) {
+			time.Sleep(time.Minute)
+			if fails {
+				return "", executor.Permanent(errors.New("no"))
+			}
+			return "", nil
+		})
+		start(t, jobs)
+		add := func(fails bool, opts ...durable.Option) (changed bool) {
+			var r durable.InsertResult
+			opts = append(opts, durable.UniquePayload(), durable.WithResult(&r))
+			must(k.Schedule(t.Context(), 0, fails, opts...))
+			return r.Changed
+		}
+		wants := func(what string, got, want bool) {
+			t.Helper()
+			if got != want {
+				t.Errorf("%s: added %v, want %v", what, got, want)
+			}
+		}
+		notFailed := durable.UniqueAmong(durable.Waiting, durable.Running, durable.Succeeded)
+		wants("first", add(false), true)
+		time.Sleep(time.Second)
+		wants("while it runs", add(false, notFailed), false)
+		wants("while it runs, among those that wait", add(false, durable.UniqueAmong(durable.Waiting)), true)
+		time.Sleep(time.Hour)
+		wants("after success", add(false, notFailed), false)
+		wants("less than an hour after success", add(false, durable.UniqueWithin(time.Hour)), false)
+		time.Sleep(time.Minute)
+		wants("an hour after success", add(false, notFailed, durable.UniqueWithin(time.Hour)), true)
+		wants("one that will fail", add(true), true)
+		time.Sleep(2 * time.Minute)
+		wants("after a failure", add(true, notFailed), true)
+		time.Sleep(2 * time.Minute)
+		wants("after a failure, among all states", add(true, durable.UniqueWithin(time.Hour)), false)
+	})
+}
+
+// Of calls with ReplaceTime the first payload and the last time count.
+func TestReplaceTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, k, d := newNode(t, memory.New())
+		start(t, jobs)
+		begun := time.Now()
+		var last durable.ID
+		for _, payload := range []string{"first", "second", "third"} {
+			last = must(k.Schedule(t.Context(), time.Minute, payload, durable.Key("key"), durable.ReplaceTime()))
+			time.Sleep(30 * time.Second)
+		}
+		must(k.Await(t.Context(), last))
+		if job := must(jobs.Get(t.Context(), last)); d.count() != 1 || string(job.Payload) != `"first"` || time.Since(begun) < 2*time.Minute {
+			t.Errorf("%d runs, after %v, of %+v", d.count(), time.Since(begun), job)
+		}
+	})
+}
+
+// Uniqueness that can't be is an error of the call.
+func TestUniqueAmongDeclinesMistakes(t *testing.T) {
+	jobs := newJobs(t, memory.New())
+	k := durable.Client[string, string](jobs, "k")
+	for what, opts := range map[string][]durable.Option{
+		"no Waiting":   {durable.Key("k"), durable.UniqueAmong(durable.Running)},
+		"part":         {durable.Key("k"), durable.UniqueAmong(durable.Waiting, durable.Claimed)},
+		"unknown":      {durable.Key("k"), durable.UniqueAmong(durable.Waiting, 99)},
+		"no key":       {durable.UniqueAmong(durable.Waiting)},
+		"no key still": {durable.UniqueWithin(time.Hour)},
+		"no time":      {durable.Key("k"), durable.UniqueWithin(0)},
+		"parents":      {durable.Key("k"), durable.UniqueWithin(time.Hour), durable.After(durable.NewID())},
+	} {
+		if _, err := k.Schedule(t.Context(), 0, "", opts...); !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, opt := range []durable.Option{durable.UniqueAmong(durable.Waiting), durable.UniqueWithin(time.Hour), durable.ReplaceTime()} {
+		if _, err := k.AtFixedRate(t.Context(), "rate", 0, time.Hour, "", opt); !errors.Is(err, executor.ErrInvalid) {
+			t.Error(err)
+		}
 	}
 }

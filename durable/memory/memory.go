@@ -107,7 +107,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	for i, n := range jobs {
 		j := s.mu.jobs[n.ID]
 		if j == nil && n.Key != "" {
-			if j = s.mu.jobs[s.mu.keys[n.Key]]; j != nil && transition.Reuses(j, n) {
+			if j = s.mu.jobs[s.mu.keys[n.Key]]; j != nil && transition.Reuses(j, n, now) {
 				j.Key, j = "", nil
 			}
 		}
@@ -143,7 +143,7 @@ func (s *Store) conflictLocked(jobs []durable.NewJob, placed []durable.InsertRes
 	for i, n := range jobs {
 		j := s.mu.jobs[n.ID]
 		if j == nil && n.Key != "" {
-			if j = s.mu.jobs[s.mu.keys[n.Key]]; j != nil && transition.Reuses(j, n) {
+			if j = s.mu.jobs[s.mu.keys[n.Key]]; j != nil && transition.Reuses(j, n, now) {
 				j = nil
 			}
 		}

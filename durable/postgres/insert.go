@@ -59,7 +59,7 @@ func insertStatement(with tagging) string {
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	p store.Placement) ([]durable.InsertResult, error) {
 	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })
-	reusing := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey })
+	reusing := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey || len(j.Among) > 0 })
 	begun := time.Now()
 	var placed []durable.InsertResult
 	if slices.ContainsFunc(jobs, grafted) {
@@ -111,20 +111,39 @@ func (s *Store) lowerTo(placed []durable.InsertResult) {
 func freeKeys(ctx context.Context, tx querier, jobs []durable.NewJob) error {
 	var ids []pgtype.UUID
 	var keys []string
-	for _, j := range jobs {
-		if j.ReuseKey {
+	var among []int32
+	var within []int64
+	for i := range jobs {
+		if j := &jobs[i]; j.ReuseKey || len(j.Among) > 0 {
 			ids, keys = append(ids, uuid(j.ID)), append(keys, j.Key)
+			among, within = append(among, statesOf(j)), append(within, j.Within.Microseconds())
 		}
 	}
 	if len(keys) == 0 {
 		return nil
 	}
-	return tx.exec(ctx, unkeyJobs, ids, keys)
+	return tx.exec(ctx, unkeyJobs, ids, keys, among, within)
 }
 
-// unkeyJobs takes the keys from jobs that are over, except from those that an earlier call added with the same IDs.
-var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1::uuid[], $2::text[]) as n (id, key)
-		where j.key = n.key and j.state in {Over} and not exists (select from executor_job where id = n.id)`)
+// statesOf returns the states in which a job keeps the key that j is to have, a bit for each as the rows have them.
+func statesOf(j *durable.NewJob) (bits int32) {
+	states := j.Among
+	if len(states) == 0 {
+		states = []durable.State{durable.Waiting, durable.Claimed, durable.Running, durable.Paused}
+	}
+	for _, s := range states {
+		if s <= durable.Paused { // others are among these in rows
+			bits |= 1 << s
+		}
+	}
+	return bits
+}
+
+// unkeyJobs is transition.Reuses in one statement: it takes the keys from jobs, except from those that an earlier call
+// added with the same IDs.
+var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1::uuid[], $2::text[], $3::integer[], $4::bigint[]) as n (id, key, among, within)
+		where j.key = n.key and ((n.among >> j.state::integer) & 1 = 0 or n.within > 0 and j.state in {Over} and j.updated + n.within <= ` + clock + `)
+			and not exists (select from executor_job where id = n.id)`)
 
 // insert adds the jobs that are not there; those that are, are absent in its results. If tx is set, q is a caller's
 // transaction.

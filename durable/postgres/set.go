@@ -61,12 +61,12 @@ func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, before []
 	if family {
 		err = lockParents(ctx, tx, jobs)
 	}
-	if err == nil {
-		err = freeKeys(ctx, tx, in.some(rest))
-	}
 	for try := 0; err == nil && len(rest) > 0; try++ {
 		if try == 10 {
 			return nil, errBusyKeys
+		}
+		if err = freeKeys(ctx, tx, in.some(rest)); err != nil {
+			break
 		}
 		if rest, err = in.add(ctx, rest, p, callers); err == nil && len(rest) > 0 {
 			rest, err = in.amend(ctx, rest)
@@ -143,6 +143,10 @@ func (in *insertion) amend(ctx context.Context, places []int) (gone []int, err e
 				continue
 			}
 		}
+		if !repeated && transition.Reuses(j, n, in.now) { // it came to that meanwhile
+			gone = append(gone, i)
+			continue
+		}
 		if in.was[i] = *j; !repeated {
 			in.conflict = in.conflict || len(in.jobs) > 1 && transition.Conflicts(j, n)
 			if changed = transition.Amend(j, n, in.now); changed {
@@ -168,7 +172,7 @@ func (in *insertion) look(ctx context.Context, places []int) (map[any]*durable.J
 		var ids []pgtype.UUID
 		var keys []string
 		for _, i := range places {
-			if n := &in.jobs[i]; lock == (n.Periodic() || n.ReuseKey || n.Replace) {
+			if n := &in.jobs[i]; lock == (n.Periodic() || n.ReuseKey || n.Replace || len(n.Among) > 0) {
 				ids, keys = append(ids, uuid(n.ID)), append(keys, n.Key)
 			}
 		}

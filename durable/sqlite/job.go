@@ -113,7 +113,7 @@ func (q *querier) conflict(jobs []durable.NewJob, placed []durable.InsertResult,
 			if err != nil {
 				return false, err
 			}
-			if there == nil || there.ID != n.ID && transition.Reuses(there, n) {
+			if there == nil || there.ID != n.ID && transition.Reuses(there, n, now) {
 				continue
 			}
 			placed[i].Job, placed[i].KindTaken = *there, there.Kind != n.Kind
@@ -138,7 +138,7 @@ func (q *querier) insertOne(n durable.NewJob, p store.Placement, alive bool,
 		return durable.InsertResult{Job: deref(there)}, err
 	}
 	there, err = q.get("where key = ?", n.Key)
-	if err == nil && there != nil && transition.Reuses(there, n) {
+	if err == nil && there != nil && transition.Reuses(there, n, now) {
 		if _, err = q.exec("update executor_job set key = null where id = ?", there.ID[:]); err != nil {
 			return durable.InsertResult{}, err
 		}

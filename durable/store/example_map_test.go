@@ -62,7 +62,7 @@ func (s *mapStore) Insert(_ context.Context, jobs []store.NewJob, p store.Placem
 	conflict := false
 	for i, n := range jobs {
 		results[i].Now = now
-		if j := s.byKey(n); j != nil && !(j.ID != n.ID && transition.Reuses(j, n)) {
+		if j := s.byKey(n); j != nil && !(j.ID != n.ID && transition.Reuses(j, n, now)) {
 			results[i].Job, results[i].KindTaken = *j, j.Kind != n.Kind
 			conflict = conflict || j.ID != n.ID && transition.Conflicts(j, n)
 		}
@@ -74,7 +74,7 @@ func (s *mapStore) Insert(_ context.Context, jobs []store.NewJob, p store.Placem
 	held := 0
 	for i, n := range jobs {
 		j := s.byKey(n)
-		if j != nil && j.ID != n.ID && transition.Reuses(j, n) {
+		if j != nil && j.ID != n.ID && transition.Reuses(j, n, now) {
 			j.Key, j = "", nil // it is over, and lets the new one have its key
 		}
 		switch {

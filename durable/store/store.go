@@ -220,16 +220,24 @@ type TxStore interface {
 type NewJob struct {
 	ID  ID
 	Key string
-	// ReuseKey makes a job that is over lose the key to this one.
+	// ReuseKey makes a job that is over lose the key to this one, unless Among has its state.
 	ReuseKey bool
+	// Among, unless empty, are the states in which a job with the key keeps it; in another it loses the key to this one,
+	// also if it is granted. It has Waiting, Claimed, Paused and Blocked, and Confirmed if it has Running.
+	Among []State
+	// Within, unless 0, is for how long after its end, in whole microseconds, a job that is over keeps the key in these
+	// states.
+	Within time.Duration
 	// Replace makes a job with the key that waits, or is paused, take on what this one has, its time, too. One that is
 	// granted takes it on for another run after this one, as it does with ReuseKey.
 	Replace bool
 	// KeepTime, with Replace, leaves it at its time, and at the one of that other run if there is one to come.
 	KeepTime bool
-	Kind     string
-	Payload  []byte
-	Priority Priority
+	// KeepPayload, with Replace, leaves it all but its time.
+	KeepPayload bool
+	Kind        string
+	Payload     []byte
+	Priority    Priority
 	// Partition is part of which of the jobs of its kind it is, see KindLimit.PerPartition; "" for none.
 	Partition string
 	// Queue is which nodes may claim it, see Queues; "" for those that serve the default queue.

@@ -446,6 +446,21 @@ var calls = []faultCall{
 		b.change(old[0].ID, durablestore.OpCancel, durablestore.Applied)
 		return b.inserting(these(1, func(i int, j *durablestore.NewJob) { j.Key, j.ReuseKey = key, true }), durablestore.Placement{})
 	}},
+	{"Insert that takes the key of one that runs", func(b *faulted) told {
+		node, key := b.node(fresh("node")), fresh("key")
+		old := these(1, func(i int, j *durablestore.NewJob) { j.Key = key })
+		must(b.store.Insert(b.Context(), old, durablestore.Placement{}))
+		b.claimBy(claimOf(node, old[0].Kind, 1))
+		t := b.inserting(these(1, func(i int, j *durablestore.NewJob) { j.Key = key; among()(j) }), durablestore.Placement{})
+		wrong := t.wrong
+		t.wrong = func(a any) string {
+			if j := b.get(old[0].ID); j.Key != "" || j.State != durablestore.Confirmed {
+				return fmt.Sprintf("the one that runs is %+v", j)
+			}
+			return wrong(a)
+		}
+		return t
+	}},
 	{"Insert in a queue", func(b *faulted) told {
 		return b.inserting(these(2, func(i int, j *durablestore.NewJob) { j.Queue = "q" }), durablestore.Placement{})
 	}},

@@ -54,6 +54,8 @@ var tests = []struct {
 	{"InsertReplacesThePayloadOfWhatWaits", replacesPayload},
 	{"InsertTwiceReusesAKeyOnce", reuseKeyTwice},
 	{"InsertsTogetherReuseAKeyOnce", reuseKeyTogether},
+	{"KeyIsUniqueAmongStates", uniqueStates},
+	{"InsertsTogetherTakeAKeyOnce", uniqueTogether},
 
 	{"ClaimTakesTheEarliest", claimEarliest},
 	{"ClaimTakesTheMoreUrgentFirst", claimUrgent},

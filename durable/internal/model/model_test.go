@@ -160,6 +160,13 @@ func (m *model) newJob() durable.NewJob {
 		j.Tags = pick(m, []string{"s"}, []string{"t"}, []string{"s", "t"})
 	}
 	j.Replace = j.Schedule == "once" && m.IntN(3) == 0
+	if j.Schedule == "once" && m.IntN(4) == 0 {
+		j.Among = []durable.State{durable.Waiting, durable.Claimed, durable.Paused, durable.Blocked}
+		if m.IntN(2) == 0 {
+			j.Among = append(j.Among, durable.Confirmed, durable.Running)
+		}
+		j.Among = append(j.Among, pick(m, nil, []durable.State{durable.Succeeded}, []durable.State{durable.Dead, durable.Canceled})...)
+	}
 	j.ReuseKey, j.KeepTime = j.ReuseKey || j.Replace, j.Replace && m.IntN(2) == 0
 	if m.IntN(2) == 0 {
 		j.Due = m.time()

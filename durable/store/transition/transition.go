@@ -126,9 +126,11 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 	if j.State.Done() || !n.Replace && (!n.ReuseKey || !granted || !j.NextDue.IsZero()) {
 		return false
 	}
-	j.Payload, j.Priority, j.Attempts = n.Payload, n.Priority, n.Attempts
-	j.Timeout, j.Meta = n.Timeout.Truncate(time.Microsecond), meta(n)
-	j.Tags, j.Partition, j.Queue = slices.Clone(n.Tags), n.Partition, n.Queue
+	if !n.KeepPayload {
+		j.Payload, j.Priority, j.Attempts = n.Payload, n.Priority, n.Attempts
+		j.Timeout, j.Meta = n.Timeout.Truncate(time.Microsecond), meta(n)
+		j.Tags, j.Partition, j.Queue = slices.Clone(n.Tags), n.Partition, n.Queue
+	}
 	if j.Anchor = j.Anchor.Add(time.Microsecond); now.After(j.Anchor) { // no other occasion of the job had it
 		j.Anchor = now
 	}
@@ -153,8 +155,16 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 	return true
 }
 
-// Reuses reports whether a new job may take the key of the one that has it.
-func Reuses(j *store.Job, n store.NewJob) bool { return n.ReuseKey && j.State.Done() }
+// Reuses reports whether a new job takes the key of the one that has it.
+func Reuses(j *store.Job, n store.NewJob, now time.Time) bool {
+	switch {
+	case len(n.Among) == 0:
+		return n.ReuseKey && j.State.Done()
+	case !slices.Contains(n.Among, j.State):
+		return true
+	}
+	return n.Within > 0 && j.State.Done() && !j.Updated.Add(n.Within).After(now)
+}
 
 // free takes a job away from its node.
 func free(j *store.Job) {
