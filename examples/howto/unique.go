@@ -1,0 +1,32 @@
+package howto
+
+import (
+	"context"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// A Sync is the payload of a job that copies what an account has to the search index.
+type Sync struct{ Account int }
+
+// askForSync is called at each change of an account. The job runs ten seconds after the first of several changes, and
+// once more after a run in progress, which may not have seen this one.
+func askForSync(ctx context.Context, syncs *durable.Kind[Sync, int], account int) (durable.ID, error) {
+	return syncs.Schedule(ctx, 10*time.Second, Sync{account}, durable.UniquePayload(), durable.ReuseKey())
+}
+
+// askWhenQuiet is called at each change, too. The job runs once there was no change for ten seconds.
+func askWhenQuiet(ctx context.Context, syncs *durable.Kind[Sync, int], account int) (durable.ID, error) {
+	return syncs.Schedule(ctx, 10*time.Second, Sync{account}, durable.UniquePayload(), durable.Replace())
+}
+
+// askForReport adds the report of an account, unless there is one that waits, runs, or succeeded within the last hour.
+// A report that failed is no reason not to try again. It reports whether this call has added the job.
+func askForReport(ctx context.Context, reports *durable.Kind[Sync, int], account int) (id durable.ID, added bool, err error) {
+	var result durable.InsertResult
+	id, err = reports.Schedule(ctx, 0, Sync{account}, durable.UniquePayload(),
+		durable.UniqueAmong(durable.Waiting, durable.Running, durable.Succeeded), durable.UniqueWithin(time.Hour),
+		durable.WithResult(&result))
+	return id, result.Changed, err
+}
