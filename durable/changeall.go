@@ -32,10 +32,15 @@ func (j *Jobs) ChangeAll(ctx context.Context, c Change, f Filter) (Changed, erro
 	mustContext(ctx)
 	done := Changed{After: f.After}
 	if int(c.Op) >= len(opNames) {
-		return done, invalid("change %d: it must be one of OpCancel to OpDelete", c.Op)
+		return done, invalid("change %d: it must be one of OpCancel to OpMove", c.Op)
 	}
 	if c.Op == OpReschedule {
 		if err := checkTime(c.Due); err != nil {
+			return done, err
+		}
+	}
+	if c.Op == OpMove {
+		if err := j.checkMove(c.Queue); err != nil {
 			return done, err
 		}
 	}

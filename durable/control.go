@@ -54,10 +54,32 @@ func (j *Jobs) Delete(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpDelete})
 }
 
+// Move puts a job into another queue, or with DefaultQueue into that of jobs without one: see Queue. Nodes that serve it
+// claim the job next. Deferred means that the job is running, and is in the queue for the runs after this one. TooLate
+// means that it is over, or has a Partition, which a job in a queue can't have. A schedule that is registered again is in
+// the queue of its registration.
+func (j *Jobs) Move(ctx context.Context, id ID, queue string) (Answer, error) {
+	if err := j.checkMove(queue); err != nil {
+		return NotFound, err
+	}
+	return j.change(ctx, id, Change{Op: OpMove, Queue: queue})
+}
+
+// checkMove returns what is wrong with moving jobs to a queue.
+func (j *Jobs) checkMove(queue string) error {
+	if j.parts.Queues == nil {
+		return j.lacks("move", "Queues")
+	}
+	if queue == DefaultQueue {
+		return nil
+	}
+	return checkName("queue", queue, MaxKind)
+}
+
 // opNames are what errors call the changes.
 var opNames = [...]string{
 	OpCancel: "cancel", OpPause: "pause", OpResume: "resume", OpReschedule: "reschedule",
-	OpRunNow: "run now", OpRevive: "revive", OpDelete: "delete",
+	OpRunNow: "run now", OpRevive: "revive", OpDelete: "delete", OpMove: "move",
 }
 
 func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {

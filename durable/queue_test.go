@@ -191,3 +191,29 @@ func TestDrainNodeTakesNothingNew(t *testing.T) {
 		}
 	})
 }
+
+// Jobs of a queue that nobody serves any more are moved to one that is served, all at once.
+func TestMoveTakesJobsToAnotherQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, k, d := newNode(t, memory.New())
+		start(t, jobs)
+		for range 20 {
+			must(k.Schedule(t.Context(), 0, "", durable.Queue("gone")))
+		}
+		one := must(jobs.List(t.Context(), durable.Filter{Queue: "gone"}))[0]
+		if a := must(jobs.Move(t.Context(), one.ID, "elsewhere")); a != durable.Applied {
+			t.Errorf("the answer is %v", a)
+		}
+		done := must(jobs.ChangeAll(t.Context(), durable.Change{Op: durable.OpMove}, durable.Filter{Queue: "gone"}))
+		time.Sleep(time.Minute)
+		if done.Applied != 19 || d.count() != 19 {
+			t.Errorf("moved %+v, and %d have run", done, d.count())
+		}
+		if _, err := jobs.Move(t.Context(), one.ID, "a\nb"); !errors.Is(err, executor.ErrInvalid) {
+			t.Error(err)
+		}
+		if _, err := jobs.ChangeAll(t.Context(), durable.Change{Op: durable.OpMove, Queue: "a\nb"}, durable.Filter{}); !errors.Is(err, executor.ErrInvalid) {
+			t.Error(err)
+		}
+	})
+}

@@ -104,6 +104,7 @@ const (
 	OpRunNow     = store.OpRunNow
 	OpRevive     = store.OpRevive
 	OpDelete     = store.OpDelete
+	OpMove       = store.OpMove
 )
 
 // The verdicts on a run.

@@ -435,12 +435,15 @@ const (
 	OpRunNow        // due at once; a schedule goes on afterwards
 	OpRevive        // a dead or canceled job is due at once, with all its attempts
 	OpDelete        // it is removed, with its history, unless it is Confirmed or Running
+	OpMove          // it is in Queue, from its next claim on; for a store that has Queues
 )
 
 // A Change is a user's request for one job.
 type Change struct {
 	Op  Op
 	Due time.Time // for OpReschedule
+	// Queue is for OpMove, "" for the default queue.
+	Queue string
 }
 
 // Retention is how long what is over is kept. Zero keeps for ever; but in durable.Config.Keep zero is the default, and a

@@ -611,6 +611,9 @@ var calls = []faultCall{
 	{"Change pauses", func(b *faulted) told {
 		return b.changing(durablestore.Change{Op: durablestore.OpPause}, durablestore.Paused)
 	}},
+	{"Change moves", func(b *faulted) told {
+		return b.changing(durablestore.Change{Op: durablestore.OpMove, Queue: "q"}, durablestore.Waiting)
+	}},
 	{"Change deletes", func(b *faulted) told { return b.changing(durablestore.Change{Op: durablestore.OpDelete}, 0) }},
 	{"PauseKind", func(b *faulted) told {
 		kind := fresh("k")

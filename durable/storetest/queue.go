@@ -248,3 +248,42 @@ func drainNode(b *bench) {
 	b.ok(b.store.Leave(b.Context(), node))
 	drain(node, true, false)
 }
+
+// A job that is moved is claimed of its new queue next: at once if it waits or was claimed, after its run if it runs, and
+// when it waits again if it is paused. One that is over stays, and so does one with a partition.
+func moves(b *bench) {
+	b.store.queues()
+	node := b.node("a")
+	move := func(id store.ID, queue string, want store.Answer) {
+		b.Helper()
+		b.changeBy(id, store.Change{Op: store.OpMove, Queue: queue}, want)
+	}
+	urgent := func(j *store.NewJob) { j.Priority = store.High }
+	j := b.add(20*time.Second, urgent)
+	move(j.ID, "q", store.Applied)
+	b.same(b.claim(node))
+	b.same(b.queued(node, "q"), j)
+	move(j.ID, "r", store.Applied)
+	if got := b.state(j.ID, store.Waiting); got.Queue != "r" || got.Priority != store.High || got.Owner != "" {
+		b.Errorf("job is %+v", got)
+	}
+	b.same(b.queued(node, "q"))
+	b.change(j.ID, store.OpPause, store.Applied)
+	move(j.ID, "", store.Applied)
+	b.state(j.ID, store.Paused)
+	b.change(j.ID, store.OpResume, store.Applied)
+	b.same(b.claim(node), j)
+	b.change(j.ID, store.OpCancel, store.Applied)
+	move(j.ID, "q", store.TooLate)
+
+	run := b.running(node, every("1h"), key("rate"))
+	move(run.ID, "q", store.Deferred)
+	b.settle(node, next(run, run.Due.Add(time.Second)))
+	b.same(b.claim(node))
+	b.same(b.queued(node, "q"), run)
+
+	parted := b.add(time.Hour, in("p"))
+	move(parted.ID, "q", store.TooLate)
+	move(parted.ID, "", store.Applied)
+	move(store.NewID(), "q", store.NotFound)
+}

@@ -90,6 +90,7 @@ var tests = []struct {
 	{"ClaimOfAQueueTakesTheMoreUrgentFirst", claimQueueOrder},
 	{"QueueOutlastsRuns", queueStays},
 	{"QueueOfAJobChanges", queueMoves},
+	{"MoveIsForTheNextClaim", moves},
 	{"ClaimOfAQueueObeysLimits", queueLimits},
 	{"QueuesAreThoseThatJobsWaitIn", queueCounts},
 	{"BeatLooksInQueues", beatLooksInQueues},

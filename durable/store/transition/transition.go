@@ -247,6 +247,13 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 			return store.TooLate
 		}
 		free(j) // the store removes it
+	case store.OpMove:
+		if j.State.Done() || c.Queue != "" && j.Partition != "" {
+			return store.TooLate
+		}
+		if j.Queue = c.Queue; j.State == store.Claimed {
+			free(j)
+		}
 	case store.OpRevive:
 		if j.State != store.Dead && j.State != store.Canceled {
 			return store.TooLate
