@@ -103,27 +103,3 @@ func due(ctx context.Context, jobs *durable.Jobs) (durable.Job, bool, error) {
 		f.After = page[len(page)-1].ID
 	}
 }
-
-// Added returns the payloads of the jobs of a kind that are in the store, whatever their states, in the order of
-// their IDs: of jobs that were added in the same millisecond, in any. It fails the test if one is no P, or if the store does.
-func Added[P any](t testing.TB, jobs *durable.Jobs, kind string) []P {
-	t.Helper()
-	var payloads []P
-	for f := (durable.Filter{Kind: kind, Limit: 1000}); ; {
-		page, err := jobs.List(context.Background(), f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, j := range page {
-			p, err := durable.Client[P, any](jobs, kind).Payload(j)
-			if err != nil {
-				t.Fatalf("durabletest: kind %q: %v", kind, err)
-			}
-			payloads = append(payloads, p)
-		}
-		if len(page) < f.Limit {
-			return payloads
-		}
-		f.After = page[len(page)-1].ID
-	}
-}

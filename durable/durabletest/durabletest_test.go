@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -104,5 +105,51 @@ func TestAdded(t *testing.T) {
 	}
 	if got := durabletest.Added[string](t, jobs, "mail"); !slices.Equal(slices.Sorted(slices.Values(got)), payloads) {
 		t.Errorf("%d payloads, want %d, each once", len(got), len(payloads))
+	}
+}
+
+// failing is a test that fails without ending the one that it is in.
+type failing struct {
+	testing.TB
+	text string
+}
+
+func (f *failing) Helper() {}
+
+func (f *failing) Fatalf(format string, args ...any) {
+	f.text = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// AddedOne has the job, with its options, and fails the test unless there is one.
+func TestAddedOne(t *testing.T) {
+	jobs := durabletest.New(t)
+	mail := durable.Client[string, int](jobs, "mail")
+	add := func(payload string) {
+		if _, err := mail.Schedule(t.Context(), time.Hour, payload, durable.WithTags("customer=7"), durable.Queue("slow")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fails := func() string {
+		f := &failing{TB: t}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			durabletest.AddedOne[string](f, jobs, "mail")
+		}()
+		<-done
+		return f.text
+	}
+	if text := fails(); !strings.Contains(text, `0 jobs of kind "mail"`) {
+		t.Errorf("of none it says %q", text)
+	}
+	add("first")
+	payload, job := durabletest.AddedOne[string](t, jobs, "mail")
+	if customer, _ := job.Tag("customer"); payload != "first" || customer != "7" || job.Queue != "slow" || job.State != durable.Waiting {
+		t.Errorf("got %q, %+v", payload, job)
+	}
+	add("second")
+	if text := fails(); !strings.Contains(text, `2 jobs of kind "mail"`) {
+		t.Errorf("of two it says %q", text)
 	}
 }

@@ -1,0 +1,55 @@
+package durabletest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// list returns all jobs of a kind in the store, in the order of their IDs.
+func list(t testing.TB, jobs *durable.Jobs, kind string) (all []durable.Job) {
+	t.Helper()
+	for f := (durable.Filter{Kind: kind, Limit: 1000}); ; f.After = all[len(all)-1].ID {
+		page, err := jobs.List(context.Background(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all = append(all, page...); len(page) < f.Limit {
+			return all
+		}
+	}
+}
+
+// payload returns that of a job, and fails the test if it is no P.
+func payload[P any](t testing.TB, jobs *durable.Jobs, kind string, j durable.Job) P {
+	t.Helper()
+	p, err := durable.Client[P, any](jobs, kind).Payload(j)
+	if err != nil {
+		t.Fatalf("durabletest: kind %q: %v", kind, err)
+	}
+	return p
+}
+
+// Added returns the payloads of the jobs of a kind that are in the store, whatever their states, in the order of
+// their IDs: of jobs that were added in the same millisecond, in any. It fails the test if one is no P, or if the store does.
+func Added[P any](t testing.TB, jobs *durable.Jobs, kind string) []P {
+	t.Helper()
+	var payloads []P
+	for _, j := range list(t, jobs, kind) {
+		payloads = append(payloads, payload[P](t, jobs, kind, j))
+	}
+	return payloads
+}
+
+// AddedOne returns the one job of a kind that is in the store, whatever its state, and its payload: for a look at its
+// Key, Due, Queue, Tags and so on. It ends the test if there is none or are several, if the payload is no P, or if the
+// store fails.
+func AddedOne[P any](t testing.TB, jobs *durable.Jobs, kind string) (P, durable.Job) {
+	t.Helper()
+	all := list(t, jobs, kind)
+	if len(all) != 1 {
+		t.Fatalf("durabletest: there are %d jobs of kind %q, want one", len(all), kind)
+	}
+	return payload[P](t, jobs, kind, all[0]), all[0]
+}
