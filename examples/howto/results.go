@@ -1,0 +1,53 @@
+package howto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+)
+
+// A Quote is the payload of a job that computes a price, and a Price is its result.
+type (
+	Quote struct{ Article string }
+	Price struct{ Cents int }
+)
+
+// newPricer makes a program compute prices. Its failures have a label, by which others know them.
+func newPricer(jobs *durable.Jobs, price func(context.Context, string) (int, error)) {
+	durable.Handle(jobs, "quote", func(ctx context.Context, q Quote) (Price, error) {
+		cents, err := price(ctx, q.Article)
+		if errors.Is(err, errUnknownArticle) {
+			durable.SetLabel(ctx, "unknown article")
+			err = executor.Permanent(err) // no attempt helps
+		}
+		return Price{cents}, err
+	})
+}
+
+var errUnknownArticle = errors.New("there is no such article")
+
+// priceOf is called in another program, a web server say, which runs no jobs: quotes is a durable.Client. It waits for
+// the result for up to a minute. If that is not enough, the job goes on, and a later call with its ID gets the result.
+func priceOf(ctx context.Context, quotes *durable.Kind[Quote, Price], q Quote) (Price, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	id, err := quotes.Schedule(ctx, 0, q, durable.UniquePayload(), durable.ReuseKey())
+	if err != nil {
+		return Price{}, err
+	}
+	price, err := quotes.Await(ctx, id)
+	var failed *durable.JobError
+	switch {
+	case errors.As(err, &failed) && failed.Label == "unknown article":
+		return Price{}, errUnknownArticle
+	case errors.As(err, &failed):
+		return Price{}, fmt.Errorf("the price of %q: %v: %s", q.Article, failed.State, failed.Text)
+	case errors.Is(err, context.DeadlineExceeded):
+		return Price{}, fmt.Errorf("the price of %q is not there yet: ask for job %v later", q.Article, id)
+	}
+	return price, err
+}
