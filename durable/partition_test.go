@@ -95,41 +95,20 @@ func TestHistoryOfPartitionLimit(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := memory.New()
 				var crowds [parts]*crowd
 				for i := range crowds {
 					crowds[i] = &crowd{running: make(map[int]context.Context)}
 				}
-				var lines []*faulty
-				for i := range 3 {
-					line := newFaulty(store)
-					line.set(trouble(rand.New(rand.NewPCG(seed, uint64(i)))))
-					lines = append(lines, line)
-					jobs := newJobs(t, line, func(c *durable.Config) { c.History = 1 << 20 })
-					durable.Handle(jobs, "k", func(ctx context.Context, work time.Duration) (int, error) {
+				m := mob{store: memory.New(), seed: seed, jobs: 300, pause: 300 * time.Millisecond, work: 2 * time.Second,
+					limits: []durable.HandlerOption{durable.PartitionLimit(limit)},
+					options: func(r *rand.Rand) []durable.Option {
+						return []durable.Option{durable.Partition(fmt.Sprint(r.IntN(parts)))}
+					},
+					enter: func(_ int, ctx context.Context) (leave func()) {
 						j, _ := durable.Current(ctx)
-						defer crowds[j.Partition[0]-'0'].enter(ctx)()
-						time.Sleep(work) // whatever becomes of its context
-						return 0, ctx.Err()
-					}, durable.PartitionLimit(limit))
-					start(t, jobs)
-				}
-				k := durable.Client[time.Duration, int](newJobs(t, store), "k")
-				r := rand.New(rand.NewPCG(seed, 99))
-				for i := range 300 {
-					_, err := k.Schedule(t.Context(), upTo(r, 2*time.Second), upTo(r, 2*time.Second),
-						durable.Key(fmt.Sprint(i)), durable.Attempts(1000), durable.Partition(fmt.Sprint(r.IntN(parts))),
-						durable.WithPriority(durable.Priority(r.IntN(3)-1)))
-					if err != nil {
-						t.Fatal(err)
-					}
-					time.Sleep(upTo(r, 300*time.Millisecond))
-				}
-				for _, line := range lines {
-					line.up()
-				}
-				time.Sleep(30 * time.Minute)
-				synctest.Wait()
+						return crowds[j.Partition[0]-'0'].enter(ctx)
+					}}
+				m.run(t)
 				var starts []history.Start
 				for i, c := range crowds {
 					c.mu.Lock()
@@ -142,11 +121,7 @@ func TestHistoryOfPartitionLimit(t *testing.T) {
 					}
 					c.mu.Unlock()
 				}
-				v := must(history.Check(t.Context(), store, starts))
-				for _, f := range v.Faults {
-					t.Error(f)
-				}
-				lost += v.Lost
+				lost += m.lost(t, starts)
 			})
 		})
 	}

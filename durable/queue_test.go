@@ -3,6 +3,8 @@ package durable_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -216,4 +218,72 @@ func TestMoveTakesJobsToAnotherQueue(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Whatever goes wrong between three nodes and the store, and while nodes are asked to drain and to go on, each job runs
+// on a node that serves its queue; and nothing is lost, nor committed twice.
+func TestHistoryOfQueues(t *testing.T) {
+	served := [][]string{{durable.DefaultQueue, "a"}, {"a", "b"}, {durable.DefaultQueue, "b"}}
+	drained, lost := 0, 0
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memory.New()
+				c := &crowd{running: make(map[int]context.Context)}
+				operator := newJobs(t, store)
+				each := func(do func(n durable.NodeInfo) error) {
+					for _, n := range must(operator.Nodes(t.Context())) {
+						if err := do(n); err != nil && !errors.Is(err, durable.ErrNoNode) {
+							t.Error(err)
+						}
+					}
+				}
+				m := mob{store: store, seed: seed, jobs: 300, pause: 300 * time.Millisecond, work: time.Second,
+					limits: []durable.HandlerOption{durable.GlobalLimit(20)},
+					nodes:  func(i int, c *durable.Config) { c.Queues = served[i] },
+					options: func(r *rand.Rand) []durable.Option {
+						if queue := []string{"", "a", "b"}[r.IntN(3)]; queue != "" {
+							return []durable.Option{durable.Queue(queue)}
+						}
+						return nil
+					},
+					enter: func(node int, ctx context.Context) (leave func()) {
+						if j, _ := durable.Current(ctx); !slices.Contains(served[node], j.Queue) {
+							t.Errorf("node %d runs a job of queue %q", node, j.Queue)
+						}
+						return c.enter(ctx)
+					}}
+				added := 0
+				m.between = func(r *rand.Rand) {
+					if added++; added == m.jobs { // in the end all nodes go on
+						each(func(n durable.NodeInfo) error { return operator.UndrainNode(t.Context(), n.Name) })
+					} else if added%10 == 0 {
+						each(func(n durable.NodeInfo) error {
+							if r.IntN(3) == 0 {
+								drained++
+								return operator.DrainNode(t.Context(), n.Name)
+							}
+							return operator.UndrainNode(t.Context(), n.Name)
+						})
+					}
+				}
+				go func() { // one that has joined again meanwhile drains under its new name
+					for range 10 {
+						time.Sleep(time.Minute)
+						each(func(n durable.NodeInfo) error { return operator.UndrainNode(t.Context(), n.Name) })
+					}
+				}()
+				m.run(t)
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				lost += m.lost(t, c.starts)
+				if n := len(must(operator.List(t.Context(), durable.Filter{States: []durable.State{durable.Succeeded}, Limit: 1000}))); n != m.jobs {
+					t.Errorf("%d of %d have succeeded", n, m.jobs)
+				}
+			})
+		})
+	}
+	if drained == 0 || lost == 0 {
+		t.Errorf("%d drains, and %d runs were lost: too quiet to prove anything", drained, lost)
+	}
 }

@@ -3,7 +3,6 @@ package durable_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -12,7 +11,6 @@ import (
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/history"
 	"github.com/executor-go/executor/durable/memory"
 	durablestore "github.com/executor-go/executor/durable/store"
 )
@@ -142,44 +140,15 @@ func TestHistoryOfGlobalRate(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := &claimedAt{Store: memory.New()}
 				c := &crowd{running: make(map[int]context.Context)}
-				var lines []*faulty
-				for i := range 3 {
-					line := newFaulty(store)
-					line.set(trouble(rand.New(rand.NewPCG(seed, uint64(i)))))
-					lines = append(lines, line)
-					jobs := newJobs(t, line, func(c *durable.Config) { c.History = 1 << 20 })
-					durable.Handle(jobs, "k", func(ctx context.Context, work time.Duration) (int, error) {
-						defer c.enter(ctx)()
-						time.Sleep(work)
-						return 0, ctx.Err()
-					}, durable.GlobalRate(executor.Rate{PerSecond: 2, Burst: 4}))
-					start(t, jobs)
-				}
-				k := durable.Client[time.Duration, int](newJobs(t, store), "k")
-				r := rand.New(rand.NewPCG(seed, 99))
-				for i := range 200 {
-					_, err := k.Schedule(t.Context(), upTo(r, 2*time.Second), upTo(r, time.Second), durable.Key(fmt.Sprint(i)),
-						durable.Attempts(1000), durable.WithPriority(durable.Priority(r.IntN(3)-1)))
-					if err != nil {
-						t.Fatal(err)
-					}
-					time.Sleep(upTo(r, 800*time.Millisecond))
-				}
-				for _, line := range lines {
-					line.up()
-				}
-				time.Sleep(30 * time.Minute)
-				synctest.Wait()
+				m := mob{store: store, seed: seed, jobs: 200, pause: 800 * time.Millisecond, work: time.Second, enter: c.enterAt,
+					limits: []durable.HandlerOption{durable.GlobalRate(executor.Rate{PerSecond: 2, Burst: 4})}}
+				m.run(t)
 				store.mu.Lock()
 				defer store.mu.Unlock()
 				keepsRate(t, store.begins, 500*time.Millisecond, 4)
 				c.mu.Lock()
 				defer c.mu.Unlock()
-				v := must(history.Check(t.Context(), store, c.starts))
-				for _, f := range v.Faults {
-					t.Error(f)
-				}
-				lost += v.Lost
+				lost += m.lost(t, c.starts)
 			})
 		})
 	}

@@ -147,6 +147,9 @@ type crowd struct {
 	starts  []history.Start
 }
 
+// enterAt is enter on any node.
+func (c *crowd) enterAt(_ int, ctx context.Context) (leave func()) { return c.enter(ctx) }
+
 // enter counts ctx's run in, and returns how it leaves.
 func (c *crowd) enter(ctx context.Context) (leave func()) {
 	j, _ := durable.Current(ctx)
@@ -178,37 +181,10 @@ func TestHistoryOfGlobalLimit(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := memory.New()
 				c := &crowd{running: make(map[int]context.Context)}
-				var lines []*faulty
-				for i := range 3 {
-					line := newFaulty(store)
-					line.set(trouble(rand.New(rand.NewPCG(seed, uint64(i)))))
-					lines = append(lines, line)
-					jobs := newJobs(t, line, func(c *durable.Config) { c.History = 1 << 20 })
-					durable.Handle(jobs, "k", func(ctx context.Context, work time.Duration) (int, error) {
-						defer c.enter(ctx)()
-						time.Sleep(work) // whatever becomes of its context
-						return 0, ctx.Err()
-					}, durable.GlobalLimit(limit))
-					start(t, jobs)
-				}
-				k := durable.Client[time.Duration, int](newJobs(t, store), "k")
-				r := rand.New(rand.NewPCG(seed, 99))
-				for i := range 200 {
-					_, err := k.Schedule(t.Context(), upTo(r, 2*time.Second), upTo(r, 2*time.Second),
-						durable.Key(fmt.Sprint(i)), durable.Attempts(1000),
-						durable.WithPriority(durable.Priority(r.IntN(3)-1)))
-					if err != nil {
-						t.Fatal(err)
-					}
-					time.Sleep(upTo(r, 500*time.Millisecond))
-				}
-				for _, line := range lines {
-					line.up()
-				}
-				time.Sleep(30 * time.Minute)
-				synctest.Wait()
+				m := mob{store: memory.New(), seed: seed, jobs: 200, pause: 500 * time.Millisecond, work: 2 * time.Second,
+					enter: c.enterAt, limits: []durable.HandlerOption{durable.GlobalLimit(limit)}}
+				m.run(t)
 				c.mu.Lock()
 				defer c.mu.Unlock()
 				if c.most > limit {
@@ -217,10 +193,7 @@ func TestHistoryOfGlobalLimit(t *testing.T) {
 				if c.most == limit {
 					full++
 				}
-				v := must(history.Check(t.Context(), store, c.starts))
-				for _, f := range v.Faults {
-					t.Error(f)
-				}
+				m.lost(t, c.starts)
 			})
 		})
 	}
