@@ -27,6 +27,7 @@ var arrows = []arrow{
 	{"internal/timetable", []string{"internal/argument", "store"}},
 	{"store/transition", []string{"store"}},
 	{"internal/node", []string{"internal/argument", "internal/output", "internal/storeclock", "internal/text", "internal/timetable", "store"}},
+	{"transfer", []string{"internal/argument", "store"}},
 	{".", []string{"internal/argument", "internal/node", "internal/output", "internal/text", "internal/timetable", "store"}},
 }
 

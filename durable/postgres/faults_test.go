@@ -63,7 +63,7 @@ func TestStoreFaultsFindBelievedRows(t *testing.T) {
 	cmd.Env = append(os.Environ(), lying+"=1")
 	out, _ := cmd.CombinedOutput()
 	for _, method := range []string{"Insert", "InsertTx", "Join", "Heartbeat", "Leave", "Claim", "Release", "Commit", "CompleteTx",
-		"Change_cancels", "Change_deletes", "PauseKind", "NoteAct", "Report", "Prune"} {
+		"Change_cancels", "Change_deletes", "PauseKind", "NoteAct", "Report", "Prune", "Import"} {
 		if !bytes.Contains(out, []byte("FAIL: TestStoreFaultsFindBelievedRows/"+method+"/")) {
 			t.Errorf("rows of %s that are not there are not missed", method)
 		}

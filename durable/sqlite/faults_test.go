@@ -51,7 +51,7 @@ func TestStoreFaultsFindUncommittedAnswers(t *testing.T) {
 	cmd.Env = append(os.Environ(), lying+"=1")
 	out, _ := cmd.CombinedOutput()
 	for _, method := range []string{"Insert", "InsertTx", "Join", "Heartbeat", "Leave", "Claim", "Release", "Commit", "CompleteTx",
-		"Change_cancels", "Change_deletes", "PauseKind", "NoteAct", "Report", "Prune"} {
+		"Change_cancels", "Change_deletes", "PauseKind", "NoteAct", "Report", "Prune", "Import"} {
 		if !bytes.Contains(out, []byte("FAIL: TestStoreFaultsFindUncommittedAnswers/"+method+"/")) {
 			t.Errorf("an answer of %s that is not so is not missed", method)
 		}

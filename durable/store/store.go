@@ -165,6 +165,7 @@ type Parts struct {
 	Graph    Graph
 	Queues   Queues
 	Drains   Drains
+	Mover    Mover
 	Tx       TxStore
 	Listener Listener
 }
@@ -182,6 +183,7 @@ func PartsOf(s Store) Parts {
 	p.Graph, _ = s.(Graph)
 	p.Queues, _ = s.(Queues)
 	p.Drains, _ = s.(Drains)
+	p.Mover, _ = s.(Mover)
 	p.Tx, _ = s.(TxStore)
 	p.Listener, _ = s.(Listener)
 	return p

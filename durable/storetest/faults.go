@@ -114,7 +114,7 @@ type told struct {
 
 // untested returns the methods of a Store that no call is of.
 func untested() (methods []string) {
-	for _, m := range slices.Concat(methodsOf[durablestore.Full](), methodsOf[durablestore.TxStore]()) {
+	for _, m := range slices.Concat(methodsOf[durablestore.Full](), methodsOf[durablestore.TxStore](), methodsOf[durablestore.Mover]()) {
 		if m != "Close" && !slices.ContainsFunc(calls, func(c faultCall) bool {
 			return c.method() == m
 		}) {
@@ -683,6 +683,9 @@ var calls = []faultCall{
 			},
 		}
 	}},
+
+	{"Export", reading(exporting)},
+	{"Import", (*faulted).importing},
 
 	{"Now", func(b *faulted) told {
 		before := must(b.store.Now(b.Context()))

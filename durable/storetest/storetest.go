@@ -179,6 +179,12 @@ var tests = []struct {
 	{"ParentsGoWithTheirChild", graphGoesWithTheJob},
 	{"ParentsThatEndTogetherCountOnce", graphTogether},
 
+	{"ExportHasJobsAsTheyAre", exportsAll},
+	{"ImportHasEverythingAsItWas", importsAll},
+	{"ImportFreesWhatANodeHad", importFrees},
+	{"ImportIsAllOrNothing", importIsAllOrNothing},
+	{"ImportMayBeRepeated", importAdds},
+
 	{"NowIsBetweenOtherAnswers", nowBetween},
 	{"GetAndFindKnowNothingUnknown", getUnknown},
 	{"ListGivesPages", listPages},

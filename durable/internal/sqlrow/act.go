@@ -25,15 +25,19 @@ func Acts(f durable.ActFilter, place func(int) string, id func(durable.ID) any) 
 }
 
 // ScanActs reads and closes rows of Acts.
-var ScanActs = all(func(row Scanner) (a durable.Act, err error) {
+var ScanActs = all(scanAct)
+
+func scanAct(row Scanner) (durable.Act, error) {
+	var a durable.Act
 	var id []byte
 	var noted int64
-	if err = row.Scan(&a.Seq, &noted, &a.Who, &a.Action, &id, &a.Key, &a.Reason, &a.Answer); err != nil {
-		return a, err
+	err := row.Scan(&a.Seq, &noted, &a.Who, &a.Action, &id, &a.Key, &a.Reason, &a.Answer)
+	if err == nil {
+		a.Job, err = ID(id)
 	}
-	if a.Job, err = ID(id); err != nil {
-		return a, err
+	if err != nil {
+		return durable.Act{}, err
 	}
 	a.At = Time(noted)
 	return a, nil
-})
+}

@@ -1,0 +1,29 @@
+package howto
+
+import (
+	"context"
+	"os"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/transfer"
+)
+
+// moveStore moves all jobs from one store to another, which is empty, by a file that is kept as a backup. No program
+// uses either of them.
+func moveStore(ctx context.Context, from, to durable.Store, path string) (transfer.Result, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return transfer.Result{}, err
+	}
+	defer f.Close()
+	if _, err := transfer.Export(ctx, from, f); err != nil {
+		return transfer.Result{}, err
+	}
+	if err := f.Sync(); err != nil {
+		return transfer.Result{}, err
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		return transfer.Result{}, err
+	}
+	return transfer.Import(ctx, to, f, transfer.Options{})
+}
