@@ -21,6 +21,8 @@
 //	executord cancel|pause|resume|run-now JOB...
 //	executord acts                            show the audit log
 //	executord migrate                         bring it up to date, or print the SQL for it
+//	executord store list|show|cancel|export|...
+//	                                          look into the store of any program
 //
 // These look at such a store, or at a daemon that runs with --listen:
 //
@@ -136,7 +138,7 @@ stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext(), newNotify())
 	addGroup(root, "write", "To write a job file:", newExplain(), newImport(), newSchema())
 	addGroup(root, "job", "As the command of a job:", newHTTP(), newSQL())
-	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate())...)
+	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate(), newAnyStore())...)
 	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs())
 	root.AddCommand(newCompletion(), newVersion())
 	completeFlags(root)

@@ -139,9 +139,9 @@ func diff(a, b []string) string {
 func TestImportHasAllThatWasExported(t *testing.T) {
 	for _, source := range places {
 		t.Run(source.name, func(t *testing.T) {
-			seeds := 10
-			if source.name != "memory" {
-				seeds = 3
+			seeds := 3
+			if source.name != "memory" || testing.Short() {
+				seeds = 1
 			}
 			for seed := range uint64(seeds) {
 				from := source.open(t)
@@ -211,7 +211,7 @@ func regexpID(row string) string {
 
 // A store that was moved to each of the others, one after the other, is the same in the end.
 func TestMovesFromStoreToStoreChangeNothing(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		from := memory.New()
 		must(0, filled.Fill(t.Context(), from, rand.New(rand.NewPCG(seed, 2)), 150))
 		var want []string

@@ -1,0 +1,220 @@
+package anystore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// changes are the commands that change jobs.
+func (h Host) changes() (all []*cobra.Command) {
+	for _, c := range []struct {
+		use, short string
+		op         durable.Op
+	}{
+		{"cancel", "Cancel jobs; runs in progress are ended", durable.OpCancel},
+		{"pause", "Keep jobs from running until resume", durable.OpPause},
+		{"resume", "Let jobs that are paused go on", durable.OpResume},
+		{"run-now", "Make jobs due at once", durable.OpRunNow},
+		{"reschedule", "Make jobs due at another time", durable.OpReschedule},
+		{"revive", "Make jobs that are dead or canceled due again", durable.OpRevive},
+		{"delete", "Remove jobs that do not run, with their history", durable.OpDelete},
+	} {
+		all = append(all, h.change(c.use, c.short, c.op))
+	}
+	return all
+}
+
+func (h Host) change(use, short string, op durable.Op) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   use + " [ID|KEY...]",
+		Short: short,
+		Long: short + `.
+
+The jobs are those named, or those that all flags choose: these are counted, and
+changed only with --yes. The exit code is 1 if a job does not exist, or if the
+state of one that was named does not allow the change.`,
+		Example: "  executord store " + use + " --store jobs.db welcome/17\n  executord store " + use + " --store jobs.db --kind mail --dry-run",
+	}
+	open, flags := h.Flag(cmd), newFilterFlags(cmd)
+	dry := cmd.Flags().Bool("dry-run", false, "count the jobs that the flags choose, and change nothing")
+	yes := cmd.Flags().Bool("yes", false, "change all jobs that the flags choose")
+	reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
+	var at string
+	if op == durable.OpReschedule {
+		cmd.Example = "  executord store reschedule --store jobs.db welcome/17 --to 2027-03-27T14:00:00Z"
+		cmd.Flags().StringVar(&at, "to", "", "the time, in RFC 3339, or from now, as 90m")
+	}
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
+		f, some, err := flags.filter()
+		switch {
+		case err != nil:
+			return err
+		case len(names) > 0 && some:
+			return fmt.Errorf("name jobs, or choose them by flags, and not both")
+		case len(names) == 0 && !some:
+			return fmt.Errorf("%s needs the ID or key of a job, or a flag that chooses jobs, as --kind", use)
+		case len(names) > 0 && *dry:
+			return fmt.Errorf("--dry-run is for jobs that flags choose")
+		}
+		change := durable.Change{Op: op}
+		if op == durable.OpReschedule {
+			if change.Due, err = timeOf(at); err != nil {
+				return err
+			}
+		}
+		return h.visit(cmd, open, false, 0, func(ctx context.Context, c client) error {
+			if len(names) > 0 {
+				return h.changeNamed(ctx, c, use, change, names, *reason)
+			}
+			return h.changeChosen(ctx, c, use, change, f, *yes, *dry, *reason)
+		})
+	}
+	return cmd
+}
+
+// timeOf reads a time of --to.
+func timeOf(text string) (time.Time, error) {
+	if d, err := time.ParseDuration(text); err == nil {
+		return time.Now().Add(d), nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("--to %q: it must be a time as 2027-03-27T14:00:00Z, or from now as 90m", text)
+	}
+	return t, nil
+}
+
+func (h Host) changeNamed(ctx context.Context, c client, use string, change durable.Change, names []string, reason string) error {
+	done := true
+	for _, name := range names {
+		j, err := c.find(ctx, name)
+		if err != nil {
+			return err
+		}
+		answer, err := c.store.Change(ctx, j.ID, change)
+		if err != nil {
+			return err
+		}
+		text := answer.String()
+		switch answer {
+		case durable.TooLate:
+			text = "too late: it is " + j.State.String()
+		case durable.Deferred:
+			text = "when its run has ended"
+		}
+		if done = done && (answer == durable.Applied || answer == durable.Deferred); answer == durable.NotFound {
+			text = "it was removed a moment ago"
+		}
+		fmt.Fprintf(c.out, "%s: %s\n", printable(name), text)
+		c.note(ctx, durable.Act{Who: h.Who(), Action: use, Job: j.ID, Key: j.Key, Reason: reason, Answer: text})
+	}
+	if !done {
+		return h.Quiet
+	}
+	return nil
+}
+
+func (h Host) changeChosen(ctx context.Context, c client, use string, change durable.Change, f durable.Filter, yes, dry bool, reason string) error {
+	counts, err := c.jobs.Counts(ctx, f)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, count := range counts {
+		n += count.Jobs
+	}
+	switch {
+	case n == 0:
+		fmt.Fprintln(c.cmd.ErrOrStderr(), "there are no such jobs")
+		return nil
+	case dry || !yes:
+		sortCounts(counts)
+		if err := h.Table(c.out, countRows(counts, nil)); err != nil || dry {
+			return err
+		}
+		return mistake("%s would concern %d jobs; to do it, add --yes", use, n)
+	}
+	var total durable.Changed
+	for more := true; more; {
+		done, err := c.jobs.ChangeAll(ctx, change, f)
+		total.Applied += done.Applied
+		total.Deferred += done.Deferred
+		total.TooLate += done.TooLate
+		total.NotFound += done.NotFound
+		if f.After, more = done.After, done.More; err != nil || !more {
+			text := changedText(total)
+			fmt.Fprintln(c.out, text)
+			c.note(ctx, durable.Act{Who: h.Who(), Action: use, Key: chosenText(c.cmd), Reason: reason, Answer: text})
+			return err
+		}
+	}
+	return nil
+}
+
+func changedText(c durable.Changed) string {
+	text := fmt.Sprintf("%d changed", c.Applied)
+	for _, more := range []struct {
+		n    int
+		what string
+	}{{c.Deferred, "when their runs have ended"}, {c.TooLate, "too late"}, {c.NotFound, "removed meanwhile"}} {
+		if more.n > 0 {
+			text += fmt.Sprintf(", %d %s", more.n, more.what)
+		}
+	}
+	return text
+}
+
+// chosenText returns the flags by which jobs were chosen.
+func chosenText(cmd *cobra.Command) string {
+	var all []string
+	for _, name := range []string{"kind", "key", "state", "tag", "error"} {
+		if f := cmd.Flags().Lookup(name); f.Changed {
+			all = append(all, "--"+name+" "+f.Value.String())
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// note notes an act.
+func (c client) note(ctx context.Context, a durable.Act) {
+	if err := c.jobs.NoteAct(ctx, a); err != nil {
+		fmt.Fprintf(c.cmd.ErrOrStderr(), "executord: the action was done, but could not be stored in the audit log: %v\n", err)
+	}
+}
+
+// pauses are the commands that pause kinds.
+func (h Host) pauses() (all []*cobra.Command) {
+	for _, pause := range []bool{true, false} {
+		use, short := "pause-kind", "Keep all jobs of a kind from beginning, on all nodes"
+		if !pause {
+			use, short = "resume-kind", "Let the jobs of a kind begin again"
+		}
+		cmd := &cobra.Command{Use: use + " KIND...", Short: short, Args: cobra.MinimumNArgs(1), Example: "  executord store " + use + " --store jobs.db mail"}
+		open := h.Flag(cmd)
+		reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
+		cmd.RunE = func(cmd *cobra.Command, kinds []string) error {
+			return h.visit(cmd, open, false, patience, func(ctx context.Context, c client) error {
+				for _, kind := range kinds {
+					do, text := c.jobs.PauseKind, "paused"
+					if !pause {
+						do, text = c.jobs.ResumeKind, "resumed"
+					}
+					if err := do(ctx, kind); err != nil {
+						return err
+					}
+					fmt.Fprintf(c.out, "%s: %s\n", printable(kind), text)
+					c.note(ctx, durable.Act{Who: h.Who(), Action: use, Key: kind, Reason: *reason, Answer: text})
+				}
+				return nil
+			})
+		}
+		all = append(all, cmd)
+	}
+	return all
+}
