@@ -59,7 +59,7 @@ JSON or text, or else as their size and first bytes.`),
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(h.list(), h.show(), h.counts(), h.nodes(), h.export(), h.importing())
+	cmd.AddCommand(h.list(), h.show(), h.counts(), h.nodes(), h.export(), h.importing(), h.serve())
 	cmd.AddCommand(h.changes()...)
 	cmd.AddCommand(h.pauses()...)
 	return cmd
