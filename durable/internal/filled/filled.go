@@ -81,6 +81,8 @@ func (f *filler) add() error {
 		}
 		if f.IntN(2) == 0 {
 			j.Partition = fmt.Sprint("part", f.IntN(3))
+		} else if f.IntN(3) == 0 {
+			j.Queue = fmt.Sprint("queue", f.IntN(2))
 		}
 		switch f.IntN(4) {
 		case 0:
