@@ -30,7 +30,7 @@ const joinNode = `with n as materialized (select ` + clock + ` as now)
 // job as lookJobs does. The sub-selects see the leases as they were before it. A row whose lease_until is 0 is a
 // tombstone, see bury.
 var heartbeat, heartbeatQueues = heartbeatOf(""), heartbeatOf(` or exists (
-		select from unnest($8::text[]) as k (kind), unnest($9::text[]) as q (queue), pg_catalog.unnest({Priorities}) as p (priority), lateral (
+		select from pg_catalog.unnest($8::text[]) as k (kind), pg_catalog.unnest($9::text[]) as q (queue), pg_catalog.unnest({Priorities}) as p (priority), lateral (
 			select from executor_job where state < {Claimed} and queue <> '' and queue = q.queue and kind = k.kind and priority = p.priority + {Queued}
 				and due <= (select now + $4 from n) order by due limit 1) j)`)
 
