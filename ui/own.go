@@ -1,16 +1,16 @@
 package ui
 
 import (
-	"bytes"
 	"context"
 	"html/template"
-	"maps"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/pages"
 )
 
 // Page is a page of the program's own, in the frame of those of a UI: with the same header, style and live updates.
@@ -30,73 +30,37 @@ type Page struct {
 }
 
 // NotFound returns an error for a Page, whose text says what is not there.
-func NotFound(text string) error { return &gone{text} }
+func NotFound(text string) error { return address.Gonef("%s", text) }
 
-// ownLimit is how long the query of a Page may be.
-const ownLimit = 64 << 10
-
-// addPages adds the pages of the program's own to the views.
-func (u *UI) addPages(pages []Page) error {
-	u.views, u.tabOrder = maps.Clone(views), nil
-	for i, p := range pages {
+// ownPages returns the pages of the program's own, or what is wrong with them.
+func ownPages(all []Page) (own []pages.Own, err error) {
+	for i, p := range all {
 		switch {
-		case strings.Contains(p.Path, "/"), reserved[p.Path]:
-			return invalid("Config.Pages[%d].Path is %q; it must be one element of a path, and none of events, act and output",
+		case strings.Contains(p.Path, "/"), slices.Contains(reserved, p.Path):
+			return nil, invalid("Config.Pages[%d].Path is %q; it must be one element of a path, and none of events, act and output",
 				i, p.Path)
-		case slices.ContainsFunc(pages[:i], func(other Page) bool { return other.Path == p.Path }):
-			return invalid("Config.Pages[%d].Path is %q, as that of an earlier one; each must have its own", i, p.Path)
-		case p.Body == nil:
-			delete(u.views, p.Path)
-			continue
+		case slices.ContainsFunc(all[:i], func(other Page) bool { return other.Path == p.Path }):
+			return nil, invalid("Config.Pages[%d].Path is %q, as that of an earlier one; each must have its own", i, p.Path)
 		}
-		u.views[p.Path] = viewKind{tab: p.Tab, parse: parseOwn, body: p.body}
-		if p.Tab != "" {
-			u.tabOrder = append(u.tabOrder, p.Path)
-		}
+		own = append(own, pages.Own(p))
 	}
-	for _, name := range tabOrder {
-		if kind, ok := u.views[name]; ok && !slices.Contains(u.tabOrder, name) && kind.template != "" {
-			u.tabOrder = append(u.tabOrder, name)
-		}
-	}
-	return nil
+	return own, nil
 }
 
 // reserved are the last elements of paths that are no pages.
-var reserved = map[string]bool{".": true, "..": true, "events": true, "act": true, "output": true}
-
-func (p *Page) body(ctx context.Context, _ *UI, v view) (string, any, error) {
-	q, err := url.ParseQuery(v.own)
-	if err != nil {
-		return "", nil, &badRequest{err.Error()}
-	}
-	title, main, err := p.Body(ctx, q)
-	return title, main, err
-}
-
-func parseOwn(v *view, q url.Values) error {
-	q = maps.Clone(q)
-	q.Del("view")
-	if v.own = q.Encode(); len(v.own) > ownLimit {
-		return &badRequest{"the query has " + strconv.Itoa(len(v.own)) + " bytes; it must have at most " + strconv.Itoa(ownLimit)}
-	}
-	return nil
-}
+var reserved = []string{".", "..", "events", "act", "output"}
 
 // Frame returns what is before and after the content of a page with this title, for answers of the program's own that
 // are not a [Page], as one that grows. The tab of the page with this path is marked, if there is one.
 func (u *UI) Frame(title, path string) (head, tail []byte, err error) {
-	const here = "\x00"
-	text, err := u.framed(view{name: path}, title, "", here)
-	head, tail, _ = bytes.Cut(text, []byte(here))
-	return head, tail, err
+	return u.site.Frame(title, path)
 }
 
 // Assets returns a handler of the files that pages load, and of nothing else. A UI serves them, too; this is for those
 // who must log in before they may ask a UI, so that the page for that can have its style.
 func Assets() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !assets.Serve(w, r, path.Base(r.URL.Path)) {
+		if !pages.Assets.Serve(w, r, path.Base(r.URL.Path)) {
 			http.NotFound(w, r)
 		}
 	})

@@ -7,13 +7,15 @@ import (
 	"net/http"
 	"path"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
-	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/act"
+	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/figures"
+	"github.com/executor-go/executor/ui/internal/pages"
+	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -80,31 +82,11 @@ const (
 
 // UI is a handler of the pages. Its methods may be called by any goroutine.
 type UI struct {
-	config Config
-	guard  page.Guard
-
-	views    map[string]viewKind // by the last element of their paths
-	tabOrder []string            // the views of the header
-
-	sources []*source
-	journal *source // that keeps what was done to pools: the first, or one in memory; nil if there is neither
-	watcher *poolview.Watcher
+	config  Config
+	guard   page.Guard
+	site    pages.Site
+	engine  act.Engine
 	streams *page.Streams
-
-	cache   cache // what was rendered and read last
-	answers answers
-
-	mu       sync.Mutex
-	latest   *look
-	totals   totals
-	seen     map[*executor.Series]*seenRuns
-	numbered int // series ever
-}
-
-// source is a Source with the turn to read from it.
-type source struct {
-	Source
-	turn chan struct{} // one slot
 }
 
 // New returns a UI, or an error that matches [executor.ErrInvalid] and names the field of c that is out of its range.
@@ -131,7 +113,6 @@ func New(c Config) (*UI, error) {
 			Peer:  "to allow other machines, name the host in Config.Hosts",
 			Proxy: "name the host of the proxy in Config.Hosts, and let the proxy pass it on",
 		},
-		watcher: poolview.NewWatcher(c.Observer),
 		streams: page.NewStreams("ui"),
 	}
 	for _, host := range c.Hosts {
@@ -143,6 +124,8 @@ func New(c Config) (*UI, error) {
 		}
 		u.guard.Hosts[strings.ToLower(host)] = true
 	}
+	cache := new(source.Cache)
+	var sources source.Sources
 	names := make(map[string]bool)
 	for i, s := range c.Jobs {
 		switch {
@@ -154,19 +137,33 @@ func New(c Config) (*UI, error) {
 			return nil, invalid("Config.Jobs[%d].Name is %q, as that of an earlier one; each must have its own", i, s.Name)
 		}
 		names[s.Name] = true
-		u.sources = append(u.sources, &source{s, make(chan struct{}, 1)})
+		sources = append(sources, source.New(s.Name, s.Jobs, s.Link, cache))
 	}
+	var journal *source.Source
 	switch {
-	case len(u.sources) > 0:
-		u.journal = u.sources[0]
+	case len(sources) > 0:
+		journal = sources[0]
 	case c.Actions:
 		jobs, err := durable.New(durable.Config{Store: memory.New(), Logger: c.Logger})
 		if err != nil {
 			return nil, err
 		}
-		u.journal = &source{Source{Jobs: jobs}, make(chan struct{}, 1)}
+		journal = source.New("", jobs, nil, cache)
 	}
-	return u, u.addPages(c.Pages)
+	own, err := ownPages(c.Pages)
+	if err != nil {
+		return nil, err
+	}
+	pools := figures.NewPools(c.Observer)
+	u.site = pages.Site{
+		Title: c.Title, Menu: c.Menu, Payloads: c.Payloads, Pooled: c.Observer != nil, Pools: pools, Sources: sources,
+		Journal: journal, Cache: cache,
+	}
+	u.site.Add(own)
+	u.engine = act.Engine{
+		Sources: sources, Journal: journal, Observer: c.Observer, Pools: pools, Cache: cache, Logger: c.Logger,
+	}
+	return u, nil
 }
 
 func invalid(format string, args ...any) error {
@@ -202,20 +199,48 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !u.config.Actions {
 		access = Look
 	}
+	acts := access == Act
 	switch {
 	case last == "events":
-		u.serveEvents(w, r, access)
+		u.serveEvents(w, r, acts)
+	case last == "act" && acts:
+		u.serveAct(w, r, who)
 	case last == "act" && u.config.Actions:
-		u.serveAct(w, r, access, who)
-	case last == "output" && len(u.sources) > 0:
-		u.serveOutput(w, r, access)
-	case assets.Serve(w, r, last):
+		u.site.ServeTemplate(w, http.StatusForbidden, address.View{Name: "jobs"}, "Forbidden", "error", "You have read-only access.")
+	case last == "output" && len(u.site.Sources) > 0:
+		u.site.ServeOutput(w, r)
+	case pages.Assets.Serve(w, r, last):
 	default:
-		u.servePage(w, r, last, access)
+		u.site.ServePage(w, r, last, acts)
 	}
 }
 
-const (
-	freshness = 900 * time.Millisecond // a page is as good as a new one for so long
-	rowLimit  = poolview.RowLimit      // rows of a table
-)
+// serveEvents sends the part of a page that changes, whenever it has.
+func (u *UI) serveEvents(w http.ResponseWriter, r *http.Request, acts bool) {
+	q := r.URL.Query()
+	v, err := u.site.View(q.Get("view"), q, acts)
+	if err != nil {
+		http.Error(w, "ui: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	u.streams.Serve(w, r, func() (page.Update, error) {
+		f, err := u.site.Fragment(r.Context(), v)
+		if err != nil {
+			return page.Update{}, err
+		}
+		return page.Update{Main: f.HTML, Point: f.Point}, nil
+	})
+}
+
+// serveAct asks for a confirmation, or carries out.
+func (u *UI) serveAct(w http.ResponseWriter, r *http.Request, who string) {
+	a, err := u.engine.Answer(w, r, who)
+	switch {
+	case err != nil:
+		u.site.ServeError(w, r, a.View, err)
+	case a.Redirect != "":
+		http.Redirect(w, r, a.Redirect, http.StatusSeeOther)
+	default:
+		u.site.ServeTemplate(w, a.Status, a.View, a.Title, a.Template, a.Body)
+	}
+}

@@ -375,7 +375,7 @@ func zipped(t *testing.T, data []byte) int {
 
 func TestAssetSize(t *testing.T) {
 	for name, most := range map[string]int{"app.js": 32 << 10, "app.css": 4 << 10} {
-		data, err := fs.ReadFile(os.DirFS("static"), name)
+		data, err := fs.ReadFile(os.DirFS("internal/pages/static"), name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func run(dir string, diff bool) error {
 	}
 	var errs []error
 	for name, data := range files {
-		target := filepath.Join(dir, "static", name)
+		target := filepath.Join(dir, "internal", "pages", "static", name)
 		if !diff {
 			errs = append(errs, os.WriteFile(target, data, 0o666))
 			continue

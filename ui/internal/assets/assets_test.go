@@ -26,7 +26,7 @@ func TestDiffReportsChange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(dir, "static"), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "internal", "pages", "static"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := run(dir, false); err != nil {
@@ -35,7 +35,7 @@ func TestDiffReportsChange(t *testing.T) {
 	if err := run(dir, true); err != nil {
 		t.Fatalf("of files just made: %v", err)
 	}
-	style := filepath.Join(dir, "static", "app.css")
+	style := filepath.Join(dir, "internal", "pages", "static", "app.css")
 	if err := os.WriteFile(style, []byte("x"), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package ui
+package pages
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -21,7 +22,7 @@ type relative struct {
 }
 
 // readRelatives reads what runs before and after a job.
-func (r *jobRead) readRelatives(ctx context.Context, s *source) (err error) {
+func (r *jobRead) readRelatives(ctx context.Context, s *source.Source) (err error) {
 	if r.job.HasParents {
 		r.counts, err = s.Jobs.CountParents(ctx, r.job.ID)
 		if err != nil && !errors.Is(err, durable.ErrNotFound) { // it was removed meanwhile
@@ -51,7 +52,7 @@ func firstOf(seq iter.Seq2[durable.Job, error]) (jobs []durable.Job, err error) 
 }
 
 // setRelatives fills in what runs before and after a job.
-func (p *jobPage) setRelatives(s *source, r *jobRead) {
+func (p *jobPage) setRelatives(s *source.Source, r *jobRead) {
 	if c := r.counts; c.Total > 0 {
 		p.Ended = fmt.Sprintf("%s of %s parents have ended", page.Count(c.Succeeded+c.Failed), page.Count(c.Total))
 		if c.Failed > 0 {

@@ -1,4 +1,4 @@
-package ui
+package figures
 
 import (
 	"encoding/json"
@@ -87,8 +87,8 @@ func (t *totals) all() (points []point) {
 	return points
 }
 
-// plot is one of the large charts.
-type plot struct {
+// A Plot is one of the large charts.
+type Plot struct {
 	Number         int
 	Title, Names   string
 	First, Second  string // the names of the series
@@ -100,16 +100,17 @@ type plot struct {
 
 type plotRow struct{ Time, First, Second string }
 
-// plots returns the two charts of the points.
-func plots(points []point) []plot {
-	return []plot{
+// Plots returns the two charts of the last minutes.
+func (l *Look) Plots() []Plot {
+	points := l.totals
+	return []Plot{
 		newPlot(0, "Runs and waiting tasks", "runs in a second", "tasks that wait", points, seriesRate),
 		newPlot(1, "Delays", "wait p99, ms", "lateness p99, ms", points, seriesWait),
 	}
 }
 
-func newPlot(number int, title, first, second string, points []point, series int) plot {
-	c := plot{Number: number, Title: title, Names: first + "|" + second, First: first, Second: second}
+func newPlot(number int, title, first, second string, points []point, series int) Plot {
+	c := Plot{Number: number, Title: title, Names: first + "|" + second, First: first, Second: second}
 	if len(points) == 0 {
 		c.Points = "[[],[],[]]"
 		return c
@@ -200,8 +201,9 @@ func polyline(points []point, series int) (all []string) {
 	return all
 }
 
-// message returns the values of a point for the charts that are shown, as JSON.
-func (p point) message() string {
+// Newest returns the newest values of the charts that are shown, as JSON.
+func (l *Look) Newest() string {
+	p := l.newest
 	pair := func(i int) []any { return []any{number3(p.values[i]), number3(p.values[i+1])} }
 	text, err := json.Marshal([]any{p.at.Unix(), pair(seriesRate), pair(seriesWait)})
 	if err != nil {

@@ -1,15 +1,30 @@
-package ui
+package figures
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/ui/internal/poolview"
 )
 
-// look is one look at all pools. It does not change.
-type look struct {
+// Pools has what was seen of the pools of an Observer. Its methods may be called by any goroutine.
+type Pools struct {
+	watcher *poolview.Watcher
+
+	mu       sync.Mutex
+	latest   *Look
+	totals   totals
+	seen     map[*executor.Series]*seenRuns
+	numbered int // series ever
+}
+
+// NewPools returns Pools of an Observer, which may be nil.
+func NewPools(o *executor.Observer) *Pools { return &Pools{watcher: poolview.NewWatcher(o)} }
+
+// Look is one look at all pools. It does not change.
+type Look struct {
 	*poolview.Look
 	newest point   // of totals
 	totals []point // the oldest first
@@ -17,6 +32,9 @@ type look struct {
 	pastRuns map[*executor.Series][]pastRun // the oldest first
 	series   map[*executor.Series]int       // their numbers
 }
+
+// Series returns the number of a series, from 1, and 0 if it is not known.
+func (l *Look) Series(s *executor.Series) int { return l.series[s] }
 
 // seenRuns are the runs of a series that were seen.
 type seenRuns struct {
@@ -29,38 +47,38 @@ type seenRuns struct {
 // pastRunLimit is how many runs of a series are remembered.
 const pastRunLimit = 200
 
-// looked returns a look at all pools that is at most a second old.
-func (u *UI) looked() *look {
-	l := u.watcher.Look()
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.latest != nil && !l.At.After(u.latest.At) {
-		return u.latest
+// Look returns a look at all pools that is at most a second old.
+func (p *Pools) Look() *Look {
+	l := p.watcher.Look()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.latest != nil && !l.At.After(p.latest.At) {
+		return p.latest
 	}
-	u.latest = &look{Look: l}
-	u.latest.newest = u.totals.add(l)
-	u.latest.totals = u.totals.all()
-	u.latest.pastRuns, u.latest.series = u.addRuns(l)
-	return u.latest
+	p.latest = &Look{Look: l}
+	p.latest.newest = p.totals.add(l)
+	p.latest.totals = p.totals.all()
+	p.latest.pastRuns, p.latest.series = p.addRuns(l)
+	return p.latest
 }
 
 // addRuns remembers the latest runs of the schedules, and the times at which one was left out, and returns them and
 // the numbers of the series. The caller holds the lock.
-func (u *UI) addRuns(l *poolview.Look) (all map[*executor.Series][]pastRun, numbers map[*executor.Series]int) {
+func (p *Pools) addRuns(l *poolview.Look) (all map[*executor.Series][]pastRun, numbers map[*executor.Series]int) {
 	known := make(map[*executor.Series]*seenRuns)
 	all, numbers = make(map[*executor.Series][]pastRun), make(map[*executor.Series]int)
 	for i := range l.Pools {
 		for _, info := range l.Pools[i].Schedules {
-			r := u.seen[info.Series]
+			r := p.seen[info.Series]
 			if r == nil {
-				u.numbered++
-				r = &seenRuns{number: u.numbered, leftOut: info.LeftOut}
+				p.numbered++
+				r = &seenRuns{number: p.numbered, leftOut: info.LeftOut}
 			}
 			r.add(l.At, info)
 			known[info.Series], all[info.Series], numbers[info.Series] = r, r.runs, r.number
 		}
 	}
-	u.seen = known
+	p.seen = known
 	return all, numbers
 }
 

@@ -1,10 +1,7 @@
-package ui
+package figures
 
 import (
 	"cmp"
-	"context"
-	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,31 +14,8 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
-// schedulesPage is what the page of all schedules shows.
-type schedulesPage struct {
-	Spans    []tab
-	Timeline timeline
-	Rows     []scheduleRow
-	Counted  bool // it is known of some how often they failed, and how often they were left out
-	More     int  // schedules that are not shown
-	Past     string
-	Errors   []string
-	AsOf     string
-}
-
-type scheduleRow struct {
-	Path, Name   string
-	Act          string // where it can be changed, "" if it can't
-	Where        string // the pool, or the kind
-	Rhythm       string
-	Next, Last   string
-	Bad, Late    bool
-	Runs, Failed string
-	LeftOut      string
-}
-
-// scheduled is periodic work of a pool, or a periodic job.
-type scheduled struct {
+// Scheduled is periodic work of a pool, or a periodic job.
+type Scheduled struct {
 	path, name, where, rhythm string
 	act                       string // where it can be changed, "" if it can't
 
@@ -61,83 +35,30 @@ type scheduled struct {
 	period time.Duration // from one time to the next, 0 if not known
 }
 
+// Overdue is how long a job may wait past its time without being noticed.
+const Overdue = 30 * time.Second
+
+// ScheduleRow is a schedule in a table.
+type ScheduleRow struct {
+	Path, Name   string
+	Act          string // where it can be changed, "" if it can't
+	Where        string // the pool, or the kind
+	Rhythm       string
+	Next, Last   string
+	Bad, Late    bool
+	Runs, Failed string
+	LeftOut      string
+}
+
 // pastRun is a run that has ended, or a time at which there was none.
 type pastRun struct {
 	start time.Time
 	class string // "ok", "failed" or "miss"
 }
 
-// timelineSpans are what the timeline may show, back and ahead.
-var timelineSpans = []time.Duration{time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
-
-func parseSchedules(v *view, q url.Values) error {
-	text := q.Get("span")
-	if text == "" {
-		return nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || !slices.Contains(timelineSpans, d) {
-		return &badRequest{fmt.Sprintf("span is %.20q; it must be 1h, 24h or 168h", text)}
-	}
-	if d != 24*time.Hour {
-		v.span = d
-	}
-	return nil
-}
-
-func schedulesBody(ctx context.Context, u *UI, v view) (string, any, error) {
-	span := v.span
-	if span == 0 {
-		span = 24 * time.Hour
-	}
-	l := u.looked()
-	p := &schedulesPage{AsOf: page.ClockZone(l.At, l.At)}
-	for _, d := range timelineSpans {
-		text := fmt.Sprintf("%dh", int(d.Hours()))
-		p.Spans = append(p.Spans, tab{spanName(d), view{name: v.name}.link("span", text), d == span})
-	}
-	var all []*scheduled
-	for i := range l.Pools {
-		pool := &l.Pools[i]
-		for _, s := range pool.Schedules {
-			w := newScheduled(pool, s, l.pastRuns[s.Series], l.At.Add(span))
-			if v.act {
-				w.act = "act?series=" + strconv.Itoa(l.series[s.Series])
-			}
-			all = append(all, w)
-		}
-	}
-	if len(all) > 0 {
-		p.Past = "Past runs of pools are those that were seen while somebody looked."
-	}
-	for _, s := range u.sources {
-		jobs, err := u.periodic(ctx, s, l.At, span)
-		if err != nil {
-			p.Errors = append(p.Errors, page.Lines(err.Error(), 300))
-		}
-		all = append(all, jobs...)
-	}
-	slices.SortStableFunc(all, func(a, b *scheduled) int {
-		if a.next.IsZero() || b.next.IsZero() {
-			return cmp.Compare(b.next.Unix(), a.next.Unix()) // the zero Time is the last
-		}
-		return a.next.Compare(b.next)
-	})
-	if len(all) > rowLimit {
-		p.More = len(all) - rowLimit
-		all = all[:rowLimit]
-	}
-	for _, s := range all {
-		p.Rows = append(p.Rows, s.row(l.At))
-		p.Counted = p.Counted || s.failed >= 0
-	}
-	p.Timeline = newTimeline(all, l.At, span)
-	return "Schedules", p, nil
-}
-
 // newScheduled returns periodic work of a pool, with its times until end.
-func newScheduled(p *poolview.Pool, s executor.ScheduleInfo, past []pastRun, end time.Time) *scheduled {
-	w := &scheduled{
+func newScheduled(p *poolview.Pool, s executor.ScheduleInfo, past []pastRun, end time.Time) *Scheduled {
+	w := &Scheduled{
 		path: poolview.Path(p.Number), name: s.Name, where: poolview.Title(p.Name, p.Number), rhythm: s.Rhythm,
 		next: s.Next, paused: s.Paused, runningSince: s.RunningSince,
 		lastStart: s.LastStart, lastTook: s.LastDuration, lastFailed: s.LastError != nil,
@@ -160,13 +81,42 @@ func newScheduled(p *poolview.Pool, s executor.ScheduleInfo, past []pastRun, end
 	}
 }
 
+// Schedules returns the periodic work of all pools, with its times within span. With act it can be changed.
+func (l *Look) Schedules(span time.Duration, act bool) (all []*Scheduled) {
+	for i := range l.Pools {
+		pool := &l.Pools[i]
+		for _, s := range pool.Schedules {
+			w := newScheduled(pool, s, l.pastRuns[s.Series], l.At.Add(span))
+			if act {
+				w.act = "act?series=" + strconv.Itoa(l.series[s.Series])
+			}
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// Sort sorts schedules by their next times; those that have none come last.
+func Sort(all []*Scheduled) {
+	slices.SortStableFunc(all, func(a, b *Scheduled) int {
+		if a.next.IsZero() || b.next.IsZero() {
+			return cmp.Compare(b.next.Unix(), a.next.Unix()) // the zero Time is the last
+		}
+		return a.next.Compare(b.next)
+	})
+}
+
+// Counted reports whether it is known how often it failed, and how often it was left out.
+func (s *Scheduled) Counted() bool { return s.failed >= 0 }
+
 // overlaps reports whether the run in progress takes longer than the schedule has time for.
-func (s *scheduled) overlaps(now time.Time) bool {
+func (s *Scheduled) overlaps(now time.Time) bool {
 	return !s.runningSince.IsZero() && s.period > 0 && now.Sub(s.runningSince) > s.period
 }
 
-func (s *scheduled) row(now time.Time) scheduleRow {
-	row := scheduleRow{
+// Row returns it for a table.
+func (s *Scheduled) Row(now time.Time) ScheduleRow {
+	row := ScheduleRow{
 		Path: s.path, Act: s.act, Name: poolview.Task(s.name), Where: s.where, Rhythm: page.Printable(s.rhythm, 80),
 		Next: "–", Last: "–", Runs: page.Count(s.runs), Failed: "–", LeftOut: "–",
 	}
@@ -187,7 +137,7 @@ func (s *scheduled) row(now time.Time) scheduleRow {
 	case !s.next.IsZero():
 		row.Next = page.Since(s.next, now)
 		if late := now.Sub(s.next); late > time.Second {
-			row.Next, row.Late = page.Short(late)+" overdue", late > overdue
+			row.Next, row.Late = page.Short(late)+" overdue", late > Overdue
 		}
 	}
 	if !s.lastStart.IsZero() {
@@ -199,84 +149,10 @@ func (s *scheduled) row(now time.Time) scheduleRow {
 	return row
 }
 
-const (
-	periodicLimit = 2000 // jobs of a source that are searched for periodic ones
-	periodicPage  = 500
-)
-
-// active are the states of jobs that run again by themselves, or can be resumed.
-var active = []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused}
-
-// periodic returns the periodic jobs of a source.
-func (u *UI) periodic(ctx context.Context, s *source, now time.Time, span time.Duration) ([]*scheduled, error) {
-	jobs, _, err := query(ctx, u, s, "periodic", func(ctx context.Context) (found []durable.Job, err error) {
-		f := durable.Filter{States: active, Limit: periodicPage}
-		for range periodicLimit / periodicPage {
-			page, err := s.Jobs.List(ctx, f)
-			if err != nil {
-				return nil, err
-			}
-			for _, j := range page {
-				if j.Periodic() {
-					j.Payload, j.Result = nil, nil
-					found = append(found, j)
-				}
-			}
-			if len(page) < periodicPage {
-				break
-			}
-			f.After = page[len(page)-1].ID
-		}
-		return found, nil
-	})
-	runs, _, runsErr := query(ctx, u, s, "past", s.past)
-	if err == nil {
-		err = runsErr
-	}
-	byJob := make(map[durable.ID][]durable.Run) // the latest first
-	var known time.Time                         // since when runs are known
-	for _, r := range runs {
-		byJob[r.Job] = append(byJob[r.Job], r.Run)
-		known = r.Finished
-	}
-	if len(runs) < pastLimit {
-		known = time.Time{}
-	}
-	all := make([]*scheduled, 0, len(jobs))
-	for i := range jobs {
-		w := newPeriodic(s, &jobs[i], now, span)
-		w.addPast(&jobs[i], byJob[jobs[i].ID], maxTime(known, now.Add(-span)), span)
-		all = append(all, w)
-	}
-	return all, err
-}
-
-const (
-	pastLimit = 2000 // runs of a source that are looked at
-	pastPage  = 500
-)
-
-// past returns the latest runs of a source, of which there may be too many to have all of a week.
-func (s *source) past(ctx context.Context) (all []durable.JobRun, err error) {
-	f := durable.LatestFilter{Limit: pastPage}
-	for range pastLimit / pastPage {
-		some, err := s.Jobs.Latest(ctx, f)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, some...)
-		if len(some) < pastPage {
-			break
-		}
-		f.Before = some[len(some)-1].Run
-	}
-	return all, nil
-}
-
-// addPast adds the runs of a job, the latest first, that have ended after from, and the times after the first of these
+// AddPast adds the runs of a job, the latest first, that have ended after from, and the times after the first of these
 // at which there was none.
-func (s *scheduled) addPast(j *durable.Job, runs []durable.Run, from time.Time, span time.Duration) {
-	if len(runs) == 0 {
+func (s *Scheduled) AddPast(j *durable.Job, runs []durable.Run, from, now time.Time, span time.Duration) {
+	if from = maxTime(from, now.Add(-span)); len(runs) == 0 {
 		return
 	}
 	last := runs[0]
@@ -316,16 +192,12 @@ func pastClass(v durable.Verdict) string {
 	return ""
 }
 
-// newPeriodic returns a periodic job.
-func newPeriodic(s *source, j *durable.Job, now time.Time, span time.Duration) *scheduled {
-	name, path := s.link(j.ID, j.Key, 0)
-	w := &scheduled{
-		path: path, name: name,
-		rhythm: rhythm(j.Schedule), next: j.Due, paused: j.State == durable.Paused, runs: j.Runs,
+// NewPeriodic returns a periodic job, which is named and found so, with its times within span; where says what it is of.
+func NewPeriodic(name, path, where string, j *durable.Job, now time.Time, span time.Duration) *Scheduled {
+	w := &Scheduled{
+		path: path, name: name, where: where,
+		rhythm: Rhythm(j.Schedule), next: j.Due, paused: j.State == durable.Paused, runs: j.Runs,
 		lastFailed: j.Error != "", failed: -1, left: -1,
-	}
-	if s.Link == nil {
-		w.where = page.Printable(j.Kind, 60)
 	}
 	if w.name == "" {
 		w.name = j.Kind
@@ -343,8 +215,8 @@ func newPeriodic(s *source, j *durable.Job, now time.Time, span time.Duration) *
 	return w
 }
 
-// rhythm returns the schedule of a job in words.
-func rhythm(schedule string) string {
+// Rhythm returns the schedule of a job in words.
+func Rhythm(schedule string) string {
 	word, rest, _ := strings.Cut(schedule, " ")
 	switch word {
 	case "rate":

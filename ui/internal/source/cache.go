@@ -1,4 +1,4 @@
-package ui
+package source
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// cache keeps what was read last under each key. While one request reads, the others have what was read before, or
+// Cache keeps what was read last under each key. While one request reads, the others have what was read before, or
 // wait if there is nothing. It is ready as the zero value.
-type cache struct {
+type Cache struct {
 	mu      sync.Mutex
 	entries map[any]*entry
 }
@@ -35,21 +35,15 @@ const (
 	entryLife  = time.Minute // after which an entry is dropped, if there are many
 )
 
-// sourceKey is the key of a view of a database.
-type sourceKey struct {
-	source *source
-	key    any
-}
-
-// reset makes all be read again.
-func (c *cache) reset() {
+// Reset makes all be read again.
+func (c *Cache) Reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.entries)
 }
 
 // entry returns that of a key.
-func (c *cache) entry(key any) *entry {
+func (c *Cache) entry(key any) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.entries[key]
@@ -69,7 +63,7 @@ func (c *cache) entry(key any) *entry {
 
 // drop removes the entries that are old, and if there is none, all of them: what is being
 // read is not lost to its waiters. The caller holds the lock.
-func (c *cache) drop() {
+func (c *Cache) drop() {
 	for key, e := range c.entries {
 		if r := e.get(); time.Since(r.until) > entryLife {
 			delete(c.entries, key)
@@ -86,9 +80,9 @@ func (e *entry) get() reading {
 	return e.read
 }
 
-// cached returns what was read under a key, by read if that is too long ago, and as of when it is. life returns for how
+// Cached returns what was read under a key, by read if that is too long ago, and as of when it is. life returns for how
 // long it is good after it has taken so long to read it. After an error the value, if there was one, is that of before.
-func cached[T any](ctx context.Context, c *cache, key any, life func(took time.Duration) time.Duration,
+func Cached[T any](ctx context.Context, c *Cache, key any, life func(took time.Duration) time.Duration,
 	read func() (T, error)) (value T, asOf time.Time, err error) {
 	e := c.entry(key)
 	known := e.get()
@@ -133,31 +127,4 @@ var errLeft = errors.New("ui: the request has ended")
 func result[T any](r reading) (T, time.Time, error) {
 	value, _ := r.value.(T)
 	return value, r.asOf, r.err
-}
-
-const (
-	queryTime  = 10 * time.Second // the most that reading a view of a database may take
-	queryLife  = 2 * time.Second
-	queryShare = 20
-)
-
-// databaseLife is how long a view of a database is good.
-func databaseLife(took time.Duration) time.Duration { return max(queryLife, queryShare*took) }
-
-// query returns what read reads from a source, as cached does. key names it among the views of the source, and must be
-// comparable.
-func query[T any](ctx context.Context, u *UI, s *source, key any,
-	read func(context.Context) (T, error)) (T, time.Time, error) {
-	return cached(ctx, &u.cache, sourceKey{s, key}, databaseLife, func() (value T, err error) {
-		select {
-		case s.turn <- struct{}{}:
-		case <-ctx.Done():
-			return value, errLeft
-		}
-		defer func() { <-s.turn }()
-		// Others share what is read, so that it does not end with this request.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), queryTime)
-		defer cancel()
-		return read(ctx)
-	})
 }

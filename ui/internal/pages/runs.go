@@ -1,4 +1,4 @@
-package ui
+package pages
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -53,16 +55,16 @@ func verdictsOf(name string) []durable.Verdict {
 	return nil
 }
 
-func parseRuns(v *view, q url.Values) (err error) {
-	v.state = q.Get("state")
-	if v.state != "" && verdictsOf(v.state) == nil {
-		return &badRequest{fmt.Sprintf(
-			"state is %.20q; it must be succeeded, failed, lost, canceled, skipped or snoozed", v.state)}
+func parseRuns(v *address.View, q url.Values) (err error) {
+	v.State = q.Get("state")
+	if v.State != "" && verdictsOf(v.State) == nil {
+		return address.Badf(
+			"state is %.20q; it must be succeeded, failed, lost, canceled, skipped or snoozed", v.State)
 	}
-	if v.kind, err = limited(q, "kind", durable.MaxKind); err != nil {
+	if v.Kind, err = address.Limited(q, "kind", durable.MaxKind); err != nil {
 		return err
 	}
-	if v.search, err = limited(q, "q", 2*durable.MaxKind); err != nil {
+	if v.Search, err = address.Limited(q, "q", 2*durable.MaxKind); err != nil {
 		return err
 	}
 	if after := q.Get("after"); after != "" {
@@ -70,7 +72,7 @@ func parseRuns(v *view, q url.Values) (err error) {
 		if err != nil {
 			return err
 		}
-		v.after = placeOf(run)
+		v.After = placeOf(run)
 	}
 	return nil
 }
@@ -87,28 +89,28 @@ func parsePlace(text string) (r durable.Run, err error) {
 	seq, err2 := strconv.ParseInt(number, 10, 64)
 	r.Job, err = durable.ParseID(id)
 	if err != nil || err1 != nil || err2 != nil {
-		return r, &badRequest{fmt.Sprintf("after is %.80q; it must be taken from a link to the next page", text)}
+		return r, address.Badf("after is %.80q; it must be taken from a link to the next page", text)
 	}
 	r.Finished, r.Seq = time.UnixMicro(micros).UTC(), seq
 	return r, nil
 }
 
-func runsBody(ctx context.Context, u *UI, v view) (string, any, error) {
-	s := u.source(v.source)
+func runsBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
+	s := u.Sources.Find(v.Source)
 	now := time.Now()
-	p := &runsPage{Source: v.source, Verdict: v.state, Kinds: s.Link == nil, Kind: v.kind, Node: v.search}
-	p.Tabs = append(p.Tabs, tab{"all", v.link("state", "", "after", ""), v.state == ""})
+	p := &runsPage{Source: v.Source, Verdict: v.State, Kinds: s.Named == nil, Kind: v.Kind, Node: v.Search}
+	p.Tabs = append(p.Tabs, tab{"all", v.Link("state", "", "after", ""), v.State == ""})
 	for _, t := range verdicts {
-		p.Tabs = append(p.Tabs, tab{t.name, v.link("state", t.name, "after", ""), v.state == t.name})
+		p.Tabs = append(p.Tabs, tab{t.name, v.Link("state", t.name, "after", ""), v.State == t.name})
 	}
 	type key struct{ state, kind, node, after string }
-	runs, asOf, err := query(ctx, u, s, key{v.state, v.kind, v.search, v.after},
+	runs, asOf, err := source.Query(ctx, s, key{v.State, v.Kind, v.Search, v.After},
 		func(ctx context.Context) ([]durable.JobRun, error) {
 			f := durable.LatestFilter{
-				Verdicts: verdictsOf(v.state), Kind: v.kind, Node: v.search, Limit: rowLimit + 1,
+				Verdicts: verdictsOf(v.State), Kind: v.Kind, Node: v.Search, Limit: rowLimit + 1,
 			}
-			if v.after != "" {
-				before, err := parsePlace(v.after)
+			if v.After != "" {
+				before, err := parsePlace(v.After)
 				if err != nil {
 					return nil, err
 				}
@@ -122,13 +124,13 @@ func runsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	p.AsOf = page.ClockZone(asOf, now)
 	if len(runs) > rowLimit {
 		runs = runs[:rowLimit]
-		p.Next = v.link("after", placeOf(runs[rowLimit-1].Run))
+		p.Next = v.Link("after", placeOf(runs[rowLimit-1].Run))
 	}
-	if v.after != "" {
-		p.First = v.link("after", "")
+	if v.After != "" {
+		p.First = v.Link("after", "")
 	}
 	for _, r := range runs {
-		name, path := s.link(r.Job, r.Key, r.Seq)
+		name, path := s.Link(r.Job, r.Key, r.Seq)
 		row := latestRow{
 			runRow: newRunRow(&r.Run, now), Kind: page.Printable(r.Kind, 40), Name: page.Printable(name, 60),
 			Path: path, Ended: page.Since(r.Finished, now),

@@ -1,13 +1,12 @@
-package ui
+package pages
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/url"
 	"time"
 
-	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/act"
+	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -27,11 +26,11 @@ type deadRow struct {
 	Revive, Cut                     string // a link, and what is left out of what it does
 }
 
-func deadBody(ctx context.Context, u *UI, v view) (string, any, error) {
-	s := u.source(v.source)
+func deadBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
+	s := u.Sources.Find(v.Source)
 	now := time.Now()
 	p := &deadPage{}
-	groups, asOf, err := u.deadGroups(ctx, s)
+	groups, asOf, err := s.DeadGroups(ctx)
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}
@@ -43,18 +42,18 @@ func deadBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		row := deadRow{
 			Kind: page.Printable(g.Kind, 60), Reason: page.Printable(g.Reason, 160), Jobs: page.Count(g.Jobs),
 			First: page.Since(g.First, now), Last: page.Since(g.Last, now),
-			Path: view{name: "jobs", source: v.source, state: "dead", kind: g.Kind}.link(),
+			Path: address.View{Name: "jobs", Source: v.Source, State: "dead", Kind: g.Kind}.Link(),
 		}
 		if row.Reason == "" {
 			row.Reason = "(no error)"
 		}
 		if len(g.IDs) > 0 {
-			row.Example = view{name: "job", source: v.source, id: g.IDs[0]}.link()
+			row.Example = address.View{Name: "job", Source: v.Source, ID: g.IDs[0]}.Link()
 		}
-		if v.act {
-			q := url.Values{"do": {"revive"}, "group": {groupToken(g)}}
-			if v.source != "" {
-				q.Set("source", v.source)
+		if v.Act {
+			q := url.Values{"do": {"revive"}, "group": {act.GroupToken(g)}}
+			if v.Source != "" {
+				q.Set("source", v.Source)
 			}
 			row.Revive = "act?" + q.Encode()
 			if g.Jobs > len(g.IDs) {
@@ -64,28 +63,4 @@ func deadBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		p.Groups = append(p.Groups, row)
 	}
 	return "Dead jobs", p, nil
-}
-
-func (u *UI) deadGroups(ctx context.Context, s *source) ([]durable.DeadGroup, time.Time, error) {
-	return query(ctx, u, s, "dead", s.Jobs.DeadGroups)
-}
-
-// groupToken returns a name of a group that is fit for an address.
-func groupToken(g durable.DeadGroup) string {
-	sum := sha256.Sum256([]byte(g.Kind + "\x00" + g.Reason))
-	return hex.EncodeToString(sum[:8])
-}
-
-// groupIDs returns the jobs of a group of dead ones.
-func (u *UI) groupIDs(ctx context.Context, s *source, token string) ([]durable.ID, error) {
-	groups, _, err := u.deadGroups(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range groups {
-		if groupToken(g) == token {
-			return g.IDs, nil
-		}
-	}
-	return nil, &gone{"this group of dead jobs no longer exists"}
 }

@@ -1,71 +1,74 @@
-package ui
+package act
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
 )
 
 // target is what something is done to: a job, a pool, or a series of one.
 type target struct {
-	sort   string     // "job", "jobs", "pool" or "series"
-	source *source    // that keeps what was done
-	id     durable.ID // of a job
-	key    string     // of a job, or the name of what is none
-	view   view       // of the list, of jobs
+	sort   string         // "job", "jobs", "pool" or "series"
+	source *source.Source // that keeps what was done
+	id     durable.ID     // of a job
+	key    string         // of a job, or the name of what is none
+	view   address.View   // of the list, of jobs
 
 	// Field and Value are how a form names it, the others are shown.
 	Field, Value, Name, Kind, State, Path string
 }
 
 // aim returns what a form is about, what can be done to it, and the page that it belongs to.
-func (u *UI) aim(ctx context.Context, form url.Values) (targets []*target, deeds []deed, v view, err error) {
+func (e *Engine) aim(ctx context.Context, form url.Values) (targets []*target, deeds []deed, v address.View, err error) {
 	for _, sort := range []string{"pool", "series"} {
 		if form.Has(sort) {
-			targets, deeds, err = u.aimAt(sort, form.Get(sort))
-			return targets, deeds, view{name: map[string]string{"pool": "pools", "series": "schedules"}[sort]}, err
+			targets, deeds, err = e.aimAt(sort, form.Get(sort))
+			return targets, deeds, address.View{Name: map[string]string{"pool": "pools", "series": "schedules"}[sort]}, err
 		}
 	}
-	v = view{name: "jobs"}
-	s := u.source(form.Get("source"))
+	v = address.View{Name: "jobs"}
+	s := e.Sources.Find(form.Get("source"))
 	if s == nil {
-		return nil, nil, v, &gone{"there is no source of jobs " + fmt.Sprintf("%.60q", form.Get("source"))}
+		return nil, nil, v, address.Gonef("there is no source of jobs %.60q", form.Get("source"))
 	}
-	v.source = s.Name
+	v.Source = s.Name
 	if form.Has("jobs") {
-		t, v, err := u.aimAtAll(s, form.Get("jobs"))
+		t, v, err := e.aimAtAll(s, form.Get("jobs"))
 		return []*target{t}, allDeeds, v, err
 	}
-	ids, err := u.chosen(ctx, s, form)
+	ids, err := e.chosen(ctx, s, form)
 	for _, id := range ids {
 		text := id.String()
 		targets = append(targets, &target{
 			sort: "job", source: s, id: id, Field: "id", Value: text,
-			Name: text, Path: view{name: "job", source: s.Name, id: id}.link(),
+			Name: text, Path: address.View{Name: "job", Source: s.Name, ID: id}.Link(),
 		})
 	}
 	return targets, jobDeeds, v, err
 }
 
 // chosen returns the jobs that a form is about.
-func (u *UI) chosen(ctx context.Context, s *source, form url.Values) (ids []durable.ID, err error) {
+func (e *Engine) chosen(ctx context.Context, s *source.Source, form url.Values) (ids []durable.ID, err error) {
 	if token := form.Get("group"); token != "" && len(form["id"]) == 0 {
-		return u.groupIDs(ctx, s, token)
+		return groupIDs(ctx, s, token)
 	}
 	if n := len(form["id"]); n == 0 || n > actLimit {
-		return nil, &badRequest{fmt.Sprintf("%d jobs are chosen; choose from 1 to %d", n, actLimit)}
+		return nil, address.Badf("%d jobs are chosen; choose from 1 to %d", n, actLimit)
 	}
 	for _, text := range form["id"] {
 		id, err := durable.ParseID(text)
 		if err != nil {
-			return nil, &badRequest{fmt.Sprintf("id is %.50q; it must be the ID of a job", text)}
+			return nil, address.Badf("id is %.50q; it must be the ID of a job", text)
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -75,25 +78,25 @@ func (u *UI) chosen(ctx context.Context, s *source, form url.Values) (ids []dura
 }
 
 // aimAt returns a pool or a series as a target, and what can be done to it.
-func (u *UI) aimAt(sort, text string) ([]*target, []deed, error) {
+func (e *Engine) aimAt(sort, text string) ([]*target, []deed, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return nil, nil, &badRequest{fmt.Sprintf("%s is %.20q; it must be a number", sort, text)}
+		return nil, nil, address.Badf("%s is %.20q; it must be a number", sort, text)
 	}
-	if u.config.Observer == nil {
-		return nil, nil, &gone{"there are no pools, since Config has no Observer"}
+	if e.Observer == nil {
+		return nil, nil, address.Gonef("there are no pools, since Config has no Observer")
 	}
-	t := &target{sort: sort, source: u.journal, Field: sort, Value: text}
-	l := u.looked()
-	for number, p := range u.config.Observer.Pools() {
+	t := &target{sort: sort, source: e.Journal, Field: sort, Value: text}
+	l := e.Pools.Look()
+	for number, p := range e.Observer.Pools() {
 		t.Path = poolview.Path(number)
 		title := poolview.Title(p.Stats().Name, number)
 		if sort == "pool" && number == n {
 			t.key, t.Name, t.Kind, t.State = p.Stats().Name, title, "pool", p.Stats().Stage.String()
 			return []*target{t}, poolDeeds(p), nil
 		}
-		for _, info := range u.config.Observer.Schedules(number) {
-			if sort != "series" || l.series[info.Series] != n {
+		for _, info := range e.Observer.Schedules(number) {
+			if sort != "series" || l.Series(info.Series) != n {
 				continue
 			}
 			if t.key = info.Name; t.key == "" {
@@ -106,7 +109,7 @@ func (u *UI) aimAt(sort, text string) ([]*target, []deed, error) {
 			return []*target{t}, seriesDeeds(info.Series, info.Paused), nil
 		}
 	}
-	return nil, nil, &gone{fmt.Sprintf("there is no %s %d; it may have ended", sort, n)}
+	return nil, nil, address.Gonef("there is no %s %d; it may have ended", sort, n)
 }
 
 // read completes a job by what the store has of it. One that is not there is a target all the same.
@@ -124,7 +127,7 @@ func (t *target) read(ctx context.Context) error {
 		return nil
 	}
 	t.key, t.Kind, t.State = j.Key, page.Printable(j.Kind, 60), j.State.String()
-	if name, _ := t.source.link(j.ID, j.Key, 0); name != "" {
+	if name, _ := t.source.Link(j.ID, j.Key, 0); name != "" {
 		t.Name = page.Printable(name, 60)
 	}
 	return err
@@ -145,4 +148,24 @@ func (t *target) act(deed *deed) durable.Act {
 		a.Action += " " + t.sort
 	}
 	return a
+}
+
+// GroupToken returns a name of a group that is fit for an address.
+func GroupToken(g durable.DeadGroup) string {
+	sum := sha256.Sum256([]byte(g.Kind + "\x00" + g.Reason))
+	return hex.EncodeToString(sum[:8])
+}
+
+// groupIDs returns the jobs of a group of dead ones.
+func groupIDs(ctx context.Context, s *source.Source, token string) ([]durable.ID, error) {
+	groups, _, err := s.DeadGroups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		if GroupToken(g) == token {
+			return g.IDs, nil
+		}
+	}
+	return nil, address.Gonef("this group of dead jobs no longer exists")
 }

@@ -1,4 +1,4 @@
-package ui
+package act
 
 import (
 	"context"
@@ -107,15 +107,21 @@ var jobDeeds = []deed{
 	},
 }
 
-// actionsOf returns links to what can be done to a job now.
-func actionsOf(source string, j *durable.Job) (all []action) {
+// A Link is a link to what can be done.
+type Link struct {
+	Name, Path string
+	Danger     bool
+}
+
+// Links returns links to what can be done to a job now.
+func Links(source string, j *durable.Job) (all []Link) {
 	for _, d := range jobDeeds {
 		if slices.Contains(d.states, j.State) {
 			q := url.Values{"do": {d.Name}, "id": {j.ID.String()}}
 			if source != "" {
 				q.Set("source", source)
 			}
-			all = append(all, action{d.Title, "act?" + q.Encode(), d.Danger})
+			all = append(all, Link{d.Title, "act?" + q.Encode(), d.Danger})
 		}
 	}
 	return all

@@ -1,4 +1,4 @@
-package ui
+package pages
 
 import (
 	"cmp"
@@ -10,11 +10,14 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/act"
+	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/figures"
 	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -37,7 +40,7 @@ type jobPage struct {
 	Runs            []runRow
 	History         template.HTML
 	MoreRuns        bool
-	Actions         []action
+	Actions         []act.Link
 	Failed          string // why the page may be of before
 	AsOf            string
 }
@@ -49,38 +52,19 @@ type stateStep struct {
 	Or      bool // it is in place of the one before
 }
 
-// runRow is a run of a job.
-type runRow struct {
-	Seq                    int64
-	Occurrence, Late, Took string
-	Verdict                string
-	Class                  string // of the verdict
-	Attempt                int
-	Node                   string
-	Error                  string
-	Started                string
-	Output                 string // the page of the job with the output of the run
-}
-
-// action is a link to what can be done.
-type action struct {
-	Name, Path string
-	Danger     bool
-}
-
-func parseJob(v *view, q url.Values) error {
+func parseJob(v *address.View, q url.Values) error {
 	id, err := durable.ParseID(q.Get("id"))
 	if err != nil {
-		return &badRequest{fmt.Sprintf("id is %.50q; it must be the ID of a job, as 01890a5d-ac96-774b-bcce-b302099a8057",
-			q.Get("id"))}
+		return address.Badf("id is %.50q; it must be the ID of a job, as 01890a5d-ac96-774b-bcce-b302099a8057",
+			q.Get("id"))
 	}
-	v.id = id
-	if v.search, err = limited(q, "q", 200); err != nil {
+	v.ID = id
+	if v.Search, err = address.Limited(q, "q", 200); err != nil {
 		return err
 	}
 	if text := q.Get("run"); text != "" {
-		if v.run, err = strconv.ParseInt(text, 10, 64); err != nil || v.run < 1 {
-			return &badRequest{fmt.Sprintf("run is %.20q; it must be the number of a run, from 1", text)}
+		if v.Run, err = strconv.ParseInt(text, 10, 64); err != nil || v.Run < 1 {
+			return address.Badf("run is %.20q; it must be the number of a run, from 1", text)
 		}
 	}
 	return nil
@@ -98,12 +82,12 @@ type jobRead struct {
 	output   *durable.RunOutput   // of the run that was asked for, nil if it is not there
 }
 
-func (u *UI) readJob(ctx context.Context, s *source, id durable.ID, run int64) (jobRead, time.Time, error) {
+func readJob(ctx context.Context, s *source.Source, id durable.ID, run int64) (jobRead, time.Time, error) {
 	type key struct {
 		id  durable.ID
 		run int64
 	}
-	return query(ctx, u, s, key{id, run}, func(ctx context.Context) (r jobRead, err error) {
+	return source.Query(ctx, s, key{id, run}, func(ctx context.Context) (r jobRead, err error) {
 		if r.job, err = s.Jobs.Get(ctx, id); err != nil {
 			return r, err
 		}
@@ -131,18 +115,18 @@ func (u *UI) readJob(ctx context.Context, s *source, id durable.ID, run int64) (
 	})
 }
 
-func jobBody(ctx context.Context, u *UI, v view) (string, any, error) {
+func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
 	now := time.Now()
-	r, asOf, err := u.readJob(ctx, u.source(v.source), v.id, v.run)
+	r, asOf, err := readJob(ctx, u.Sources.Find(v.Source), v.ID, v.Run)
 	switch {
 	case errors.Is(err, durable.ErrNotFound):
-		return "", nil, &gone{"there is no job " + v.id.String() + "; it may have been removed, since what is over is kept for a while only"}
+		return "", nil, address.Gonef("there is no job %v; it may have been removed, since what is over is kept for a while only", v.ID)
 	case err != nil && asOf.IsZero():
 		return "", nil, err
 	}
 	j := &r.job
 	p := &jobPage{
-		Source: v.source, ID: j.ID.String(), Name: page.Printable(j.Key, 200), Kind: page.Printable(j.Kind, 128),
+		Source: v.Source, ID: j.ID.String(), Name: page.Printable(j.Key, 200), Kind: page.Printable(j.Kind, 128),
 		State: j.State.String(), States: diagram(j), Facts: jobFacts(j, now),
 		Error: page.Lines(j.Error, 4000), AsOf: page.ClockZone(asOf, now),
 	}
@@ -153,12 +137,12 @@ func jobBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		p.Failed = page.Lines(err.Error(), 300)
 	}
 	for _, tag := range j.Tags {
-		p.Tags = append(p.Tags, tab{Name: page.Printable(tag, durable.MaxTag), Path: view{name: "jobs", source: v.source, wanted: wanted{tags: tag}}.link()})
+		p.Tags = append(p.Tags, tab{Name: page.Printable(tag, durable.MaxTag), Path: address.View{Name: "jobs", Source: v.Source, Wanted: address.Wanted{Tags: tag}}.Link()})
 	}
 	if j.State == durable.Dead {
 		p.StateBad = "bad"
 	}
-	if u.config.Payloads {
+	if u.Payloads {
 		p.Payload, p.Result = page.Lines(string(j.Payload), 10_000), page.Lines(string(j.Result), 10_000)
 	} else {
 		p.Hidden = len(j.Payload) > 0 || len(j.Result) > 0
@@ -169,14 +153,14 @@ func jobBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	var bars []page.Bar
 	for _, run := range r.runs {
 		row := newRunRow(&run, now)
-		row.Output = view{name: "job", source: v.source, id: v.id, run: run.Seq}.link()
+		row.Output = address.View{Name: "job", Source: v.Source, ID: v.ID, Run: run.Seq}.Link()
 		p.Runs, bars = append(p.Runs, row), append(bars, newBar(&run))
 	}
 	p.History = page.History(bars)
-	p.setRelatives(u.source(v.source), &r)
+	p.setRelatives(u.Sources.Find(v.Source), &r)
 	p.Progress, p.Output = newProgress(r.progress, j.Started), newOutput(v, r.output)
-	if v.act {
-		p.Actions = actionsOf(v.source, j)
+	if v.Act {
+		p.Actions = act.Links(v.Source, j)
 	}
 	return p.Name, p, nil
 }
@@ -207,14 +191,9 @@ func diagram(j *durable.Job) []stateStep {
 	return steps
 }
 
-// fact returns a figure with what it means.
-func fact(name, value, hint string) poolview.Fact {
-	return poolview.Fact{Name: name, Value: value, Hint: hint}
-}
-
 func jobFacts(j *durable.Job, now time.Time) []poolview.Fact {
 	facts := []poolview.Fact{
-		fact("Schedule", page.Printable(rhythm(j.Schedule), 80), ""),
+		fact("Schedule", page.Printable(figures.Rhythm(j.Schedule), 80), ""),
 		fact("Attempt", fmt.Sprintf("%d of %d", j.Attempt, j.Attempts), ""),
 		fact("Runs", page.Count(j.Runs), ""),
 	}
@@ -260,22 +239,6 @@ func jobFacts(j *durable.Job, now time.Time) []poolview.Fact {
 	return facts
 }
 
-func newRunRow(r *durable.Run, now time.Time) runRow {
-	row := runRow{
-		Seq: r.Seq, Occurrence: page.Clock(r.Occurrence, now), Started: page.Clock(r.Started, now), Late: "–", Took: "–",
-		Verdict: r.Verdict.String(), Class: verdictClass(r.Verdict), Attempt: r.Attempt,
-		Node:  page.Printable(r.Node, 40),
-		Error: page.Printable(oneLine(r.Error), 200),
-	}
-	if !r.Started.IsZero() {
-		row.Took = page.Short(max(r.Finished.Sub(r.Started), 0))
-		if late := r.Started.Sub(r.Occurrence); late >= 0 {
-			row.Late = page.Short(late)
-		}
-	}
-	return row
-}
-
 // newBar returns a run in the history of its job.
 func newBar(r *durable.Run) page.Bar {
 	took := time.Duration(0)
@@ -284,18 +247,4 @@ func newBar(r *durable.Run) page.Bar {
 	}
 	return page.Bar{Took: took, Class: cmp.Or(verdictClass(r.Verdict), "other"),
 		Says: fmt.Sprintf("run %d: %s after %s", r.Seq, r.Verdict, page.Short(took))}
-}
-
-// oneLine returns the lines of a text in one.
-func oneLine(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", " · ") }
-
-// verdictClass returns how a verdict is coloured.
-func verdictClass(v durable.Verdict) string {
-	switch v {
-	case durable.RunSucceeded:
-		return "good"
-	case durable.RunFailed, durable.RunLost:
-		return "bad"
-	}
-	return ""
 }

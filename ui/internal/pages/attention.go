@@ -1,4 +1,4 @@
-package ui
+package pages
 
 import (
 	"context"
@@ -9,31 +9,31 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/figures"
 	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
 )
 
-// overdue is how long a job may wait past its time without being noticed.
-const overdue = 30 * time.Second
-
 // countsAttention returns what needs attention by the counts of a source.
-func countsAttention(s *source, counts []durable.Count, now time.Time) (ns []poolview.Notice) {
-	add := func(weight int, v view, kind, format string, args ...any) {
-		if v.source = s.Name; v.name == "" {
-			v.name, v.kind = "jobs", kind
+func countsAttention(s *source.Source, counts []durable.Count, now time.Time) (ns []poolview.Notice) {
+	add := func(weight int, v address.View, kind, format string, args ...any) {
+		if v.Source = s.Name; v.Name == "" {
+			v.Name, v.Kind = "jobs", kind
 		}
 		name := page.Printable(kind, 60)
 		if s.Name != "" {
 			name = page.Printable(s.Name, 40) + ", " + name
 		}
-		ns = append(ns, poolview.Notice{Path: v.link(), Name: name, Text: fmt.Sprintf(format, args...), Weight: weight})
+		ns = append(ns, poolview.Notice{Path: v.Link(), Name: name, Text: fmt.Sprintf(format, args...), Weight: weight})
 	}
 	for _, c := range counts {
 		switch late := now.Sub(c.Due); {
 		case c.State == durable.Dead:
-			add(70, view{name: "dead"}, c.Kind, "dead jobs: %s", page.Count(c.Jobs))
-		case c.State == durable.Waiting && !c.Due.IsZero() && late > overdue:
-			add(55, view{state: "waiting"}, c.Kind, "a job is overdue by %s", page.Age(late))
+			add(70, address.View{Name: "dead"}, c.Kind, "dead jobs: %s", page.Count(c.Jobs))
+		case c.State == durable.Waiting && !c.Due.IsZero() && late > figures.Overdue:
+			add(55, address.View{State: "waiting"}, c.Kind, "a job is overdue by %s", page.Age(late))
 		}
 	}
 	return ns
@@ -43,7 +43,7 @@ func countsAttention(s *source, counts []durable.Count, now time.Time) (ns []poo
 const failedLimit = 30
 
 // failing returns the periodic jobs whose latest run failed, those that failed last first.
-func (s *source) failing(ctx context.Context) (jobs []durable.Job, err error) {
+func failing(ctx context.Context, s *source.Source) (jobs []durable.Job, err error) {
 	runs, err := s.Jobs.Latest(ctx, durable.LatestFilter{
 		Verdicts: []durable.Verdict{durable.RunFailed, durable.RunLost}, Limit: failedLimit,
 	})
@@ -70,10 +70,10 @@ func (s *source) failing(ctx context.Context) (jobs []durable.Job, err error) {
 }
 
 // failingAttention returns what needs attention of these jobs.
-func (s *source) failingAttention(jobs []durable.Job) (ns []poolview.Notice) {
+func failingAttention(s *source.Source, jobs []durable.Job) (ns []poolview.Notice) {
 	for i := range jobs {
 		j := &jobs[i]
-		name, path := s.link(j.ID, j.Key, 0)
+		name, path := s.Link(j.ID, j.Key, 0)
 		if name == "" {
 			name = j.ID.String()
 		}

@@ -1,15 +1,21 @@
-package ui
+// Package act carries out what is asked to be done to jobs, pools and schedules, after a confirmation and with a
+// reason, and keeps what was done.
+package act
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/figures"
+	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -18,6 +24,8 @@ const (
 	actBytes    = 64 << 10 // of a request
 	actTime     = time.Minute
 	reasonLimit = 500 // bytes
+
+	shownTargets = 50 // of an order that is to be confirmed
 )
 
 // order is what a request asks to be done.
@@ -27,7 +35,7 @@ type order struct {
 	deed    *deed  // that is chosen, nil if none is
 	reason  string
 	value   string
-	view    view // that the targets belong to
+	view    address.View // that the targets belong to
 }
 
 // confirmPage asks whether an order is meant, and what is to be done if that is not chosen yet.
@@ -46,69 +54,65 @@ type confirmPage struct {
 	Back    string
 }
 
-// serveAct asks for the confirmation of an order, or carries it out and leads to the answers.
-func (u *UI) serveAct(w http.ResponseWriter, r *http.Request, access Access, who string) {
-	v := view{name: "jobs", act: true}
-	if access != Act {
-		u.serveForbidden(w, v)
-		return
-	}
+// Engine changes jobs, pools and schedules. Its methods may be called by any goroutine.
+type Engine struct {
+	Sources  source.Sources
+	Journal  *source.Source     // that keeps what was done to pools
+	Observer *executor.Observer // nil if there are no pools
+	Pools    *figures.Pools
+	Cache    *source.Cache // reset after a change, so that pages show at once what has changed
+	Logger   *slog.Logger
+
+	answers answers
+}
+
+// An Answer is what a request is answered with: a page, or where to go.
+type Answer struct {
+	Redirect        string // "" for a page
+	Status          int
+	View            address.View
+	Title, Template string
+	Body            any
+}
+
+// Answer asks for the confirmation of an order, or carries it out and leads to the answers. With an error, Answer has
+// the view that the request was about. The caller has checked that the request may change things.
+func (e *Engine) Answer(w http.ResponseWriter, r *http.Request, who string) (Answer, error) {
+	a := Answer{Status: http.StatusOK, View: address.View{Name: "jobs", Act: true}}
 	if r.Method != http.MethodPost {
 		if token := r.URL.Query().Get("answers"); token != "" {
-			u.serveAnswers(w, r, v, token)
-			return
+			return e.answered(a, token)
 		}
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, actBytes)
 	if err := r.ParseForm(); err != nil {
-		u.serveError(w, r, v, &badRequest{"the form can't be read: " + err.Error()})
-		return
+		return a, address.Badf("the form can't be read: %v", err)
 	}
 	o := &order{reason: strings.TrimSpace(r.Form.Get("reason")), value: strings.TrimSpace(r.Form.Get("value"))}
 	var err error
-	o.targets, o.deeds, o.view, err = u.aim(r.Context(), r.Form)
-	v = o.view
-	v.act = true
+	o.targets, o.deeds, o.view, err = e.aim(r.Context(), r.Form)
+	a.View = o.view
+	a.View.Act = true
 	if err != nil {
-		u.serveError(w, r, v, err)
-		return
+		return a, err
 	}
 	o.choose(r.Form.Get("do"))
 	var problem string
 	if r.Method == http.MethodPost && r.PostForm.Get("confirmed") == "yes" {
 		var do doing
 		if do, problem = o.complete(); problem == "" {
-			token := u.answers.add(u.carryOut(r.Context(), o, do, who))
-			http.Redirect(w, r, "act?answers="+token, http.StatusSeeOther)
-			return
+			a.Redirect = "act?answers=" + e.answers.add(e.carryOut(r.Context(), o, do, who))
+			return a, nil
 		}
+		a.Status = http.StatusUnprocessableEntity
 	}
 	p, err := o.confirm(r.Context())
 	if err != nil {
-		u.serveError(w, r, v, err)
-		return
+		return a, err
 	}
 	p.Error = problem
-	status := http.StatusOK
-	if problem != "" {
-		status = http.StatusUnprocessableEntity
-	}
-	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, "confirm", p); err != nil {
-		u.serveError(w, r, v, err)
-		return
-	}
-	u.serve(w, status, v, p.Title, "", b.Bytes())
-}
-
-func (u *UI) serveForbidden(w http.ResponseWriter, v view) {
-	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, "error", "You have read-only access."); err != nil {
-		http.Error(w, "ui: "+err.Error(), http.StatusInternalServerError)
-		return
-	}
-	v.act = false
-	u.serve(w, http.StatusForbidden, v, "Forbidden", "", b.Bytes())
+	a.Title, a.Template, a.Body = p.Title, "confirm", p
+	return a, nil
 }
 
 // choose sets the deed by its name. What is the only one need not be named.
@@ -138,13 +142,13 @@ func (o *order) complete() (do doing, problem string) {
 
 // confirm returns the page that asks for confirmation.
 func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
-	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	ctx, cancel := context.WithTimeout(ctx, source.QueryTime)
 	defer cancel()
 	p := &confirmPage{
-		Deed: o.deed, Value: o.value, Reason: o.reason, Source: o.view.source, Number: len(o.targets),
-		Back: o.view.link(),
+		Deed: o.deed, Value: o.value, Reason: o.reason, Source: o.view.Source, Number: len(o.targets),
+		Back: o.view.Link(),
 	}
-	p.Targets = o.targets[:min(len(o.targets), rowLimit)]
+	p.Targets = o.targets[:min(len(o.targets), shownTargets)]
 	p.Others = o.targets[len(p.Targets):]
 	for _, t := range p.Targets {
 		if err := t.read(ctx); err != nil {
@@ -179,35 +183,35 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 
 // carryOut does what an order says, to one target after the other, and returns the answers. It goes on if the browser
 // leaves.
-func (u *UI) carryOut(ctx context.Context, o *order, do doing, who string) *answersPage {
+func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *answersPage {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actTime)
 	defer cancel()
 	p := &answersPage{
-		Title: o.deed.Title, Reason: page.Printable(o.reason, reasonLimit), view: o.view, Back: o.view.link(),
+		Title: o.deed.Title, Reason: page.Printable(o.reason, reasonLimit), view: o.view, Back: o.view.Link(),
 	}
 	for _, t := range o.targets {
 		_ = t.read(ctx) // for its key; it is not needed
 		done, err := do.safely(ctx, t)
 		attrs := []any{"action", o.deed.Name, t.sort, t.named(), "reason", o.reason, "who", who}
-		if o.view.source != "" {
-			attrs = append(attrs, "source", o.view.source)
+		if o.view.Source != "" {
+			attrs = append(attrs, "source", o.view.Source)
 		}
 		if err != nil {
 			if done.answer == "" {
 				done.answer = "not known"
 			}
 			done.says, done.bad = page.Lines(err.Error(), 300), true
-			u.config.Logger.Warn("ui: action failed", append(attrs, "err", err)...)
+			e.Logger.Warn("ui: action failed", append(attrs, "err", err)...)
 		} else {
-			u.config.Logger.Info("ui: action", append(attrs, "answer", done.answer)...)
+			e.Logger.Info("ui: action", append(attrs, "answer", done.answer)...)
 		}
 		act := t.act(o.deed)
 		act.Who, act.Reason, act.Answer = who, o.reason, done.answer
 		if err := t.source.Jobs.NoteAct(ctx, act); err != nil {
-			u.config.Logger.Warn("ui: action could not be stored; it is in this log only", append(attrs, "err", err)...)
+			e.Logger.Warn("ui: action could not be stored; it is in this log only", append(attrs, "err", err)...)
 		}
 		p.Answers = append(p.Answers, answerRow{t.Name, t.Path, done.answer, done.says, done.bad})
 	}
-	u.cache.reset() // pages show at once what has changed
+	e.Cache.Reset() // pages show at once what has changed
 	return p
 }

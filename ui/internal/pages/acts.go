@@ -1,4 +1,4 @@
-package ui
+package pages
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -28,28 +30,28 @@ type actRow struct {
 	Reason, Answer              string
 }
 
-func parseActs(v *view, q url.Values) error {
+func parseActs(v *address.View, q url.Values) error {
 	if text := q.Get("after"); text != "" {
 		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 1 {
-			return &badRequest{fmt.Sprintf("after is %.50q; it must be taken from a link to the next page", text)}
+			return address.Badf("after is %.50q; it must be taken from a link to the next page", text)
 		}
-		v.after = text
+		v.After = text
 	}
 	return nil
 }
 
-func actsBody(ctx context.Context, u *UI, v view) (string, any, error) {
-	s := u.sourceOf(u.views[v.name], v.source)
+func actsBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
+	s := u.sourceOf(u.kinds[v.Name], v.Source)
 	now := time.Now()
 	p := &actsPage{Kept: "The store keeps this for a year."}
-	if len(u.sources) == 0 {
+	if len(u.Sources) == 0 {
 		p.Kept = fmt.Sprintf("There is no store: the latest %s are kept in memory, until the program ends.", page.Count(memory.MostActs))
 	}
 	type key struct{ acts, after string }
-	acts, asOf, err := query(ctx, u, s, key{"acts", v.after}, func(ctx context.Context) ([]durable.Act, error) {
+	acts, asOf, err := source.Query(ctx, s, key{"acts", v.After}, func(ctx context.Context) ([]durable.Act, error) {
 		f := durable.ActFilter{Limit: rowLimit + 1}
-		if v.after != "" {
-			f.Before, _ = strconv.ParseInt(v.after, 10, 64) // parseActs has checked it
+		if v.After != "" {
+			f.Before, _ = strconv.ParseInt(v.After, 10, 64) // parseActs has checked it
 		}
 		return s.Jobs.Acts(ctx, f)
 	})
@@ -59,17 +61,17 @@ func actsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	p.AsOf = page.ClockZone(asOf, now)
 	if len(acts) > rowLimit {
 		acts = acts[:rowLimit]
-		p.Next = v.link("after", strconv.FormatInt(acts[rowLimit-1].Seq, 10))
+		p.Next = v.Link("after", strconv.FormatInt(acts[rowLimit-1].Seq, 10))
 	}
-	if v.after != "" {
-		p.First = v.link("after", "")
+	if v.After != "" {
+		p.First = v.Link("after", "")
 	}
 	for _, a := range acts {
 		row := actRow{
 			Seq: a.Seq, At: page.Clock(a.At, now), Who: page.Printable(a.Who, 80), Action: page.Printable(a.Action, 40),
 			Reason: page.Printable(a.Reason, durable.MaxAct), Answer: page.Printable(a.Answer, 200),
 		}
-		name, path := s.link(a.Job, a.Key, 0)
+		name, path := s.Link(a.Job, a.Key, 0)
 		if a.Job != (durable.ID{}) {
 			row.Path = path
 			if name == "" {

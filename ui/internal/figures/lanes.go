@@ -1,4 +1,4 @@
-package ui
+package figures
 
 import (
 	"fmt"
@@ -10,24 +10,24 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
-// timeline has a lane for each schedule, with now in its middle.
-type timeline struct {
+// A Timeline has a lane for each schedule, with now in its middle.
+type Timeline struct {
 	Label  string
 	Height int
 	Now    int // of the x axis
 	Ticks  []poolview.Tick
-	Lanes  []lane
+	Lanes  []Lane
 }
 
-// lane is a line of the timeline.
-type lane struct {
+// A Lane is a line of the timeline.
+type Lane struct {
 	Name   string
 	Y      int // of the name
-	Traces []trace
+	Traces []Trace
 }
 
-// trace is a path of marks of one sort.
-type trace struct{ Class, D, Dash string }
+// A Trace is a path of marks of one sort.
+type Trace struct{ Class, D, Dash string }
 
 const (
 	namesWidth = 130
@@ -37,11 +37,11 @@ const (
 	marksLimit = 120 // of a trace
 )
 
-// newTimeline returns the timeline of rows, span back and ahead.
-func newTimeline(rows []*scheduled, now time.Time, span time.Duration) timeline {
+// NewTimeline returns the timeline of rows, span back and ahead.
+func NewTimeline(rows []*Scheduled, now time.Time, span time.Duration) Timeline {
 	a := poolview.Axis{From: now.Add(-span), Span: 2 * span, Left: namesWidth, Width: lanesWidth}
-	t := timeline{
-		Label:  fmt.Sprintf("When schedules ran in the last %s, and are due in the next", spanName(span)),
+	t := Timeline{
+		Label:  fmt.Sprintf("When schedules ran in the last %s, and are due in the next", SpanName(span)),
 		Height: lanesTop + laneHeight*len(rows), Now: namesWidth + lanesWidth/2,
 	}
 	t.Ticks = a.Ticks(stepOf(span), func(at time.Time) string {
@@ -67,8 +67,8 @@ func stepOf(span time.Duration) time.Duration {
 	return 6 * time.Hour
 }
 
-func (s *scheduled) lane(a poolview.Axis, now time.Time, y int) lane {
-	l := lane{Name: page.Printable(s.name, 18), Y: y + laneHeight - 4}
+func (s *Scheduled) lane(a poolview.Axis, now time.Time, y int) Lane {
+	l := Lane{Name: page.Printable(s.name, 18), Y: y + laneHeight - 4}
 	middle := y + laneHeight/2
 	xs := make(map[string][]float64)
 	for _, r := range s.past {
@@ -83,7 +83,7 @@ func (s *scheduled) lane(a poolview.Axis, now time.Time, y int) lane {
 		}
 	}
 	if s.dense {
-		l.Traces = append(l.Traces, trace{"due", fmt.Sprintf("M%.0f %dH%d", a.X(now), middle, namesWidth+lanesWidth), ""})
+		l.Traces = append(l.Traces, Trace{"due", fmt.Sprintf("M%.0f %dH%d", a.X(now), middle, namesWidth+lanesWidth), ""})
 		delete(xs, "due")
 	}
 	for _, class := range []string{"ok", "failed", "miss", "due"} {
@@ -100,13 +100,13 @@ func (s *scheduled) lane(a poolview.Axis, now time.Time, y int) lane {
 			class = "failed"
 		}
 		x := a.X(since)
-		l.Traces = append(l.Traces, trace{class, fmt.Sprintf("M%.0f %dh%.0f", x, middle, max(a.X(now)-x, 2)), ""})
+		l.Traces = append(l.Traces, Trace{class, fmt.Sprintf("M%.0f %dh%.0f", x, middle, max(a.X(now)-x, 2)), ""})
 	}
 	return l
 }
 
 // marked returns a mark for each x, which grow: a line of dashes if they are regular, a band if they are close.
-func marked(class string, xs []float64, y int) (t trace, ok bool) {
+func marked(class string, xs []float64, y int) (t Trace, ok bool) {
 	if len(xs) == 0 {
 		return t, false
 	}
@@ -122,9 +122,9 @@ func marked(class string, xs []float64, y int) (t trace, ok bool) {
 		}
 		switch {
 		case regular && step < 3:
-			return trace{class, fmt.Sprintf("M%.0f %dH%.0f", first, y, last+2), ""}, true
+			return Trace{class, fmt.Sprintf("M%.0f %dH%.0f", first, y, last+2), ""}, true
 		case regular:
-			return trace{class, fmt.Sprintf("M%.0f %dH%.0f", first, y, last+2), fmt.Sprintf("2 %.2f", step-2)}, true
+			return Trace{class, fmt.Sprintf("M%.0f %dH%.0f", first, y, last+2), fmt.Sprintf("2 %.2f", step-2)}, true
 		}
 	}
 	var d strings.Builder
@@ -141,11 +141,11 @@ func marked(class string, xs []float64, y int) (t trace, ok bool) {
 			n++
 		}
 	}
-	return trace{class, d.String(), ""}, true
+	return Trace{class, d.String(), ""}, true
 }
 
-// spanName returns a span in words.
-func spanName(d time.Duration) string {
+// SpanName returns a span in words.
+func SpanName(d time.Duration) string {
 	switch d {
 	case time.Hour:
 		return "hour"

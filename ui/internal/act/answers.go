@@ -1,10 +1,10 @@
-package ui
+package act
 
 import (
-	"bytes"
 	"crypto/rand"
-	"net/http"
 	"sync"
+
+	"github.com/executor-go/executor/ui/internal/address"
 )
 
 // answersPage is what has become of an order.
@@ -13,7 +13,7 @@ type answersPage struct {
 	Answers       []answerRow
 	Back          string
 
-	view view // that the targets belong to
+	view address.View // that the targets belong to
 }
 
 type answerRow struct {
@@ -53,19 +53,14 @@ func (a *answers) get(token string) *answersPage {
 	return a.pages[token]
 }
 
-// serveAnswers answers with what has become of an order.
-func (u *UI) serveAnswers(w http.ResponseWriter, r *http.Request, v view, token string) {
-	p := u.answers.get(token)
+// answered returns what has become of an order.
+func (e *Engine) answered(a Answer, token string) (Answer, error) {
+	p := e.answers.get(token)
 	if p == nil {
-		u.serveError(w, r, v, &gone{"this result has expired; see the log"})
-		return
+		return a, address.Gonef("this result has expired; see the log")
 	}
-	v = p.view
-	v.act = true
-	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, "answers", p); err != nil {
-		u.serveError(w, r, v, err)
-		return
-	}
-	u.serve(w, http.StatusOK, v, p.Title, "", b.Bytes())
+	a.View = p.view
+	a.View.Act = true
+	a.Title, a.Template, a.Body = p.Title, "answers", p
+	return a, nil
 }

@@ -1,4 +1,4 @@
-package ui
+package pages
 
 import (
 	"context"
@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -35,11 +37,11 @@ type heldRow struct {
 	Progress                      *progress
 }
 
-func nodesBody(ctx context.Context, u *UI, v view) (string, any, error) {
-	s := u.source(v.source)
+func nodesBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
+	s := u.Sources.Find(v.Source)
 	now := time.Now()
-	p := &nodesPage{Kinds: s.Link == nil}
-	nodes, asOf, err := query(ctx, u, s, "nodes", s.Jobs.Nodes)
+	p := &nodesPage{Kinds: s.Named == nil}
+	nodes, asOf, err := source.Query(ctx, s, "nodes", s.Jobs.Nodes)
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}
@@ -52,7 +54,7 @@ func nodesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		left := n.Lease - asOf.Sub(n.Beat)
 		row := nodeRow{
 			Name: page.Printable(n.Name, 60), Host: page.Printable(n.Host, 40), Version: page.Printable(n.Version, 30),
-			Path: view{name: "runs", source: v.source, search: n.Name}.link(),
+			Path: address.View{Name: "runs", Source: v.Source, Search: n.Name}.Link(),
 			Own:  joined && n.Name == own.Name, Late: left < 0, Beat: page.Since(n.Beat, now), Left: page.Short(left),
 			Up:   "–",
 			Jobs: page.Count(n.Jobs), Workers: "–", Kinds: page.Printable(strings.Join(n.Kinds, ", "), 120),
@@ -82,7 +84,7 @@ func nodesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 const heldLimit = 30
 
 // held fills in what the node of this program holds.
-func (p *nodesPage) held(s *source, all []durable.Held, now time.Time) {
+func (p *nodesPage) held(s *source.Source, all []durable.Held, now time.Time) {
 	if len(all) > heldLimit {
 		p.Beyond, all = len(all)-heldLimit, all[:heldLimit]
 	}
@@ -102,11 +104,11 @@ func (p *nodesPage) held(s *source, all []durable.Held, now time.Time) {
 }
 
 // nodesAttention returns what needs attention in the nodes of a source.
-func nodesAttention(s *source, nodes []durable.NodeInfo, asOf time.Time) (ns []poolview.Notice) {
+func nodesAttention(s *source.Source, nodes []durable.NodeInfo, asOf time.Time) (ns []poolview.Notice) {
 	for _, n := range nodes {
 		if late := asOf.Sub(n.Beat) - n.Lease; late > 0 {
 			ns = append(ns, poolview.Notice{
-				Path: view{name: "nodes", source: s.Name}.link(), Name: page.Printable(n.Name, 60),
+				Path: address.View{Name: "nodes", Source: s.Name}.Link(), Name: page.Printable(n.Name, 60),
 				Text: "the lease of the node ended " + page.Age(late) + " ago, and no other node has noticed", Weight: 58,
 			})
 		}

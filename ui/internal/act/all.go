@@ -1,13 +1,14 @@
-package ui
+package act
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -18,22 +19,22 @@ import (
 const actAllLimit = 10_000
 
 // aimAtAll returns the jobs of a list as a target, and the view of the list.
-func (u *UI) aimAtAll(s *source, text string) (*target, view, error) {
-	v := view{name: "jobs", source: s.Name}
+func (e *Engine) aimAtAll(s *source.Source, text string) (*target, address.View, error) {
+	v := address.View{Name: "jobs", Source: s.Name}
 	q, err := url.ParseQuery(text)
 	if err != nil {
-		return nil, v, &badRequest{fmt.Sprintf("jobs is %.50q; it must be the query of a list of jobs", text)}
+		return nil, v, address.Badf("jobs is %.50q; it must be the query of a list of jobs", text)
 	}
 	q.Del("after")
-	if err := parseJobs(&v, q); err != nil {
+	if err := v.ParseJobs(q); err != nil {
 		return nil, v, err
 	}
-	return &target{sort: "jobs", source: s, view: v, key: v.says(), Field: "jobs", Value: text, Name: v.says(), Path: v.link()}, v, nil
+	return &target{sort: "jobs", source: s, view: v, key: v.Says(), Field: "jobs", Value: text, Name: v.Says(), Path: v.Link()}, v, nil
 }
 
 // readAll completes it by how many jobs there are.
 func (t *target) readAll(ctx context.Context) error {
-	counts, err := t.source.Jobs.Counts(ctx, t.view.filter(time.Now()))
+	counts, err := t.source.Jobs.Counts(ctx, t.view.Filter(time.Now()))
 	jobs := 0
 	for _, c := range counts {
 		jobs += c.Jobs
@@ -76,7 +77,7 @@ var allDeeds = func() []deed {
 func toAll(c durable.Change) doing {
 	return func(ctx context.Context, t *target) (outcome, error) {
 		var all durable.Changed
-		f := t.view.filter(time.Now())
+		f := t.view.Filter(time.Now())
 		for {
 			done, err := t.source.Jobs.ChangeAll(ctx, c, f)
 			all.Applied += done.Applied

@@ -1,0 +1,115 @@
+// Package address has what a page is asked for, and the links that ask for it.
+package address
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// View is what a page shows, with what was asked for. The zero View is the overview.
+type View struct {
+	Name   string // the last element of its path
+	Source string // of a page about jobs
+	Act    bool   // with what changes jobs
+	Number int    // of a pool
+	ID     durable.ID
+	Run    int64         // of a job, 0 for the last
+	After  string        // where a page of a list begins
+	State  string        // of jobs, or the verdict of runs
+	Kind   string        // of jobs
+	Search string        // of keys, or of names
+	Span   time.Duration // of the timeline
+	Own    string        // the query of a page of the program's own
+	Wanted               // of jobs
+}
+
+// Bad is the error of a request that has no view.
+type Bad struct{ text string }
+
+func (e *Bad) Error() string { return e.text }
+
+// Badf returns a Bad.
+func Badf(format string, args ...any) error { return &Bad{fmt.Sprintf(format, args...)} }
+
+// Gone is the error of a view of what is not there.
+type Gone struct{ text string }
+
+func (e *Gone) Error() string { return e.text }
+
+// Gonef returns a Gone.
+func Gonef(format string, args ...any) error { return &Gone{fmt.Sprintf(format, args...)} }
+
+// Events returns the address of the live updates of v.
+func (v View) Events() string { return "events?" + v.Query(url.Values{"view": {v.Name}}) }
+
+// Query returns what was asked for as a query, with what q has.
+func (v View) Query(q url.Values) string {
+	set := func(name, value string) {
+		if value != "" && !q.Has(name) {
+			q.Set(name, value)
+		}
+	}
+	own, _ := url.ParseQuery(v.Own) // it was encoded
+	for name := range own {
+		set(name, own.Get(name))
+	}
+	set("source", v.Source)
+	set("after", v.After)
+	set("state", v.State)
+	set("kind", v.Kind)
+	set("q", v.Search)
+	v.Wanted.add(q)
+	if v.Number != 0 {
+		set("id", strconv.Itoa(v.Number))
+	}
+	if v.ID != (durable.ID{}) {
+		set("id", v.ID.String())
+	}
+	if v.Run != 0 {
+		set("run", strconv.FormatInt(v.Run, 10))
+	}
+	if v.Span != 0 {
+		set("span", v.Span.String())
+	}
+	return q.Encode()
+}
+
+// Link returns the address of v's page with some of what was asked for replaced, as by "state", "dead".
+func (v View) Link(change ...string) string {
+	q := url.Values{}
+	for i := 0; i < len(change); i += 2 {
+		q.Set(change[i], change[i+1])
+	}
+	text := v.Query(q)
+	kept, _ := url.ParseQuery(text)
+	for name, values := range kept {
+		if values[0] == "" {
+			delete(kept, name)
+		}
+	}
+	if len(kept) == 0 {
+		return v.path()
+	}
+	return v.path() + "?" + kept.Encode()
+}
+
+func (v View) path() string {
+	if v.Name == "" {
+		return "./"
+	}
+	return v.Name
+}
+
+// Limited returns a text of a query, or an error if it is too long.
+func Limited(q url.Values, name string, most int) (string, error) {
+	text := strings.TrimSpace(q.Get(name))
+	if len(text) > most {
+		return "", Badf("%s has %d bytes; it must have at most %d", name, len(text), most)
+	}
+	return text, nil
+}

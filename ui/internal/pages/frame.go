@@ -1,0 +1,83 @@
+package pages
+
+import (
+	"bytes"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/page"
+)
+
+// layout is what all pages have.
+type layout struct {
+	Title, Name string
+	Events      string
+	Tabs        []tab
+	Sources     []tab // links to the same page of another source
+	Main        template.HTML
+	Menu        template.HTML
+	ReadOnly    bool
+}
+
+// serve answers with a page around main.
+func (u *Site) serve(w http.ResponseWriter, status int, v address.View, title, events string, main []byte) {
+	text, err := u.framed(v, title, events, template.HTML(main))
+	if err != nil {
+		http.Error(w, "ui: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // the browser may have left; net/http leaves it out for HEAD
+}
+
+// framed returns a page around main.
+func (u *Site) framed(v address.View, title, events string, main template.HTML) ([]byte, error) {
+	p := layout{
+		Title: title, Name: u.Title, Events: events, Tabs: u.tabs(v), Main: main, Menu: u.Menu,
+		ReadOnly: !v.Act && !u.own,
+	}
+	if u.kinds[v.Name].jobs && len(u.Sources) > 1 {
+		for _, s := range u.Sources {
+			to := address.View{Name: v.Name, Source: s.Name}
+			if v.Name == "job" {
+				to.Name = "jobs"
+			}
+			p.Sources = append(p.Sources, tab{page.Printable(s.Name, 40), to.Link(), s.Name == v.Source})
+		}
+	}
+	var b bytes.Buffer
+	err := templates.ExecuteTemplate(&b, "page", p)
+	return b.Bytes(), err
+}
+
+// tabs returns the links of the header to the views that there are.
+func (u *Site) tabs(v address.View) (all []tab) {
+	for _, name := range u.tabOrder {
+		kind := u.kinds[name]
+		if kind.pools && !u.Pooled || kind.jobs && u.sourceOf(kind, "") == nil {
+			continue
+		}
+		to := address.View{Name: name}
+		if kind.jobs {
+			to.Source = v.Source
+		}
+		all = append(all, tab{kind.tab, to.Link(), name == v.Name || slices.Contains(under[name], v.Name)})
+	}
+	return all
+}
+
+// under are the views whose tab is that of another one.
+var under = map[string][]string{"pools": {"pool"}, "jobs": {"job"}}
+
+// Frame returns what is before and after the content of a page with this title. The tab of the page with this path is marked, if there is one.
+func (u *Site) Frame(title, path string) (head, tail []byte, err error) {
+	const here = "\x00"
+	text, err := u.framed(address.View{Name: path}, title, "", here)
+	head, tail, _ = bytes.Cut(text, []byte(here))
+	return head, tail, err
+}

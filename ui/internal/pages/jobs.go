@@ -1,0 +1,161 @@
+package pages
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/source"
+	"github.com/executor-go/executor/ui/page"
+)
+
+// jobsPage is what the list of jobs shows.
+type jobsPage struct {
+	Source       string
+	Tabs         []tab
+	State        string
+	Kind, Search string
+	Tags         []string // asked for, and one that is empty, for another
+	Text, Within string
+	Narrow       bool   // these are used
+	ActAll       string // link to what can be done to all jobs of the list
+	Kinds        []string
+	Jobs         []jobRow
+	All          string // link to all jobs
+	First, Next  string // links to other pages, "" if there is none
+	Act          bool
+	Error        string
+	AsOf         string
+}
+
+func jobsBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
+	s := u.Sources.Find(v.Source)
+	now := time.Now()
+	p := &jobsPage{Source: v.Source, State: v.State, Kind: v.Kind, Search: v.Search, Act: v.Act}
+	counts, _, err := countsOf(ctx, s)
+	if err != nil {
+		p.Error = page.Lines(err.Error(), 300)
+	}
+	p.kinds(counts)
+	if v.Narrow() {
+		if counts, err = listCounts(ctx, s, v); err != nil {
+			p.Error = page.Lines(err.Error(), 300)
+		}
+	}
+	p.tabs(v, counts)
+	p.asked(v)
+	jobs, asOf, err := source.Query(ctx, s, jobsKey{v.State, v.Kind, v.Search, v.After, v.Wanted},
+		func(ctx context.Context) ([]durable.Job, error) {
+			f := v.Filter(time.Now())
+			f.Limit = rowLimit + 1
+			if v.After != "" {
+				id, err := durable.ParseID(v.After)
+				if err != nil {
+					return nil, err
+				}
+				f.After = id
+			}
+			found, err := s.Jobs.List(ctx, f)
+			for i := range found {
+				found[i].Payload, found[i].Result = nil, nil
+			}
+			return found, err
+		})
+	if err != nil {
+		p.Error = page.Lines(err.Error(), 300)
+	}
+	p.AsOf, p.All = page.ClockZone(asOf, now), address.View{Name: "jobs", Source: v.Source}.Link()
+	if len(jobs) > rowLimit {
+		jobs = jobs[:rowLimit]
+		p.Next = v.Link("after", jobs[rowLimit-1].ID.String())
+	}
+	if v.After != "" {
+		p.First = v.Link("after", "")
+	}
+	for i := range jobs {
+		p.Jobs = append(p.Jobs, newJobRow(s, &jobs[i], now))
+	}
+	return "Jobs", p, nil
+}
+
+type jobsKey struct {
+	state, kind, search, after string
+	address.Wanted
+}
+
+// asked fills in what was asked for, and the link to what can be done to all of it.
+func (p *jobsPage) asked(v address.View) {
+	p.Tags, p.Text, p.Narrow = v.List(), v.Text, v.Wanted != address.Wanted{}
+	if len(p.Tags) < address.TagFields {
+		p.Tags = append(p.Tags, "")
+	}
+	if v.Within != 0 {
+		p.Within = v.Within.String()
+	}
+	if v.Act {
+		list := v
+		list.After, list.Source = "", ""
+		q := url.Values{"jobs": {list.Query(url.Values{})}}
+		if v.Source != "" {
+			q.Set("source", v.Source)
+		}
+		p.ActAll = "act?" + q.Encode()
+	}
+}
+
+// kinds fills in the kinds.
+func (p *jobsPage) kinds(counts []durable.Count) {
+	for _, c := range counts {
+		if len(p.Kinds) == 0 || p.Kinds[len(p.Kinds)-1] != c.Kind { // they are ordered by kind
+			p.Kinds = append(p.Kinds, c.Kind)
+		}
+	}
+	if len(p.Kinds) > rowLimit {
+		p.Kinds = p.Kinds[:rowLimit]
+	}
+}
+
+// tabs fills in the tabs, with how many jobs there are.
+func (p *jobsPage) tabs(v address.View, counts []durable.Count) {
+	total := 0
+	n := make(map[string]int)
+	for _, c := range counts {
+		if v.Kind != "" && c.Kind != v.Kind {
+			continue
+		}
+		total += c.Jobs
+		for _, column := range address.States {
+			if slices.Contains(column.All, c.State) {
+				n[column.Name] += c.Jobs
+			}
+		}
+	}
+	p.Tabs = append(p.Tabs, tab{"all " + page.Count(total), v.Link("state", "", "after", ""), v.State == ""})
+	shown := address.Shown(counts)
+	if v.State == durable.Blocked.String() {
+		shown = len(address.States)
+	}
+	for _, c := range address.States[:shown] {
+		p.Tabs = append(p.Tabs, tab{c.Name + " " + page.Count(n[c.Name]), v.Link("state", c.Name, "after", ""), v.State == c.Name})
+	}
+}
+
+// countsOf returns how many jobs there are, and as of when.
+func countsOf(ctx context.Context, s *source.Source) ([]durable.Count, time.Time, error) {
+	return source.Query(ctx, s, "counts", func(ctx context.Context) ([]durable.Count, error) {
+		counts, _, err := s.Jobs.Tally(ctx, source.QueryLife)
+		return counts, err
+	})
+}
+
+// listCounts returns how many of the jobs of a list there are in each state, whatever state was asked for.
+func listCounts(ctx context.Context, s *source.Source, v address.View) ([]durable.Count, error) {
+	v.State, v.After, v.Act = "", "", false
+	counts, _, err := source.Query(ctx, s, v, func(ctx context.Context) ([]durable.Count, error) {
+		return s.Jobs.Counts(ctx, v.Filter(time.Now()))
+	})
+	return counts, err
+}

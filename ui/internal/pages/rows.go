@@ -1,0 +1,145 @@
+package pages
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/source"
+	"github.com/executor-go/executor/ui/page"
+)
+
+// jobRow is a job in a list.
+type jobRow struct {
+	ID, Short, Path   string
+	Name              string
+	Kind, State, When string
+	Attempt           string
+	Node              string
+	Class             string // how the state is coloured
+}
+
+func newJobRow(s *source.Source, j *durable.Job, now time.Time) jobRow {
+	id := j.ID.String()
+	name, path := s.Link(j.ID, j.Key, 0)
+	r := jobRow{
+		ID: id, Short: id[len(id)-12:], Path: path,
+		Name: page.Printable(name, 60), Kind: page.Printable(j.Kind, 40), State: j.State.String(),
+		When: whenOf(j, now),
+		Node: "–", Class: stateClass(j.State),
+	}
+	if r.Name == "" {
+		r.Name = "…" + r.Short
+	}
+	r.Attempt = fmt.Sprintf("%d/%d", j.Attempt, j.Attempts)
+	if j.Owner != "" {
+		r.Node = page.Printable(j.Owner, 30)
+	}
+	return r
+}
+
+// stateClass returns how a state is coloured.
+func stateClass(s durable.State) string {
+	switch s {
+	case durable.Running:
+		return "busy"
+	case durable.Succeeded:
+		return "good"
+	case durable.Dead:
+		return "bad"
+	case durable.Paused, durable.Canceled, durable.Blocked:
+		return "held"
+	}
+	return ""
+}
+
+// whenOf returns when a job is due, or since when it is what it is.
+func whenOf(j *durable.Job, now time.Time) string {
+	switch {
+	case j.State == durable.Running && !j.Started.IsZero():
+		return "for " + page.Age(now.Sub(j.Started))
+	case j.State.Done():
+		return page.Since(j.Updated, now)
+	case j.State == durable.Paused, j.State == durable.Blocked:
+		return "–"
+	}
+	return page.Since(j.Due, now)
+}
+
+// runRow is a run of a job.
+type runRow struct {
+	Seq                    int64
+	Occurrence, Late, Took string
+	Verdict                string
+	Class                  string // of the verdict
+	Attempt                int
+	Node                   string
+	Error                  string
+	Started                string
+	Output                 string // the page of the job with the output of the run
+}
+
+func newRunRow(r *durable.Run, now time.Time) runRow {
+	row := runRow{
+		Seq: r.Seq, Occurrence: page.Clock(r.Occurrence, now), Started: page.Clock(r.Started, now), Late: "–", Took: "–",
+		Verdict: r.Verdict.String(), Class: verdictClass(r.Verdict), Attempt: r.Attempt,
+		Node:  page.Printable(r.Node, 40),
+		Error: page.Printable(oneLine(r.Error), 200),
+	}
+	if !r.Started.IsZero() {
+		row.Took = page.Short(max(r.Finished.Sub(r.Started), 0))
+		if late := r.Started.Sub(r.Occurrence); late >= 0 {
+			row.Late = page.Short(late)
+		}
+	}
+	return row
+}
+
+// oneLine returns the lines of a text in one.
+func oneLine(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", " · ") }
+
+// verdictClass returns how a verdict is coloured.
+func verdictClass(v durable.Verdict) string {
+	switch v {
+	case durable.RunSucceeded:
+		return "good"
+	case durable.RunFailed, durable.RunLost:
+		return "bad"
+	}
+	return ""
+}
+
+// fact returns a figure with what it means.
+func fact(name, value, hint string) poolview.Fact {
+	return poolview.Fact{Name: name, Value: value, Hint: hint}
+}
+
+// progress is how far a run has come.
+type progress struct {
+	Done, Total int64 // Total is 0 if it is not known
+	Text        string
+}
+
+// newProgress returns nil if nothing is known.
+func newProgress(r *durable.RunProgress, started time.Time) *progress {
+	if r == nil {
+		return nil
+	}
+	p := &progress{Done: r.Done, Total: r.Total}
+	if r.Total == 0 {
+		p.Text = page.Count(r.Done)
+	} else {
+		p.Done = min(r.Done, r.Total)
+		p.Text = fmt.Sprintf("%s of %s, %d %%", page.Count(r.Done), page.Count(r.Total), int(100*float64(p.Done)/float64(r.Total)))
+		if took := r.At.Sub(started); r.Done > 0 && r.Done < r.Total && took > 0 && !started.IsZero() {
+			left := time.Duration(float64(took) * float64(r.Total-r.Done) / float64(r.Done))
+			p.Text += ", about " + page.Age(left) + " left"
+		}
+	}
+	if r.Note != "" {
+		p.Text += ": " + page.Printable(r.Note, 200)
+	}
+	return p
+}

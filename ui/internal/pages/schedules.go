@@ -1,0 +1,159 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/figures"
+	"github.com/executor-go/executor/ui/internal/source"
+	"github.com/executor-go/executor/ui/page"
+)
+
+// schedulesPage is what the page of all schedules shows.
+type schedulesPage struct {
+	Spans    []tab
+	Timeline figures.Timeline
+	Rows     []figures.ScheduleRow
+	Counted  bool // it is known of some how often they failed, and how often they were left out
+	More     int  // schedules that are not shown
+	Past     string
+	Errors   []string
+	AsOf     string
+}
+
+// timelineSpans are what the timeline may show, back and ahead.
+var timelineSpans = []time.Duration{time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
+
+func parseSchedules(v *address.View, q url.Values) error {
+	text := q.Get("span")
+	if text == "" {
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || !slices.Contains(timelineSpans, d) {
+		return address.Badf("span is %.20q; it must be 1h, 24h or 168h", text)
+	}
+	if d != 24*time.Hour {
+		v.Span = d
+	}
+	return nil
+}
+
+func schedulesBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
+	span := v.Span
+	if span == 0 {
+		span = 24 * time.Hour
+	}
+	l := u.Pools.Look()
+	p := &schedulesPage{AsOf: page.ClockZone(l.At, l.At)}
+	for _, d := range timelineSpans {
+		text := fmt.Sprintf("%dh", int(d.Hours()))
+		p.Spans = append(p.Spans, tab{figures.SpanName(d), address.View{Name: v.Name}.Link("span", text), d == span})
+	}
+	all := l.Schedules(span, v.Act)
+	if len(all) > 0 {
+		p.Past = "Past runs of pools are those that were seen while somebody looked."
+	}
+	for _, s := range u.Sources {
+		jobs, err := periodic(ctx, s, l.At, span)
+		if err != nil {
+			p.Errors = append(p.Errors, page.Lines(err.Error(), 300))
+		}
+		all = append(all, jobs...)
+	}
+	figures.Sort(all)
+	if len(all) > rowLimit {
+		p.More = len(all) - rowLimit
+		all = all[:rowLimit]
+	}
+	for _, s := range all {
+		p.Rows = append(p.Rows, s.Row(l.At))
+		p.Counted = p.Counted || s.Counted()
+	}
+	p.Timeline = figures.NewTimeline(all, l.At, span)
+	return "Schedules", p, nil
+}
+
+const (
+	periodicLimit = 2000 // jobs of a source that are searched for periodic ones
+	periodicPage  = 500
+)
+
+// active are the states of jobs that run again by themselves, or can be resumed.
+var active = []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused}
+
+// periodic returns the periodic jobs of a source.
+func periodic(ctx context.Context, s *source.Source, now time.Time, span time.Duration) ([]*figures.Scheduled, error) {
+	jobs, _, err := source.Query(ctx, s, "periodic", func(ctx context.Context) (found []durable.Job, err error) {
+		f := durable.Filter{States: active, Limit: periodicPage}
+		for range periodicLimit / periodicPage {
+			page, err := s.Jobs.List(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			for _, j := range page {
+				if j.Periodic() {
+					j.Payload, j.Result = nil, nil
+					found = append(found, j)
+				}
+			}
+			if len(page) < periodicPage {
+				break
+			}
+			f.After = page[len(page)-1].ID
+		}
+		return found, nil
+	})
+	runs, _, runsErr := source.Query(ctx, s, "past", func(ctx context.Context) ([]durable.JobRun, error) { return past(ctx, s) })
+	if err == nil {
+		err = runsErr
+	}
+	byJob := make(map[durable.ID][]durable.Run) // the latest first
+	var known time.Time                         // since when runs are known
+	for _, r := range runs {
+		byJob[r.Job] = append(byJob[r.Job], r.Run)
+		known = r.Finished
+	}
+	if len(runs) < pastLimit {
+		known = time.Time{}
+	}
+	all := make([]*figures.Scheduled, 0, len(jobs))
+	for i := range jobs {
+		j, where := &jobs[i], ""
+		if s.Named == nil {
+			where = page.Printable(j.Kind, 60)
+		}
+		name, path := s.Link(j.ID, j.Key, 0)
+		w := figures.NewPeriodic(name, path, where, j, now, span)
+		w.AddPast(j, byJob[j.ID], known, now, span)
+		all = append(all, w)
+	}
+	return all, err
+}
+
+const (
+	pastLimit = 2000 // runs of a source that are looked at
+	pastPage  = 500
+)
+
+// past returns the latest runs of a source, of which there may be too many to have all of a week.
+func past(ctx context.Context, s *source.Source) (all []durable.JobRun, err error) {
+	f := durable.LatestFilter{Limit: pastPage}
+	for range pastLimit / pastPage {
+		some, err := s.Jobs.Latest(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+		if len(some) < pastPage {
+			break
+		}
+		f.Before = some[len(some)-1].Run
+	}
+	return all, nil
+}

@@ -1,0 +1,226 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/source"
+	"github.com/executor-go/executor/ui/page"
+)
+
+// View returns the view of a path and a query. With act it has what changes jobs.
+func (u *Site) View(name string, q url.Values, act bool) (v address.View, err error) {
+	v = address.View{Name: name, Act: act}
+	kind, ok := u.kinds[name]
+	if !ok {
+		return v, address.Gonef("there is no page %q", page.Printable(name, 40))
+	}
+	if kind.jobs {
+		s := u.sourceOf(kind, q.Get("source"))
+		if s == nil {
+			return v, address.Gonef("there is no source of jobs %q", page.Printable(q.Get("source"), 40))
+		}
+		v.Source = s.Name
+	} else if kind.pools && !u.Pooled {
+		return v, address.Gonef("there are no pools, since Config has no Observer")
+	}
+	if kind.parse != nil {
+		err = kind.parse(&v, q)
+	}
+	return v, err
+}
+
+// A Fragment is the part of a page that changes.
+type Fragment struct {
+	Title string
+	HTML  []byte
+	Point string // the newest values of the charts, if it has some
+}
+
+// views are the pages by the last element of their paths.
+var views = map[string]kind{
+	"":          {tab: "Overview", template: "overview", body: overviewBody},
+	"pools":     {tab: "Pools", template: "pools", pools: true, parse: parsePools, body: poolsBody},
+	"pool":      {template: "poolPage", pools: true, parse: parsePool, body: poolBody},
+	"schedules": {tab: "Schedules", template: "schedules", parse: parseSchedules, body: schedulesBody},
+	"jobs":      {tab: "Jobs", template: "jobs", jobs: true, parse: (*address.View).ParseJobs, body: jobsBody},
+	"job":       {template: "job", jobs: true, parse: parseJob, body: jobBody},
+	"runs":      {tab: "Runs", template: "runs", jobs: true, parse: parseRuns, body: runsBody},
+	"nodes":     {tab: "Nodes", template: "nodes", jobs: true, body: nodesBody},
+	"acts":      {tab: "Actions", template: "acts", jobs: true, acts: true, parse: parseActs, body: actsBody},
+	"dead":      {tab: "Dead", template: "dead", jobs: true, body: deadBody},
+}
+
+const freshness = 900 * time.Millisecond // a page is as good as a new one for so long
+
+// tabOrder are the views of the header.
+var tabOrder = []string{"", "pools", "schedules", "jobs", "runs", "nodes", "dead", "acts"}
+
+// Fragment returns the part of a page that changes. It is rendered at most once in a second.
+func (u *Site) Fragment(ctx context.Context, v address.View) (*Fragment, error) {
+	f, _, err := source.Cached(ctx, u.Cache, v, func(time.Duration) time.Duration { return freshness },
+		func() (*Fragment, error) {
+			kind := u.kinds[v.Name]
+			title, body, err := kind.body(ctx, u, v)
+			if err != nil {
+				return nil, err
+			}
+			if kind.template == "" { // it is of the program's own
+				return &Fragment{Title: title, HTML: []byte(body.(template.HTML))}, nil
+			}
+			var b bytes.Buffer
+			if err := templates.ExecuteTemplate(&b, kind.template, body); err != nil {
+				return nil, err
+			}
+			f := &Fragment{Title: title, HTML: b.Bytes()}
+			if kind.template == "overview" && u.Pooled {
+				f.Point = u.Pools.Look().Newest()
+			}
+			return f, nil
+		})
+	return f, err
+}
+
+// ServePage answers with a page.
+func (u *Site) ServePage(w http.ResponseWriter, r *http.Request, name string, act bool) {
+	q := r.URL.Query()
+	if id, ok := searchedID(name, q); ok {
+		http.Redirect(w, r, address.View{Name: "job", Source: q.Get("source"), ID: id}.Link(), http.StatusSeeOther)
+		return
+	}
+	v, err := u.View(name, q, act)
+	var f *Fragment
+	if err == nil {
+		f, err = u.Fragment(r.Context(), v)
+	}
+	if err != nil {
+		u.ServeError(w, r, v, err)
+		return
+	}
+	u.serve(w, http.StatusOK, v, f.Title, v.Events(), f.HTML)
+}
+
+// ServeError answers with a page that has nothing but an error.
+func (u *Site) ServeError(w http.ResponseWriter, r *http.Request, v address.View, err error) {
+	status := http.StatusServiceUnavailable
+	var bad *address.Bad
+	var none *address.Gone
+	switch {
+	case errors.As(err, &bad):
+		status = http.StatusBadRequest
+	case errors.As(err, &none):
+		status = http.StatusNotFound
+	case r.Context().Err() != nil:
+		return
+	}
+	u.ServeTemplate(w, status, v, http.StatusText(status), "error", page.Lines(err.Error(), 1000))
+}
+
+// ServeOutput answers with what is kept of the output of a run, as text.
+func (u *Site) ServeOutput(w http.ResponseWriter, r *http.Request) {
+	v, err := u.View("job", r.URL.Query(), false)
+	if err != nil {
+		u.ServeError(w, r, v, err)
+		return
+	}
+	o, err := u.Sources.Find(v.Source).Jobs.Output(r.Context(), v.ID, v.Run)
+	if errors.Is(err, durable.ErrNotFound) {
+		err = address.Gonef("there is no run %d of that job; it may have been removed", v.Run)
+	}
+	if err != nil {
+		u.ServeError(w, r, v, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Disposition", `inline; filename="`+v.ID.String()+"-"+strconv.FormatInt(o.Seq, 10)+`.txt"`)
+	if r.Method == http.MethodHead {
+		return
+	}
+	_, _ = w.Write(o.Head) // the browser may have left
+	if n := o.Omitted(); n > 0 {
+		fmt.Fprintf(w, "\n... %d bytes were not kept ...\n", n)
+	}
+	_, _ = w.Write(o.Tail)
+}
+
+// ServeTemplate answers with a page that is not updated, of what a template shows.
+func (u *Site) ServeTemplate(w http.ResponseWriter, status int, v address.View, title, name string, body any) {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, body); err != nil {
+		http.Error(w, "ui: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	u.serve(w, status, v, title, "", b.Bytes())
+}
+
+// searchedID returns the ID that was searched for in a list of jobs.
+func searchedID(name string, q url.Values) (id durable.ID, ok bool) {
+	if name != "jobs" {
+		return id, false
+	}
+	text, err := address.Limited(q, "q", 100)
+	if err != nil || text == "" {
+		return id, false
+	}
+	id, err = durable.ParseID(text)
+	return id, err == nil
+}
+
+// Own is a page of the program's own.
+type Own struct {
+	Path, Tab string
+	Body      func(ctx context.Context, q url.Values) (title string, main template.HTML, err error)
+}
+
+// ownLimit is how long the query of an Own may be.
+const ownLimit = 64 << 10
+
+// Add makes the pages those of UI and the program's own, which take the place of others with the same Path, or remove
+// them if they have no Body. Their tabs come first. It is called once, before any other method.
+func (u *Site) Add(pages []Own) {
+	u.kinds, u.own = maps.Clone(views), len(pages) > 0
+	for _, p := range pages {
+		if p.Body == nil {
+			delete(u.kinds, p.Path)
+			continue
+		}
+		u.kinds[p.Path] = kind{tab: p.Tab, parse: parseOwn, body: p.body}
+		if p.Tab != "" {
+			u.tabOrder = append(u.tabOrder, p.Path)
+		}
+	}
+	for _, name := range tabOrder {
+		if kind, ok := u.kinds[name]; ok && !slices.Contains(u.tabOrder, name) && kind.template != "" {
+			u.tabOrder = append(u.tabOrder, name)
+		}
+	}
+}
+
+func (p *Own) body(ctx context.Context, _ *Site, v address.View) (string, any, error) {
+	q, err := url.ParseQuery(v.Own)
+	if err != nil {
+		return "", nil, address.Badf("%v", err)
+	}
+	title, main, err := p.Body(ctx, q)
+	return title, main, err
+}
+
+func parseOwn(v *address.View, q url.Values) error {
+	q = maps.Clone(q)
+	q.Del("view")
+	if v.Own = q.Encode(); len(v.Own) > ownLimit {
+		return address.Badf("the query has %d bytes; it must have at most %d", len(v.Own), ownLimit)
+	}
+	return nil
+}

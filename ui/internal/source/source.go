@@ -1,0 +1,90 @@
+// Package source reads the stores that pages are about: by one request at a time, and each view of one again only after
+// a while.
+package source
+
+import (
+	"context"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/address"
+)
+
+// Source is a view of the jobs in a store.
+type Source struct {
+	Name string
+	Jobs *durable.Jobs
+	// Named returns how a job with a key is named, and the address of its page, where the program has one of its own.
+	// It may be nil.
+	Named func(key string) (name, path string)
+
+	cache *Cache
+	turn  chan struct{} // one slot
+}
+
+// New returns a Source whose views are kept in a cache.
+func New(name string, jobs *durable.Jobs, named func(key string) (name, path string), c *Cache) *Source {
+	return &Source{Name: name, Jobs: jobs, Named: named, cache: c, turn: make(chan struct{}, 1)}
+}
+
+// Link returns the name of a job, "" if it has none, and the address of its page, with the output of a run of it if
+// that is not 0.
+func (s *Source) Link(id durable.ID, key string, run int64) (name, path string) {
+	if s.Named != nil {
+		return s.Named(key)
+	}
+	return key, address.View{Name: "job", Source: s.Name, ID: id, Run: run}.Link()
+}
+
+const (
+	// QueryTime is the most that reading a view of a database may take.
+	QueryTime = 10 * time.Second
+	// QueryLife is for how long a view is good at least.
+	QueryLife = 2 * time.Second
+
+	queryShare = 20
+)
+
+// life returns for how long a view of a database is good.
+func life(took time.Duration) time.Duration { return max(QueryLife, queryShare*took) }
+
+// viewKey is the key of a view of a database.
+type viewKey struct {
+	source *Source
+	key    any
+}
+
+// Query returns what read reads from a source, as Cached does. key names it among the views of the source, and must be
+// comparable.
+func Query[T any](ctx context.Context, s *Source, key any, read func(context.Context) (T, error)) (T, time.Time, error) {
+	return Cached(ctx, s.cache, viewKey{s, key}, life, func() (value T, err error) {
+		select {
+		case s.turn <- struct{}{}:
+		case <-ctx.Done():
+			return value, errLeft
+		}
+		defer func() { <-s.turn }()
+		// Others share what is read, so that it does not end with this request.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), QueryTime)
+		defer cancel()
+		return read(ctx)
+	})
+}
+
+// DeadGroups returns the dead jobs by their errors.
+func (s *Source) DeadGroups(ctx context.Context) ([]durable.DeadGroup, time.Time, error) {
+	return Query(ctx, s, "dead", s.Jobs.DeadGroups)
+}
+
+// Sources are those that pages are about, in their order.
+type Sources []*Source
+
+// Find returns the source with that name, the first for "", nil if there is none.
+func (all Sources) Find(name string) *Source {
+	for _, s := range all {
+		if s.Name == name || name == "" {
+			return s
+		}
+	}
+	return nil
+}
