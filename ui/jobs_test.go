@@ -18,6 +18,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui"
+	"github.com/executor-go/executor/ui/internal/pagetest"
 )
 
 var (
@@ -457,6 +458,127 @@ func TestJobShowsParentsAndChildren(t *testing.T) {
 	if overview := get(t, u, "/"); !strings.Contains(overview, ">blocked</th>") {
 		t.Error("the overview does not count what is blocked")
 	}
+}
+
+// graphNodes returns what the graph on the page of a job says of its nodes, and the links in it.
+func graphNodes(t *testing.T, text string) (says, links []string) {
+	t.Helper()
+	_, rest, found := strings.Cut(text, `<div class="graph"`)
+	graph, _, _ := strings.Cut(rest, "</div>")
+	if !found {
+		t.Fatal("the page has no graph")
+	}
+	for _, m := range graphTitle.FindAllStringSubmatch(graph, -1) {
+		says = append(says, html.UnescapeString(m[1]))
+	}
+	for _, m := range jobLink.FindAllStringSubmatch(graph, -1) {
+		links = append(links, m[1])
+	}
+	return says, links
+}
+
+var graphTitle = regexp.MustCompile(`<title>([^<]*)</title>`)
+
+// The graph of a job has the first jobs before and after it, what is beyond these, and counts of the others by state.
+func TestJobGraphIsBounded(t *testing.T) {
+	jobs := newJobs(t, nil)
+	first := addJob(t, jobs, "mail", time.Hour, durable.Key("first"))
+	var middle []durable.ID
+	for i := range 50 {
+		middle = append(middle, addJob(t, jobs, "mail", 0, durable.After(first), durable.Key(fmt.Sprint("middle/", i))))
+	}
+	last := addJob(t, jobs, "mail", 0, durable.After(middle...), durable.EvenIfFailed(), durable.Key("last"))
+	for _, id := range middle[40:] {
+		if _, err := jobs.Cancel(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+	for _, c := range []struct {
+		id    durable.ID
+		end   durable.ID // on the other side of those in the middle
+		has   []string
+		links int
+	}{
+		{first, last, []string{"This job: first, waiting", "last, blocked, of kind mail"}, 9},
+		{last, first, []string{"This job: last, blocked", "first, waiting, of kind mail",
+			"42 parents that are not shown, 32 open, 10 failed"}, 9},
+	} {
+		says, links := graphNodes(t, get(t, u, "/job?id="+c.id.String()))
+		for _, want := range c.has {
+			if !slices.Contains(says, want) {
+				t.Errorf("%q is not in the graph: %q", want, says)
+			}
+		}
+		if len(links) != c.links || !slices.Contains(links, c.end.String()) || slices.Contains(links, c.id.String()) {
+			t.Errorf("the graph has the links %q", links)
+		}
+	}
+	// The eight of the children that are shown are those with the lowest IDs, of whatever state.
+	says, _ := graphNodes(t, get(t, u, "/job?id="+first.String()))
+	shown := map[string]int{}
+	for _, text := range says {
+		if strings.HasPrefix(text, "middle/") {
+			shown[strings.Split(text, ", ")[1]]++
+		}
+	}
+	want := fmt.Sprintf("42 jobs that are not shown, %d canceled, %d blocked", 10-shown["canceled"], 40-shown["blocked"])
+	if shown["canceled"] == 10 || shown["canceled"]+shown["blocked"] != 8 || !slices.Contains(says, want) {
+		t.Errorf("%q is not in the graph: %q", want, says)
+	}
+}
+
+// The graph of a job goes on to the parents of its parents, and to the children of its children, and says where it ends.
+func TestJobGraphGoesOn(t *testing.T) {
+	jobs := newJobs(t, nil)
+	var chain []durable.ID
+	for i := range 10 {
+		chain = append(chain, addJob(t, jobs, "mail", time.Hour, durable.After(chain[max(0, i-1):i]...), durable.Key(fmt.Sprint("job/", i))))
+	}
+	u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+	says, links := graphNodes(t, get(t, u, "/job?id="+chain[5].String()))
+	var want []string
+	for _, i := range []int{4, 3, 2, 6, 7, 8} {
+		want = append(want, chain[i].String())
+	}
+	if !slices.Equal(links, want) {
+		t.Errorf("the graph leads to %q; want %q", links, want)
+	}
+	for _, text := range []string{
+		"job/2, blocked, of kind mail; there are more jobs before it", "job/8, blocked, of kind mail; there are more jobs after it",
+	} {
+		if !slices.Contains(says, text) {
+			t.Errorf("%q is not in the graph: %q", text, says)
+		}
+	}
+}
+
+// The graph of a job is part of its live updates.
+func TestJobGraphIsLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, nil)
+		before := addJob(t, jobs, "mail", time.Hour, durable.Key("before"))
+		id := addJob(t, jobs, "mail", 0, durable.After(before), durable.EvenIfFailed(), durable.Key("after"))
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		ctx, cancel := context.WithCancel(t.Context())
+		l := pagetest.Listen(ctx, u, "job&id="+id.String())
+		time.Sleep(5 * time.Second)
+		if _, err := jobs.Cancel(ctx, before); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		cancel()
+		<-l.Ended()
+		events := l.Events(t)
+		if len(events) < 2 {
+			t.Fatalf("%d events", len(events))
+		}
+		for i, want := range map[int]string{0: "before, waiting, of kind mail", len(events) - 1: "before, canceled, of kind mail"} {
+			if says, _ := graphNodes(t, events[i][1]); !slices.Contains(says, want) {
+				t.Errorf("update %d lacks %q: %q", i, want, says)
+			}
+		}
+	})
 }
 
 // Where nothing is blocked, no page has a place for it.

@@ -305,6 +305,7 @@ func TestPagesShowHostileNames(t *testing.T) {
 	jobs := newJobs(t, nil)
 	key := "<script>alert(1)</script>\u202egnp'\"&"
 	id := addJob(t, jobs, "<b>kind</b>", time.Hour, durable.Key(key))
+	addJob(t, jobs, "<b>kind</b>", 0, durable.After(id), durable.Key(key+" child")) // in the graph of its parent
 	u := newUI(t, ui.Config{Observer: o, Jobs: []ui.Source{{Jobs: jobs}}})
 	for _, path := range []string{"/", "/pools", "/pool?id=1", "/jobs", "/job?id=" + id.String(), "/schedules",
 		"/jobs?q=" + url.QueryEscape(key), "/jobs?kind=" + url.QueryEscape("<b>kind</b>")} {

@@ -28,6 +28,7 @@ var uiViews = []view{
 	{"jobs", "jobs", uiLive, "#jobs", "welcome/1", ".at", "", "", ""},
 	{"dead jobs", "jobs?state=dead", uiLive, "#jobs", "dead", ".at", "", "", ""},
 	{"job", "", uiLive, "#output", "page 1", ".at", "", "", ""},
+	{"graph", "", uiLive, "#graph", "+ 12", ".at", ".graph", "fill", ".graph .tips"},
 	{"runs", "runs", uiLive, "#runs", "succeeded", ".at", "", "", ""},
 	{"nodes", "nodes", uiLive, "#nodes", "this program", ".at", "", "", ""},
 	{"resize", "act?pool=1", `document.getElementById('reason') !== null`, "main", "that many workers", "", "", "", ""},
@@ -138,9 +139,21 @@ func addJobs(ctx context.Context, jobs *durable.Jobs) error {
 	errs = append(errs, err)
 	id, err := reports.Schedule(ctx, 0, "long", durable.Key("yearly report"))
 	errs = append(errs, err)
+	var parts []durable.ID
+	for i := range 20 {
+		part, err := reports.Schedule(ctx, time.Hour, "part", durable.Key(fmt.Sprint("chapter/", i)))
+		parts, errs = append(parts, part), append(errs, err)
+	}
+	book, err := reports.Schedule(ctx, 0, "book", durable.Key("book"), durable.After(parts...))
+	errs = append(errs, err)
+	_, err = mails.Schedule(ctx, 0, 1, durable.Key("to the printer"), durable.After(book))
+	errs = append(errs, err)
 	for i := range uiViews {
-		if uiViews[i].name == "job" {
+		switch uiViews[i].name {
+		case "job":
 			uiViews[i].path = "job?id=" + id.String()
+		case "graph":
+			uiViews[i].path = "job?id=" + book.String()
 		}
 	}
 	return errors.Join(errs...)

@@ -126,7 +126,7 @@ func (t *target) read(ctx context.Context) error {
 		t.State = "there is no such job"
 		return nil
 	}
-	t.key, t.Kind, t.State = j.Key, page.Printable(j.Kind, 60), j.State.String()
+	t.key, t.Kind, t.State = j.Key, page.Printable(j.Kind, 60), address.StateName(j.State)
 	if name, _ := t.source.Link(j.ID, j.Key, 0); name != "" {
 		t.Name = page.Printable(name, 60)
 	}

@@ -34,9 +34,7 @@ type jobPage struct {
 	Output          *output
 	Payload, Result string // with Config.Payloads
 	Hidden          bool   // there is a payload, which is not shown
-	Relatives       []relative
-	Ended           string // how many of its parents
-	MoreRelatives   bool
+	Relatives       *relativesPart
 	Runs            []runRow
 	History         template.HTML
 	MoreRuns        bool
@@ -75,8 +73,7 @@ type jobRead struct {
 	job  durable.Job
 	runs []durable.Run // the latest first
 
-	parents, children []durable.Job // up to relativeLimit and one more
-	counts            durable.ParentCounts
+	relatives *relatives // nil if there are none
 
 	progress *durable.RunProgress // nil if there is none
 	output   *durable.RunOutput   // of the run that was asked for, nil if it is not there
@@ -103,7 +100,7 @@ func readJob(ctx context.Context, s *source.Source, id durable.ID, run int64) (j
 				r.progress = &p
 			}
 		}
-		if err := r.readRelatives(ctx, s); err != nil {
+		if r.relatives, err = readRelatives(ctx, s, &r.job); err != nil {
 			return r, err
 		}
 		o, err := s.Jobs.Output(ctx, id, run)
@@ -127,7 +124,7 @@ func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) 
 	j := &r.job
 	p := &jobPage{
 		Source: v.Source, ID: j.ID.String(), Name: page.Printable(j.Key, 200), Kind: page.Printable(j.Kind, 128),
-		State: j.State.String(), States: diagram(j), Facts: jobFacts(j, now),
+		State: address.StateName(j.State), States: diagram(j), Facts: jobFacts(j, now),
 		Error: page.Lines(j.Error, 4000), AsOf: page.ClockZone(asOf, now),
 	}
 	if p.Name == "" {
@@ -157,7 +154,7 @@ func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) 
 		p.Runs, bars = append(p.Runs, row), append(bars, newBar(&run))
 	}
 	p.History = page.History(bars)
-	p.setRelatives(u.Sources.Find(v.Source), &r)
+	p.Relatives = r.relatives.part(u.Sources.Find(v.Source))
 	p.Progress, p.Output = newProgress(r.progress, j.Started), newOutput(v, r.output)
 	if v.Act {
 		p.Actions = act.Links(v.Source, j)
@@ -167,16 +164,15 @@ func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) 
 
 // diagram returns the states on the way of a job.
 func diagram(j *durable.Job) []stateStep {
+	now := address.StateName(j.State)
 	step := func(state durable.State, or bool) stateStep {
-		return stateStep{state.String(), j.State == state, or}
+		return stateStep{state.String(), now == state.String(), or}
 	}
 	first := step(durable.Waiting, false)
 	if j.State == durable.Paused || j.State == durable.Blocked {
 		first = step(j.State, false)
 	}
-	steps := []stateStep{
-		first, step(durable.Claimed, false), step(durable.Confirmed, false), step(durable.Running, false),
-	}
+	steps := []stateStep{first, step(durable.Running, false)}
 	if j.Periodic() && !j.State.Done() {
 		steps = append(steps, stateStep{"waiting for the next time", false, false})
 	} else {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/poolview"
 	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
@@ -26,7 +27,7 @@ func newJobRow(s *source.Source, j *durable.Job, now time.Time) jobRow {
 	name, path := s.Link(j.ID, j.Key, 0)
 	r := jobRow{
 		ID: id, Short: id[len(id)-12:], Path: path,
-		Name: page.Printable(name, 60), Kind: page.Printable(j.Kind, 40), State: j.State.String(),
+		Name: page.Printable(name, 60), Kind: page.Printable(j.Kind, 40), State: address.StateName(j.State),
 		When: whenOf(j, now),
 		Node: "–", Class: stateClass(j.State),
 	}
@@ -38,6 +39,21 @@ func newJobRow(s *source.Source, j *durable.Job, now time.Time) jobRow {
 		r.Node = page.Printable(j.Owner, 30)
 	}
 	return r
+}
+
+// signOf returns the sign of a state, which is that of its pill, too.
+func signOf(s durable.State) string {
+	switch stateClass(s) {
+	case "busy":
+		return "▶"
+	case "good":
+		return "✓"
+	case "bad":
+		return "✕"
+	case "held":
+		return "‖"
+	}
+	return "○"
 }
 
 // stateClass returns how a state is coloured.

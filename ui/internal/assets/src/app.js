@@ -124,5 +124,10 @@ const out = document.getElementById('output')
 if (out) out.scrollTop = out.scrollHeight
 const lanes = document.getElementById('timeline') // now is in its middle
 if (lanes) lanes.scrollLeft = (lanes.scrollWidth - lanes.clientWidth) / 2
+const graph = document.querySelector('.graph') // the job is in its middle
+if (graph) {
+  const box = graph.getBoundingClientRect(), job = graph.querySelector('.here').getBoundingClientRect()
+  graph.scrollLeft = (job.left + job.right - box.left - box.right) / 2
+}
 colours()
 open()
