@@ -110,6 +110,28 @@ func TestJobsAreReadSeldom(t *testing.T) {
 	})
 }
 
+// What a request reads that is given up before it begins is no view of others: they get the jobs, and no error.
+func TestRequestThatIsGivenUp(t *testing.T) {
+	for range 20 { // a read may begin all the same
+		synctest.Test(t, func(t *testing.T) {
+			jobs := newJobs(t, nil)
+			id := addJob(t, jobs, "mail", time.Hour, durable.Key("the key"))
+			u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+			path := "/job?id=" + id.String()
+			get(t, u, path)
+			time.Sleep(5 * time.Second) // so that it is read again
+			ask(u, http.MethodGet, path, func(r *http.Request) {
+				ctx, cancel := context.WithCancel(r.Context())
+				cancel()
+				*r = *r.WithContext(ctx)
+			})
+			if page := get(t, u, path); !strings.Contains(page, "the key") || strings.Contains(page, `role="alert"`) {
+				t.Errorf("another request gets %s", page)
+			}
+		})
+	}
+}
+
 func TestSchedulesHaveJobs(t *testing.T) {
 	jobs := newJobs(t, nil)
 	kind := durable.Client[string, string](jobs, "report")
@@ -466,7 +488,7 @@ func graphNodes(t *testing.T, text string) (says, links []string) {
 	_, rest, found := strings.Cut(text, `<div class="graph"`)
 	graph, _, _ := strings.Cut(rest, "</div>")
 	if !found {
-		t.Fatal("the page has no graph")
+		t.Fatalf("the page has no graph: %s", text)
 	}
 	for _, m := range graphTitle.FindAllStringSubmatch(graph, -1) {
 		says = append(says, html.UnescapeString(m[1]))
@@ -567,9 +589,10 @@ func TestJobGraphIsLive(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		events := l.Events(t)
 		cancel()
 		<-l.Ended()
-		events := l.Events(t)
 		if len(events) < 2 {
 			t.Fatalf("%d events", len(events))
 		}

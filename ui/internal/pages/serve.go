@@ -73,8 +73,11 @@ func (u *Site) Fragment(ctx context.Context, v address.View) (*Fragment, error) 
 		func() (*Fragment, error) {
 			kind := u.kinds[v.Name]
 			title, body, err := kind.body(ctx, u, v)
-			if err != nil {
+			switch {
+			case err != nil:
 				return nil, err
+			case ctx.Err() != nil: // and so a part of it may not have been read
+				return nil, source.ErrLeft
 			}
 			if kind.template == "" { // it is of the program's own
 				return &Fragment{Title: title, HTML: []byte(body.(template.HTML))}, nil

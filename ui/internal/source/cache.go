@@ -98,7 +98,7 @@ func Cached[T any](ctx context.Context, c *Cache, key any, life func(took time.D
 		select {
 		case e.turn <- struct{}{}:
 		case <-ctx.Done():
-			return value, asOf, errLeft
+			return value, asOf, ErrLeft
 		}
 	}
 	defer func() { <-e.turn }()
@@ -107,8 +107,9 @@ func Cached[T any](ctx context.Context, c *Cache, key any, life func(took time.D
 	}
 	begun := time.Now()
 	value, err = read()
-	if errors.Is(err, errLeft) {
-		return value, known.asOf, err // that of the request alone
+	if errors.Is(err, ErrLeft) {
+		known.err = err // that of the request alone
+		return result[T](known)
 	}
 	took := time.Since(begun)
 	next := reading{value, err, begun, time.Now().Add(life(took))}
@@ -121,8 +122,8 @@ func Cached[T any](ctx context.Context, c *Cache, key any, life func(took time.D
 	return result[T](next)
 }
 
-// errLeft is matched by the error of a request that has ended before it could read.
-var errLeft = errors.New("ui: the request has ended")
+// ErrLeft is matched by the error of a request that has ended before it could read. It is kept for no other.
+var ErrLeft = errors.New("ui: the request has ended")
 
 func result[T any](r reading) (T, time.Time, error) {
 	value, _ := r.value.(T)

@@ -61,7 +61,7 @@ func Query[T any](ctx context.Context, s *Source, key any, read func(context.Con
 		select {
 		case s.turn <- struct{}{}:
 		case <-ctx.Done():
-			return value, errLeft
+			return value, ErrLeft
 		}
 		defer func() { <-s.turn }()
 		// Others share what is read, so that it does not end with this request.
