@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"html"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -105,6 +106,50 @@ func TestActChangesJob(t *testing.T) {
 	}
 }
 
+// A signal is sent from the page of a job that waits for it, with a reason. The job goes on; a second one is too late.
+func TestActSendsSignal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		id := newOrder(t, jobs)
+		start()
+		time.Sleep(time.Minute)
+		u, log := newActor(t, nil, jobs)
+		m := regexp.MustCompile(`href="(act\?do=signal[^"]*signal=decision)"`).FindStringSubmatch(get(t, u, "/job?id="+id.String()))
+		if m == nil {
+			t.Fatalf("the signal is not offered: %s", get(t, u, "/job?id="+id.String()))
+		}
+		confirm := get(t, u, "/"+html.UnescapeString(m[1]))
+		if !strings.Contains(confirm, `name="signal" id="signal" value="decision" required`) || !strings.Contains(confirm, `name="value" id="value" value="" size`) {
+			t.Errorf("the confirmation has no fields: %s", confirm)
+		}
+		signal := func(payload string) url.Values {
+			return form("do", "signal", "id", id.String(), "signal", "decision", "value", payload, "reason", "it is fine")
+		}
+		for payload, want := range map[string]string{"ann": "must be JSON", `"ann`: "must be JSON"} {
+			if w := post(u, signal(payload)); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: %d %s", payload, w.Code, w.Body)
+			}
+		}
+		if log.Len() > 0 {
+			t.Errorf("before a signal was sent the log is %s", log)
+		}
+		page := answered(t, u, signal(`"ann"`))
+		if !strings.Contains(page, "applied, signal decision") || !strings.Contains(log.String(), `reason="it is fine"`) || strings.Contains(log.String(), `\"ann`) {
+			t.Errorf("the answer is %s, and the log %s", page, log)
+		}
+		if page := answered(t, u, signal(`"bob"`)); !strings.Contains(page, "too late, signal decision") {
+			t.Errorf("the second answer is %s", page)
+		}
+		time.Sleep(10 * time.Second)
+		if j, err := jobs.Get(t.Context(), id); err != nil || j.State != durable.Succeeded || string(j.Result) != `"ann"` {
+			t.Errorf("the job is %+v, %v", j, err)
+		}
+		if page := get(t, u, "/job?id="+id.String()); strings.Contains(page, "do=signal") || !strings.Contains(page, ">came</i>") {
+			t.Errorf("afterwards: %s", page)
+		}
+	})
+}
+
 // Nothing is changed, and nothing noted, before there was a confirmation, with a reason and a value where there must be
 // one; what is wrong is said, and what was typed stays.
 func TestActNeedsConfirmation(t *testing.T) {
@@ -134,6 +179,9 @@ func TestActNeedsConfirmation(t *testing.T) {
 		"no deed":               {cancel("do", ""), 422, "Choose an action"},
 		"no time":               {cancel("do", "reschedule", "value", "soon"), 422, "The time is &#34;soon&#34;"},
 		"a time that is over":   {cancel("do", "reschedule", "value", "-5m"), 422, "must not be negative"},
+		"a signal no name":      {cancel("do", "signal"), 422, "name of the signal has 0 bytes"},
+		"a long signal":         {cancel("do", "signal", "signal", strings.Repeat("x", 129)), 422, "must have 1 to 128"},
+		"a signal to all":       {form("jobs", "state=waiting", "do", "signal", "signal", "x"), 422, "Choose an action"},
 		"no size":               {resize("value", ""), 422, "must be a number"},
 		"size 0":                {resize("value", "0"), 422, "from 1"},
 		"a name for a size":     {resize("value", "many"), 422, "must be a number"},

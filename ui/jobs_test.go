@@ -604,6 +604,103 @@ func TestJobGraphIsLive(t *testing.T) {
 	})
 }
 
+// newOrder returns a job of three steps that waits for a signal, and fails once after its first step.
+func newOrder(t *testing.T, jobs *durable.Jobs) durable.ID {
+	t.Helper()
+	failed := false
+	kind := durable.Handle(jobs, "order", func(ctx context.Context, _ string) (string, error) {
+		step := func(name string, took time.Duration) error {
+			_, err := durable.Step(ctx, name, func(context.Context) (string, error) { time.Sleep(took); return "<b>secret</b>", nil })
+			return err
+		}
+		if err := step("reserve <i>it</i>", 2*time.Second); err != nil {
+			return "", err
+		}
+		if !failed {
+			failed = true
+			return "", errors.New("no answer")
+		}
+		if err := step("charge", 3*time.Second); err != nil {
+			return "", err
+		}
+		by, err := durable.Wait[string](ctx, "decision")
+		if _, waits := durable.Snoozed(err); waits {
+			err = durable.Sleep(ctx, "a day", 24*time.Hour)
+		}
+		if err != nil {
+			return "", err
+		}
+		return by, nil
+	})
+	id, err := kind.Schedule(t.Context(), 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+var rowOf = regexp.MustCompile(`(?s)<tr><th scope="row"><bdi>([^<]*)</bdi><td class=l><i class="pill (\w+)">(\w+)</i><td>[^<]*<td class=v>([^<]*)<td class=w>([^<]*)`)
+
+// The page of a job has its steps, with what is kept since when and by which run, what it waits for and until when.
+// Their results are shown with Payloads only, as text.
+func TestJobShowsSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		id := newOrder(t, jobs)
+		start()
+		time.Sleep(time.Minute)
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		text := get(t, u, "/job?id="+id.String())
+		var rows []string
+		for _, m := range rowOf.FindAllStringSubmatch(text, -1) {
+			rows = append(rows, fmt.Sprintf("%s: %s %s after %s, run %s", html.UnescapeString(m[1]), m[2], m[3], m[4], m[5]))
+		}
+		want := []string{
+			"reserve <i>it</i>: good kept after 2\u00a0s, run 1", "charge: good kept after 3\u00a0s, run 2",
+			"a day: held sleeps after 0\u00a0ns, run 2",
+		}
+		if !slices.Equal(rows, want) {
+			t.Errorf("the steps are %q; want %q", rows, want)
+		}
+		for _, part := range []string{"for the signal <b><bdi>decision</bdi></b>, since 00:00:", ", until 2000-01-02 00:00:", "in\u00a024\u00a0h", "<h2>Put off</h2>"} {
+			if !strings.Contains(text, part) {
+				t.Errorf("there is no %q: %s", part, text)
+			}
+		}
+		for _, part := range []string{"secret", "act?"} {
+			if strings.Contains(text, part) {
+				t.Errorf("there is %q: %s", part, text)
+			}
+		}
+		u = newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}, Payloads: true})
+		if text := get(t, u, "/job?id="+id.String()); !strings.Contains(text, "&lt;b&gt;secret") && !strings.Contains(text, `\u003cb`) {
+			t.Errorf("there is no result: %s", text)
+		}
+	})
+}
+
+// A job that waits for a signal without a limit is due at that, and not in a hundred years.
+func TestJobIsDueAtSignal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		kind := durable.Handle(jobs, "order", func(ctx context.Context, _ string) (bool, error) {
+			return durable.Wait[bool](ctx, "decision")
+		})
+		id, err := kind.Schedule(t.Context(), 0, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		start()
+		time.Sleep(time.Minute)
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		for path, want := range map[string]string{"/jobs": "<td>at its signal", "/job?id=" + id.String(): "at its signal"} {
+			if text := get(t, u, path); !strings.Contains(text, want) || strings.Contains(text, "36500") {
+				t.Errorf("%s: %s", path, text)
+			}
+		}
+	})
+}
+
 // Where nothing is blocked, no page has a place for it.
 func TestJobsWithoutParentsShowNothingOfThem(t *testing.T) {
 	jobs := newJobs(t, nil)

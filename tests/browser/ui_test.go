@@ -29,6 +29,8 @@ var uiViews = []view{
 	{"dead jobs", "jobs?state=dead", uiLive, "#jobs", "dead", ".at", "", "", ""},
 	{"job", "", uiLive, "#output", "page 1", ".at", "", "", ""},
 	{"graph", "", uiLive, "#graph", "+ 12", ".at", ".graph", "fill", ".graph .tips"},
+	{"steps", "", uiLive, "#steps", "decision", ".at", "", "", ""},
+	{"signal", "", `document.getElementById('signal') !== null`, "main", "Name of the signal", "", "", "", ""},
 	{"runs", "runs", uiLive, "#runs", "succeeded", ".at", "", "", ""},
 	{"nodes", "nodes", uiLive, "#nodes", "this program", ".at", "", "", ""},
 	{"resize", "act?pool=1", `document.getElementById('reason') !== null`, "main", "that many workers", "", "", "", ""},
@@ -148,8 +150,22 @@ func addJobs(ctx context.Context, jobs *durable.Jobs) error {
 	errs = append(errs, err)
 	_, err = mails.Schedule(ctx, 0, 1, durable.Key("to the printer"), durable.After(book))
 	errs = append(errs, err)
+	orders := durable.Handle(jobs, "order", func(ctx context.Context, _ string) (string, error) {
+		for _, name := range []string{"reserve", "charge"} {
+			if _, err := durable.Step(ctx, name, func(context.Context) (string, error) { return name + "d", nil }); err != nil {
+				return "", err
+			}
+		}
+		return durable.Wait[string](ctx, "decision")
+	})
+	order, err := orders.Schedule(ctx, 0, "", durable.Key("order/7"))
+	errs = append(errs, err)
 	for i := range uiViews {
 		switch uiViews[i].name {
+		case "steps":
+			uiViews[i].path = "job?id=" + order.String()
+		case "signal":
+			uiViews[i].path = "act?do=signal&signal=decision&id=" + order.String()
 		case "job":
 			uiViews[i].path = "job?id=" + id.String()
 		case "graph":

@@ -3,10 +3,12 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +36,7 @@ type order struct {
 	deeds   []deed // that can be done to them
 	deed    *deed  // that is chosen, nil if none is
 	reason  string
-	value   string
+	given   url.Values   // what was typed
 	view    address.View // that the targets belong to
 }
 
@@ -43,8 +45,7 @@ type confirmPage struct {
 	Title   string
 	Deed    *deed
 	Deeds   []deed // to choose from, if there is no Deed
-	Label   string // of the value that is needed, "" if none is
-	Value   string
+	Asks    []ask
 	Reason  string
 	Error   string
 	Source  string
@@ -88,7 +89,10 @@ func (e *Engine) Answer(w http.ResponseWriter, r *http.Request, who string) (Ans
 	if err := r.ParseForm(); err != nil {
 		return a, address.Badf("the form can't be read: %v", err)
 	}
-	o := &order{reason: strings.TrimSpace(r.Form.Get("reason")), value: strings.TrimSpace(r.Form.Get("value"))}
+	o := &order{reason: strings.TrimSpace(r.Form.Get("reason")), given: make(url.Values)}
+	for _, name := range []string{"value", "signal"} {
+		o.given.Set(name, strings.TrimSpace(r.Form.Get(name)))
+	}
 	var err error
 	o.targets, o.deeds, o.view, err = e.aim(r.Context(), r.Form)
 	a.View = o.view
@@ -133,7 +137,7 @@ func (o *order) complete() (do doing, problem string) {
 	case len(o.reason) > reasonLimit || !utf8.ValidString(o.reason):
 		return nil, fmt.Sprintf("The reason has %d bytes; it must have at most %d, of UTF-8.", len(o.reason), reasonLimit)
 	}
-	do, err := o.deed.ready(o.value)
+	do, err := o.deed.ready(o.given)
 	if err != nil {
 		return nil, "The " + err.Error() + "."
 	}
@@ -145,7 +149,7 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 	ctx, cancel := context.WithTimeout(ctx, source.QueryTime)
 	defer cancel()
 	p := &confirmPage{
-		Deed: o.deed, Value: o.value, Reason: o.reason, Source: o.view.Source, Number: len(o.targets),
+		Deed: o.deed, Reason: o.reason, Source: o.view.Source, Number: len(o.targets),
 		Back: o.view.Link(),
 	}
 	p.Targets = o.targets[:min(len(o.targets), shownTargets)]
@@ -163,11 +167,10 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 		p.Deeds, p.Title = o.deeds, "Change"
 	}
 	for _, d := range offered {
-		if d.Label != "" {
-			p.Label = d.Label
-			if p.Value == "" {
-				p.Value = d.preset
-			}
+		for _, a := range d.Asks {
+			a.Value = cmp.Or(o.given.Get(a.Name), a.Value)
+			a.Optional = a.Optional || o.deed == nil // it may not be for what is chosen
+			p.Asks = append(p.Asks, a)
 		}
 	}
 	if len(o.targets) == 1 {

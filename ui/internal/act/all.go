@@ -57,10 +57,10 @@ var allDeeds = func() []deed {
 	for i, d := range jobDeeds {
 		op := allOps[d.Name]
 		d.Title += " all"
-		d.ready = func(value string) (doing, error) {
+		d.ready = func(given url.Values) (doing, error) {
 			change := durable.Change{Op: op}
 			if op == durable.OpReschedule {
-				at, err := parseWhen(value, time.Now())
+				at, err := parseWhen(given.Get("value"), time.Now())
 				if err != nil {
 					return nil, err
 				}

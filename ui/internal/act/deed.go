@@ -20,12 +20,21 @@ type deed struct {
 	Title  string
 	Says   string // what will happen
 	Danger bool
-	Label  string // of the value that it needs, "" if it needs none
+	Asks   []ask // what it needs
 
-	preset string          // the value as it is now
 	states []durable.State // of a job, in which it is offered
-	ready  func(value string) (doing, error)
+	ready  func(given url.Values) (doing, error)
 }
+
+// ask is a text that a deed needs.
+type ask struct {
+	Name, Label string
+	Value       string // as it is now
+	Optional    bool
+}
+
+// asks returns one ask, for a value.
+func asks(label, value string) []ask { return []ask{{Name: "value", Label: label, Value: value}} }
 
 // doing does a deed to a target. An error is of a deed that was not done, or of which that is not known.
 type doing func(context.Context, *target) (outcome, error)
@@ -37,9 +46,9 @@ type outcome struct {
 	bad    bool
 }
 
-// on returns doing, with whatever value.
-func on(do doing) func(string) (doing, error) {
-	return func(string) (doing, error) { return do, nil }
+// on returns doing, whatever is given.
+func on(do doing) func(url.Values) (doing, error) {
+	return func(url.Values) (doing, error) { return do, nil }
 }
 
 // toJob returns what does something to a job.
@@ -83,7 +92,7 @@ var jobDeeds = []deed{
 	{
 		Name: "reschedule", Title: "Reschedule",
 		Says:   "Its next run is at that time; a schedule goes on from there.",
-		Label:  "When, as 90m or 2026-12-24 18:00",
+		Asks:   asks("When, as 90m or 2026-12-24 18:00", ""),
 		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused, durable.Blocked},
 		ready:  readyToReschedule,
 	},
@@ -113,22 +122,30 @@ type Link struct {
 	Danger     bool
 }
 
+// LinkTo returns the address that asks for a deed to a job, with what is given to it.
+func LinkTo(do, source string, id durable.ID, given ...string) string {
+	q := url.Values{"do": {do}, "id": {id.String()}}
+	if source != "" {
+		q.Set("source", source)
+	}
+	for i := 0; i < len(given); i += 2 {
+		q.Set(given[i], given[i+1])
+	}
+	return "act?" + q.Encode()
+}
+
 // Links returns links to what can be done to a job now.
 func Links(source string, j *durable.Job) (all []Link) {
 	for _, d := range jobDeeds {
 		if slices.Contains(d.states, j.State) {
-			q := url.Values{"do": {d.Name}, "id": {j.ID.String()}}
-			if source != "" {
-				q.Set("source", source)
-			}
-			all = append(all, Link{d.Title, "act?" + q.Encode(), d.Danger})
+			all = append(all, Link{d.Title, LinkTo(d.Name, source, j.ID), d.Danger})
 		}
 	}
 	return all
 }
 
-func readyToReschedule(value string) (doing, error) {
-	at, err := parseWhen(value, time.Now())
+func readyToReschedule(given url.Values) (doing, error) {
+	at, err := parseWhen(given.Get("value"), time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -184,9 +201,10 @@ func poolDeeds(p *executor.Pool) []deed {
 		size = f.Max
 	}
 	return []deed{{
-		Name: "resize", Title: "Resize", Label: "Workers", preset: strconv.Itoa(size),
+		Name: "resize", Title: "Resize", Asks: asks("Workers", strconv.Itoa(size)),
 		Says: "It has that many workers: core and limit. Busy workers above that leave after their task.",
-		ready: func(value string) (doing, error) {
+		ready: func(given url.Values) (doing, error) {
+			value := given.Get("value")
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 {
 				return nil, fmt.Errorf("number of workers is %.20q; it must be a number, from 1", value)
@@ -215,8 +233,9 @@ func seriesDeeds(s *executor.Series, paused bool) []deed {
 		ready: on(func(context.Context, *target) (outcome, error) { return tried("due now", s.RunNow()) }),
 	}, goesOn, {
 		Name: "reschedule", Title: "Reschedule", Says: "It has a fixed rate with the period below, from now on.",
-		Label: "New period, as 5m",
-		ready: func(value string) (doing, error) {
+		Asks: asks("New period, as 5m", ""),
+		ready: func(given url.Values) (doing, error) {
+			value := given.Get("value")
 			d, err := time.ParseDuration(value)
 			if err != nil || d <= 0 {
 				return nil, fmt.Errorf("period is %.20q; it must be a duration above 0, as 90s or 5m", value)

@@ -54,6 +54,9 @@ func (e *Engine) aim(ctx context.Context, form url.Values) (targets []*target, d
 			Name: text, Path: address.View{Name: "job", Source: s.Name, ID: id}.Link(),
 		})
 	}
+	if form.Get("do") == signalDeed.Name {
+		return targets, []deed{signalDeed}, v, err
+	}
 	return targets, jobDeeds, v, err
 }
 

@@ -30,7 +30,9 @@ type jobPage struct {
 	Facts           []poolview.Fact
 	Tags            []tab  // links to the jobs that have them, too
 	Error           string // of the last run
+	ErrorTitle      string
 	Progress        *progress
+	Steps           *stepsPart
 	Output          *output
 	Payload, Result string // with Config.Payloads
 	Hidden          bool   // there is a payload, which is not shown
@@ -74,6 +76,7 @@ type jobRead struct {
 	runs []durable.Run // the latest first
 
 	relatives *relatives // nil if there are none
+	kept      []durable.KeptStep
 
 	progress *durable.RunProgress // nil if there is none
 	output   *durable.RunOutput   // of the run that was asked for, nil if it is not there
@@ -101,6 +104,9 @@ func readJob(ctx context.Context, s *source.Source, id durable.ID, run int64) (j
 			}
 		}
 		if r.relatives, err = readRelatives(ctx, s, &r.job); err != nil {
+			return r, err
+		}
+		if r.kept, err = readSteps(ctx, s, id); err != nil {
 			return r, err
 		}
 		o, err := s.Jobs.Output(ctx, id, run)
@@ -154,6 +160,10 @@ func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) 
 		p.Runs, bars = append(p.Runs, row), append(bars, newBar(&run))
 	}
 	p.History = page.History(bars)
+	if p.ErrorTitle = "Last error"; len(r.runs) > 0 && r.runs[0].Verdict == durable.RunSnoozed {
+		p.ErrorTitle = "Put off"
+	}
+	p.Steps = r.steps(v.Source, v.Act, u.Payloads, now)
 	p.Relatives = r.relatives.part(u.Sources.Find(v.Source))
 	p.Progress, p.Output = newProgress(r.progress, j.Started), newOutput(v, r.output)
 	if v.Act {
@@ -198,6 +208,8 @@ func jobFacts(j *durable.Job, now time.Time) []poolview.Fact {
 	case j.State == durable.Running:
 		add("Running for", page.Age(now.Sub(j.Started)), "since "+page.Clock(j.Started, now))
 	case j.State == durable.Paused, j.State == durable.Blocked:
+	case distant(j.Due, now):
+		add("Due", "at its signal", "")
 	case !j.State.Done():
 		hint := page.Clock(j.Due, now)
 		if !j.Due.Equal(j.Occurrence) {

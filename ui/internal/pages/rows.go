@@ -80,6 +80,8 @@ func whenOf(j *durable.Job, now time.Time) string {
 		return page.Since(j.Updated, now)
 	case j.State == durable.Paused, j.State == durable.Blocked:
 		return "–"
+	case distant(j.Due, now):
+		return "at its signal"
 	}
 	return page.Since(j.Due, now)
 }
@@ -159,3 +161,6 @@ func newProgress(r *durable.RunProgress, started time.Time) *progress {
 	}
 	return p
 }
+
+// distant reports whether a job is due at a time that stands for none: it waits for a signal.
+func distant(due, now time.Time) bool { return due.Sub(now) > 50*365*24*time.Hour }
