@@ -381,7 +381,7 @@ func TestActReasonIsOneLine(t *testing.T) {
 func TestActsAreShown(t *testing.T) {
 	jobs := newJobs(t, nil)
 	u, _ := newActor(t, nil, jobs)
-	if text := get(t, u, "/acts"); !strings.Contains(text, "There are no actions yet") {
+	if text := get(t, u, "/acts"); !strings.Contains(text, "Nothing was done by hand yet") {
 		t.Errorf("at first: %s", text)
 	}
 	id := addJob(t, jobs, "mail", time.Hour, durable.Key("welcome/7"))

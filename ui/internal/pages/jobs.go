@@ -25,6 +25,7 @@ type jobsPage struct {
 	Kinds        []string
 	Jobs         []jobRow
 	All          string // link to all jobs
+	Asked        bool   // the list does not have all
 	First, Next  string // links to other pages, "" if there is none
 	Act          bool
 	Error        string
@@ -67,6 +68,7 @@ func jobsBody(ctx context.Context, u *Site, v address.View) (string, any, error)
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}
+	p.Asked = v.State != "" || v.Kind != "" || v.After != "" || v.Narrow()
 	p.AsOf, p.All = page.ClockZone(asOf, now), address.View{Name: "jobs", Source: v.Source}.Link()
 	if len(jobs) > rowLimit {
 		jobs = jobs[:rowLimit]

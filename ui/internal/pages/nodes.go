@@ -71,7 +71,7 @@ func nodesBody(ctx context.Context, u *Site, v address.View) (string, any, error
 		p.Own = []poolview.Fact{
 			fact("Node of this program", page.Printable(own.Name, 60), ""),
 			fact("Lease left", page.Short(own.LeaseLeft), "of "+page.Short(own.Lease)),
-			fact("Claimed ahead", page.Count(own.Phases[durable.PhaseAhead]), ""),
+			fact("Ahead", page.Count(own.Phases[durable.PhaseAhead]), "held, and due soon"),
 			fact("Due", page.Count(own.Phases[durable.PhaseDue]), "wait for their time, or a worker"),
 			fact("Running", page.Count(own.Phases[durable.PhaseRunning]), ""),
 			fact("Ending", page.Count(own.Phases[durable.PhaseEnding]), ""),

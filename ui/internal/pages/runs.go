@@ -22,6 +22,8 @@ type runsPage struct {
 	Kinds       bool // are shown
 	Kind, Node  string
 	Runs        []latestRow
+	All         string // link to all runs
+	Asked       bool   // the list does not have all
 	First, Next string // links to other pages, "" if there is none
 	Error       string
 	AsOf        string
@@ -121,6 +123,8 @@ func runsBody(ctx context.Context, u *Site, v address.View) (string, any, error)
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}
+	p.Asked = v.State != "" || v.Kind != "" || v.Search != "" || v.After != ""
+	p.All = address.View{Name: "runs", Source: v.Source}.Link()
 	p.AsOf = page.ClockZone(asOf, now)
 	if len(runs) > rowLimit {
 		runs = runs[:rowLimit]
