@@ -12,7 +12,8 @@
 //	…/                     what needs attention, all pools, and how many jobs there are
 //	…/pools, …/pool?id=3   pools; a pool: its workers, histograms, task names and events
 //	…/schedules            the times of all periodic work, 24 hours back and ahead
-//	…/jobs, …/job?id=…     jobs by state, kind, key, tags and errors; a job: its states, output and runs
+//	…/jobs, …/job?id=…     jobs by state, kind, key, tags and errors; a job: its states, steps,
+//	                       output, runs, and the jobs before and after it
 //	…/runs                 the latest runs of all jobs, by outcome, kind and node
 //	…/nodes                the nodes that are alive, and what that of this program holds
 //	…/acts                 what was done by hand to jobs, pools and schedules, with the reasons

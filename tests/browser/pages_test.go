@@ -150,6 +150,12 @@ func TestImages(t *testing.T) {
 		b.photograph(v, v.name)
 	}
 	open(t, sites[2], daemon).photograph(sites[2].views[0], "executord")
+	pages := open(t, sites[1], sites[1].at(t))
+	for _, v := range uiViews {
+		if v.name == "graph" || v.name == "steps" {
+			pages.photograph(v, v.name)
+		}
+	}
 }
 
 // photograph writes a picture of a page, which is as high as it needs to be.

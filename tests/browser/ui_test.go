@@ -141,12 +141,24 @@ func addJobs(ctx context.Context, jobs *durable.Jobs) error {
 	errs = append(errs, err)
 	id, err := reports.Schedule(ctx, 0, "long", durable.Key("yearly report"))
 	errs = append(errs, err)
+	outline, err := reports.Schedule(ctx, 0, "short", durable.Key("outline"))
+	errs = append(errs, err)
 	var parts []durable.ID
 	for i := range 20 {
-		part, err := reports.Schedule(ctx, time.Hour, "part", durable.Key(fmt.Sprint("chapter/", i)))
+		name, delay := "short", time.Duration(0)
+		switch {
+		case i == 2:
+			name = "long"
+		case i > 3:
+			delay = time.Hour
+		}
+		part, err := reports.Schedule(ctx, delay, name, durable.Key(fmt.Sprint("chapter/", i)), durable.After(outline))
+		if i == 1 {
+			part, err = mails.Schedule(ctx, 0, 3, durable.Key("letter to a reader"), durable.After(outline))
+		}
 		parts, errs = append(parts, part), append(errs, err)
 	}
-	book, err := reports.Schedule(ctx, 0, "book", durable.Key("book"), durable.After(parts...))
+	book, err := reports.Schedule(ctx, 0, "short", durable.Key("book"), durable.After(parts...), durable.EvenIfFailed())
 	errs = append(errs, err)
 	_, err = mails.Schedule(ctx, 0, 1, durable.Key("to the printer"), durable.After(book))
 	errs = append(errs, err)
