@@ -14,21 +14,32 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/history"
 	"github.com/executor-go/executor/durable/sqlite"
 	"github.com/executor-go/executor/durable/storetest/pgserver"
 )
 
 // An entry is what an adder writes down of the jobs that the store has accepted, and of those that a transaction had
-// which was rolled back.
-type entry struct{ Accepted, TakenBack []durable.ID }
+// which was rolled back; and, before it adds them, of the parents of jobs.
+type entry struct {
+	Accepted, TakenBack []durable.ID
+	Edges               []history.Edge
+}
 
 // pace is the mean time between two calls of all adders of a process.
 const pace = 600 * time.Microsecond
 
+// An adder adds jobs in all ways in turn, and writes down what it was told.
+type adder struct {
+	kinds
+	db     *sql.DB
+	note   func(entry)
+	recent []durable.ID // jobs that were accepted, for those that are to wait for some
+}
+
 // add has n adders add jobs until ctx ends, each in all ways: with and without keys, with keys that others have, several
-// at once and in transactions. Each writes down what it was told.
-func add(ctx context.Context, store durable.Store, tick, again *durable.Kind[time.Duration, int], n int,
-	note func(entry)) error {
+// at once and in transactions, with limits, steps and parents. Each writes down what it was told.
+func add(ctx context.Context, store durable.Store, k kinds, n int, note func(entry)) error {
 	db, err := transactions(store)
 	if err != nil {
 		return err
@@ -37,8 +48,9 @@ func add(ctx context.Context, store durable.Store, tick, again *durable.Kind[tim
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
-			for way := rand.N(6); ctx.Err() == nil; way = (way + 1) % 6 {
-				note(addBy(ctx, db, tick, again, way))
+			a := &adder{kinds: k, db: db, note: note}
+			for way := rand.N(ways); ctx.Err() == nil; way = (way + 1) % ways {
+				note(a.addBy(ctx, way))
 				select {
 				case <-time.After(rand.N(2 * pace * time.Duration(n))):
 				case <-ctx.Done():
@@ -62,14 +74,17 @@ func transactions(store durable.Store) (*sql.DB, error) {
 	return db, err
 }
 
-// addBy adds jobs in one of six ways.
-func addBy(ctx context.Context, db *sql.DB, tick, again *durable.Kind[time.Duration, int], way int) entry {
+// ways is how many ways there are to add jobs.
+const ways = 12
+
+// addBy adds jobs in one of the ways.
+func (a *adder) addBy(ctx context.Context, way int) entry {
 	key, delay := durable.NewID().String(), time.Duration(0)
 	if rand.N(10) == 0 {
 		delay = rand.N(3 * time.Second)
 	}
-	one := func(kind *durable.Kind[time.Duration, int], opts ...durable.Option) entry {
-		id, err := kind.Schedule(ctx, delay, 0, append(opts, durable.Attempts(1000))...)
+	one := func(kind *durable.Kind[time.Duration, int], work time.Duration, opts ...durable.Option) entry {
+		id, err := kind.Schedule(ctx, delay, work, append(opts, durable.Attempts(1000))...)
 		if err != nil {
 			return entry{}
 		}
@@ -78,45 +93,106 @@ func addBy(ctx context.Context, db *sql.DB, tick, again *durable.Kind[time.Durat
 	switch way {
 	case 0: // until it is accepted: with a key that is safe
 		for ctx.Err() == nil {
-			if e := one(tick, durable.Key(key)); len(e.Accepted) > 0 {
+			if e := one(a.tick, 0, durable.Key(key)); len(e.Accepted) > 0 {
 				return e
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
 		return entry{}
 	case 1: // whose key another may be adding
-		return one(tick, durable.Key(fmt.Sprint("shared", time.Now().UnixMilli()/20)))
+		return one(a.tick, 0, durable.Key(fmt.Sprint("shared", time.Now().UnixMilli()/20)))
 	case 2: // which takes its key from one that is over
-		return one(again, durable.Key(fmt.Sprint(rand.N(100))), durable.ReuseKey())
+		return one(a.again, 0, durable.Key(fmt.Sprint(rand.N(100))), durable.ReuseKey())
 	case 3:
-		ids, err := tick.ScheduleAll(ctx, delay, make([]time.Duration, 1+rand.N(10)), durable.Attempts(1000))
+		ids, err := a.tick.ScheduleAll(ctx, delay, make([]time.Duration, 1+rand.N(10)), durable.Attempts(1000))
 		if err != nil {
 			return entry{}
 		}
 		return entry{Accepted: ids}
-	case 4:
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return entry{}
-		}
-		defer tx.Rollback()
-		var ids []durable.ID
-		for i := range 2 {
-			id, err := tick.ScheduleTx(ctx, tx, delay, 0, durable.Key(fmt.Sprint(key, i)), durable.Attempts(1000))
+	case 4: // in a transaction
+		return a.inTx(ctx, func(tx *sql.Tx) (ids []durable.ID, err error) {
+			for i := range 2 {
+				id, err := a.tick.ScheduleTx(ctx, tx, delay, 0, durable.Key(fmt.Sprint(key, i)), durable.Attempts(1000))
+				if err != nil {
+					return nil, err
+				}
+				ids = append(ids, id)
+			}
+			return ids, nil
+		})
+	case 5: // so many of each at a time
+		return one(a.keyed, rand.N(20*time.Millisecond), durable.Partition(fmt.Sprint("customer ", rand.N(3))))
+	case 6:
+		return one(a.rated, 0)
+	case 7:
+		return a.remember(one(a.steps, 0))
+	case 8: // after some that were added before
+		if len(a.recent) > 0 {
+			ids, err := a.jobs.Add(ctx, a.prepare(delay, nil)...)
 			if err != nil {
 				return entry{}
 			}
-			ids = append(ids, id)
+			return a.remember(entry{Accepted: ids})
 		}
-		if rand.N(3) == 0 {
-			return entry{TakenBack: ids}
-		}
-		if tx.Commit() != nil {
+	case 9: // parents and children together
+		ids, err := a.jobs.Add(ctx, a.family(delay)...)
+		if err != nil {
 			return entry{}
 		}
-		return entry{Accepted: ids}
+		return a.remember(entry{Accepted: ids})
+	case 10: // the same, in a transaction
+		return a.remember(a.inTx(ctx, func(tx *sql.Tx) ([]durable.ID, error) { return a.jobs.AddTx(ctx, tx, a.family(delay)...) }))
 	}
-	return one(tick)
+	return a.remember(one(a.tick, 0))
+}
+
+// inTx has jobs added in a transaction, which is rolled back once in three times.
+func (a *adder) inTx(ctx context.Context, f func(tx *sql.Tx) ([]durable.ID, error)) entry {
+	tx, err := a.db.BeginTx(ctx, nil)
+	if err != nil {
+		return entry{}
+	}
+	defer tx.Rollback()
+	ids, err := f(tx)
+	switch {
+	case err != nil:
+		return entry{}
+	case rand.N(3) == 0:
+		return entry{TakenBack: ids}
+	case tx.Commit() != nil:
+		return entry{}
+	}
+	return entry{Accepted: ids}
+}
+
+// remember keeps some of the jobs that were accepted, to be parents.
+func (a *adder) remember(e entry) entry {
+	a.recent = append(a.recent, e.Accepted...)
+	a.recent = a.recent[max(0, len(a.recent)-20):]
+	return e
+}
+
+// prepare returns a job after some of those before it and one or two that were accepted.
+func (a *adder) prepare(delay time.Duration, before []durable.Prepared) []durable.Prepared {
+	var parents []durable.ID
+	for _, p := range before {
+		if rand.N(2) == 0 {
+			parents = append(parents, p.ID())
+		}
+	}
+	for range min(len(a.recent), 1+rand.N(2)) {
+		parents = append(parents, a.recent[rand.N(len(a.recent))])
+	}
+	kind := []*durable.Kind[time.Duration, int]{a.tick, a.steps}[rand.N(2)]
+	child := kind.Prepare(delay, 0, durable.After(parents...), durable.Attempts(1000))
+	a.note(entry{Edges: []history.Edge{{Child: child.ID(), Parents: parents}}})
+	return append(before, child)
+}
+
+// family returns a job, one with steps and two after some of those before them.
+func (a *adder) family(delay time.Duration) []durable.Prepared {
+	all := []durable.Prepared{a.tick.Prepare(delay, time.Millisecond, durable.Attempts(1000)), a.steps.Prepare(0, 0, durable.Attempts(1000))}
+	return a.prepare(0, a.prepare(0, all))
 }
 
 // adders starts a process in which so many add jobs.
@@ -228,10 +304,16 @@ func trialOfAdders(t *testing.T, f *fleet, d database, least int) {
 	for _, n := range f.nodes {
 		n.end(syscall.SIGTERM)
 	}
-	f.judge(store, f.accepted()/2)
+	v := f.judge(store, f.accepted()/2)
+	t.Logf("%d children, %d results of steps, %d begins with a rate; at most %d of a partition at a time", v.Children, v.Kept,
+		v.Rated, v.Most)
+	if v.Children == 0 || v.Kept == 0 || v.Rated == 0 || v.Most < perCustomer {
+		t.Error("too quiet to prove anything")
+	}
 }
 
-// settle waits until all jobs are over. The limit only ends a test whose nodes do nothing any more.
+// settle waits until all jobs are over. The limit only ends a test whose nodes do nothing any more; a job that was lost
+// with its node again and again waits for two minutes.
 func (f *fleet) settle(store durable.Store) {
 	for last, quiet := -1, time.Now(); ; time.Sleep(lease / 4) {
 		counts, err := store.(interface {
@@ -251,13 +333,15 @@ func (f *fleet) settle(store durable.Store) {
 			return
 		case left != last:
 			last, quiet = left, time.Now()
-		case time.Since(quiet) > time.Minute:
+		case time.Since(quiet) > 5*time.Minute:
 			f.Fatalf("%d jobs do not end", left)
 		}
 	}
 }
 
-// What is added while processes are killed and stopped, and the database is disturbed, is neither lost nor done twice.
+// What is added while processes are killed and stopped, and the database is disturbed, is neither lost nor done twice, no
+// step of it is done again after its result was kept, none begins before its parents have succeeded, and the limits of its
+// partition and its kind hold.
 func TestHistoryWithAdders(t *testing.T) {
 	for name, open := range databases(t) {
 		t.Run(name, func(t *testing.T) {

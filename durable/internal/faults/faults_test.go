@@ -7,9 +7,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -83,12 +85,47 @@ func work(name string) error {
 	defer c.Executor.Close()
 	out := json.NewEncoder(os.Stdout)
 	var mu sync.Mutex
+	write := func(v any) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return out.Encode(v)
+	}
+	k := handle(jobs, write)
+	if text := os.Getenv("DURABLE_TEST_ADDERS"); text != "" {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		return add(ctx, store, k, n, func(e entry) { write(e) })
+	}
+	return jobs.Run(ctx)
+}
+
+// kinds are what nodes run.
+type kinds struct {
+	jobs                             *durable.Jobs
+	tick, again, keyed, rated, steps *durable.Kind[time.Duration, int]
+}
+
+// perCustomer is how many jobs of a partition of kind "keyed" run at the same time.
+const perCustomer = 2
+
+// often is how often jobs of kind "rated" begin.
+var often = executor.Rate{PerSecond: 100, Burst: 10}
+
+// A mark is what a handler writes down when it ends, and when it has done a step.
+type mark struct {
+	End  *history.End  `json:",omitempty"`
+	Step *history.Step `json:",omitempty"`
+}
+
+// handle sets the handlers, which write down what they do.
+func handle(jobs *durable.Jobs, write func(any) error) kinds {
 	handler := func(ctx context.Context, work time.Duration) (int, error) {
 		j, _ := durable.Current(ctx)
-		mu.Lock()
-		err := out.Encode(history.Start{Job: j.ID, Epoch: j.Epoch, Occurrence: j.Occurrence, At: time.Now()})
-		mu.Unlock()
-		if err != nil {
+		if err := write(history.Start{Job: j.ID, Epoch: j.Epoch, Occurrence: j.Occurrence, At: time.Now()}); err != nil {
 			return 0, err
 		}
 		select {
@@ -98,22 +135,33 @@ func work(name string) error {
 			return 0, context.Cause(ctx)
 		}
 	}
-	tick, again := durable.Handle(jobs, "tick", handler), durable.Handle(jobs, history.Again, handler)
-	durable.Handle(jobs, "step", func(ctx context.Context, s step) (int, error) { return s.run(ctx, handler) })
-	if text := os.Getenv("DURABLE_TEST_ADDERS"); text != "" {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return err
-		}
-		return add(ctx, store, tick, again, n, func(e entry) {
-			mu.Lock()
-			defer mu.Unlock()
-			out.Encode(e)
-		})
+	ending := func(ctx context.Context, work time.Duration) (int, error) {
+		n, err := handler(ctx, work)
+		j, _ := durable.Current(ctx)
+		return n, errors.Join(err, write(mark{End: &history.End{Job: j.ID, Epoch: j.Epoch, Ended: time.Now()}}))
 	}
-	return jobs.Run(ctx)
+	steps := func(ctx context.Context, _ time.Duration) (sum int, err error) {
+		if _, err := handler(ctx, 0); err != nil {
+			return 0, err
+		}
+		j, _ := durable.Current(ctx)
+		for i := range 3 {
+			n, err := durable.Step(ctx, history.StepName(i), func(context.Context) (int, error) {
+				time.Sleep(rand.N(5 * time.Millisecond))
+				n := rand.N(1 << 30)
+				return n, write(mark{Step: &history.Step{Job: j.ID, Epoch: j.Epoch, Step: i, Value: n}})
+			})
+			if err != nil {
+				return 0, err
+			}
+			sum += n
+		}
+		return sum, write(mark{End: &history.End{Job: j.ID, Epoch: j.Epoch, Ended: time.Now()}})
+	}
+	durable.Handle(jobs, "step", func(ctx context.Context, s step) (int, error) { return s.run(ctx, handler) })
+	return kinds{jobs, durable.Handle(jobs, "tick", handler), durable.Handle(jobs, history.Again, handler),
+		durable.Handle(jobs, "keyed", ending, durable.PartitionLimit(perCustomer)),
+		durable.Handle(jobs, "rated", handler, durable.GlobalRate(often)), durable.Handle(jobs, "steps", steps)}
 }
 
 // node is a process that runs work.
@@ -132,6 +180,8 @@ type fleet struct {
 	nodes    []*node
 	mu       sync.Mutex
 	seen     []history.Start
+	ends     []history.End
+	steps    []history.Step
 	ledger   entry                   // what adders were told
 	distinct map[occurrence]struct{} // that were begun, however often
 	more     chan struct{}           // has room for one, and gets it when another was begun
@@ -206,6 +256,7 @@ func (f *fleet) startBy(more ...string) *node {
 		for lines.Scan() {
 			var line struct {
 				history.Start
+				mark
 				entry
 			}
 			if json.Unmarshal(lines.Bytes(), &line) != nil {
@@ -215,7 +266,14 @@ func (f *fleet) startBy(more ...string) *node {
 			f.mu.Lock()
 			f.ledger.Accepted = append(f.ledger.Accepted, line.Accepted...)
 			f.ledger.TakenBack = append(f.ledger.TakenBack, line.TakenBack...)
-			if s.At.IsZero() { // an adder's
+			f.ledger.Edges = append(f.ledger.Edges, line.Edges...)
+			if line.End != nil {
+				f.ends = append(f.ends, *line.End)
+			}
+			if line.Step != nil {
+				f.steps = append(f.steps, *line.Step)
+			}
+			if s.At.IsZero() { // it is not of a begin
 				f.mu.Unlock()
 				continue
 			}
@@ -305,10 +363,12 @@ func distinct(ids []durable.ID) int {
 }
 
 // judge judges what is in the store, when all processes have ended.
-func (f *fleet) judge(store durable.Store, least int) {
+func (f *fleet) judge(store durable.Store, least int) *history.Verdict {
 	t := f.T
 	t.Helper()
-	v, err := history.Check(context.Background(), store, f.seen)
+	record := history.Record{Starts: f.seen, Ends: f.ends, Steps: f.steps, Edges: f.ledger.Edges,
+		PerPartition: map[string]int{"keyed": perCustomer}, Rates: map[string]executor.Rate{"rated": often}}
+	v, err := record.Check(context.Background(), store)
 	if err == nil {
 		err = v.Ledger(context.Background(), store, f.ledger.Accepted, f.ledger.TakenBack)
 	}
@@ -323,6 +383,7 @@ func (f *fleet) judge(store durable.Store, least int) {
 	if v.Committed < least {
 		t.Errorf("only %d occurrences were committed", v.Committed)
 	}
+	return v
 }
 
 // A process is killed and replaced, again and again, another is stopped for longer than its lease and goes on, a third

@@ -1,6 +1,7 @@
 // Package history judges what nodes did to a store, from what the handlers wrote
 // down and what the database has: nothing lost, no occurrence committed twice,
-// nothing begun early, nothing begun twice with the same right to it.
+// nothing begun early, nothing begun twice with the same right to it; no step done
+// again, no job before its parents, no more at a time or in a time than allowed.
 package history
 
 import (
@@ -30,6 +31,10 @@ type Verdict struct {
 	Twice     int // occurrences that were begun more than once
 	Missing   int // occurrences that were never committed: a fault each
 	Doubled   int // commits of an occurrence after its first: a fault each
+	Children  int // jobs with parents that have begun
+	Kept      int // results of steps that are kept
+	Most      int // the most that ran of a partition at the same time
+	Rated     int // begins of jobs with a rate
 	Faults    []string
 }
 
@@ -53,28 +58,34 @@ func (v *Verdict) fault(format string, args ...any) {
 	}
 }
 
-// Check judges the jobs that are in the store. Periodic ones must be at a fixed
-// rate, catch up with all they missed, and have their whole history.
+// Check judges the jobs that are in the store by what handlers wrote down when they began, as Record.Check does.
 func Check(ctx context.Context, store durable.Store, starts []Start) (*Verdict, error) {
-	v := new(Verdict)
-	begun := make(map[durable.ID][]Start)
-	for _, s := range starts {
-		begun[s.Job] = append(begun[s.Job], s)
-	}
+	return (&Record{Starts: starts}).Check(ctx, store)
+}
+
+// Check judges the jobs that are in the store. Periodic ones must be at a fixed rate, catch up with all they missed, and
+// have their whole history; others must be over.
+func (r *Record) Check(ctx context.Context, store durable.Store) (*Verdict, error) {
+	g := newJudgement(r)
 	for f := (durable.Filter{Limit: 1000}); ; {
 		page, err := store.List(ctx, f)
 		if err != nil {
 			return nil, err
 		}
 		if len(page) == 0 {
-			return v, nil
+			g.judgeAll()
+			return g.Verdict, nil
 		}
 		for _, j := range page {
 			runs, err := store.Runs(ctx, j.ID, 0, 1<<30)
 			if err != nil {
 				return nil, err
 			}
-			v.job(j, runs, begun[j.ID])
+			g.job(j, runs, g.begun[j.ID])
+			g.look(&j, runs)
+			if err := g.judgeSteps(ctx, store, &j); err != nil {
+				return nil, err
+			}
 			f.After = j.ID
 		}
 	}
@@ -112,16 +123,12 @@ func (v *Verdict) Ledger(ctx context.Context, store durable.Store, accepted, tak
 }
 
 func (v *Verdict) job(j durable.Job, runs []durable.Run, starts []Start) {
-	type right struct {
-		epoch      int64
-		occurrence time.Time
-	}
 	began, times := make(map[right]int), make(map[time.Time]int)
 	for _, s := range starts {
 		if s.At.Before(s.Occurrence) {
 			v.fault("job %s: occurrence %v was begun %v early", j.ID, s.Occurrence, s.Occurrence.Sub(s.At))
 		}
-		k := right{s.Epoch, s.Occurrence}
+		k := right{j.ID, s.Epoch, s.Occurrence}
 		if began[k]++; began[k] > 1 {
 			v.fault("job %s: epoch %d was begun %d times", j.ID, s.Epoch, began[k])
 		}
@@ -145,7 +152,7 @@ func (v *Verdict) job(j durable.Job, runs []durable.Run, starts []Start) {
 			v.fault("job %s: occurrence %v was committed twice", j.ID, run.Occurrence)
 		}
 		committed[run.Occurrence] = true
-		if began[right{run.Epoch, run.Occurrence}] == 0 {
+		if began[right{j.ID, run.Epoch, run.Occurrence}] == 0 {
 			v.fault("job %s: occurrence %v was committed with epoch %d, by which it was not begun", j.ID, run.Occurrence, run.Epoch)
 		}
 	}

@@ -1,0 +1,248 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+)
+
+// A Record is what handlers and those who add jobs have written down, and the limits that were set.
+type Record struct {
+	Starts []Start
+	Ends   []End
+	Steps  []Step
+	Edges  []Edge
+
+	PerPartition map[string]int           // how many of each partition of a kind may run at the same time
+	Rates        map[string]executor.Rate // how often jobs of a kind may begin
+}
+
+// End is what a handler writes down just before it returns.
+type End struct {
+	Job   durable.ID
+	Epoch int64
+	Ended time.Time
+}
+
+// Step is what the function of a step writes down just before it returns its value, which is the name of the step that
+// comes so many after the first: see StepName.
+type Step struct {
+	Job   durable.ID
+	Epoch int64
+	Step  int
+	Value int
+}
+
+// StepName returns the name of a step. A job with steps has them in their order, from 0 on, and its result is the sum of
+// their values.
+func StepName(i int) string { return fmt.Sprint("step ", i) }
+
+// Edge is what those who add a job with parents write down before they do.
+type Edge struct {
+	Child   durable.ID
+	Parents []durable.ID
+}
+
+// A right is one to run an occurrence of a job.
+type right struct {
+	job        durable.ID
+	epoch      int64
+	occurrence time.Time
+}
+
+// A span is when a handler ran by a right that its node had all the time.
+type span struct{ from, to time.Time }
+
+// judgement is what a check knows of all jobs.
+type judgement struct {
+	*Verdict
+	record *Record
+	begun  map[durable.ID][]Start
+	ended  map[right]time.Time // without the occurrence
+	steps  map[durable.ID][]Step
+	spans  map[partition][]span
+	rated  map[string][]begin
+	first  map[durable.ID]time.Time // when jobs with parents were begun first
+	over   map[durable.ID]time.Time // when the run of a parent has ended that was a success
+}
+
+type partition struct{ kind, name string }
+
+// A begin is one of a job that was added at some time.
+type begin struct{ added, at time.Time }
+
+func newJudgement(r *Record) *judgement {
+	g := &judgement{new(Verdict), r, make(map[durable.ID][]Start), make(map[right]time.Time), make(map[durable.ID][]Step),
+		make(map[partition][]span), make(map[string][]begin), make(map[durable.ID]time.Time), make(map[durable.ID]time.Time)}
+	for _, s := range r.Starts {
+		g.begun[s.Job] = append(g.begun[s.Job], s)
+	}
+	for _, e := range r.Ends {
+		g.ended[right{job: e.Job, epoch: e.Epoch}] = e.Ended
+	}
+	for _, s := range r.Steps {
+		g.steps[s.Job] = append(g.steps[s.Job], s)
+	}
+	for _, e := range r.Edges {
+		g.first[e.Child] = time.Time{}
+		for _, p := range e.Parents {
+			g.over[p] = time.Time{}
+		}
+	}
+	return g
+}
+
+// look notes what the rules beyond one job need of it.
+func (g *judgement) look(j *durable.Job, runs []durable.Run) {
+	starts := make(map[int64]time.Time) // of epochs
+	_, rated := g.record.Rates[j.Kind]
+	_, child := g.first[j.ID]
+	for _, s := range g.begun[j.ID] {
+		starts[s.Epoch] = s.At
+		if rated {
+			g.rated[j.Kind] = append(g.rated[j.Kind], begin{j.Created, s.At})
+		}
+		if first := g.first[j.ID]; child && (first.IsZero() || s.At.Before(first)) {
+			g.first[j.ID] = s.At
+		}
+	}
+	_, parent := g.over[j.ID]
+	_, limited := g.record.PerPartition[j.Kind]
+	for _, run := range runs {
+		from, began := starts[run.Epoch]
+		to, ended := g.ended[right{job: j.ID, epoch: run.Epoch}]
+		if !ended {
+			to = from
+		}
+		if run.Verdict == durable.RunLost && (!ended || to.After(run.Finished)) {
+			to = run.Finished // the node had the right until then, and a stopped process may have ended it later
+		}
+		if began && limited && j.Partition != "" && run.Verdict != durable.RunSkipped {
+			of := partition{j.Kind, j.Partition}
+			g.spans[of] = append(g.spans[of], span{from, to})
+		}
+		if parent && run.Verdict == durable.RunSucceeded {
+			g.over[j.ID] = to
+		}
+	}
+}
+
+// judgeSteps finds steps that were done again after a result of them was kept. A run reads what those before it have
+// kept, and a step returns when its value is kept. So nothing is done by a run that comes after one, by their epochs,
+// which has done a later step; and nothing twice by one run.
+func (g *judgement) judgeSteps(ctx context.Context, store durable.Store, j *durable.Job) error {
+	lines := g.steps[j.ID]
+	if len(lines) == 0 {
+		return nil
+	}
+	values := make(map[string][]int)
+	for i, a := range lines {
+		values[StepName(a.Step)] = append(values[StepName(a.Step)], a.Value)
+		for k, b := range lines {
+			switch {
+			case i < k && a.Step == b.Step && a.Epoch == b.Epoch:
+				g.fault("job %s: step %d was done twice by epoch %d", j.ID, a.Step, a.Epoch)
+			case a.Step < b.Step && a.Epoch > b.Epoch:
+				g.fault("job %s: step %d was done again by epoch %d, and was kept by epoch %d, which has done step %d", j.ID,
+					a.Step, a.Epoch, b.Epoch, b.Step)
+			}
+		}
+	}
+	kept, err := store.KeptSteps(ctx, j.ID)
+	if err != nil {
+		return err
+	}
+	sum := 0
+	for _, s := range kept {
+		var v int
+		if err := json.Unmarshal(s.Result, &v); err != nil || !slices.Contains(values[s.Name], v) {
+			g.fault("job %s: %s has kept %s, of %d", j.ID, s.Name, s.Result, values[s.Name])
+		}
+		delete(values, s.Name)
+		sum += v
+		g.Kept++
+	}
+	if string(j.Result) != fmt.Sprint(sum) || len(values) > 0 {
+		g.fault("job %s has the result %s, want %d; steps that were not kept: %v", j.ID, j.Result, sum, values)
+	}
+	return nil
+}
+
+// judgeAll finds what is wrong with jobs together.
+func (g *judgement) judgeAll() {
+	for _, e := range g.record.Edges {
+		first := g.first[e.Child]
+		if first.IsZero() {
+			continue // it was not added, or its being missing is another fault
+		}
+		g.Children++
+		for _, p := range e.Parents {
+			if over := g.over[p]; over.IsZero() || first.Before(over) {
+				g.fault("job %s was begun at %v, and its parent %s was a success at %v", e.Child, first, p, over)
+			}
+		}
+	}
+	for of, spans := range g.spans {
+		g.most(of, spans)
+	}
+	for kind, begins := range g.rated {
+		g.rate(kind, begins)
+	}
+}
+
+// most finds the most spans at the same time. Of two at one moment, the end comes first.
+func (g *judgement) most(of partition, spans []span) {
+	type edge struct {
+		at   time.Time
+		more int
+	}
+	var edges []edge
+	for _, s := range spans {
+		if s.to.After(s.from) {
+			edges = append(edges, edge{s.from, 1}, edge{s.to, -1})
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.more, b.more)) })
+	n, limit := 0, g.record.PerPartition[of.kind]
+	for _, e := range edges {
+		n += e.more
+		g.Most = max(g.Most, n)
+		if n > limit && e.more > 0 {
+			g.fault("%d of partition %q of kind %q ran at %v, of at most %d", n, of.name, of.kind, e.at, limit)
+		}
+	}
+}
+
+// rate finds windows in which too many have begun. What was added after a moment has taken its tokens after that: so until
+// any time it has begun no more often than a full bucket then, and what runs into it until that time, allow; however late
+// a handler is called.
+func (g *judgement) rate(kind string, begins []begin) {
+	rate := g.record.Rates[kind]
+	g.Rated += len(begins)
+	slices.SortFunc(begins, func(a, b begin) int { return a.at.Compare(b.at) })
+	var windows []time.Time
+	for _, b := range begins {
+		windows = append(windows, b.added)
+	}
+	slices.SortFunc(windows, time.Time.Compare)
+	for i := 0; i < len(windows); i += 1 + len(windows)/1000 {
+		n := 0
+		for _, b := range begins {
+			if b.added.Before(windows[i]) {
+				continue
+			}
+			n++
+			d := b.at.Sub(windows[i])
+			if most := float64(rate.Burst) + rate.PerSecond*d.Seconds(); float64(n) > most {
+				g.fault("%d of kind %q have begun within %v of %v, of at most %.1f", n, kind, d, windows[i], most)
+				break
+			}
+		}
+	}
+}

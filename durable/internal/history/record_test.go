@@ -1,0 +1,145 @@
+package history_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/durabletest"
+	"github.com/executor-go/executor/durable/internal/history"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// recorded runs jobs of all sorts, and returns the store and what was written down: six jobs of a partition, six of a
+// kind with a rate, two with steps, and one after these two.
+func recorded(t *testing.T) (*memory.Store, history.Record) {
+	store := memory.New()
+	jobs := durabletest.New(t, func(c *durable.Config) { c.Store = store })
+	r := history.Record{PerPartition: map[string]int{"keyed": 2}, Rates: map[string]executor.Rate{"rated": {PerSecond: 1, Burst: 2}}}
+	var mu sync.Mutex
+	handler := func(ctx context.Context, steps int) (sum int, err error) {
+		j, _ := durable.Current(ctx)
+		mu.Lock()
+		r.Starts = append(r.Starts, history.Start{Job: j.ID, Epoch: j.Epoch, Occurrence: j.Occurrence, At: time.Now()})
+		mu.Unlock()
+		time.Sleep(100 * time.Millisecond)
+		for i := range steps {
+			n, err := durable.Step(ctx, history.StepName(i), func(context.Context) (int, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				r.Steps = append(r.Steps, history.Step{Job: j.ID, Epoch: j.Epoch, Step: i, Value: 10 * (i + 1)})
+				return 10 * (i + 1), nil
+			})
+			if err != nil {
+				return 0, err
+			}
+			sum += n
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		r.Ends = append(r.Ends, history.End{Job: j.ID, Epoch: j.Epoch, Ended: time.Now()})
+		return sum, nil
+	}
+	keyed := durable.Handle(jobs, "keyed", handler, durable.PartitionLimit(2))
+	rated := durable.Handle(jobs, "rated", handler, durable.GlobalRate(r.Rates["rated"]))
+	steps := durable.Handle(jobs, "steps", handler)
+	var all []durable.Prepared
+	for range 6 {
+		all = append(all, keyed.Prepare(0, 0, durable.Partition("a")), rated.Prepare(0, 0))
+	}
+	parents := []durable.Prepared{steps.Prepare(0, 3), steps.Prepare(0, 3)}
+	ids := []durable.ID{parents[0].ID(), parents[1].ID()}
+	child := steps.Prepare(0, 3, durable.After(ids...))
+	all = append(append(all, parents...), child)
+	r.Edges = []history.Edge{{Child: child.ID(), Parents: ids}}
+	if _, err := jobs.Add(t.Context(), all...); err != nil {
+		t.Fatal(err)
+	}
+	stop := durabletest.Start(t, jobs)
+	time.Sleep(time.Minute)
+	stop()
+	return store, r
+}
+
+// The judge finds nothing in a history that is right, and each fault that is planted in what was written down.
+func TestRecordCheckFindsPlantedFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, right := recorded(t)
+		of := func(kind string) (all []durable.ID) {
+			page, err := store.List(t.Context(), durable.Filter{Kind: kind})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, j := range page {
+				all = append(all, j.ID)
+			}
+			return all
+		}
+		keyed, rated := of("keyed"), of("rated")
+		child, parents := right.Edges[0].Child, right.Edges[0].Parents
+		for name, c := range map[string]struct {
+			plant func(r *history.Record)
+			fault string
+		}{
+			"nothing": {func(*history.Record) {}, ""},
+			"a child begins before its parents": {func(r *history.Record) {
+				for i, s := range r.Starts {
+					if s.Job == child {
+						r.Starts[i].At = s.At.Add(-time.Millisecond)
+					}
+				}
+			}, fmt.Sprintf("job %s was begun at", child)},
+			"a child of a job that never was a success": {func(r *history.Record) {
+				r.Edges[0].Parents = append(slices.Clone(parents), durable.NewID())
+			}, "was a success at 0001"},
+			"a step is done again by a later run": {func(r *history.Record) {
+				r.Steps = append(r.Steps, history.Step{Job: parents[0], Epoch: 9, Step: 1, Value: 20})
+			}, fmt.Sprintf("job %s: step 1 was done again by epoch 9", parents[0])},
+			"a step is done twice by a run": {func(r *history.Record) { r.Steps = append(r.Steps, r.Steps[0]) },
+				"step 0 was done twice by epoch"},
+			"another value is kept than the step returned": {func(r *history.Record) { r.Steps[0].Value++ }, "has kept 10, of [11]"},
+			"a step was done that is not kept": {func(r *history.Record) {
+				r.Steps = append(r.Steps, history.Step{Job: parents[0], Epoch: 1, Step: 3, Value: 40})
+			}, "steps that were not kept: map[step 3:[40]]"},
+			"three of a partition run at the same time": {func(r *history.Record) {
+				for i, e := range r.Ends {
+					if slices.Contains(keyed, e.Job) {
+						r.Ends[i].Ended = e.Ended.Add(time.Millisecond)
+					}
+				}
+			}, `of partition "a" of kind "keyed" ran at`},
+			"a rate is exceeded": {func(r *history.Record) {
+				for i, s := range r.Starts {
+					if s.Job == rated[len(rated)-1] {
+						r.Starts[i].At = s.Occurrence
+					}
+				}
+			}, `3 of kind "rated" have begun within`},
+			"a job is begun twice by one right":    {func(r *history.Record) { r.Starts = append(r.Starts, r.Starts[0]) }, "was begun 2 times"},
+			"a job is committed and was not begun": {func(r *history.Record) { r.Starts = r.Starts[1:] }, "by which it was not begun"},
+		} {
+			r := right
+			r.Starts, r.Ends, r.Steps, r.Edges = slices.Clone(r.Starts), slices.Clone(r.Ends), slices.Clone(r.Steps), slices.Clone(r.Edges)
+			c.plant(&r)
+			v, err := r.Check(context.Background(), store)
+			if err != nil {
+				t.Fatal(err)
+			}
+			faults := strings.Join(v.Faults, "\n")
+			if !strings.Contains(faults, c.fault) || (faults == "") != (c.fault == "") {
+				t.Errorf("%s: the judge found %q, want %q", name, faults, c.fault)
+			}
+			if v.Children != 1 || v.Kept != 9 || v.Rated < 5 || v.Most < 2 {
+				t.Errorf("%s: %d children, %d results kept, %d begins with a rate, at most %d at a time; want 1, 9, 6, 2", name, v.Children,
+					v.Kept, v.Rated, v.Most)
+			}
+		}
+	})
+}
