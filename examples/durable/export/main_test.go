@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/durabletest"
 	"github.com/executor-go/executor/examples/durable/internal/killtest"
 	"github.com/executor-go/executor/examples/durable/internal/world"
@@ -25,7 +26,7 @@ func TestExportIsCompleteAfterKills(t *testing.T) {
 			parts, kills = 15, 2
 		}
 		dir := t.TempDir()
-		p.Steps, p.Args = true, []string{"-dir", dir, "-night", "2026-11-27", "-parts", fmt.Sprint(parts), "-takes", "10ms"}
+		p.Lines, p.Steps, p.Args = 6, true, []string{"-dir", dir, "-night", "2026-11-27", "-parts", fmt.Sprint(parts), "-takes", "10ms"}
 		entries := p.KillUntilItEnds(kills)
 		text, err := os.ReadFile(filepath.Join(dir, "export-2026-11-27.csv"))
 		if err != nil {
@@ -111,7 +112,7 @@ func TestExportRunsEachNightAndTellsProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer outside.Close()
-		jobs := durabletest.New(t)
+		jobs := durabletest.New(t, func(c *durable.Config) { c.Lease, c.Poll = time.Hour, time.Minute }) // the nights are long
 		if _, err := (exporter{dir, 3, time.Minute, outside}).register(t.Context(), jobs); err != nil {
 			t.Fatal(err)
 		}

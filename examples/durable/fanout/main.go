@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/examples/durable/internal/world"
 )
@@ -42,7 +43,9 @@ func run(ctx context.Context, db, ledger string, n int) error {
 		return err
 	}
 	defer store.Close()
-	jobs, err := durable.New(durable.Config{Store: store, Lease: time.Second})
+	workers := executor.Scheduled(100) // the store commits the results of all that end at the same time at once
+	defer workers.Close()
+	jobs, err := durable.New(durable.Config{Store: store, Lease: time.Second, Executor: workers})
 	if err != nil {
 		return err
 	}

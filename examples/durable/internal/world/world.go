@@ -16,15 +16,9 @@ import (
 	"github.com/executor-go/executor/durable/sqlite"
 )
 
-// A Store is one that the program closes.
-type Store interface {
-	durable.Store
-	Close() error
-}
-
 // Open opens the store of a database: that of a URL of PostgreSQL, else a file of SQLite.
-func Open(db string) (Store, error) {
-	if strings.HasPrefix(db, "postgres:") {
+func Open(db string) (durable.Store, error) {
+	if strings.Contains(db, "://") {
 		return postgres.Open(db)
 	}
 	return sqlite.Open(db)
