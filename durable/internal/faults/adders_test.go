@@ -122,8 +122,16 @@ func (a *adder) addBy(ctx context.Context, way int) entry {
 		})
 	case 5: // so many of each at a time
 		return one(a.keyed, rand.N(20*time.Millisecond), durable.Partition(fmt.Sprint("customer ", rand.N(3))))
-	case 6:
-		return one(a.rated, 0)
+	case 6: // so often, also if many are added at once
+		n := 1
+		if rand.N(20) == 0 {
+			n = 3 * often.Burst
+		}
+		ids, err := a.rated.ScheduleAll(ctx, delay, make([]time.Duration, n), durable.Attempts(1000))
+		if err != nil {
+			return entry{}
+		}
+		return entry{Accepted: ids}
 	case 7:
 		return a.remember(one(a.steps, 0))
 	case 8: // after some that were added before
