@@ -40,6 +40,11 @@ type Hooks struct {
 	// The next outcomes wait until Settled returns: it must be quick.
 	Settled func(job Job, o Outcome, committed bool)
 
+	// Failed is called when a handler has failed in its last attempt: of the job, or of one time of its schedule. It takes
+	// the place of the line of Config.Logger, for programs whose own log says so. job is as it was when the run began, and
+	// run is complete except for its Seq. The store does not have it yet, and may refuse it. Failed must be quick.
+	Failed func(job Job, run Run)
+
 	// Call is called after each call of the store, with what the call is named, how long it took, and its error. The
 	// names are those of the methods of Store and TxStore, as "claim", "heartbeat", "commit" and "insert_tx". The call
 	// of Listen, which lasts as long as the node, is left out. Call must be quick, too.
@@ -47,7 +52,7 @@ type Hooks struct {
 }
 
 // Join returns hooks that call those of h and then those of others, as for metrics and for traces. Adding and Around of
-// the first call those of the second; Settled and Call are called in order. Where one panics, Settled and Call of the
+// the first call those of the second; Settled, Failed and Call are called in order. Where one panics, these of the
 // others are called all the same.
 func (h Hooks) Join(others ...Hooks) Hooks {
 	to := h
@@ -56,6 +61,7 @@ func (h Hooks) Join(others ...Hooks) Hooks {
 			Adding:  joinAdding(to.Adding, h.Adding),
 			Around:  joinAround(to.Around, h.Around),
 			Settled: joinSettled(to.Settled, h.Settled),
+			Failed:  joinFailed(to.Failed, h.Failed),
 			Call:    joinCall(to.Call, h.Call),
 		}
 	}
@@ -100,6 +106,19 @@ func joinSettled(first, second func(Job, Outcome, bool)) func(Job, Outcome, bool
 	return func(job Job, o Outcome, committed bool) {
 		defer second(job, o, committed)
 		first(job, o, committed)
+	}
+}
+
+func joinFailed(first, second func(Job, Run)) func(Job, Run) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(job Job, run Run) {
+		defer second(job, run)
+		first(job, run)
 	}
 }
 
@@ -197,6 +216,12 @@ func (j *Jobs) surround(ctx context.Context, name string, hook func(do func(cont
 func (j *Jobs) settled(job Job, o Outcome, committed bool) {
 	defer j.guardHook("Settled")
 	j.cfg.Hooks.Settled(job, o, committed)
+}
+
+// failed calls the hook for a run that was the last attempt.
+func (j *Jobs) failed(job Job, run Run) {
+	defer j.guardHook("Failed")
+	j.cfg.Hooks.Failed(job, run)
 }
 
 // guardHook is deferred around a call of a hook.

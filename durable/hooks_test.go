@@ -297,6 +297,39 @@ func TestHooksCallHasEachCall(t *testing.T) {
 	})
 }
 
+// Failed is called once for a job whose last attempt has failed, in place of the line of the log; joined, all are called
+// though one panics.
+func TestHooksFailedReplacesTheLogLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := new(logLines)
+		var seen []string
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) {
+			c.Logger = log.logger()
+			c.Hooks = durable.Hooks{Failed: func(durable.Job, durable.Run) { panic("in Failed") }}.Join(
+				durable.Hooks{Failed: func(job durable.Job, run durable.Run) {
+					seen = append(seen, fmt.Sprintf("%s after %d: %v, %s", job.Key, run.Attempt, run.Verdict, run.Error))
+				}})
+		})
+		k := durable.Handle(jobs, "k", func(_ context.Context, fails bool) (int, error) {
+			if fails {
+				return 0, errors.New("no")
+			}
+			return 0, nil
+		})
+		stop := start(t, jobs)
+		must(k.Schedule(t.Context(), 0, true, durable.Key("fails"), durable.Attempts(3)))
+		must(k.Schedule(t.Context(), 0, false, durable.Key("succeeds")))
+		time.Sleep(time.Hour)
+		stop()
+		if want := []string{"fails after 3: failed, no"}; !slices.Equal(seen, want) {
+			t.Errorf("called for %q, want %q", seen, want)
+		}
+		if log.count("failed for good") != 0 || log.count("hook=Failed") != 1 {
+			t.Errorf("log:\n%s", &log.buf)
+		}
+	})
+}
+
 // Join nests what is around, keeps the order of the rest, and calls them all though one panics.
 func TestHooksJoinCallsAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -85,6 +85,9 @@ func (j *Jobs) nodeConfig(pool *executor.ScheduledPool) node.Config {
 	if j.cfg.Hooks.Settled != nil {
 		c.Settled = j.settled
 	}
+	if j.cfg.Hooks.Failed != nil {
+		c.Failed = j.failed
+	}
 	return c
 }
 

@@ -113,10 +113,12 @@ type Config struct {
 	Kind  func(name string) *Kind // what the program handles under that name, or nil
 	Kinds func() []string         // the names, in order
 
-	// Around calls run, which calls a handler. Settled, unless nil, is called with what became of a run. Changed is
-	// called when a run of the job has ended.
+	// Around calls run, which calls a handler. Settled, unless nil, is called with what became of a run, and Failed,
+	// unless nil, in place of the line of the log about one that was the last attempt. Changed is called when a run of the
+	// job has ended.
 	Around  func(ctx context.Context, job store.Job, run func(context.Context) error) error
 	Settled func(job store.Job, o store.Outcome, committed bool)
+	Failed  func(job store.Job, run store.Run)
 	Changed func(store.ID)
 	// Decode reads into v what is stored of a job of any kind. what says what it is.
 	Decode func(kind, what string, stored []byte, v any) error

@@ -245,11 +245,15 @@ func (r *run) unbegun(ctx context.Context, tt timetable.Timetable, err error, st
 	return o
 }
 
-// failed logs that an occurrence, or a job that has but one, has no attempt left.
+// failed says that an occurrence, or a job that has but one, has no attempt left.
 func (r *run) failed(attempt int, o store.Outcome) {
 	if r.completed.Load() { // whether that was committed, the database will say
 		r.n.logOf(&r.job).Warn("durable: a handler failed in its last attempt after CompleteTx: unless that was committed, the job has failed for good",
 			"attempt", attempt, "error", o.Error)
+		return
+	}
+	if hook := r.n.cfg.Failed; hook != nil {
+		hook(r.job, o.Run)
 		return
 	}
 	r.n.logOf(&r.job).Error("durable: a job failed for good", "attempt", attempt, "error", o.Error)
