@@ -171,7 +171,7 @@ func jobTable(list []view.Job, full bool, show func(time.Time) string) *table {
 			next = show(*j.Next)
 		}
 		if j.Last != nil {
-			last = show(j.Last.Started) + " " + j.Last.Outcome
+			last = show(j.Last.Started) + " " + string(j.Last.Outcome)
 		}
 		if rest, ok := strings.CutPrefix(state, view.InProgress); ok && j.Running != nil {
 			state = view.InProgress + " " + view.Span(j.Running.Took).Truncate(time.Second).String() + rest

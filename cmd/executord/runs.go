@@ -174,7 +174,7 @@ func runTable(list []view.Run, full bool, show func(time.Time) string) *table {
 	t.add("JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "NODE", "ERROR")
 	for _, r := range list {
 		t.add(calledIn(r.Namespace, r.Job, full), strconv.FormatInt(r.Run, 10), show(r.Started),
-			view.Span(r.Took).String(), r.Outcome, job.Printable(r.Node), summary(r))
+			view.Span(r.Took).String(), string(r.Outcome), job.Printable(r.Node), summary(r))
 	}
 	return t
 }

@@ -12,13 +12,12 @@ package catalog
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -42,12 +41,8 @@ const NamespaceHint = "use letters, digits and . _ - (no longer than 64 bytes)"
 // ValidNamespace reports whether a namespace may have a name.
 func ValidNamespace(name string) bool { return job.ValidName(name) && !strings.Contains(name, "/") }
 
-// ErrIdle is the error of a run of a job that is off. It stands in the history,
-// since durable records all runs; IsIdle reports such a run.
-var ErrIdle = executor.Permanent(errors.New("nothing was run: the job is off"))
-
-// IsIdle reports whether a run in the history ran nothing.
-func IsIdle(r durable.Run) bool { return r.Error == ErrIdle.Error() }
+// IsIdle reports whether a run in the history ran nothing, since its job is not to run. Package durable records all runs.
+func IsIdle(r durable.Run) bool { return outcome.ParseLabel(r.Label).Outcome == outcome.Idle }
 
 // Entry is one job in a store.
 type Entry struct {

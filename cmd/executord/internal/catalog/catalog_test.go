@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,9 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
@@ -166,7 +169,8 @@ func newBenchOn(t *testing.T, store durable.Store, run bool) *bench {
 	b.Catalog = &catalog.Catalog{Namespace: "shop", Store: store, Jobs: j}
 	b.Kind = durable.Handle(j, catalog.Kind("shop"), func(ctx context.Context, s catalog.Spec) (struct{}, error) {
 		if s.Off {
-			return struct{}{}, catalog.ErrIdle
+			durable.SetLabel(ctx, outcome.Label{Outcome: outcome.Idle}.String())
+			return struct{}{}, executor.Permanent(errors.New("off"))
 		}
 		b.runs <- time.Now()
 		select {

@@ -57,7 +57,7 @@ type Spec struct {
 	Except []string `json:"except,omitempty"`
 
 	// Off says that the job is not to run: it was removed from its file, or is
-	// on its way back. A run of it does nothing, and fails with ErrIdle.
+	// on its way back. A run of it does nothing, and is idle.
 	Off bool `json:"off,omitempty"`
 
 	// Held, of a job that is off, is the state in which it did not run already

@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
 // trigger has the jobs run that run after this one, and do so after such an end. It tries again while the store does
 // not answer, until ctx ends. An error says that the run has to be begun again, since others wait for its end.
-func (r *run) trigger(ctx context.Context, o outcome) error {
-	if o != ok && o != failed && o != timeout && o != notStarted {
+func (r *run) trigger(ctx context.Context, o outcome.Outcome) error {
+	if o != outcome.OK && !o.IsFailure() {
 		return nil
 	}
 	d := r.entry.daemon
 	for _, next := range r.job.Next {
-		if !next.Follows(o == ok) {
+		if !next.Follows(o == outcome.OK) {
 			continue
 		}
 		for tries := 1; ; tries++ {
@@ -31,7 +32,8 @@ func (r *run) trigger(ctx context.Context, o outcome) error {
 			select {
 			case <-time.After(min(time.Duration(tries)*100*time.Millisecond, 2*time.Second)):
 			case <-ctx.Done():
-				return &cut{text: fmt.Sprintf("%s: %s, which runs after it, could not be begun", outcomeAt(ctx), next.Job)}
+				o := outcomeAt(ctx)
+				return cut(outcome.Label{Outcome: o}, fmt.Sprintf("%s: %s, which runs after it, could not be begun", o, next.Job), 0)
 			}
 		}
 	}
@@ -39,7 +41,7 @@ func (r *run) trigger(ctx context.Context, o outcome) error {
 }
 
 // outcomeAt returns the outcome of a run that ctx has interrupted.
-func outcomeAt(ctx context.Context) outcome {
+func outcomeAt(ctx context.Context) outcome.Outcome {
 	return new(run).outcomeOf(process.Result{Stopped: true, Cause: context.Cause(ctx)})
 }
 
@@ -59,13 +61,13 @@ func (r *handled) takeMarks(ctx context.Context) error {
 	d := r.entry.daemon
 	marks, err := catalog.ListMarks(ctx, d.Store, d.Store.Namespace, r.job.Name)
 	if err == nil && !marks.Complete(r.job.After) && !r.begunBefore() {
-		return catalog.ErrIdle
+		return errIdle
 	}
 	if err == nil {
 		err = marks.Remove(ctx, d.catalog.Jobs)
 	}
 	if err != nil {
-		return &cut{string(delayed) + ": " + err.Error(), time.Second}
+		return cut(outcome.Label{Outcome: outcome.Delayed}, "delayed: "+err.Error(), time.Second)
 	}
 	r.extra = append(r.extra, "EXECUTORD_AFTER="+marks.String())
 	return nil

@@ -6,8 +6,8 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
-	"github.com/executor-go/executor/durable"
 )
 
 // beside runs the command of a job that allows several runs at a time. When the job is due again, and there is room for
@@ -21,14 +21,14 @@ func (r *handled) beside(ctx context.Context) error {
 	bound := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	type end struct {
 		result process.Result
-		outcome
+		outcome.Outcome
 		err error // of the jobs after it
 	}
 	ended := make(chan end, 1)
 	d.apart.Go(func() {
 		defer cancel(nil)
 		defer context.AfterFunc(d.stopping, func() { cancel(executor.ErrShutdown) })()
-		result, o := r.execute(own, func(outcome) int { return 0 })
+		result, o := r.execute(own, func(outcome.Outcome) int { return 0 })
 		ended <- end{result, o, r.trigger(own, o)}
 	})
 	times := catalog.Times(r.row)
@@ -42,7 +42,6 @@ func (r *handled) beside(ctx context.Context) error {
 		}
 		if wait == 0 && r.entry.read().Running < r.overlap.Most && d.leaving.Err() == nil && bound() {
 			r.letGo.Store(true)
-			durable.SetLabel(ctx, catalog.Apart)
 			return nil
 		}
 		var due <-chan time.Time
@@ -54,8 +53,7 @@ func (r *handled) beside(ctx context.Context) error {
 			if e.err != nil {
 				return e.err
 			}
-			r.label(ctx, e.outcome)
-			return r.verdict(e.result, e.outcome)
+			return r.verdict(e.result, e.Outcome)
 		case <-due:
 		case <-changed:
 		}

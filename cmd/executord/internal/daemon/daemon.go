@@ -177,7 +177,8 @@ func New(c Config) (*Daemon, error) {
 	jobs, err := durable.New(durable.Config{
 		Store: c.Store.Store, Executor: d.pool, Lease: c.Store.Lease, Drain: math.MaxInt64, // drain has the limit
 		Keep: keepForever, History: history, Output: output,
-		Logger: slog.New(withoutFailures{c.Log.Handler()}),
+		Logger: c.Log,
+		Hooks:  durable.Hooks{Failed: func(durable.Job, durable.Run) {}}, // the log says how each run ended
 	})
 	if err != nil {
 		d.pool.Close()
@@ -190,25 +191,6 @@ func New(c Config) (*Daemon, error) {
 
 // workers returns how many runs there may be at once.
 func workers(f job.File) int { return max(leastWorkers, 2*len(f.Jobs)) }
-
-// withoutFailures leaves out what a daemon has in its log already, in other words: that a run has failed, and that
-// there will not be another attempt.
-type withoutFailures struct{ slog.Handler }
-
-func (h withoutFailures) Handle(ctx context.Context, r slog.Record) error {
-	if r.Message == "durable: a job failed for good" {
-		return nil
-	}
-	return h.Handler.Handle(ctx, r)
-}
-
-func (h withoutFailures) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return withoutFailures{h.Handler.WithAttrs(attrs)}
-}
-
-func (h withoutFailures) WithGroup(name string) slog.Handler {
-	return withoutFailures{h.Handler.WithGroup(name)}
-}
 
 // Run runs the jobs until ends.Drain ends, and then those that are running to
 // their end. When it returns, no process that a job started is left.

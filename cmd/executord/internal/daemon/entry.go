@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -115,22 +116,22 @@ func (e *entry) started(at time.Time) {
 
 // recovers notes an outcome, and reports whether it is good after one that was not. One that somebody has brought about
 // says nothing of the job.
-func (e *entry) recovers(o outcome) bool {
+func (e *entry) recovers(o outcome.Outcome) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	was := e.mu.bad
-	if o != canceled && o != replaced && o != delayed {
-		e.mu.bad = o != ok
+	if o != outcome.Canceled && o != outcome.Replaced && o != outcome.Delayed {
+		e.mu.bad = o != outcome.OK
 	}
-	return was && o == ok
+	return was && o == outcome.OK
 }
 
 // finish counts how a run ended.
-func (e *entry) finish(o outcome, interrupted bool) {
+func (e *entry) finish(o outcome.Outcome, interrupted bool) {
 	defer e.daemon.turns.end()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if o != ok && o != delayed {
+	if o != outcome.OK && o != outcome.Delayed {
 		e.mu.Failed++
 	}
 	if interrupted {
@@ -141,10 +142,10 @@ func (e *entry) finish(o outcome, interrupted bool) {
 	e.mu.ended = time.Now()
 	e.turnLocked()
 	if f.Ended == nil {
-		f.Ended = make(map[string]int)
+		f.Ended = make(map[outcome.Outcome]int)
 	}
-	f.Ended[string(o)]++
-	if o == ok {
+	f.Ended[o]++
+	if o == outcome.OK {
 		f.LastSuccess = time.Now()
 	}
 }

@@ -12,24 +12,37 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/durable"
 )
 
-// cut is the error of a run that this daemon has ended, or has not come to. The occurrence is run again, at once and by
-// any daemon; no attempt is counted, and the history has it.
-type cut struct {
-	text string
-	wait time.Duration // before that
+// ending is the error of a run that is not ok. The history has its label and its text.
+type ending struct {
+	label outcome.Label
+	text  string
+	then  error // by which package durable knows what becomes of the occurrence
 }
 
-func (c *cut) Error() string { return c.text }
+func (e *ending) Error() string { return e.text }
+func (e *ending) Unwrap() error { return e.then }
 
-// Unwrap returns what package durable knows that by.
-func (c *cut) Unwrap() error { return durable.Snooze(c.wait) }
+// over is the ending of an occurrence: it is not tried again.
+func over(label outcome.Label, text string) *ending {
+	return &ending{label, text, executor.Permanent(errors.New(text))}
+}
+
+// cut is the ending of a run that this daemon has ended, or has not come to. The occurrence is run again after a wait, by
+// any daemon; no attempt is counted.
+func cut(label outcome.Label, text string, wait time.Duration) *ending {
+	return &ending{label, text, durable.Snooze(wait)}
+}
 
 // errDrain is the error of a run whose command was not started before the drain began. The next one has no jitter.
-var errDrain = &cut{text: string(delayed) + ": executord ended before the command was started"}
+var errDrain = cut(outcome.Label{Outcome: outcome.Delayed}, "delayed: executord ended before the command was started", 0)
+
+// errIdle is the error of a run of a job that is not to run.
+var errIdle = over(outcome.Label{Outcome: outcome.Idle}, "nothing was run: the job is off")
 
 // handled is a run of a job of the store.
 type handled struct {
@@ -46,13 +59,24 @@ type handled struct {
 // handle runs a job that is due, and returns when it has ended. An error that is not permanent has the occurrence tried
 // again.
 func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error) {
+	label, err := d.begin(ctx, spec)
+	var end *ending
+	if errors.As(err, &end) {
+		label = end.label
+	}
+	durable.SetLabel(ctx, label.String())
+	return struct{}{}, err
+}
+
+// begin runs a job that is due. The label is that of a run without an error.
+func (d *Daemon) begin(ctx context.Context, spec catalog.Spec) (outcome.Label, error) {
 	row, _ := durable.Current(ctx)
 	if spec.Off {
-		return struct{}{}, catalog.ErrIdle
+		return outcome.Label{}, errIdle
 	}
 	name, ours := strings.CutPrefix(row.Key, catalog.Key(d.Store.Namespace, ""))
 	if !ours {
-		return struct{}{}, executor.Permanent(fmt.Errorf("%q is not a key of executord", row.Key))
+		return outcome.Label{}, executor.Permanent(fmt.Errorf("%q is not a key of executord", row.Key))
 	}
 	r := &handled{row: row, spec: spec, base: row.Due, began: time.Now()}
 	if row.Updated.After(row.Due) {
@@ -73,7 +97,13 @@ func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error
 		r.node = row.Owner
 		r.stored = durable.Output(ctx)
 	}
-	return struct{}{}, r.handle(ctx)
+	if err := r.handle(ctx); err != nil {
+		return outcome.Label{}, err
+	}
+	if r.letGo.Load() { // it goes on, and counts its attempts
+		return outcome.Label{Outcome: outcome.Apart}, nil
+	}
+	return r.label(outcome.OK), nil
 }
 
 // now returns the time of the store, or one a little earlier. What the clock was put forward during the run is left
@@ -113,18 +143,17 @@ func (r *handled) handle(ctx context.Context) error {
 	if r.overlap.Do == job.AllowOverlap {
 		return r.beside(ctx)
 	}
-	result, outcome := r.execute(ctx, func(o outcome) int { return watch.end(ctx, o) })
-	if err := r.trigger(ctx, outcome); err != nil {
+	result, o := r.execute(ctx, func(o outcome.Outcome) int { return watch.end(ctx, o) })
+	if err := r.trigger(ctx, o); err != nil {
 		return err
 	}
-	r.label(ctx, outcome)
-	return r.verdict(result, outcome)
+	return r.verdict(result, o)
 }
 
 // jitters reports whether the run is to be delayed. It is not if it was delayed before, and in vain, nor if somebody
 // asked for it.
 func (r *handled) jitters() bool {
-	return r.job.Jitter > 0 && r.row.Attempt <= 1 && r.failures == 0 && r.row.Error != errDrain.text && r.scheduled()
+	return r.job.Jitter > 0 && r.row.Attempt <= 1 && r.failures == 0 && outcome.ParseLabel(r.row.Label) != errDrain.label && r.scheduled()
 }
 
 // scheduled reports whether the run is for a time of its schedule. One that somebody asked for is not.
@@ -147,7 +176,7 @@ func (r *run) exclude() error {
 		return nil
 	}
 	r.log.Info("run excluded", "due", stamp(r.due), "reason", reason)
-	return executor.Permanent(errors.New("excluded: " + reason))
+	return over(outcome.Label{Outcome: outcome.Excluded}, "excluded: "+reason)
 }
 
 // delay waits, unless the daemon ends or the run is canceled meanwhile.
@@ -167,15 +196,20 @@ func (r *handled) delay(ctx context.Context, d time.Duration) error {
 
 // verdict returns what stands in the history: nil, or an error with what there is to know. What failed is not tried
 // again before its next time; what this daemon has cut is.
-func (r *handled) verdict(result process.Result, o outcome) error {
-	if o == ok {
+func (r *handled) verdict(result process.Result, o outcome.Outcome) error {
+	if o == outcome.OK {
 		return nil
 	}
 	text := r.failure(result, o)
-	if o == delayed || result.Err == nil && (o == stopped || o == lost) {
-		return &cut{text, r.rest}
+	switch {
+	case o == outcome.Delayed:
+		return cut(r.label(o), text, r.rest)
+	case result.Err != nil: // whatever kept it from its start
+		o = outcome.NotStarted
+	case o == outcome.Stopped, o == outcome.Lost:
+		return cut(r.label(o), text, 0)
 	}
-	return executor.Permanent(errors.New(text))
+	return over(r.label(o), text)
 }
 
 // runAtStart runs a job once, now. It is not in the store: each daemon runs it at its start.
@@ -187,7 +221,7 @@ func (d *Daemon) runAtStart(j job.Job, now time.Time) {
 		return
 	}
 	err := d.pool.Go(context.Background(), func(ctx context.Context) error {
-		_, o := r.execute(ctx, func(outcome) int { return 0 })
+		_, o := r.execute(ctx, func(outcome.Outcome) int { return 0 })
 		r.trigger(ctx, o) // it is begun once, whatever the error
 		return nil
 	}, executor.Named(j.Name))

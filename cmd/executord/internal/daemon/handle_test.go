@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
@@ -20,22 +22,29 @@ func TestHandledVerdictOnWhatWasNotStarted(t *testing.T) {
 	for _, cause := range []error{nil, executor.ErrCanceled, executor.ErrShutdown, durable.ErrLeaseLost} {
 		result := process.Result{Err: errors.New("the reason"), Stopped: cause != nil, Cause: cause}
 		r := new(handled)
-		if got := r.verdict(result, r.outcomeOf(result)); got.Error() != "not started: the reason" {
-			t.Errorf("after %v: %v", cause, got)
+		var got *ending
+		if err := r.verdict(result, r.outcomeOf(result)); !errors.As(err, &got) || err.Error() != "not started: the reason" ||
+			got.label.Outcome != outcome.NotStarted || !errors.Is(err, executor.Permanent(err)) {
+			t.Errorf("after %v: %v, %+v", cause, err, got)
 		}
 	}
 }
 
 // What this daemon has ended is run again, and stands in the history with its outcome; what it has not begun does not.
 func TestHandledVerdictOnWhatWasCut(t *testing.T) {
-	for cause, want := range map[error]string{executor.ErrShutdown: "stopped", durable.ErrLeaseLost: "lost"} {
+	for cause, want := range map[error]outcome.Outcome{executor.ErrShutdown: outcome.Stopped, durable.ErrLeaseLost: outcome.Lost} {
 		result := process.Result{Stopped: true, Cause: cause, Code: -1, Signal: "SIGTERM"}
 		r := new(handled)
 		r.tail.add([]byte("half of it"))
 		err := r.verdict(result, r.outcomeOf(result))
-		got := view.Outcome(durable.Run{Verdict: durable.RunSnoozed, Error: err.Error()})
-		if got != want || !errors.As(err, new(*cut)) || err.Error() != want+": it was ended while it ran\nhalf of it" {
-			t.Errorf("after %v: %v, outcome %q", cause, err, got)
+		var end *ending
+		if !errors.As(err, &end) {
+			t.Fatalf("after %v: %v", cause, err)
+		}
+		got := view.Ended(catalog.Entry{}, durable.Run{Verdict: durable.RunSnoozed, Error: err.Error(), Label: end.label.String()})
+		if got.Outcome != want || err.Error() != string(want)+": it was ended while it ran\nhalf of it" ||
+			errors.Is(err, executor.Permanent(err)) {
+			t.Errorf("after %v: %v, outcome %q", cause, err, got.Outcome)
 		}
 	}
 }
@@ -71,8 +80,8 @@ func TestHandledJitters(t *testing.T) {
 		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon}, true},
 		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon.Add(time.Second)}, false},
 		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Attempt: 2}, false},
-		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Error: errDrain.text}, false},
-		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Error: "exit status 1"}, true},
+		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Label: errDrain.label.String()}, false},
+		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Label: "failed", Error: errDrain.text}, true},
 		{durable.Job{Schedule: "rate 90s", Anchor: noon, Occurrence: noon.Add(3 * time.Minute)}, true},
 		{durable.Job{Schedule: "rate 90s", Anchor: noon, Occurrence: noon.Add(2 * time.Minute)}, false},
 	} {

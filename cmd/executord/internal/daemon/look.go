@@ -11,22 +11,19 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
 
-// Outcomes are the words for how a run of a job ends.
-var Outcomes = []string{string(ok), string(failed), string(timeout), string(stopped), string(canceled), string(lost),
-	string(replaced), string(notStarted)}
-
 // Figures are the counters of a job since the daemon started.
 type Figures struct {
 	Job string
 	Counts
-	Running     int            // runs in progress in this daemon
-	Ended       map[string]int // by outcome
-	LastStart   time.Time      // zero if there is none
+	Running     int // runs in progress in this daemon
+	Ended       map[outcome.Outcome]int
+	LastStart   time.Time // zero if there is none
 	LastSuccess time.Time
 }
 

@@ -2,13 +2,12 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -33,7 +32,7 @@ func (r *handled) noteLeftOut(ctx context.Context) error {
 	r.entry.miss(count, first, reason, "")
 	r.entry.tell(notify.Event{Kind: notify.Missed, Count: count, Due: first, Reason: "no daemon was running, or none had room for it"})
 	if late > 0 {
-		return executor.Permanent(errors.New("missed: " + reason))
+		return over(outcome.Label{Outcome: outcome.Missed}, "missed: "+reason)
 	}
 	return nil
 }

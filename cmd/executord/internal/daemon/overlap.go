@@ -9,6 +9,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -75,13 +76,13 @@ func (w *overlapWatch) stop() {
 
 // end stops the watch, logs the times that are not in the log yet, and returns how many have passed during the run: all
 // that the store leaves out, unless the run was interrupted, and is begun again.
-func (w *overlapWatch) end(ctx context.Context, o outcome) int {
+func (w *overlapWatch) end(ctx context.Context, o outcome.Outcome) int {
 	w.stop()
 	now := w.run.now()
 	if w.run.overlap.Do != job.SkipOverlap {
 		return 0 // a run follows
 	}
-	if o == stopped || o == lost || o == delayed {
+	if o == outcome.Stopped || o == outcome.Lost || o == outcome.Delayed {
 		n, _ := catalog.Passed(w.times, w.through, now)
 		w.skip(n, w.first(), now)
 		return w.logged - w.before

@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
-	"github.com/executor-go/executor/durable"
 )
 
 // attempts runs the command, and again for as long as it fails and the job says so. Of the result, the start is that of
@@ -16,7 +15,7 @@ import (
 // All attempts are one run: a job that waits for the next one is running, and due times that pass are skipped. It keeps
 // its worker meanwhile, of which there is one for each job. Attempts of package durable lost: each of them is a run of
 // its own in the history, and their wait is the same for all jobs.
-func (r *run) attempts(ctx context.Context) (process.Result, outcome) {
+func (r *run) attempts(ctx context.Context) (process.Result, outcome.Outcome) {
 	var began time.Time
 	for {
 		result := r.command(ctx)
@@ -24,7 +23,7 @@ func (r *run) attempts(ctx context.Context) (process.Result, outcome) {
 		if began.IsZero() {
 			began = result.Began
 		}
-		if r.failures++; (o == ok || r.job.Retry.Times < r.failures) || o != failed && o != timeout && o != notStarted {
+		if r.failures++; !o.IsFailure() || r.job.Retry.Times < r.failures {
 			return spanning(result, began), o
 		}
 		wait := r.job.Retry.Pause(r.failures + 1)
@@ -49,7 +48,7 @@ func spanning(result process.Result, began time.Time) process.Result {
 }
 
 // await waits for the next attempt. If something else ends the run before, it returns the outcome.
-func (r *run) await(ctx context.Context, wait time.Duration, result *process.Result) (outcome, bool) {
+func (r *run) await(ctx context.Context, wait time.Duration, result *process.Result) (outcome.Outcome, bool) {
 	d := r.entry.daemon
 	timer, until := time.NewTimer(wait), time.Now().Add(wait)
 	defer timer.Stop()
@@ -64,12 +63,12 @@ func (r *run) await(ctx context.Context, wait time.Duration, result *process.Res
 			return r.outcomeOf(*result), true
 		}
 		r.rest = max(time.Until(until), 1)
-		return delayed, true
+		return outcome.Delayed, true
 	}
 }
 
 // noteRetry logs that there will be another attempt.
-func (r *run) noteRetry(result process.Result, o outcome, wait time.Duration) {
+func (r *run) noteRetry(result process.Result, o outcome.Outcome, wait time.Duration) {
 	attrs := []any{"outcome", string(o), "took", result.Took, "wait", wait, "left", r.job.Retry.Times - r.failures + 1}
 	switch {
 	case result.Err != nil:
@@ -84,18 +83,15 @@ func (r *run) noteRetry(result process.Result, o outcome, wait time.Duration) {
 
 // continues takes over how often a run has failed before the daemon ended that had begun it.
 func (r *handled) continues() {
-	label := catalog.ParseLabel(r.row.Label)
-	if !label.Open || !r.row.Due.After(r.row.Occurrence) { // it is for another time, as after run-now
+	label := outcome.ParseLabel(r.row.Label)
+	if !label.Open() || !r.row.Due.After(r.row.Occurrence) { // it is for another time, as after run-now
 		return
 	}
 	r.failures = label.Attempts
 	r.attempt += label.Attempts
 }
 
-// label notes for the history how many attempts there were.
-func (r *handled) label(ctx context.Context, o outcome) {
-	label := catalog.Label{Attempts: r.attempt - r.row.Attempt + 1, Open: o == delayed}
-	if text := label.String(); text != "" {
-		durable.SetLabel(ctx, text)
-	}
+// label returns what the history has of an outcome of the run, and of its attempts.
+func (r *handled) label(o outcome.Outcome) outcome.Label {
+	return outcome.Label{Outcome: o, Attempts: r.attempt - r.row.Attempt + 1}
 }

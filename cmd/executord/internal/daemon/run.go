@@ -11,6 +11,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/variables"
@@ -42,7 +43,7 @@ type run struct {
 
 // execute runs the command and accounts for it: one line at the start, one at the end, and the output between them. ctx
 // ends when the run is to end. At the end, skipped returns how many times of the job have passed meanwhile.
-func (r *run) execute(ctx context.Context, skipped func(outcome) int) (process.Result, outcome) {
+func (r *run) execute(ctx context.Context, skipped func(outcome.Outcome) int) (process.Result, outcome.Outcome) {
 	d := r.entry.daemon
 	d.running.Add(1)
 	defer d.running.Add(-1)
@@ -56,7 +57,7 @@ func (r *run) execute(ctx context.Context, skipped func(outcome) int) (process.R
 	if d.notifier.Any() {
 		r.told = new(tail)
 	}
-	o, interrupted := failed, false
+	o, interrupted := outcome.Failed, false
 	var end func(*record.Facts)
 	defer func() { // after a panic, too
 		r.entry.finish(o, interrupted)
@@ -66,10 +67,10 @@ func (r *run) execute(ctx context.Context, skipped func(outcome) int) (process.R
 	result, ended := r.attempts(ctx)
 	o = ended
 	// A run that is lost before the drain is begun again, and says nothing of how the daemon will end.
-	interrupted = o == stopped || o == lost && d.leaving.Err() != nil
+	interrupted = o == outcome.Stopped || o == outcome.Lost && d.leaving.Err() != nil
 	skips := skipped(o)
 	text := r.failure(result, o)
-	end = func(f *record.Facts) { f.Outcome, f.Took, f.Error, f.Skipped = string(o), result.Took, text, skips }
+	end = func(f *record.Facts) { f.Outcome, f.Took, f.Error, f.Skipped = o, result.Took, text, skips }
 	r.report(result, o, skips)
 	r.tellEnded(result, o, text, r.entry.recovers(o))
 	return result, o
@@ -77,18 +78,18 @@ func (r *run) execute(ctx context.Context, skipped func(outcome) int) (process.R
 
 // failure returns what stands in the history of a run that is not ok, "" for one that is: why, and the end of what it
 // wrote to standard error.
-func (r *run) failure(result process.Result, o outcome) string {
+func (r *run) failure(result process.Result, o outcome.Outcome) string {
 	var text string
 	switch {
-	case o == ok:
+	case o == outcome.OK:
 		return ""
-	case o == delayed:
-		text = fmt.Sprintf("%s: executord ended before attempt %d", delayed, r.attempt+1)
+	case o == outcome.Delayed:
+		text = fmt.Sprintf("%s: executord ended before attempt %d", o, r.attempt+1)
 	case result.Err != nil: // whatever the outcome, as one may be canceled that waits for its turn
 		text = "not started: " + result.Err.Error()
-	case o == timeout:
+	case o == outcome.Timeout:
 		text = fmt.Sprintf("timeout: it was ended after %v", r.job.Timeout)
-	case o != failed:
+	case o != outcome.Failed:
 		text = string(o) + ": it was ended while it ran"
 	case result.Signal != "":
 		text = "killed by " + result.Signal
@@ -98,7 +99,7 @@ func (r *run) failure(result process.Result, o outcome) string {
 	if note := note(result); note != "" {
 		text += " (" + note + ")"
 	}
-	if r.failures > 1 && o != delayed {
+	if r.failures > 1 && o != outcome.Delayed {
 		text += fmt.Sprintf(", after %d attempts", r.failures)
 	}
 	if written := r.tail.String(); written != "" {
@@ -168,58 +169,43 @@ func (r *run) command(ctx context.Context) process.Result {
 	return result
 }
 
-// outcome is how a run ended, in one word. The words are documented.
-type outcome string
-
-const (
-	ok         outcome = "ok"
-	failed     outcome = "failed"
-	notStarted outcome = "not started" // never in a log, where it is a message of its own
-	timeout    outcome = "timeout"
-	stopped    outcome = "stopped"  // executord ended and did not wait
-	canceled   outcome = "canceled" // by a command on the store
-	replaced   outcome = "replaced" // by a run for a later time
-	lost       outcome = "lost"     // the store did not answer, so that another daemon may run the job
-	delayed    outcome = "delayed"  // executord ended during the jitter, which is in the history only, or before the next attempt
-)
-
 // outcomeOf returns the outcome. What stopped the run may have come before the command was started, which then had no
 // chance to end by itself either.
-func (r *run) outcomeOf(result process.Result) outcome {
+func (r *run) outcomeOf(result process.Result) outcome.Outcome {
 	switch {
 	case result.Stopped && errors.Is(result.Cause, process.ErrTimeout):
-		return timeout
+		return outcome.Timeout
 	case result.Stopped && errors.Is(result.Cause, durable.ErrLeaseLost):
-		return lost
+		return outcome.Lost
 	case result.Stopped && errors.Is(result.Cause, errReplaced):
-		return replaced
+		return outcome.Replaced
 	case result.Stopped && errors.Is(result.Cause, executor.ErrCanceled):
-		return canceled
+		return outcome.Canceled
 	case result.Stopped:
-		return stopped
+		return outcome.Stopped
 	case result.Err != nil:
-		return notStarted
+		return outcome.NotStarted
 	case !result.Exited() || !r.job.Succeeds(result.Code):
-		return failed
+		return outcome.Failed
 	}
-	return ok
+	return outcome.OK
 }
 
 // report logs the end of the run.
-func (r *run) report(result process.Result, outcome outcome, skips int) {
+func (r *run) report(result process.Result, o outcome.Outcome, skips int) {
 	late := r.late(result.Began)
-	if result.Err != nil && outcome != delayed {
+	if result.Err != nil && o != outcome.Delayed {
 		r.log.Error("run not started", "due", stamp(r.due), "late", late, "reason", result.Err.Error(), "skipped", skips)
 		return
 	}
 	level := slog.LevelError
-	switch outcome {
-	case ok, delayed:
+	switch o {
+	case outcome.OK, outcome.Delayed:
 		level = slog.LevelInfo
-	case canceled, replaced:
+	case outcome.Canceled, outcome.Replaced:
 		level = slog.LevelWarn
 	}
-	attrs := []slog.Attr{slog.String("outcome", string(outcome)), slog.Int("exit", result.Code)}
+	attrs := []slog.Attr{slog.String("outcome", string(o)), slog.Int("exit", result.Code)}
 	if result.Signal != "" {
 		attrs[1] = slog.String("signal", result.Signal)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/durable"
 )
@@ -41,7 +42,7 @@ func TestRunEndedBeforeItsStartIsInterrupted(t *testing.T) {
 		r := newRun(t, job.Job{Name: "late", Command: job.Command{Args: []string{"true"}}})
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(test.cause)
-		r.execute(ctx, func(outcome) int { return 0 })
+		r.execute(ctx, func(outcome.Outcome) int { return 0 })
 		if r.entry.mu.Counts != test.want {
 			t.Errorf("%v: counts %+v; want %+v", test.cause, r.entry.mu.Counts, test.want)
 		}
@@ -54,17 +55,17 @@ func TestRunOutcomeSaysWhatEndedIt(t *testing.T) {
 	for _, test := range []struct {
 		result process.Result
 		cause  error
-		want   outcome
+		want   outcome.Outcome
 	}{
-		{process.Result{}, nil, ok},
-		{process.Result{}, process.ErrTimeout, ok}, // it ended just before
-		{process.Result{Code: 1}, nil, failed},
-		{process.Result{Err: errors.New("no such program")}, nil, notStarted},
-		{ended, process.ErrTimeout, timeout},
-		{ended, executor.ErrCanceled, canceled},
-		{ended, executor.ErrShutdown, stopped},
-		{ended, durable.ErrLeaseLost, lost},
-		{ended, nil, stopped}, // the third signal
+		{process.Result{}, nil, outcome.OK},
+		{process.Result{}, process.ErrTimeout, outcome.OK}, // it ended just before
+		{process.Result{Code: 1}, nil, outcome.Failed},
+		{process.Result{Err: errors.New("no such program")}, nil, outcome.NotStarted},
+		{ended, process.ErrTimeout, outcome.Timeout},
+		{ended, executor.ErrCanceled, outcome.Canceled},
+		{ended, executor.ErrShutdown, outcome.Stopped},
+		{ended, durable.ErrLeaseLost, outcome.Lost},
+		{ended, nil, outcome.Stopped}, // the third signal
 	} {
 		test.result.Cause = test.cause
 		if got := new(run).outcomeOf(test.result); got != test.want {
@@ -78,15 +79,15 @@ func TestRunSucceedsByItsCodes(t *testing.T) {
 	for _, test := range []struct {
 		codes  []int
 		result process.Result
-		want   outcome
+		want   outcome.Outcome
 	}{
-		{nil, process.Result{Code: 3}, failed},
-		{[]int{0, 3}, process.Result{Code: 3}, ok},
-		{[]int{0, 3}, process.Result{}, ok},
-		{[]int{0, 3}, process.Result{Code: 1}, failed},
-		{[]int{3}, process.Result{}, failed},
-		{[]int{0, 255}, process.Result{Code: -1, Signal: "SIGTERM"}, failed},
-		{[]int{0, 3}, process.Result{Code: 3, Stopped: true, Cause: process.ErrTimeout}, timeout},
+		{nil, process.Result{Code: 3}, outcome.Failed},
+		{[]int{0, 3}, process.Result{Code: 3}, outcome.OK},
+		{[]int{0, 3}, process.Result{}, outcome.OK},
+		{[]int{0, 3}, process.Result{Code: 1}, outcome.Failed},
+		{[]int{3}, process.Result{}, outcome.Failed},
+		{[]int{0, 255}, process.Result{Code: -1, Signal: "SIGTERM"}, outcome.Failed},
+		{[]int{0, 3}, process.Result{Code: 3, Stopped: true, Cause: process.ErrTimeout}, outcome.Timeout},
 	} {
 		r := &run{job: job.Job{SuccessCodes: test.codes}}
 		if got := r.outcomeOf(test.result); got != test.want {

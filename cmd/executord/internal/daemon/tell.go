@@ -12,6 +12,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
@@ -105,14 +106,15 @@ func (r *run) tellStarted(began time.Time) {
 }
 
 // kinds are what is told of the outcomes.
-var kinds = map[outcome]notify.Kind{
-	ok: notify.Succeeded, failed: notify.Failed, timeout: notify.Failed, stopped: notify.Failed,
-	notStarted: notify.NotStarted, canceled: notify.Canceled, replaced: notify.Canceled, lost: notify.Lost,
+var kinds = map[outcome.Outcome]notify.Kind{
+	outcome.OK: notify.Succeeded, outcome.Failed: notify.Failed, outcome.Timeout: notify.Failed, outcome.Stopped: notify.Failed,
+	outcome.NotStarted: notify.NotStarted, outcome.Canceled: notify.Canceled, outcome.Replaced: notify.Canceled,
+	outcome.Lost: notify.Lost,
 }
 
 // tellEnded tells how the run ended. Again reports whether the one before had failed.
-func (r *run) tellEnded(result process.Result, o outcome, text string, again bool) {
-	if r.told == nil || o == delayed {
+func (r *run) tellEnded(result process.Result, o outcome.Outcome, text string, again bool) {
+	if r.told == nil || o == outcome.Delayed {
 		return // nobody was told of the start, or the run goes on
 	}
 	reason, _, _ := strings.Cut(text, "\n")
@@ -121,7 +123,7 @@ func (r *run) tellEnded(result process.Result, o outcome, text string, again boo
 		Output: r.told.String(),
 	}
 	r.entry.tell(e)
-	if o == ok && again {
+	if o == outcome.OK && again {
 		e.Kind = notify.Recovered
 		r.entry.tell(e)
 	}

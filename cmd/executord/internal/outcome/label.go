@@ -1,4 +1,4 @@
-package catalog
+package outcome
 
 import (
 	"fmt"
@@ -6,33 +6,36 @@ import (
 	"strings"
 )
 
-// Apart is the label of a run that is over for the store alone: it went on beside the next one, and its end is in the
-// log.
-const Apart = "apart"
-
 // Label is what the history of a store has of a run besides its error, as its label.
 type Label struct {
-	Attempts int  // of its command, all but the last of which have failed; 0 stands for 1
-	Open     bool // the last has failed, too, and the next run of the job goes on with the one after it
+	Outcome  Outcome // "" if the handler has said nothing
+	Attempts int     // of its command, all but the last of which have failed; 0 stands for 1, and for none of a run that was Delayed
 }
 
-// String returns the text of the label: "" for a run of one attempt, "3 attempts", or "2 attempts so far".
+// Open reports whether the run goes on: all of its attempts have failed, and the next run of the job begins with the one
+// after them.
+func (l Label) Open() bool { return l.Outcome == Delayed && l.Attempts > 0 }
+
+// String returns the text of the label: "" for a run that was ok at once, "timeout", or "failed, attempt 3".
 func (l Label) String() string {
 	switch {
-	case l.Open:
-		return fmt.Sprintf("%d attempts so far", l.Attempts)
-	case l.Attempts > 1:
-		return fmt.Sprintf("%d attempts", l.Attempts)
+	case l.Attempts > 1 || l.Open():
+		return fmt.Sprintf("%s, attempt %d", l.Outcome, l.Attempts)
+	case l.Outcome == OK: // the verdict of the store says so
+		return ""
 	}
-	return ""
+	return string(l.Outcome)
 }
 
 // ParseLabel reads the text of a label. Any other text is the zero Label.
 func ParseLabel(text string) Label {
-	number, rest, _ := strings.Cut(text, " ")
-	n, err := strconv.Atoi(number)
-	if l := (Label{n, rest == "attempts so far"}); err == nil && n > 0 && l.String() == text {
-		return l
+	word, rest, several := strings.Cut(text, ", attempt ")
+	l := Label{Outcome: Outcome(word)}
+	if several {
+		l.Attempts, _ = strconv.Atoi(rest)
 	}
-	return Label{}
+	if !l.Outcome.known() || l.String() != text {
+		return Label{}
+	}
+	return l
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 )
 
 // Limits bounds what a Log keeps. A run in progress is always kept.
@@ -59,8 +61,8 @@ type Facts struct {
 	Started time.Time // of its command; zero before, and if it was not started
 	PID     int
 
-	Ended   time.Time // zero while it goes on
-	Outcome string    // in the words of the log, "not started" too
+	Ended   time.Time       // zero while it goes on
+	Outcome outcome.Outcome // "not started" too
 	Took    time.Duration
 	Error   string // as the history of a store has it: why it failed, and the end of standard error; "" if it is ok
 	Skipped int    // times of the job that passed meanwhile

@@ -4,12 +4,12 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 )
@@ -36,19 +36,19 @@ type Job struct {
 
 // Run is a run of a job.
 type Run struct {
-	Namespace string    `json:"namespace"`
-	Job       string    `json:"job"`
-	Run       int64     `json:"run"`
-	Due       time.Time `json:"due"`
-	Attempt   int       `json:"attempt"`
-	Started   time.Time `json:"started"`
-	Finished  time.Time `json:"finished,omitzero"`
-	Took      float64   `json:"took"` // seconds, as in the log; so far, of a run in progress
-	Outcome   string    `json:"outcome"`
-	Node      string    `json:"node,omitempty"`
-	Error     string    `json:"error,omitempty"`
-	Stderr    []string  `json:"stderr,omitempty"` // its end, line by line
-	Progress  *Progress `json:"progress,omitempty"`
+	Namespace string          `json:"namespace"`
+	Job       string          `json:"job"`
+	Run       int64           `json:"run"`
+	Due       time.Time       `json:"due"`
+	Attempt   int             `json:"attempt"`
+	Started   time.Time       `json:"started"`
+	Finished  time.Time       `json:"finished,omitzero"`
+	Took      float64         `json:"took"` // seconds, as in the log; so far, of a run in progress
+	Outcome   outcome.Outcome `json:"outcome"`
+	Node      string          `json:"node,omitempty"`
+	Error     string          `json:"error,omitempty"`
+	Stderr    []string        `json:"stderr,omitempty"` // its end, line by line
+	Progress  *Progress       `json:"progress,omitempty"`
 }
 
 // Progress is how far a run has come, by its own account.
@@ -112,12 +112,12 @@ func words(s catalog.Spec) string {
 
 // Ended returns a run of the history of a job.
 func Ended(e catalog.Entry, r durable.Run) Run {
-	loc := e.Spec.Location()
+	loc, label := e.Spec.Location(), outcome.ParseLabel(r.Label)
 	return Run{
 		Namespace: e.Namespace, Job: e.Name, Run: r.Seq, Due: r.Occurrence.In(loc),
-		Attempt: r.Attempt + max(catalog.ParseLabel(r.Label).Attempts-1, 0),
+		Attempt: r.Attempt + max(label.Attempts-1, 0),
 		Started: r.Started.In(loc), Finished: r.Finished.In(loc), Took: r.Finished.Sub(r.Started).Seconds(),
-		Outcome: Outcome(r), Node: r.Node, Error: Reason(r.Error), Stderr: Written(r.Error),
+		Outcome: outcomeOf(r, label.Outcome), Node: r.Node, Error: Reason(r.Error), Stderr: Written(r.Error),
 	}
 }
 
@@ -138,42 +138,18 @@ func Current(e catalog.Entry, now time.Time) (Run, bool) {
 	}, true
 }
 
-// Outcome returns how a run ended, in one word: the log's, as far as the history has it.
-func Outcome(r durable.Run) string {
+// outcomeOf returns how a run of the history ended: the log's word, or that of package durable for what its handler did
+// not come to say.
+func outcomeOf(r durable.Run, said outcome.Outcome) outcome.Outcome {
 	switch r.Verdict {
 	case durable.RunSucceeded:
-		if r.Label == catalog.Apart {
-			return catalog.Apart
+		return cmp.Or(said, outcome.OK)
+	case durable.RunFailed, durable.RunSnoozed:
+		if said != "" {
+			return said
 		}
-		return "ok"
-	case durable.RunFailed:
-		if strings.HasPrefix(r.Error, "timeout: ") {
-			return "timeout"
-		}
-		if strings.HasPrefix(r.Error, "excluded: ") { // nothing was run
-			return "excluded"
-		}
-		if strings.HasPrefix(r.Error, "canceled: ") { // the run alone, and not its job
-			return "canceled"
-		}
-		for _, word := range []string{"missed", "replaced"} {
-			if strings.HasPrefix(r.Error, word+": ") {
-				return word
-			}
-		}
-	case durable.RunSnoozed:
-		return cmp.Or(cutOutcome(r.Error), r.Verdict.String())
 	}
-	return r.Verdict.String()
-}
-
-// cutOutcome returns the outcome of a run that its daemon has ended, or has not come to, by its error in the history.
-func cutOutcome(text string) string {
-	word, _, found := strings.Cut(text, ": ")
-	if found && slices.Contains([]string{"stopped", "lost", "delayed"}, word) {
-		return word
-	}
-	return ""
+	return outcome.Outcome(r.Verdict.String())
 }
 
 // Reason returns an error's first line: what ended the run.

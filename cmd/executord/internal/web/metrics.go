@@ -10,6 +10,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
@@ -65,9 +66,9 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	})
 	m.family("executord_job_runs_total", "counter", "Runs that have ended, by outcome.")
 	for _, f := range figures {
-		for _, outcome := range daemon.Outcomes {
-			m.sample("executord_job_runs_total", jobLabel(f.Job)+`,outcome="`+strings.ReplaceAll(outcome, " ", "_")+`"`,
-				float64(f.Ended[outcome]))
+		for _, o := range outcome.Ends() {
+			m.sample("executord_job_runs_total", jobLabel(f.Job)+`,outcome="`+strings.ReplaceAll(string(o), " ", "_")+`"`,
+				float64(f.Ended[o]))
 		}
 	}
 	perJob("executord_job_skipped_total", "counter", "Times that passed while a run was in progress.",

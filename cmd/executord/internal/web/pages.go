@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/ui"
@@ -54,11 +55,11 @@ func runAt(r *view.Run) string {
 func coloured(line string) template.HTML { return page.Coloured(line, job.Printable) }
 
 // class returns how an outcome is coloured.
-func class(outcome string) string {
-	switch outcome {
-	case "ok":
+func class(o outcome.Outcome) string {
+	switch o {
+	case outcome.OK:
 		return "good"
-	case "failed", "timeout", "not started", "lost":
+	case outcome.Failed, outcome.Timeout, outcome.NotStarted, outcome.Lost:
 		return "bad"
 	}
 	return "other"
@@ -171,7 +172,7 @@ func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.H
 
 // bad reports whether a job needs attention.
 func bad(j view.Job) bool {
-	return j.State == "dead" || j.Last != nil && !slices.Contains([]string{"ok", "canceled", "stopped", "delayed"}, j.Last.Outcome)
+	return j.State == "dead" || j.Last != nil && !slices.Contains([]outcome.Outcome{outcome.OK, outcome.Canceled, outcome.Stopped, outcome.Delayed}, j.Last.Outcome)
 }
 
 func rank(j view.Job) int {
