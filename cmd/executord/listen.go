@@ -14,6 +14,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 	"github.com/executor-go/executor/durable"
@@ -149,7 +150,7 @@ func openSocket(path string) (net.Listener, error) {
 	}
 	if err := os.Chmod(path, socketMode); err != nil {
 		l.Close()
-		return nil, fmt.Errorf("--listen %s%s: %w", socketScheme, path, cause(err))
+		return nil, fmt.Errorf("--listen %s%s: %w", socketScheme, path, complaint.Cause(err))
 	}
 	return l, nil
 }
@@ -158,12 +159,12 @@ func openSocket(path string) (net.Listener, error) {
 func readToken(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return "", fmt.Errorf("--token-file %s: %w", name, cause(err))
+		return "", fmt.Errorf("--token-file %s: %w", name, complaint.Cause(err))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, longestToken))
 	if err != nil {
-		return "", fmt.Errorf("--token-file %s: %w", name, cause(err))
+		return "", fmt.Errorf("--token-file %s: %w", name, complaint.Cause(err))
 	}
 	token := strings.TrimSpace(string(data))
 	if len(token) < shortestToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {

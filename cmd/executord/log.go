@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/logwriter"
 )
@@ -33,7 +34,7 @@ func newLog(w *os.File, format string, lost func(error)) log {
 		var line bytes.Buffer
 		reason := "the log was not read"
 		if d.Err != nil {
-			reason = cause(d.Err).Error()
+			reason = complaint.Cause(d.Err).Error()
 		}
 		slog.New(newHandler(&line, format, width)).Warn("lines of the log dropped", "count", d.Lines,
 			"first", d.First.Truncate(time.Millisecond), "last", d.Last.Truncate(time.Millisecond), "reason", reason)

@@ -42,6 +42,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	commands "github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
@@ -77,7 +78,7 @@ func execute(args []string) int {
 	var exit *exitError
 	said := err == nil || errors.As(err, &exit) && exit.text == ""
 	if said && answer.err != nil {
-		err = &exitError{exitMistake, "standard output cannot be written: " + cause(answer.err).Error()}
+		err = &exitError{exitMistake, "standard output cannot be written: " + complaint.Cause(answer.err).Error()}
 	}
 	if err == nil {
 		return exitOK
@@ -88,7 +89,7 @@ func execute(args []string) int {
 		code, text = exit.code, exit.text
 	}
 	if text != "" {
-		fmt.Fprintln(complaints, "executord: "+presentable(text))
+		fmt.Fprintln(complaint.Stderr, "executord: "+complaint.Presentable(text))
 	}
 	return code
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 )
@@ -77,8 +78,8 @@ func (s sources) load(stored bool) (job.File, []readFile, error) {
 	case !errors.As(err, &all):
 		return job.File{}, read, &exitError{exitMistake, err.Error()}
 	}
-	fmt.Fprintln(complaints, err)
-	printNotes(complaints, file.Notes)
+	fmt.Fprintln(complaint.Stderr, err)
+	printNotes(complaint.Stderr, file.Notes)
 	count := "1 mistake"
 	if len(all) > 1 {
 		count = fmt.Sprintf("%d mistakes", len(all))

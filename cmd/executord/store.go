@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/durable"
@@ -115,7 +116,7 @@ func isDatabase(name string) bool {
 // missing or mistyped, such as postgres:/me:secret@host/database, with what may be a
 // password in it. As the name of a file, it would be shown.
 func isAlmostURL(name string) bool {
-	return withoutSecrets(name) != name && name[0] != '.' && !job.IsAbs(name)
+	return complaint.WithoutSecrets(name) != name && name[0] != '.' && !job.IsAbs(name)
 }
 
 // openFile opens a store in a file.
@@ -142,7 +143,7 @@ func lookAtFile(name string, create bool) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return makeFile(name)
 	case err != nil:
-		return fmt.Errorf("the store %s: %w", name, cause(err))
+		return fmt.Errorf("the store %s: %w", name, complaint.Cause(err))
 	case info.IsDir():
 		return fmt.Errorf("the store %s is a directory: name a file in it", name)
 	case !info.Mode().IsRegular():
@@ -154,7 +155,7 @@ func lookAtFile(name string, create bool) error {
 	head, err := readHead(name)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the store %s: %w", name, cause(err))
+		return fmt.Errorf("the store %s: %w", name, complaint.Cause(err))
 	case head == "" && create:
 		return nil
 	case head == "":
@@ -194,7 +195,7 @@ func makeFile(name string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("the store %s cannot be created: %s", name, notMade(name))
 	case err != nil:
-		return fmt.Errorf("the store %s cannot be created: %w", name, cause(err))
+		return fmt.Errorf("the store %s cannot be created: %w", name, complaint.Cause(err))
 	}
 	return f.Close()
 }
@@ -254,13 +255,4 @@ func explainStore(shown string, err error) error {
 		text = strings.TrimPrefix(text, fmt.Sprintf("%q: ", shown))
 	}
 	return fmt.Errorf("the store %s: %s", shown, text)
-}
-
-// cause returns what is wrong with a file, without its name.
-func cause(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }

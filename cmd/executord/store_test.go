@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 )
 
 // A store that cannot be used is an error that says why, and is left as it is.
@@ -82,7 +84,7 @@ func TestStoreMustExist(t *testing.T) {
 		{run, "host=/tmp password=" + password, "the store looks like the key=value form of a database's name: write it as a URL"},
 		{run, dangling, "the store %s cannot be created: it is a link to a file that is not there"},
 	} {
-		want := "executord: " + strings.ReplaceAll(strings.ReplaceAll(test.want, "%s", withoutSecrets(test.store)), "%%", "%")
+		want := "executord: " + strings.ReplaceAll(strings.ReplaceAll(test.want, "%s", complaint.WithoutSecrets(test.store)), "%%", "%")
 		_, stderr, code := output(t, "", append(test.args, "--store", test.store)...)
 		if code != exitMistake || !strings.HasPrefix(stderr, want) || strings.Contains(stderr, password) {
 			t.Errorf("%q on %s: exit code %d, %q; want %q", test.args, test.store, code, stderr, want)

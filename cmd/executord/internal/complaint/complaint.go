@@ -1,6 +1,10 @@
-package main
+// Package complaint is how a command says what is wrong: on standard error, without passwords, and with a bound if nobody
+// reads it.
+package complaint
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -8,10 +12,10 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/logwriter"
 )
 
-// complaints is standard error, for what a command says when it fails. A reader that takes
+// Stderr is standard error, for what a command says when it fails. A reader that takes
 // nothing holds the command up for as long as the log may stand still, once: what is written
 // after that is dropped. So a daemon whose output nobody reads ends.
-var complaints = &boundedWriter{to: os.Stderr, patience: logwriter.Stall}
+var Stderr = &boundedWriter{to: os.Stderr, patience: logwriter.Stall}
 
 // A boundedWriter writes to a file whose reader may be away.
 type boundedWriter struct {
@@ -48,4 +52,13 @@ func (w *boundedWriter) Write(p []byte) (int, error) {
 		w.stuck = true
 		return len(p), nil
 	}
+}
+
+// Cause returns what is wrong with a file, without its name.
+func Cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }

@@ -1,4 +1,4 @@
-package main
+package complaint
 
 import (
 	"regexp"
@@ -7,21 +7,21 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// presentable returns the text of an error as all may see it. Much in it is as it was
+// Presentable returns the text of an error as all may see it. Much in it is as it was
 // typed: names, which may disturb the terminal, and the name of a database, with its
 // password, where something else was expected.
-func presentable(text string) string {
+func Presentable(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = job.Printable(withoutSecrets(line))
+		lines[i] = job.Printable(WithoutSecrets(line))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// withoutSecrets returns a line with what may be a password in it left out: what stands before the last @ of an
+// WithoutSecrets returns a line with what may be a password in it left out: what stands before the last @ of an
 // address and behind the colon in it, and the values of parameters that are called so, in each of the forms in which a
 // database can be named.
-func withoutSecrets(line string) string {
+func WithoutSecrets(line string) string {
 	line = parameter.ReplaceAllString(line, "${1}xxxxx")
 	line = userOfURL.ReplaceAllString(line, "${1}xxxxx@")
 	return userOfHost.ReplaceAllString(line, "${1}xxxxx@")
