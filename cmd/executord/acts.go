@@ -12,6 +12,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -49,17 +50,17 @@ and the pages of a daemon, the latest first. Actions are kept for a year.`),
 				fmt.Fprintln(os.Stderr, "there are no actions")
 				return nil
 			}
-			return actTable(found).fit(terminalWidth(cmd.OutOrStdout())).write(cmd.OutOrStdout())
+			return actTable(found).Fit(terminal.Width(cmd.OutOrStdout())).Write(cmd.OutOrStdout())
 		})
 	}
 	return cmd
 }
 
-func actTable(acts []durable.Act) *table {
-	t := new(table)
-	t.add("AT", "ACTION", "JOB", "BY", "REASON", "ANSWER")
+func actTable(acts []durable.Act) *terminal.Table {
+	t := new(terminal.Table)
+	t.Add("AT", "ACTION", "JOB", "BY", "REASON", "ANSWER")
 	for _, a := range acts {
-		t.add(a.At.Local().Format("2006-01-02 15:04:05"), job.Printable(a.Action), job.Printable(catalog.NameOf("", a.Key)),
+		t.Add(a.At.Local().Format("2006-01-02 15:04:05"), job.Printable(a.Action), job.Printable(catalog.NameOf("", a.Key)),
 			job.Printable(a.Who), job.Printable(a.Reason), job.Printable(a.Answer))
 	}
 	return t

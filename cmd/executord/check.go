@@ -13,6 +13,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/forecast"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
 
 // nextTimes is how many times check and explain print for each job, unless --number says otherwise.
@@ -71,39 +72,39 @@ const misnamedZone = "TZ is not a zone that executord knows, so its own zone is 
 // printTimes writes a table of when the jobs are due. On a terminal it fits that.
 func printTimes(w io.Writer, jobs []job.Job, from time.Time, n int) {
 	t := timesTable(jobs, from, n, showTime)
-	wide := terminalWidth(w)
-	if wide > 0 && t.width() > wide {
+	wide := terminal.Width(w)
+	if wide > 0 && t.Width() > wide {
 		t = timesTable(jobs, from, n, showBrief)
 	}
-	t.fit(wide).write(w)
+	t.Fit(wide).Write(w)
 }
 
 // timesTable returns the table of when jobs are due, with times as show has them.
-func timesTable(jobs []job.Job, from time.Time, n int, show func(time.Time, job.Job) string) *table {
-	t := new(table)
-	t.add("JOB", "LINE", "SCHEDULE", "ZONE", "NEXT")
+func timesTable(jobs []job.Job, from time.Time, n int, show func(time.Time, job.Job) string) *terminal.Table {
+	t := new(terminal.Table)
+	t.Add("JOB", "LINE", "SCHEDULE", "ZONE", "NEXT")
 	for _, j := range jobs {
 		line, schedule := place(j), job.Printable(j.Schedule.Text)
 		if j.Schedule.AtStart {
-			t.add(j.Name, line, schedule, "", "once, when executord starts")
+			t.Add(j.Name, line, schedule, "", "once, when executord starts")
 			continue
 		}
 		if j.Schedule.After {
-			t.add(j.Name, line, schedule, "", "after "+strings.Join(j.After, ", "))
+			t.Add(j.Name, line, schedule, "", "after "+strings.Join(j.After, ", "))
 			continue
 		}
 		lead := []string{j.Name, line, schedule, j.Schedule.ZoneName()}
 		none := true
 		left := n
 		for at := range forecast.Of(j, from) {
-			t.add(append(lead, show(at, j))...)
+			t.Add(append(lead, show(at, j))...)
 			lead, none = make([]string, len(lead)), false
 			if left--; left == 0 {
 				break
 			}
 		}
 		if none {
-			t.add(append(lead, "never")...)
+			t.Add(append(lead, "never")...)
 		}
 	}
 	return t

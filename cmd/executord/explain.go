@@ -12,6 +12,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/forecast"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
 
 func newExplain() *cobra.Command {
@@ -98,9 +99,9 @@ func sentence(what, hint string) string {
 
 // explain prints all that there is to say about a schedule.
 func explain(w io.Writer, s job.Schedule, notes []string, from time.Time, n int) {
-	wide := terminalWidth(w)
+	wide := terminal.Width(w)
 	say := func(text string) {
-		for i, line := range wrappedWords(job.Printable(text), wide-4) {
+		for i, line := range terminal.WrapWords(job.Printable(text), wide-4) {
 			fmt.Fprintf(w, "%s%s\n", [...]string{"  ", "    "}[min(i, 1)], line)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/importer"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
 
 func newImport() *cobra.Command {
@@ -65,7 +66,7 @@ Crontabs need no import: run reads them.`),
 			lost += len(j.Lost)
 		}
 		fmt.Fprintf(os.Stderr, "executord: %s, %d of them commented out, and %s on what was not imported\n",
-			several(strconv.Itoa(len(all)), "job"), off, several(strconv.Itoa(lost), "remark"))
+			terminal.Count(strconv.Itoa(len(all)), "job"), off, terminal.Count(strconv.Itoa(lost), "remark"))
 		return nil
 	}
 	return cmd

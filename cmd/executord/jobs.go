@@ -14,6 +14,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
@@ -152,19 +153,19 @@ func printJobs(w io.Writer, list []view.Job, full bool) {
 		fmt.Fprintln(os.Stderr, "there are no jobs")
 		return
 	}
-	wide := terminalWidth(w)
+	wide := terminal.Width(w)
 	t := jobTable(list, full, showInstant)
-	if wide > 0 && t.width() > wide {
+	if wide > 0 && t.Width() > wide {
 		now := time.Now()
 		t = jobTable(list, full, func(at time.Time) string { return showShort(at, now) })
 	}
-	t.fit(wide).write(w)
+	t.Fit(wide).Write(w)
 }
 
 // jobTable returns the table of jobs, with times as show has them.
-func jobTable(list []view.Job, full bool, show func(time.Time) string) *table {
-	t := new(table)
-	t.add("JOB", "SCHEDULE", "STATE", "NEXT", "LAST RUN", "NODE")
+func jobTable(list []view.Job, full bool, show func(time.Time) string) *terminal.Table {
+	t := new(terminal.Table)
+	t.Add("JOB", "SCHEDULE", "STATE", "NEXT", "LAST RUN", "NODE")
 	for _, j := range list {
 		next, last, state := "-", "never", j.State
 		if j.Next != nil {
@@ -179,7 +180,7 @@ func jobTable(list []view.Job, full bool, show func(time.Time) string) *table {
 				state += " " + p.String()
 			}
 		}
-		t.add(calledIn(j.Namespace, j.Job, full), job.Printable(j.Schedule), state, next, last, job.Printable(j.Node))
+		t.Add(calledIn(j.Namespace, j.Job, full), job.Printable(j.Schedule), state, next, last, job.Printable(j.Node))
 	}
 	return t
 }

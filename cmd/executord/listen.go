@@ -16,6 +16,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/runlog"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 	"github.com/executor-go/executor/durable"
 )
@@ -182,7 +183,7 @@ func (l *listener) close() {
 }
 
 // serve begins to serve a daemon, and logs where. Close ends that.
-func (l *listener) serve(log log, d *daemon.Daemon, observer *executor.Observer, file string) (closeServer func()) {
+func (l *listener) serve(log runlog.Log, d *daemon.Daemon, observer *executor.Observer, file string) (closeServer func()) {
 	if l == nil {
 		return func() {}
 	}

@@ -7,8 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"log/slog"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -243,17 +241,5 @@ func TestLogPausedReader(t *testing.T) {
 	cmd.Wait()
 	if next != lines+1 {
 		t.Errorf("the log has %d of %d lines", next-1, lines)
-	}
-}
-
-// Durations have four digits in text, or are exact to the millisecond.
-func TestLogShortensDurationsInText(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", 999: "999ns", 1_234_567: "1.235ms", 9_999_999: "10ms", 12*time.Hour + 34*time.Minute + 56*time.Second: "12h34m56s",
-		-1_234_567: "-1.235ms", math.MaxInt64: "2562047h47m16.854775807s",
-	} {
-		if got := shortInText(nil, slog.Duration("d", d)).Value.String(); got != want {
-			t.Errorf("%d: %s, want %s", d, got, want)
-		}
 	}
 }

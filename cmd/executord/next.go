@@ -13,6 +13,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/forecast"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
 
 func newNext() *cobra.Command {
@@ -161,12 +162,12 @@ func printDue(w io.Writer, jobs []job.Job, from time.Time, n int, asJSON bool) e
 		}
 		return nil
 	}
-	wide := terminalWidth(w)
+	wide := terminal.Width(w)
 	t := dueTable(list, showTime)
-	if wide > 0 && t.width() > wide {
+	if wide > 0 && t.Width() > wide {
 		t = dueTable(list, showBrief)
 	}
-	t.fit(wide).write(w)
+	t.Fit(wide).Write(w)
 	for _, j := range jobs {
 		if j.Schedule.AtStart {
 			fmt.Fprintf(w, "%s: once, when executord starts\n", j.Name)
@@ -178,11 +179,11 @@ func printDue(w io.Writer, jobs []job.Job, from time.Time, n int, asJSON bool) e
 	return nil
 }
 
-func dueTable(list []due, show func(time.Time, job.Job) string) *table {
-	t := new(table)
-	t.add("DUE", "ZONE", "JOB", "NOTE")
+func dueTable(list []due, show func(time.Time, job.Job) string) *terminal.Table {
+	t := new(terminal.Table)
+	t.Add("DUE", "ZONE", "JOB", "NOTE")
 	for _, d := range list {
-		t.add(show(d.Due, d.job), d.job.Schedule.ZoneName(), d.Job, d.Note)
+		t.Add(show(d.Due, d.job), d.job.Schedule.ZoneName(), d.Job, d.Note)
 	}
 	return t
 }

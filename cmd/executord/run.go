@@ -17,6 +17,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/nodelock"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/runlog"
 	"github.com/executor-go/executor/cmd/executord/internal/systemd"
 )
 
@@ -194,7 +195,7 @@ func (o *runOptions) run() error {
 	ends, drain, release := watchSignals()
 	defer release()
 	var lost atomic.Bool
-	log := newLog(os.Stdout, o.log.value, func(err error) {
+	log := runlog.New(os.Stdout, o.log.value, func(err error) {
 		lost.Store(true)
 		drain(fmt.Errorf("the log cannot be written: %w", err))
 	})
@@ -262,7 +263,7 @@ func (o *runOptions) openStore() (store daemon.Store, dead []string, err error) 
 }
 
 // conclude logs the last line, closes the log, and returns the error of run.
-func conclude(log log, sum daemon.Summary, logLost bool) error {
+func conclude(log runlog.Log, sum daemon.Summary, logLost bool) error {
 	code := exitOK
 	switch {
 	case sum.Interrupted > 0 || sum.Survivors > 0:

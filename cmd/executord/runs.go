@@ -15,6 +15,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
@@ -148,18 +149,18 @@ func printRuns(w io.Writer, list []view.Run, verbose bool) {
 		return
 	}
 	full := severalNamespaces(list, func(r view.Run) string { return r.Namespace })
-	wide := terminalWidth(w)
+	wide := terminal.Width(w)
 	t := runTable(list, full, showInstant)
-	if wide > 0 && t.width() > wide {
+	if wide > 0 && t.Width() > wide {
 		now := time.Now()
 		t = runTable(list, full, func(at time.Time) string { return showShort(at, now) })
 	}
 	row := 0 // the first is the header
-	for line := range t.fit(wide).lines() {
+	for line := range t.Fit(wide).Lines() {
 		io.WriteString(w, line)
 		if verbose && row > 0 {
 			for _, text := range list[row-1].Stderr {
-				for _, line := range wrapped(job.Printable(text), max(wide-len(indent), 0)) {
+				for _, line := range terminal.WrapAnywhere(job.Printable(text), max(wide-len(indent), 0)) {
 					fmt.Fprintln(w, indent+line)
 				}
 			}
@@ -169,11 +170,11 @@ func printRuns(w io.Writer, list []view.Run, verbose bool) {
 }
 
 // runTable returns the table of runs, with times as show has them.
-func runTable(list []view.Run, full bool, show func(time.Time) string) *table {
-	t := new(table)
-	t.add("JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "NODE", "ERROR")
+func runTable(list []view.Run, full bool, show func(time.Time) string) *terminal.Table {
+	t := new(terminal.Table)
+	t.Add("JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "NODE", "ERROR")
 	for _, r := range list {
-		t.add(calledIn(r.Namespace, r.Job, full), strconv.FormatInt(r.Run, 10), show(r.Started),
+		t.Add(calledIn(r.Namespace, r.Job, full), strconv.FormatInt(r.Run, 10), show(r.Started),
 			view.Span(r.Took).String(), string(r.Outcome), job.Printable(r.Node), summary(r))
 	}
 	return t

@@ -11,12 +11,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 )
 
-// isGone reports whether an error of writing means that the reader is gone for
-// good.
-func isGone(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.EIO) || errors.Is(err, os.ErrClosed)
-}
-
 // lastResort is how long an orderly end may take after the third signal. Only
 // with a log that is not read, and is waited for, does it take that long.
 const lastResort = 2 * time.Second

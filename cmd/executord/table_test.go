@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
@@ -25,30 +26,6 @@ plain        2     @reboot         once, when executord starts
 	}
 }
 
-// Rows need not have the same number of cells, an empty cell takes its place, and
-// a tab in one, as a command may write it, is no end of it.
-func TestTableCells(t *testing.T) {
-	var tab table
-	tab.add("a", "bb", "c")
-	tab.add("", "b\tb")
-	tab.add("aaa", "", "c", "d")
-	const want = "a    bb   c\n     b b\naaa       c  d\n"
-	if got := tab.String(); got != want {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-}
-
-// What has no place of its own on a terminal takes none in a table.
-func TestTableColumns(t *testing.T) {
-	for text, want := range map[string]int{
-		"": 0, "abc": 3, "é": 1, "e\u0301": 1, "資料": 4, "ＡＢ": 4, "ｱｲ": 2, "한국": 4, "\U0001f680": 2, "a\u200db": 2, "–": 1,
-	} {
-		if got := columns(text); got != want {
-			t.Errorf("%q: %d, want %d", text, got, want)
-		}
-	}
-}
-
 // The jobs and runs of a table fit a terminal of 80 columns: times are short, and the widest cells are cut.
 func TestTablesFitTerminal(t *testing.T) {
 	zone := time.FixedZone("CET", 3600)
@@ -63,27 +40,17 @@ func TestTablesFitTerminal(t *testing.T) {
 	}
 	short := func(t time.Time) string { return showShort(t, at.Add(time.Hour)) }
 	jobs, runs := []view.Job{j, {Job: "a", Schedule: "@every 1s"}}, []view.Run{r, {}}
-	for _, tab := range []*table{jobTable(jobs, true, short), runTable(runs, true, short)} {
+	for _, tab := range []*terminal.Table{jobTable(jobs, true, short), runTable(runs, true, short)} {
 		before := tab.String()
-		if tab.width() <= 80 || tab.fit(0).String() != before {
+		if tab.Width() <= 80 || tab.Fit(0).String() != before {
 			t.Errorf("the table is narrow at once, or was cut for no terminal:\n%s", before)
 		}
-		if widest := tab.fit(80).width(); widest > 80 || !strings.Contains(tab.String(), "…") {
+		if widest := tab.Fit(80).Width(); widest > 80 || !strings.Contains(tab.String(), "…") {
 			t.Errorf("it takes %d columns:\n%s", widest, tab)
 		}
-		if tab.fit(1); strings.Count(tab.String(), "\n") != 3 {
+		if tab.Fit(1); strings.Count(tab.String(), "\n") != 3 {
 			t.Errorf("for a terminal of one column: %s", tab)
 		}
-	}
-}
-
-// A table that fits is not changed.
-func TestTableFitKeepsNarrow(t *testing.T) {
-	var tab table
-	tab.add("JOB", "STATE")
-	tab.add("a", strings.Repeat("x", 75))
-	if before := tab.String(); tab.fit(80).String() != before {
-		t.Errorf("got %s, want %s", &tab, before)
 	}
 }
 

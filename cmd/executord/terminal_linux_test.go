@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
 
 // onTerminal returns what executord writes on a terminal of 80 columns.
@@ -82,8 +84,8 @@ func TestCommandsFitTerminal(t *testing.T) {
 			t.Errorf("%q prints %q", args, text)
 		}
 		for _, line := range lines {
-			if columns(line) > 80 {
-				t.Errorf("%q prints %d columns: %s", args, columns(line), line)
+			if terminal.Columns(line) > 80 {
+				t.Errorf("%q prints %d columns: %s", args, terminal.Columns(line), line)
 			}
 		}
 		if full, _, _ := output(t, "", args...); !strings.Contains(full, "\n") || strings.Contains(full, "…") {
@@ -100,7 +102,7 @@ func TestCommandsFitTerminal(t *testing.T) {
 func TestHelpFitsTerminal(t *testing.T) {
 	for _, c := range append(newRoot().Commands(), newRoot()) {
 		for line := range strings.Lines(c.Long + "\n" + strings.ReplaceAll(c.UsageString(), c.Example, "")) {
-			if n := columns(strings.TrimRight(line, "\n")); n > 80 {
+			if n := terminal.Columns(strings.TrimRight(line, "\n")); n > 80 {
 				t.Errorf("help of %s has %d columns: %s", c.Name(), n, line)
 			}
 		}

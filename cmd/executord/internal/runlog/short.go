@@ -1,16 +1,17 @@
-package main
+package runlog
 
 import (
 	"context"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
 
 // shortLog is a slog.Handler for people at a terminal: a time, a job, a sign and what happened, in as many columns as
@@ -21,14 +22,11 @@ import (
 //	14:20:35 hello     ✓ ok 1ms
 type shortLog struct {
 	to    io.Writer
-	look  look
+	look  terminal.Look
 	width func() int  // of the terminal, now
 	attrs []slog.Attr // of the logger
 	names *nameColumn // of all loggers
 }
-
-// look is how signs and colours are written.
-type look struct{ color, ascii bool }
 
 // sign begins what happened.
 type sign int
@@ -67,23 +65,8 @@ const leastNames, mostNames = 9, 16
 // daemonName stands for a job in lines of the daemon's own.
 const daemonName = "executord"
 
-func newShortLog(to io.Writer, look look, width func() int) *shortLog {
+func newShortLog(to io.Writer, look terminal.Look, width func() int) *shortLog {
 	return &shortLog{to: to, look: look, width: width, names: &nameColumn{wide: leastNames}}
-}
-
-// lookOf returns how signs and colours are written for the user.
-func lookOf() look {
-	locale := ""
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if locale = os.Getenv(name); locale != "" {
-			break
-		}
-	}
-	locale = strings.ReplaceAll(strings.ToLower(locale), "-", "")
-	return look{
-		color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
-		ascii: !strings.Contains(locale, "utf8"),
-	}
 }
 
 func (h *shortLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
@@ -118,86 +101,41 @@ func (h *shortLog) Handle(_ context.Context, r slog.Record) error {
 func (h *shortLog) lines(at time.Time, name string, s sign, text string) string {
 	name, wide := h.names.fit(job.Printable(name))
 	mark := signs[s].text
-	if h.look.ascii {
+	if h.look.ASCII {
 		mark = signs[s].ascii
 	}
 	indent := len("15:04:05 ") + wide + 1
 	room := max(h.width()-indent-2, 20)
 	var b strings.Builder
-	b.WriteString(h.paint("2", at.Local().Format(time.TimeOnly)))
+	b.WriteString(h.look.Paint("2", at.Local().Format(time.TimeOnly)))
 	b.WriteString(" " + name + " ")
-	for i, line := range wrap(text, room) {
+	for i, line := range terminal.Wrap(text, room) {
 		if i > 0 {
 			b.WriteString(strings.Repeat(" ", indent))
 		}
-		b.WriteString(h.paint(signs[s].color, mark) + " ")
+		b.WriteString(h.look.Paint(signs[s].color, mark) + " ")
 		if s == signBad || s == signWarn {
-			line = h.paint(signs[s].color, line)
+			line = h.look.Paint(signs[s].color, line)
 		}
 		b.WriteString(line + "\n")
 	}
 	return b.String()
 }
 
-// paint colours a text.
-func (h *shortLog) paint(color, text string) string {
-	if !h.look.color || text == "" {
-		return text
-	}
-	return "\x1b[" + color + "m" + text + "\x1b[0m"
-}
-
 // fit returns a name as wide as the column.
 func (n *nameColumn) fit(name string) (fitting string, wide int) {
 	n.mu.Lock()
-	n.wide = max(n.wide, min(columns(name), mostNames))
+	n.wide = max(n.wide, min(terminal.Columns(name), mostNames))
 	wide = n.wide
 	n.mu.Unlock()
-	if columns(name) > wide {
+	if terminal.Columns(name) > wide {
 		runes := []rune(name)
-		for len(runes) > 0 && columns(string(runes)) > wide-1 {
+		for len(runes) > 0 && terminal.Columns(string(runes)) > wide-1 {
 			runes = runes[:len(runes)-1]
 		}
 		name = string(runes) + "~"
 	}
-	return name + strings.Repeat(" ", wide-columns(name)), wide
-}
-
-// wrap cuts a text into lines of so many columns, at blanks if there are some in the second half.
-func wrap(text string, room int) []string {
-	var lines []string
-	for part := range strings.SplitSeq(text, "\n") {
-		rest := []rune(strings.ReplaceAll(part, "\t", "    "))
-		for {
-			n, wide, blank := 0, 0, -1
-			for n < len(rest) {
-				next := columns(string(rest[n]))
-				if wide+next > room {
-					break
-				}
-				if wide += next; rest[n] == ' ' && wide > room/2 {
-					blank = n
-				}
-				n++
-			}
-			if n == len(rest) {
-				lines = append(lines, string(rest))
-				break
-			}
-			if rest[n] == ' ' {
-				blank = n
-			}
-			if blank >= 0 {
-				lines = append(lines, string(rest[:blank]))
-				rest = rest[blank+1:]
-				continue
-			}
-			n = max(n, 1)
-			lines = append(lines, string(rest[:n]))
-			rest = rest[n:]
-		}
-	}
-	return lines
+	return name + strings.Repeat(" ", wide-terminal.Columns(name)), wide
 }
 
 // event is a record, of which short takes what it shows.
@@ -316,17 +254,17 @@ func (e *event) short() (sign, string) {
 	case "listening":
 		return signNote, "listening at " + e.text("at")
 	case "executord started":
-		text := "started: " + several(e.text("jobs"), "job") + " of " + e.text("file")
+		text := "started: " + terminal.Count(e.text("jobs"), "job") + " of " + e.text("file")
 		if store := e.text("store"); store != "" {
 			text += ", in " + store + " as " + e.text("namespace")
 		}
 		return signNote, text
 	case "file read again":
-		return signNote, "read again: " + several(e.text("jobs"), "job") + " of " + e.text("file")
+		return signNote, "read again: " + terminal.Count(e.text("jobs"), "job") + " of " + e.text("file")
 	case "draining":
-		return signNote, "draining, " + several(e.text("running"), "run") + " in progress: " + e.text("reason")
+		return signNote, "draining, " + terminal.Count(e.text("running"), "run") + " in progress: " + e.text("reason")
 	case "stopping":
-		return signWarn, "stopping, " + several(e.text("running"), "run") + " with " + e.text("grace") + " to end: " +
+		return signWarn, "stopping, " + terminal.Count(e.text("running"), "run") + " with " + e.text("grace") + " to end: " +
 			e.text("reason")
 	case "job summary":
 		return signNote, e.counts()
@@ -345,18 +283,18 @@ func (e *event) short() (sign, string) {
 
 // ended returns how a run ended.
 func (e *event) ended() (sign, string) {
-	outcome, s := e.text("outcome"), signBad
-	switch outcome {
-	case "ok":
+	text, s := e.text("outcome"), signBad
+	switch outcome.Outcome(text) {
+	case outcome.OK:
 		s = signGood
-	case "canceled":
+	case outcome.Canceled:
 		s = signWarn
-	case "failed":
-		if outcome = "exit " + e.text("exit"); outcome == "exit " {
-			outcome = e.text("signal")
+	case outcome.Failed:
+		if text = "exit " + e.text("exit"); text == "exit " {
+			text = e.text("signal")
 		}
 	}
-	text := outcome + " " + e.text("took")
+	text += " " + e.text("took")
 	if note := e.text("note"); note != "" {
 		text += ", " + note
 	}
@@ -369,12 +307,12 @@ func (e *event) ended() (sign, string) {
 // retried returns how an attempt ended that is followed by another.
 func (e *event) retried() (sign, string) {
 	text := e.text("outcome")
-	switch exit := e.text("exit"); {
-	case text == "not started":
+	switch exit, o := e.text("exit"), outcome.Outcome(text); {
+	case o == outcome.NotStarted:
 		return signSkip, text + ": " + e.text("reason") + ", again in " + e.text("wait")
-	case text == "failed" && exit != "":
+	case o == outcome.Failed && exit != "":
 		text = "exit " + exit
-	case text == "failed":
+	case o == outcome.Failed:
 		text = e.text("signal")
 	}
 	return signSkip, text + " " + e.text("took") + ", again in " + e.text("wait")
@@ -382,21 +320,13 @@ func (e *event) retried() (sign, string) {
 
 // counts returns what became of the times of a job, or of all.
 func (e *event) counts() string {
-	text := several(e.text("runs"), "run")
+	text := terminal.Count(e.text("runs"), "run")
 	for _, key := range []string{"failed", "skipped", "missed", "interrupted"} {
 		if n := e.text(key); n != "" && n != "0" {
 			text += ", " + n + " " + key
 		}
 	}
 	return text
-}
-
-// several returns a number of things.
-func several(n, thing string) string {
-	if n == "1" {
-		return "1 " + thing
-	}
-	return n + " " + thing + "s"
 }
 
 // rest returns the message, with all that goes with it.

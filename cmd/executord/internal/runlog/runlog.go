@@ -1,10 +1,13 @@
-package main
+// Package runlog is the log of a daemon: short lines for people at a terminal, text, or JSON for programs.
+package runlog
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -12,24 +15,25 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/logwriter"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
 
-// log is the log of run.
-type log struct {
+// Log is the log of run.
+type Log struct {
 	*slog.Logger
 	*logwriter.Writer
 }
 
-// newLog returns the log on w: short lines for people at a terminal, JSON for
+// New returns the log on w: short lines for people at a terminal, JSON for
 // programs, or what was chosen. lost is called once, when it cannot be written
 // any more: its pipe is broken, or its terminal is gone. A daemon whose jobs run unseen
 // is worse than none, so that is a reason to end; a full disk is not, since it may have
 // room again. The caller closes the log.
-func newLog(w *os.File, format string, lost func(error)) log {
+func New(w *os.File, format string, lost func(error)) Log {
 	if format == "auto" && term.IsTerminal(int(w.Fd())) {
 		format = "short"
 	}
-	width := func() int { return widthOf(w) }
+	width := func() int { return terminal.WidthOf(w) }
 	out := logwriter.New(logwriter.Config{To: w, IsGone: isGone, Gone: lost, Gap: func(d logwriter.Dropped) []byte {
 		var line bytes.Buffer
 		reason := "the log was not read"
@@ -40,21 +44,13 @@ func newLog(w *os.File, format string, lost func(error)) log {
 			"first", d.First.Truncate(time.Millisecond), "last", d.Last.Truncate(time.Millisecond), "reason", reason)
 		return line.Bytes()
 	}})
-	return log{slog.New(newHandler(out, format, width)), out}
-}
-
-// widthOf returns how many columns a terminal has, or what it had in the days of cards.
-func widthOf(w interface{ Fd() uintptr }) int {
-	if wide, _, err := term.GetSize(int(w.Fd())); err == nil && wide > 0 {
-		return wide
-	}
-	return 80
+	return Log{slog.New(newHandler(out, format, width)), out}
 }
 
 func newHandler(w io.Writer, format string, width func() int) slog.Handler {
 	switch format {
 	case "short":
-		return newShortLog(w, lookOf(), width)
+		return newShortLog(w, terminal.LookOf(), width)
 	case "text":
 		return slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: shortInText})
 	}
@@ -91,4 +87,10 @@ func secondsInJSON(_ []string, a slog.Attr) slog.Attr {
 		a.Value = slog.Float64Value(a.Value.Duration().Seconds())
 	}
 	return a
+}
+
+// isGone reports whether an error of writing means that the reader is gone for
+// good.
+func isGone(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.EIO) || errors.Is(err, os.ErrClosed)
 }

@@ -1,4 +1,4 @@
-package main
+package runlog
 
 import (
 	"bytes"
@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
 
 // A run is shown in a few short lines, whose columns are aligned.
 func TestShortLogShowsRun(t *testing.T) {
 	var b bytes.Buffer
-	log := slog.New(newShortLog(&b, look{}, func() int { return 60 }))
+	log := slog.New(newShortLog(&b, terminal.Look{}, func() int { return 60 }))
 	log.Info("listening", "at", "http://127.0.0.1:1/")
 	log.Info("executord started", "file", "jobs.crontab", "jobs", 2)
 	log.Info("executord started", "file", "jobs.crontab", "jobs", 1, "store", "jobs.db", "namespace", "shop")
@@ -88,31 +90,15 @@ hh:mm:ss executord        · ended: 3 runs, 1 failed
 
 // Colours are only there if they are wanted, and signs of ASCII take their place where there are no others.
 func TestShortLogColours(t *testing.T) {
-	for l, want := range map[look]string{
+	for l, want := range map[terminal.Look]string{
 		{}:                         " job       ✗ exit 3 1s\n",
-		{ascii: true}:              " job       x exit 3 1s\n",
-		{color: true, ascii: true}: "\x1b[0m job       \x1b[31mx\x1b[0m \x1b[31mexit 3 1s\x1b[0m\n",
+		{ASCII: true}:              " job       x exit 3 1s\n",
+		{Color: true, ASCII: true}: "\x1b[0m job       \x1b[31mx\x1b[0m \x1b[31mexit 3 1s\x1b[0m\n",
 	} {
 		var b bytes.Buffer
 		slog.New(newShortLog(&b, l, func() int { return 80 })).Error("run ended", "job", "job", "outcome", "failed", "exit", 3, "took", time.Second)
 		if !strings.HasSuffix(b.String(), want) {
 			t.Errorf("%+v: %q, want %q", l, b.String(), want)
-		}
-	}
-	for _, test := range []struct {
-		env  map[string]string
-		want look
-	}{
-		{map[string]string{"LANG": "de_DE.UTF-8"}, look{color: true}},
-		{map[string]string{"LANG": "de_DE.UTF-8", "LC_ALL": "C"}, look{color: true, ascii: true}},
-		{map[string]string{"LANG": "C", "LC_CTYPE": "C.utf8", "NO_COLOR": "1"}, look{}},
-		{map[string]string{"TERM": "dumb"}, look{ascii: true}},
-	} {
-		for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "TERM"} {
-			t.Setenv(name, test.env[name])
-		}
-		if got := lookOf(); got != test.want {
-			t.Errorf("%v: %+v", test.env, got)
 		}
 	}
 }
@@ -134,7 +120,7 @@ func TestShortLogFits(t *testing.T) {
 	for range 3000 {
 		width := 50 + rand.IntN(60)
 		var b bytes.Buffer
-		log := slog.New(newShortLog(&b, look{}, func() int { return width }))
+		log := slog.New(newShortLog(&b, terminal.Look{}, func() int { return width }))
 		var attrs []any
 		for range rand.IntN(8) {
 			var value any = text()
@@ -160,30 +146,9 @@ func TestShortLogFits(t *testing.T) {
 		}
 		for line := range strings.Lines(b.String()) {
 			line = strings.TrimSuffix(line, "\n")
-			if columns(line) > width || strings.ContainsAny(line, "\x1b\r\u202e") {
-				t.Fatalf("%v: the line %q has %d columns, of %d", attrs, line, columns(line), width)
+			if terminal.Columns(line) > width || strings.ContainsAny(line, "\x1b\r\u202e") {
+				t.Fatalf("%v: the line %q has %d columns, of %d", attrs, line, terminal.Columns(line), width)
 			}
-		}
-	}
-}
-
-// A text that is wrapped loses nothing but blanks.
-func TestWrapKeepsText(t *testing.T) {
-	for range 2000 {
-		var b strings.Builder
-		for range rand.IntN(60) {
-			b.WriteRune([]rune("ab 日 ")[rand.IntN(5)])
-		}
-		room := 2 + rand.IntN(20)
-		lines := wrap(b.String(), room)
-		for _, line := range lines {
-			if columns(line) > room {
-				t.Fatalf("%q has more than %d columns", line, room)
-			}
-		}
-		without := func(s string) string { return strings.ReplaceAll(s, " ", "") }
-		if got := strings.Join(lines, ""); without(got) != without(b.String()) {
-			t.Fatalf("%q, want %q", lines, b.String())
 		}
 	}
 }

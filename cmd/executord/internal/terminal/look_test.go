@@ -1,0 +1,23 @@
+package terminal
+
+import "testing"
+
+// Colours and signs are those that the environment of the user asks for.
+func TestLookOfEnvironment(t *testing.T) {
+	for _, test := range []struct {
+		env  map[string]string
+		want Look
+	}{
+		{map[string]string{"LANG": "de_DE.UTF-8"}, Look{Color: true}},
+		{map[string]string{"LANG": "de_DE.UTF-8", "LC_ALL": "C"}, Look{Color: true, ASCII: true}},
+		{map[string]string{"LANG": "C", "LC_CTYPE": "C.utf8", "NO_COLOR": "1"}, Look{}},
+		{map[string]string{"TERM": "dumb"}, Look{ASCII: true}},
+	} {
+		for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "TERM"} {
+			t.Setenv(name, test.env[name])
+		}
+		if got := LookOf(); got != test.want {
+			t.Errorf("%v: %+v", test.env, got)
+		}
+	}
+}
