@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 )
@@ -60,7 +61,7 @@ func (f *atFlag) client() (*daemonClient, error) {
 		at = defaultAt
 	}
 	c := &daemonClient{shown: at}
-	transport := &http.Transport{DisableKeepAlives: true, ResponseHeaderTimeout: clientTimeout}
+	transport := &http.Transport{DisableKeepAlives: true, ResponseHeaderTimeout: stores.Patience}
 	var dialer = net.Dialer{Timeout: 5 * time.Second}
 	switch path, isSocket := strings.CutPrefix(at, socketScheme); {
 	case isSocket:
@@ -102,7 +103,7 @@ func (c *daemonClient) get(ctx context.Context, path string, query url.Values) (
 	answer, err := c.http.Do(r)
 	if err != nil {
 		return nil, &exitError{exitMistake, fmt.Sprintf("no daemon answers at %s: %v\n"+
-			"executord: start one with executord run FILE --listen %s, or %s", c.shown, askCause(err), defaultAt, storeHint)}
+			"executord: start one with executord run FILE --listen %s, or %s", c.shown, askCause(err), defaultAt, stores.Hint)}
 	}
 	if answer.StatusCode != http.StatusOK {
 		defer answer.Body.Close()
@@ -124,7 +125,7 @@ func askCause(err error) error {
 
 // ask returns the lines of JSON with which the daemon answers.
 func ask[T any](ctx context.Context, c *daemonClient, path string, query url.Values) ([]T, error) {
-	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stores.Patience)
 	defer cancel()
 	body, err := c.get(ctx, path, query)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/exposure"
 	"github.com/executor-go/executor/cmd/executord/internal/forecast"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
@@ -58,7 +59,7 @@ With --json it prints one object with all of this, also if there are mistakes.`)
 		if zone := job.Misnamed(); zone != "" {
 			fmt.Fprintf(os.Stderr, "note: %s\n    TZ=%s\n    hint: %s\n", misnamedZone, job.Printable(zone), job.ZoneHint)
 		}
-		printExposed(os.Stderr, otherWriters(read, store.name()))
+		exposure.Print(os.Stderr, exposure.Of(read, store.name()))
 		printNotes(os.Stderr, file.Notes)
 		printTimes(cmd.OutOrStdout(), file.Jobs, from, times.number)
 		return nil

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/exposure"
 	"github.com/executor-go/executor/cmd/executord/internal/forecast"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
@@ -52,8 +53,8 @@ func checkJSON(w io.Writer, files sources, store string, from time.Time, n int) 
 	answer := checked{File: file.Name, Valid: err == nil, Mistakes: remarks(mistakes), Jobs: []checkedJob{}}
 	if err == nil {
 		noteMissing(&file)
-		for _, e := range otherWriters(read, store) {
-			answer.Notes = append(answer.Notes, remark{File: e.name, Text: e.mode, What: exposedWhat + ": " + e.reason, Hint: e.hint})
+		for _, e := range exposure.Of(read, store) {
+			answer.Notes = append(answer.Notes, remark{File: e.Name, Text: e.Mode, What: exposure.What + ": " + e.Reason, Hint: e.Hint})
 		}
 		if zone := job.Misnamed(); zone != "" {
 			answer.Notes = append(answer.Notes, remark{File: file.Name, Text: "TZ=" + zone, What: misnamedZone, Hint: job.ZoneHint})

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/executor-go/executor/cmd/executord/internal/exposure"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
@@ -21,7 +22,7 @@ func TestExposedToAllUsers(t *testing.T) {
 	p.until("job scheduled")
 	p.signal(syscall.SIGTERM)
 	p.wait()
-	p.want(0, exposedWhat)
+	p.want(0, exposure.What)
 
 	for _, name := range []string{tab, store} {
 		if err := os.Chmod(name, 0o666); err != nil {
@@ -30,7 +31,7 @@ func TestExposedToAllUsers(t *testing.T) {
 	}
 	_, fail, code := output(t, "", "check", tab, "--store", store)
 	for _, name := range []string{tab, store} {
-		want := "note: " + exposedWhat + ": all users may write to it\n    -rw-rw-rw- " + name + "\n    hint: " + job.QuoteArgs([]string{"chmod", "go-w", name}) + "\n"
+		want := "note: " + exposure.What + ": all users may write to it\n    -rw-rw-rw- " + name + "\n    hint: " + job.QuoteArgs([]string{"chmod", "go-w", name}) + "\n"
 		if code != exitOK || !strings.Contains(fail, want) {
 			t.Errorf("check: exit code %d, stderr %q, want %q in it", code, fail, want)
 		}
@@ -46,8 +47,8 @@ func TestExposedToAllUsers(t *testing.T) {
 	if code := p.wait(); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
-	p.want(1, exposedWhat, "file", store, "mode", "-rw-rw-rw-")
-	p.want(3, exposedWhat, "file", tab, "hint", job.QuoteArgs([]string{"chmod", "go-w", tab}))
+	p.want(1, exposure.What, "file", store, "mode", "-rw-rw-rw-")
+	p.want(3, exposure.What, "file", tab, "hint", job.QuoteArgs([]string{"chmod", "go-w", tab}))
 }
 
 // The command of the hint is one that a shell takes for that file and no other.
@@ -103,7 +104,7 @@ func TestExposedToOwnerAndGroup(t *testing.T) {
 		_, fail, code := output(t, "", "check", tab)
 		want := ""
 		if c.reason != "" {
-			want = "note: " + exposedWhat + ": " + c.reason + "\n    " + c.mode.String() + " " + tab + "\n    hint: " + c.hint + "\n"
+			want = "note: " + exposure.What + ": " + c.reason + "\n    " + c.mode.String() + " " + tab + "\n    hint: " + c.hint + "\n"
 		}
 		if code != exitOK || fail != want {
 			t.Errorf("exit code %d, got %q, want %q", code, fail, want)

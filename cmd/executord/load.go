@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
+	"github.com/executor-go/executor/cmd/executord/internal/exposure"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 )
@@ -52,9 +53,9 @@ func newFormat(cmd *cobra.Command) *choice {
 
 // parse reads one job file, for the first time or again. With mistakes, the error is a
 // job.Mistakes, and of the file there are the name and the notes.
-func parse(name, format string, again bool) (job.File, readFile, error) {
+func parse(name, format string, again bool) (job.File, exposure.File, error) {
 	shown, data, info, err := read(name, again)
-	from := readFile{name, info}
+	from := exposure.File{Name: name, Info: info}
 	if err != nil {
 		return job.File{Name: shown}, from, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/stores"
 )
 
 func newMigrate() *cobra.Command {
@@ -36,20 +37,20 @@ are replaced. Nothing is printed if there is nothing to do.`),
 		name := store.name()
 		switch {
 		case name == "":
-			return fmt.Errorf("migrate needs a store: %s, or set %s", storeHint, daemon.StoreVariable)
-		case *asSQL && !isDatabase(name):
+			return fmt.Errorf("migrate needs a store: %s, or set %s", stores.Hint, daemon.StoreVariable)
+		case *asSQL && !stores.IsDatabase(name):
 			return fmt.Errorf("--sql is for PostgreSQL: a file is brought up to date by migrate without it, or by a daemon")
 		case *asSQL:
-			ctx, cancel := context.WithTimeout(context.Background(), clientTimeout)
+			ctx, cancel := context.WithTimeout(context.Background(), stores.Patience)
 			defer cancel()
-			script, err := databaseMigration(ctx, name)
+			script, err := stores.MigrationSQL(ctx, name)
 			if err != nil {
 				return &exitError{exitMistake, err.Error()}
 			}
 			fmt.Fprint(cmd.OutOrStdout(), script)
 			return nil
 		}
-		opened, shown, err := openStore(name, true)
+		opened, shown, err := stores.Open(name, stores.Options{Create: true, Wait: databaseWait})
 		if err != nil {
 			return &exitError{exitMistake, err.Error()}
 		}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/exposure"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
@@ -54,7 +55,7 @@ func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable bool) {
 	}
 	o.hadJobs = len(file.Jobs) > 0
 	noteMissing(&file)
-	logExposed(log, otherWriters(read, ""))
+	exposure.Log(log, exposure.Of(read, ""))
 	return file, true
 }
 

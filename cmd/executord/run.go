@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,10 +13,11 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/exposure"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/nodelock"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/runlog"
+	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/cmd/executord/internal/systemd"
 )
 
@@ -145,7 +145,7 @@ func (o *runOptions) validate() error {
 	}
 	if !o.stored() {
 		if flags := o.store.cmd.Flags(); flags.Changed("namespace") || flags.Changed("lease") {
-			return fmt.Errorf("--namespace and --lease are for jobs in a store: %s", storeHint)
+			return fmt.Errorf("--namespace and --lease are for jobs in a store: %s", stores.Hint)
 		}
 		return nil
 	}
@@ -209,7 +209,7 @@ func (o *runOptions) run() error {
 	for _, node := range dead {
 		log.Info("took over from a daemon that was killed", "node", node)
 	}
-	logExposed(log.Logger, otherWriters(read, o.store.name()))
+	exposure.Log(log.Logger, exposure.Of(read, o.store.name()))
 	again := make(chan job.File)
 	defer answerReloads(reloads, watch, func(quit <-chan struct{}) { o.reload(log.Logger, again, quit) })()
 
@@ -235,31 +235,19 @@ func (o *runOptions) run() error {
 	stopTelling()
 	stopServing()
 	if err != nil {
-		return &exitError{exitMistake, explainStore(store.Name, err).Error()}
+		return &exitError{exitMistake, stores.Explain(store.Name, err).Error()}
 	}
 	return conclude(log, sum, lost.Load())
 }
 
-// openStore opens the store of the command line, or one in memory. In a file, nodes whose processes were killed do not
-// keep what they held until their leases end: dead has their names.
+// openStore opens the store of the command line, or one in memory. dead has the names of nodes whose processes were killed.
 func (o *runOptions) openStore() (store daemon.Store, dead []string, err error) {
 	if !o.stored() {
 		return daemon.Memory(), nil, nil
 	}
-	name := o.store.name()
 	store = daemon.Store{Namespace: *o.namespace, Lease: o.lease}
-	if store.Store, store.Name, err = openStore(name, true); err != nil || isDatabase(name) {
-		return store, nil, err
-	}
-	locked := nodelock.New(store.Store, name)
-	store.Store = locked
-	ctx, cancel := context.WithTimeout(context.Background(), clientTimeout)
-	defer cancel()
-	if dead, err = locked.Bury(ctx); err != nil {
-		store.Close()
-		return store, nil, explainStore(store.Name, err)
-	}
-	return store, dead, nil
+	store.Store, store.Name, dead, err = stores.OpenForNode(o.store.name(), stores.Options{Create: true, Wait: databaseWait})
+	return store, dead, err
 }
 
 // conclude logs the last line, closes the log, and returns the error of run.

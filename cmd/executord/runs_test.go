@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 )
@@ -56,7 +57,7 @@ func someJobs(t *testing.T, n int) (client, *far, []catalog.Entry) {
 func TestRunsOfManyJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v, _, jobs := someJobs(t, 5000)
-		ctx, cancel := context.WithTimeout(t.Context(), clientTimeout)
+		ctx, cancel := context.WithTimeout(t.Context(), stores.Patience)
 		defer cancel()
 		runs, err := v.histories(ctx, jobs, 1)
 		if err != nil {

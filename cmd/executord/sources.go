@@ -14,6 +14,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
+	"github.com/executor-go/executor/cmd/executord/internal/exposure"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 )
@@ -59,17 +60,10 @@ func (s sources) String() string {
 	return strings.Join(shown, ", ")
 }
 
-// readFile is a file that was read. Its info is that of what was read, and not of
-// what has its name by now; it is nil for standard input.
-type readFile struct {
-	name string
-	info fs.FileInfo
-}
-
 // load reads the files for run and check alike. On mistakes it prints all of
 // them, and what else there is to say about the files. With a store, more is a
 // mistake.
-func (s sources) load(stored bool) (job.File, []readFile, error) {
+func (s sources) load(stored bool) (job.File, []exposure.File, error) {
 	file, read, err := s.parse(stored, false)
 	var all job.Mistakes
 	switch {
@@ -89,7 +83,7 @@ func (s sources) load(stored bool) (job.File, []readFile, error) {
 
 // parse reads the files, for the first time or again. With mistakes, the error is a
 // job.Mistakes, and of the file there are the name and the notes.
-func (s sources) parse(stored, again bool) (all job.File, read []readFile, err error) {
+func (s sources) parse(stored, again bool) (all job.File, read []exposure.File, err error) {
 	all.Name = s.String()
 	job.ForgetZones()
 	var mistakes job.Mistakes

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package exposure
 
 import "io/fs"
 
@@ -9,9 +9,3 @@ func writers(fs.FileInfo) (reason string, hint [][]string) { return "", nil }
 
 // writersTo is writers for a directory.
 func writersTo(fs.FileInfo, bool) (reason string) { return "" }
-
-// checkBeside refuses nothing.
-func checkBeside(string, fs.FileInfo) error { return nil }
-
-// nonblock has a pipe opened without a wait for its writer.
-const nonblock = 0

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package stores
 
 import (
 	"errors"
@@ -38,6 +38,3 @@ func checkBeside(name string, store fs.FileInfo) error {
 	}
 	return nil
 }
-
-// nonblock has a pipe opened without a wait for its writer.
-const nonblock = syscall.O_NONBLOCK

@@ -1,4 +1,4 @@
-package main
+package stores
 
 import (
 	"context"
@@ -12,15 +12,11 @@ import (
 	"github.com/executor-go/executor/durable/postgres"
 )
 
-// databaseWait is how long a daemon waits at its start for a server that does not
-// answer. A test shortens it.
-var databaseWait = 30 * time.Second
-
 // firstLook bounds the look at a server that may not answer yet.
 const firstLook = 3 * time.Second
 
 // openDatabase opens a store in PostgreSQL.
-func openDatabase(name string, create bool) (durable.Store, string, error) {
+func openDatabase(name string, o Options) (durable.Store, string, error) {
 	u, shown, err := parseDatabase(name)
 	if err != nil {
 		return nil, "", err
@@ -30,7 +26,7 @@ func openDatabase(name string, create bool) (durable.Store, string, error) {
 	if err := checkOwners(inTurn(u), firstLook); errors.As(err, new(*foreignError)) {
 		return nil, "", hide(err)
 	}
-	if !create {
+	if !o.Create {
 		ready, err := isStore("pgx", inTurn(u), "select count(*) from pg_catalog.pg_class where oid = to_regclass('executor_schema')")
 		if err != nil {
 			return nil, "", hide(err)
@@ -39,13 +35,13 @@ func openDatabase(name string, create bool) (durable.Store, string, error) {
 			return nil, "", fmt.Errorf("%s has no executord tables; run executord migrate, or check the database and the schema", shown)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), databaseWait)
+	ctx, cancel := context.WithTimeout(context.Background(), o.Wait)
 	defer cancel()
 	store, err := postgres.OpenContext(ctx, name)
 	if err != nil {
 		return nil, "", hide(err)
 	}
-	if err := checkOwners(inTurn(u), clientTimeout); err != nil {
+	if err := checkOwners(inTurn(u), Patience); err != nil {
 		store.Close()
 		return nil, "", hide(err)
 	}
@@ -71,11 +67,11 @@ func parseDatabase(name string) (u *url.URL, shown string, err error) {
 
 // hidden returns an error of a database without its password.
 func hidden(name, shown string, err error) error {
-	return errors.New(strings.ReplaceAll(explainStore(shown, err).Error(), name, shown))
+	return errors.New(strings.ReplaceAll(Explain(shown, err).Error(), name, shown))
 }
 
-// databaseMigration returns the SQL that brings a database up to date.
-func databaseMigration(ctx context.Context, name string) (string, error) {
+// MigrationSQL returns the SQL that brings a database up to date.
+func MigrationSQL(ctx context.Context, name string) (string, error) {
 	u, shown, err := parseDatabase(name)
 	if err != nil {
 		return "", err

@@ -1,0 +1,24 @@
+package stores
+
+import (
+	"errors"
+	"testing"
+)
+
+// What a database says of itself becomes what to do, and the name of the store stands
+// there once.
+func TestExplain(t *testing.T) {
+	const hint = ": it cannot be written, or the directory it is in: run executord as its owner"
+	for said, want := range map[string]string{
+		"job q: attempt to write a readonly database (8)": hint,
+		"unable to open database file (14)": ": it, or its log beside it, cannot be opened: run executord as its owner, or " +
+			"allow more open files (ulimit -n)",
+		"job q: database is locked (5) (SQLITE_BUSY)": ": another process has it locked",
+		`durable/sqlite: "a.db": it is a directory`:   ": it is a directory",
+		"durable/postgres: it can't be reached":       ": it can't be reached",
+	} {
+		if got := Explain("a.db", errors.New(said)).Error(); got != "the store a.db"+want {
+			t.Errorf("%q became %q", said, got)
+		}
+	}
+}

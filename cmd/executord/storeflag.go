@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/stores"
+	"github.com/executor-go/executor/durable"
+)
+
+// storeFlag is the flag --store, and what stands for it in the environment.
+type storeFlag struct{ cmd *cobra.Command }
+
+func newStoreFlag(cmd *cobra.Command, usage string) storeFlag {
+	cmd.Flags().String("store", "", usage+"; the default is in "+daemon.StoreVariable)
+	return storeFlag{cmd}
+}
+
+// name returns the store of the command line or the environment, "" for none.
+func (f storeFlag) name() string {
+	if flag := f.cmd.Flags().Lookup("store"); flag.Changed {
+		return flag.Value.String()
+	}
+	return os.Getenv(daemon.StoreVariable)
+}
+
+// checkNamed refuses an empty name, as of a script whose variable is not set.
+// Run without a store, jobs that many daemons were to share would be run by each.
+func (f storeFlag) checkNamed() error {
+	if f.name() == "" && f.cmd.Flags().Changed("store") {
+		return fmt.Errorf("--store is empty: %s, or leave it out", stores.Hint)
+	}
+	return nil
+}
+
+// databaseWait is how long a daemon waits at its start for a server that does not
+// answer. A test shortens it.
+var databaseWait = 30 * time.Second
+
+// visit opens a store that is there, and calls fn with it.
+func (f storeFlag) visit(fn func(context.Context, client) error) error {
+	name := f.name()
+	if name == "" {
+		return fmt.Errorf("%s needs a store: %s, or set %s", f.cmd.Name(), stores.Hint, daemon.StoreVariable)
+	}
+	store, shown, err := stores.Open(name, stores.Options{Wait: databaseWait})
+	if err != nil {
+		return &exitError{exitMistake, err.Error()}
+	}
+	defer store.Close()
+	jobs, err := durable.New(durable.Config{Store: store})
+	if err != nil {
+		return &exitError{exitMistake, err.Error()}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stores.Patience)
+	defer cancel()
+	err = fn(ctx, client{store, jobs, shown})
+	var exit *exitError
+	if err != nil && !errors.As(err, &exit) {
+		return &exitError{exitMistake, stores.Explain(shown, err).Error()}
+	}
+	return err
+}
+
+// client is a command that looks at a store and acts on it.
+type client struct {
+	store durable.Store
+	jobs  *durable.Jobs
+	shown string // the store's name, as it may be shown
+}
