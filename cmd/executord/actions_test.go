@@ -3,107 +3,186 @@
 package main
 
 import (
-	"context"
-	"io"
-	"net"
-	"net/http"
-	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 )
 
-// doing posts an action to a daemon that listens on a socket, and returns the page that answers.
-func doing(t *testing.T, socket string, values url.Values) int {
-	t.Helper()
-	code, _ := over(t, socket, func(c *http.Client) (*http.Response, error) { return c.PostForm("http://localhost/act", values) })
-	return code
+// The commands that act on a store say in plain words what became of it, and
+// the exit code says whether it is done.
+func TestActChangesJobs(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		p := start(t, "# name: nightly\n30 2 * * * echo ran\n# name: other\n@daily true\n", "--store", store)
+		p.until("job scheduled", "job", "other")
+		state := func(want string) {
+			t.Helper()
+			if got := jobNamed(t, store, "nightly")["state"]; got != want {
+				t.Errorf("it is %v, want %s", got, want)
+			}
+		}
+		next := jobNamed(t, store, "nightly")["next"]
+
+		wantAnswer(t, store, 0, "nightly: paused\n", "pause", "nightly")
+		state("paused")
+		wantAnswer(t, store, 0, "nightly: paused\n", "pause", "nightly")
+		wantAnswer(t, store, 0, "nightly: resumed; due ", "resume", "nightly")
+		wantAnswer(t, store, 1, "nightly: not paused: it is waiting\n", "resume", "nightly")
+		wantAnswer(t, store, 0, "nightly: canceled\n", "cancel", "tab/nightly")
+		state("canceled")
+		wantAnswer(t, store, 1, "nightly: it is canceled already\n", "cancel", "nightly")
+		wantAnswer(t, store, 1, "nightly: cannot be paused: it is canceled\n", "pause", "nightly")
+		wantAnswer(t, store, 1, "nightly: cannot run: it is canceled; executord resume brings it back\n", "run-now", "nightly")
+		wantAnswer(t, store, 0, "nightly: brought back; due ", "resume", "nightly")
+		untilState(t, store, "nightly", "waiting") // the daemon may have to be done with it first
+		if got := jobNamed(t, store, "nightly")["next"]; got != next {
+			t.Errorf("next at %v, and after all that at %v", next, got)
+		}
+		if all := asked(t, store, "runs"); len(all) != 0 {
+			t.Errorf("there are runs: %v", all)
+		}
+
+		wantAnswer(t, store, 0, "nightly: due now\n", "run-now", "nightly")
+		p.until("ran")
+		p.until("run ended", "job", "nightly", "outcome", "ok")
+		wantAnswer(t, store, 1, "executord: nihgtly: there is no such job in ", "cancel", "nihgtly")
+		wantAnswer(t, store, 1, "other: paused\nexecutord: nobody: there is no such job in ", "pause", "nobody", "other")
+		wantAnswer(t, store, 0, "other: resumed; due ", "resume", "other", "--reason", "the disk is <new>")
+		acts := asked(t, store, "acts", "-n", "100")
+		if a := acts[0]; a["action"] != "resume" || a["key"] != "executord/tab/other" || a["reason"] != "the disk is <new>" ||
+			!strings.HasPrefix(a["answer"].(string), "resumed; due") || !strings.Contains(a["who"].(string), "@") {
+			t.Errorf("the latest act is %v", a)
+		}
+		if len(acts) != 12 {
+			t.Errorf("%d acts: %v", len(acts), acts)
+		}
+		if text, _, code := output(t, "", "acts", "-n", "1", "--store", store); code != 0 || !strings.HasPrefix(text, "AT ") ||
+			!strings.Contains(text, "tab/other") || strings.Count(text, "\n") != 2 {
+			t.Errorf("exit code %d, %s", code, text)
+		}
+		p.end()
+		if got := jobNamed(t, store, "nightly")["next"]; got != next {
+			t.Errorf("next at %v, and after run-now at %v", next, got)
+		}
+	})
 }
 
-// over asks a daemon that listens on a socket, and returns its answer.
-func over(t *testing.T, socket string, ask func(*http.Client) (*http.Response, error)) (status int, text string) {
-	t.Helper()
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", socket)
+// A run that goes on is ended by cancel, and not by pause; both hold from then
+// on, also for a daemon that is started afterwards.
+func TestActChangesRunningJobs(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		fifo := filepath.Join(t.TempDir(), "go")
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file := write(t, "tab", "# name: long\n@every 500ms exec sleep 1000\n# name: short\n@every 500ms read x <'"+fifo+"'\n")
+		p := startFile(t, file, "--store", store)
+		p.after(0, "run started", "job", "long")
+		p.after(0, "run started", "job", "short")
+		wantAnswer(t, store, 1, "long: it is running already, on ", "run-now", "long")
+		wantAnswer(t, store, 0, "long: will be paused when its run on ", "pause", "long")
+		wantAnswer(t, store, 0, "long: resumed; it will not be paused ", "resume", "long")
+		wantAnswer(t, store, 0, "short: will be paused when its run on ", "pause", "short")
+		wantAnswer(t, store, 0, "long: canceled; its run on ", "cancel", "long")
+		p.until("run ended", "job", "long", "outcome", "canceled", "signal", "SIGTERM")
+		if err := os.WriteFile(fifo, []byte("\n"), 0); err != nil { // short goes on only now
+			t.Fatal(err)
+		}
+		untilState(t, store, "short", "paused")
+		if next := jobNamed(t, store, "short")["next"]; next != nil {
+			t.Errorf("short is paused, and due at %v", next)
+		}
+		p.end()
+		p.want(1, "run ended", "job", "short", "outcome", "ok")
+
+		q := startFile(t, file, "--store", store)
+		q.until("job does not run", "job", "long", "state", "canceled")
+		q.until("job does not run", "job", "short", "state", "paused")
+		wantAnswer(t, store, 0, "long: brought back; due ", "resume", "long")
+		wantAnswer(t, store, 0, "short: resumed; ", "resume", "short")
+		q.until("run started", "job", "long")
+		q.signal(syscall.SIGTERM)
+		q.until("draining")
+		q.signal(syscall.SIGTERM)
+		q.wait()
+		runs := asked(t, store, "runs", "long")
+		if len(runs) != 2 || runs[0]["outcome"] != "stopped" || runs[1]["outcome"] != "canceled" {
+			t.Errorf("runs: %v", runs)
+		}
+	})
+}
+
+// A job that was paused is so still when it comes back to its file, and the log
+// says so.
+func TestActPauseOutlivesRemoval(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	with, without := "# name: nightly\n@every 100ms true\n# name: other\n@daily true\n", "# name: other\n@daily true\n"
+	file := write(t, "tab", with)
+	p := startFile(t, file, "--store", store)
+	p.until("job scheduled", "job", "other")
+	if _, _, code := output(t, "", "pause", "nightly", "--store", store); code != 0 {
+		t.Errorf("exit code %d", code)
 	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
-	answer, err := ask(&client)
+	untilState(t, store, "nightly", "paused") // a run may have to end first
+	for _, text := range []string{without, with} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p.signal(syscall.SIGHUP)
+		p.until("file read again")
+		p.until("job scheduled", "job", "other")
+	}
+	p.end()
+	p.want(1, "job does not run", "job", "nightly", "change", "put back", "state", "paused")
+}
+
+// What the log says to do about a job that does not run can be done as it is
+// written, also if the store has jobs of other files.
+func TestActHintOfLogIsCommand(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	for _, name := range []string{"web.crontab", "db.crontab"} {
+		p := startFile(t, write(t, name, "# name: same\n@daily true\n"), "--store", store)
+		p.until("job scheduled")
+		p.end()
+	}
+	wantAnswer(t, store, 0, "db/same: paused\n", "pause", "db/same")
+	p := startFile(t, write(t, "db.crontab", "# name: same\n@daily true\n"), "--store", store)
+	hint := p.until("job does not run", "job", "same")["hint"].(string)
+	cmd := executord(t)
+	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `executord() { "$0" "$@"; }; ` + hint, cmd.Path}
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "db/same: resumed") {
+		t.Errorf("%s: %v, %q", hint, err, out)
+	}
+	p.end()
+}
+
+// A command whose answer cannot be written says so, and does not exit as if all
+// were well.
+func TestMainReportsLostAnswer(t *testing.T) {
+	t.Parallel()
+	store, file := newStoreFile(t), write(t, "tab", "# name: tick\n@every 100ms true\n")
+	p := startFile(t, file, "--store", store)
+	p.until("run ended")
+	p.end()
+	deaf, err := os.Open(os.DevNull) // not for writing
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(body)
-}
-
-// With actions, jobs can be run, paused and resumed, and a run be ended while its schedule goes on; without a store and
-// with one. Each is in the log, and with its reason in the store.
-func TestListenActs(t *testing.T) {
-	for name, args := range map[string][]string{"memory": nil, "store": {"--store", filepath.Join(t.TempDir(), "jobs.db")}} {
-		t.Run(name, func(t *testing.T) {
-			socket := filepath.Join(t.TempDir(), "sock")
-			p := startFile(t, write(t, "jobs.crontab", "# name: long\n0 0 1 1 * echo up; exec sleep 1000\n# name: tick\n@every 1h true\n"),
-				append(args, "--listen", "unix:"+socket, "--actions")...)
-			p.until("job scheduled", "job", "tick")
-			act := func(do, job, run string) {
-				t.Helper()
-				form := url.Values{"do": {do}, "job": {job}, "run": {run}, "reason": {"a test"}}
-				if code := doing(t, socket, form); code != http.StatusOK {
-					t.Errorf("%s %s: %d", do, job, code)
-				}
-				p.after(0, "action", "action", do, "job", job, "reason", "a test", "who", "the socket", "done", true)
-			}
-			act("run-now", "long", "")
-			p.after(0, "up", "job", "long")
-			act("end-run", "long", "1")
-			p.after(0, "run ended", "job", "long", "outcome", "canceled", "signal", "SIGTERM")
-			for jobs := ""; !strings.Contains(jobs, " waiting "); { // its schedule goes on, once the store has the end
-				jobs, _, _ = output(t, "", "jobs", "long", "--at", "unix:"+socket)
-			}
-			act("run-now", "long", "")
-			p.after(0, "up", "job", "long", "run", 2)
-			act("end-run", "long", "2")
-			p.after(0, "run ended", "job", "long", "run", 2)
-			act("pause", "tick", "")
-			if jobs, _, _ := output(t, "", "jobs", "tick", "--at", "unix:"+socket); !strings.Contains(jobs, " paused ") {
-				t.Errorf("the jobs are %s", jobs)
-			}
-			act("resume", "tick", "")
-			runs, _, _ := output(t, "", "runs", "long", "--at", "unix:"+socket)
-			if strings.Count(runs, " canceled ") != 2 {
-				t.Errorf("the runs are %s", runs)
-			}
-			doing(t, socket, url.Values{"do": {"end-run"}, "job": {"long"}, "run": {"2"}, "reason": {"a test"}})
-			p.after(0, "action", "action", "end-run", "done", false, "answer", "run 2 is not in progress here")
-			_, acts := over(t, socket, func(c *http.Client) (*http.Response, error) { return c.Get("http://localhost/acts") })
-			for _, want := range []string{"run-now", "end-run", "pause", "resume", "a test", "the socket", `<a href="job?name=tick">`,
-				"run 2 is not in progress here"} {
-				if !strings.Contains(acts, want) {
-					t.Errorf("the actions in the store have no %s: %s", want, acts)
-				}
-			}
-			p.signal(syscall.SIGTERM)
-			if code := p.wait(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
-		})
-	}
-}
-
-// Actions need more than to be on this machine.
-func TestListenRefusesActions(t *testing.T) {
-	tab := write(t, "tab", "@reboot true\n")
-	for want, args := range map[string][]string{
-		"all users of this machine could act": {"--listen", "127.0.0.1:0", "--actions"},
-		"need --listen":                       {"--actions"},
+	defer deaf.Close()
+	for _, args := range [][]string{
+		{"check", file}, {"jobs"}, {"jobs", "--json"}, {"runs"}, {"runs", "--verbose"}, {"runs", "--json"}, {"pause", "tick"}, {"resume", "tick"}, {"version"},
 	} {
-		_, err, code := output(t, "", append([]string{"run", tab}, args...)...)
-		if code != exitUsage || !strings.Contains(err, want) {
-			t.Errorf("%q: exit code %d, %s", args, code, err)
+		cmd := executord(t, args...)
+		cmd.Env = append(cmd.Env, "EXECUTORD_STORE="+store)
+		var stderr strings.Builder
+		cmd.Stdout, cmd.Stderr = deaf, &stderr
+		cmd.Run()
+		if code := cmd.ProcessState.ExitCode(); code != exitMistake ||
+			!strings.HasPrefix(stderr.String(), "executord: standard output cannot be written: ") || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%q: exit code %d, %q", args, code, &stderr)
 		}
 	}
 }

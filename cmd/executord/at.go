@@ -20,6 +20,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 )
@@ -213,4 +214,10 @@ func eachLine[T any](from io.Reader, fn func(T) error) error {
 }
 
 // noColor reports whether the user wants no colours, or out is no terminal.
-func noColor(out *os.File) bool { return os.Getenv("NO_COLOR") != "" || !isTerminal(out) }
+func noColor(out *os.File) bool { return os.Getenv("NO_COLOR") != "" || !terminal.Is(out) }
+
+// latest returns the latest of some runs, n at most, the latest first.
+func latest(runs []view.Run, n int) []view.Run {
+	slices.SortStableFunc(runs, func(a, b view.Run) int { return b.Started.Compare(a.Started) })
+	return runs[:min(len(runs), n)]
+}

@@ -67,9 +67,6 @@ With --json it prints one object with all of this, also if there are mistakes.`)
 	return cmd
 }
 
-// misnamedZone is the note about a TZ that names no zone.
-const misnamedZone = "TZ is not a zone that executord knows, so its own zone is UTC, whatever zone the commands use"
-
 // printTimes writes a table of when the jobs are due. On a terminal it fits that.
 func printTimes(w io.Writer, jobs []job.Job, from time.Time, n int) {
 	t := timesTable(jobs, from, n, showTime)
@@ -117,19 +114,4 @@ func place(j job.Job) string {
 		return strconv.Itoa(j.Line)
 	}
 	return job.Printable(filepath.Base(j.File)) + ":" + strconv.Itoa(j.Line)
-}
-
-// showTime writes a time in the zone of its job, with fractions of a second
-// only where a job can have them.
-func showTime(t time.Time, j job.Job) string {
-	layout := "Mon 2006-01-02 15:04:05 -07:00"
-	if j.Schedule.Every() > 0 {
-		layout = "Mon 2006-01-02 15:04:05.000 -07:00"
-	}
-	return t.In(j.Schedule.Location()).Format(layout)
-}
-
-// showBrief is showTime where there is no room for the offset, which the column of the zone stands for.
-func showBrief(t time.Time, j job.Job) string {
-	return t.In(j.Schedule.Location()).Format("Mon 2006-01-02 15:04:05")
 }

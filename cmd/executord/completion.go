@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
@@ -152,12 +153,12 @@ func namesOfJobs(last int, store storeFlag, at *atFlag, namespace *string) cobra
 			}
 			return names, err
 		}
-		err = store.visit(func(ctx context.Context, v client) error {
-			all, full, err := v.find(ctx, *namespace, nil)
+		err = store.visit(func(ctx context.Context, v client.Client) error {
+			all, full, err := v.Find(ctx, *namespace, nil)
 			for _, e := range all {
 				if !e.Removed() {
 					j := view.Of(e, nil, time.Now())
-					names = append(names, named(called(e, full), j.Schedule+", "+j.State))
+					names = append(names, named(client.Called(e, full), j.Schedule+", "+j.State))
 				}
 			}
 			return err

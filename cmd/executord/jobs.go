@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
@@ -69,15 +69,15 @@ States
 			printJobs(cmd.OutOrStdout(), list, false)
 			return nil
 		}
-		return store.visit(func(ctx context.Context, v client) error {
-			entries, full, err := v.findSome(ctx, *namespace, names, some.filter())
+		return store.visit(func(ctx context.Context, v client.Client) error {
+			entries, full, err := v.FindSome(ctx, *namespace, names, some.filter())
 			if err != nil {
 				return err
 			}
 			if !*all && len(names) == 0 && some.state != "removed" {
 				entries = slices.DeleteFunc(entries, catalog.Entry.Removed)
 			}
-			runs, err := v.histories(ctx, entries, 1)
+			runs, err := v.Histories(ctx, entries, 1)
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ States
 				list[i] = view.Of(e, last, time.Now())
 			}
 			list = some.of(list)
-			if err := v.addProgress(ctx, list); err != nil {
+			if err := v.AddProgress(ctx, list); err != nil {
 				return err
 			}
 			if *asJSON {
@@ -101,50 +101,6 @@ States
 		})
 	}
 	return cmd
-}
-
-func newNamespaceFlag(cmd *cobra.Command, usage string) *string {
-	name := new(string)
-	cmd.Flags().Var((*canonical)(name), "namespace", usage)
-	return name
-}
-
-// canonical is the value of a flag that is a name.
-type canonical string
-
-func (c *canonical) String() string { return string(*c) }
-func (c *canonical) Type() string   { return "string" }
-
-func (c *canonical) Set(name string) error {
-	*c = canonical(job.CanonicalName(name))
-	return nil
-}
-
-func checkNamespace(name string) error {
-	if name != "" && !catalog.ValidNamespace(name) {
-		return fmt.Errorf("--namespace %q: %s", name, catalog.NamespaceHint)
-	}
-	return nil
-}
-
-// addProgress adds how far the runs in progress have come.
-func (v client) addProgress(ctx context.Context, list []view.Job) error {
-	var ids []durable.ID
-	for _, j := range list {
-		if j.Running != nil {
-			ids = append(ids, j.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	found, err := v.jobs.Progress(ctx, ids...)
-	for _, j := range list {
-		if p, ok := found[j.ID]; ok && j.Running != nil && p.Total > 0 {
-			j.Running.Progress = &view.Progress{Done: min(p.Done, p.Total), Total: p.Total, Note: p.Note}
-		}
-	}
-	return err
 }
 
 // printJobs writes the table, with the full names of jobs or their own. On a terminal it fits that.
@@ -180,47 +136,7 @@ func jobTable(list []view.Job, full bool, show func(time.Time) string) *terminal
 				state += " " + p.String()
 			}
 		}
-		t.Add(calledIn(j.Namespace, j.Job, full), job.Printable(j.Schedule), state, next, last, job.Printable(j.Node))
+		t.Add(client.CalledIn(j.Namespace, j.Job, full), job.Printable(j.Schedule), state, next, last, job.Printable(j.Node))
 	}
 	return t
-}
-
-func severalNamespaces[T any](list []T, namespace func(T) string) bool {
-	return slices.ContainsFunc(list, func(one T) bool { return namespace(one) != namespace(list[0]) })
-}
-
-// called returns the name of a job, with its namespace if full is true, as it may be
-// shown: in a store of another user, a name may be anything.
-func called(e catalog.Entry, full bool) string { return calledIn(e.Namespace, e.Name, full) }
-
-func calledIn(namespace, name string, full bool) string {
-	if full {
-		return job.Printable(namespace + "/" + name)
-	}
-	return job.Printable(name)
-}
-
-// showShort writes a time in its zone for a narrow terminal: of today to the second, of another day to the minute.
-func showShort(t, now time.Time) string {
-	if now = now.In(t.Location()); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
-		return t.Format("15:04:05")
-	}
-	return t.Format("2006-01-02 15:04")
-}
-
-// showInstant writes a time to the second, in its zone.
-func showInstant(t time.Time) string { return t.Format("2006-01-02 15:04:05 -07:00") }
-
-// printJSON writes a line for each thing.
-func printJSON[T any](w io.Writer, list []T) error {
-	var lines strings.Builder
-	out := json.NewEncoder(&lines)
-	out.SetEscapeHTML(false)
-	for _, one := range list {
-		if err := out.Encode(one); err != nil {
-			return &exitError{exitMistake, err.Error()}
-		}
-	}
-	w.Write(job.PrintableJSON([]byte(lines.String())))
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"net/netip"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/runlog"
@@ -21,19 +21,8 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-const (
-	// socketScheme begins the address of a Unix socket.
-	socketScheme = "unix:"
-
-	// socketMode is for the daemon's user and group. It is documented.
-	socketMode = 0o660
-
-	// shortestToken is how many characters a token has at least. It is documented.
-	shortestToken = 16
-
-	// longestToken is how many bytes of a token file are read.
-	longestToken = 4 << 10
-)
+// socketMode is for the daemon's user and group. It is documented.
+const socketMode = 0o660
 
 // listenOptions are the flags of run that are about looking at the daemon.
 type listenOptions struct {
@@ -124,15 +113,6 @@ func (o *listenOptions) open() (*listener, error) {
 	return l, nil
 }
 
-// opCause returns what the system says of an address.
-func opCause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		return op.Err
-	}
-	return err
-}
-
 // openSocket opens a Unix socket. One that a daemon has left is replaced.
 func openSocket(path string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil {
@@ -154,25 +134,6 @@ func openSocket(path string) (net.Listener, error) {
 		return nil, fmt.Errorf("--listen %s%s: %w", socketScheme, path, complaint.Cause(err))
 	}
 	return l, nil
-}
-
-// readToken returns what a token file has, without blanks around it.
-func readToken(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", fmt.Errorf("--token-file %s: %w", name, complaint.Cause(err))
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, longestToken))
-	if err != nil {
-		return "", fmt.Errorf("--token-file %s: %w", name, complaint.Cause(err))
-	}
-	token := strings.TrimSpace(string(data))
-	if len(token) < shortestToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("--token-file %s: a token is one word of %d characters or more, as head -c 24 /dev/urandom | base64 prints it",
-			name, shortestToken)
-	}
-	return token, nil
 }
 
 // close closes an address that may have been opened, and may be served.
@@ -222,6 +183,9 @@ func noteAct(ctx context.Context, d *daemon.Daemon, a web.Action, answer string,
 	})
 }
 
+// actions are those of the pages.
+var actions = map[string]client.Action{web.RunNow: client.RunNow, web.Pause: client.Pause, web.Resume: client.Resume}
+
 // actOn does what a reader asks for, and returns what became of it.
 func actOn(ctx context.Context, d *daemon.Daemon, a web.Action) (text string, done bool, err error) {
 	if a.Do == web.EndRun {
@@ -235,10 +199,7 @@ func actOn(ctx context.Context, d *daemon.Daemon, a web.Action) (text string, do
 		return "there is no such job in the store", false, err
 	}
 	defer d.Forget(ctx)
-	v := client{d.Store, d.Durable(), d.Store.Name}
-	do := map[string]func(context.Context, client, catalog.Entry) (durable.Answer, string, error){
-		web.RunNow: runJobNow, web.Pause: pauseJob, web.Resume: resumeJob,
-	}[a.Do]
-	answer, text, err := do(ctx, v, e)
-	return text, answer == durable.Applied || answer == durable.Deferred, err
+	v := client.Client{Store: d.Store, Jobs: d.Durable(), Shown: d.Store.Name}
+	answer, text, err := v.Do(ctx, actions[a.Do], e)
+	return text, client.Done(answer), err
 }

@@ -15,16 +15,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 	"github.com/executor-go/executor/durable"
 )
-
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 func newLogs() *cobra.Command {
 	cmd := &cobra.Command{
@@ -70,9 +68,9 @@ It asks a store, which has the runs that have ended, or a daemon that runs with
 		p := &logPrinter{out: cmd.OutOrStdout(), err: os.Stderr, red: !noColor(os.Stderr)}
 		p.stamps, p.json = *stamps, *asJSON
 		if !at.chosen(store) {
-			return store.visit(func(ctx context.Context, v client) error { return v.logs(ctx, *namespace, args, p) })
+			return store.visit(func(ctx context.Context, v client.Client) error { return printLogs(ctx, v, *namespace, args, p) })
 		}
-		client, err := at.client()
+		c, err := at.client()
 		if err != nil {
 			return err
 		}
@@ -85,7 +83,7 @@ It asks a store, which has the runs that have ended, or a daemon that runs with
 		}
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		body, err := client.get(ctx, "/api/output", query)
+		body, err := c.get(ctx, "/api/output", query)
 		if err != nil {
 			return err
 		}
@@ -99,9 +97,9 @@ It asks a store, which has the runs that have ended, or a daemon that runs with
 	return cmd
 }
 
-// logs prints what the store has of a run.
-func (v client) logs(ctx context.Context, namespace string, args []string, p *logPrinter) error {
-	entries, _, err := v.find(ctx, namespace, args[:1])
+// printLogs prints what the store has of a run.
+func printLogs(ctx context.Context, v client.Client, namespace string, args []string, p *logPrinter) error {
+	entries, _, err := v.Find(ctx, namespace, args[:1])
 	if err != nil {
 		return err
 	}
@@ -111,15 +109,15 @@ func (v client) logs(ctx context.Context, namespace string, args []string, p *lo
 	}
 	if r, ok := view.Current(e, time.Now()); ok && (number == 0 || number == r.Run) {
 		return &exitError{exitMistake, fmt.Sprintf("%s: run %d is in progress on %s, which has what it writes: "+
-			"say where that listens, as in --at %s", called(e, false), r.Run, on(e), defaultAt)}
+			"say where that listens, as in --at %s", client.Called(e, false), r.Run, client.On(e), defaultAt)}
 	}
 	if number == 0 {
 		number = e.Runs
 	}
-	o, err := v.jobs.Output(ctx, e.ID, number)
+	o, err := v.Jobs.Output(ctx, e.ID, number)
 	if errors.Is(err, durable.ErrNotFound) || number == 0 {
 		return &exitError{exitMistake, fmt.Sprintf("%s: %s has no run %d; executord runs shows those that it has",
-			called(e, false), v.shown, number)}
+			client.Called(e, false), v.Shown, number)}
 	}
 	if err != nil {
 		return err

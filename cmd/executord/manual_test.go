@@ -266,7 +266,7 @@ func flagsOf(cmd *cobra.Command) (names []string) {
 
 // exitCodes returns the exit codes with their names.
 func exitCodes(t *testing.T) (codes []string) {
-	file, err := parser.ParseFile(token.NewFileSet(), "main.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "exit.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

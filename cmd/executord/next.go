@@ -187,21 +187,3 @@ func dueTable(list []due, show func(time.Time, job.Job) string) *terminal.Table 
 	}
 	return t
 }
-
-// noteOf returns what a change of the clock does to a due time: it is moved there, or comes twice.
-func noteOf(s job.Schedule, at time.Time) string {
-	for _, c := range forecast.Changes(s, at.Add(-24*time.Hour), at.Add(24*time.Hour)) {
-		span := c.After.Sub(c.Before).Abs()
-		switch {
-		case c.Effect == forecast.Moved && at.Equal(c.At):
-			return fmt.Sprintf("clocks skip %s", c.First.Format("15:04"))
-		case c.Effect == forecast.Once && at.Before(c.At) && !at.Before(c.At.Add(-span)):
-			return "clocks show it twice"
-		case c.Effect == forecast.Twice && at.Before(c.At) && !at.Before(c.At.Add(-span)):
-			return "first of two"
-		case c.Effect == forecast.Twice && !at.Before(c.At) && at.Before(c.At.Add(span)):
-			return "second of two"
-		}
-	}
-	return ""
-}

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -100,12 +97,4 @@ func testChannels(w io.Writer, file job.File, names []string) error {
 		return &exitError{exitMistake, fmt.Sprintf("%d not sent", failed)}
 	}
 	return nil
-}
-
-// runHere is a notify.Runner for a program that is no daemon.
-func runHere(ctx context.Context, args, env []string, input string) (string, error) {
-	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	c.Env, c.Stdin, c.WaitDelay = append(os.Environ(), env...), strings.NewReader(input), time.Second
-	output, err := c.CombinedOutput()
-	return string(bytes.TrimSpace(output[:min(len(output), 2<<10)])), err
 }

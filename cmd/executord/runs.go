@@ -5,19 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
-	"github.com/executor-go/executor/durable"
 )
 
 func newRuns() *cobra.Command {
@@ -62,12 +59,12 @@ standard error stands below it.`),
 			printRuns(cmd.OutOrStdout(), found, *verbose)
 			return nil
 		}
-		return store.visit(func(ctx context.Context, v client) error {
-			entries, _, err := v.find(ctx, *namespace, names)
+		return store.visit(func(ctx context.Context, v client.Client) error {
+			entries, _, err := v.Find(ctx, *namespace, names)
 			if err != nil {
 				return err
 			}
-			runs, err := v.histories(ctx, entries, *number)
+			runs, err := v.Histories(ctx, entries, *number)
 			if err != nil {
 				return err
 			}
@@ -91,54 +88,6 @@ standard error stands below it.`),
 	return cmd
 }
 
-// latest returns the latest of some runs, n at most, the latest first.
-func latest(runs []view.Run, n int) []view.Run {
-	slices.SortStableFunc(runs, func(a, b view.Run) int { return b.Started.Compare(a.Started) })
-	return runs[:min(len(runs), n)]
-}
-
-// atOnce is how many questions a command has to a store at a time: one after the other,
-// those about thousands of jobs take minutes where the store is far away.
-const atOnce = 8
-
-// histories returns the latest runs of each job, as many of each as asked for, the latest
-// first.
-func (v client) histories(ctx context.Context, jobs []catalog.Entry, n int) ([][]durable.Run, error) {
-	pool := executor.Fixed(atOnce)
-	defer pool.Close()
-	ctx, cancel := context.WithCancel(ctx) // the rest, after an error
-	defer cancel()
-	answers := make([]*executor.Future[[]durable.Run], len(jobs))
-	for i, e := range jobs {
-		answers[i] = executor.Submit(ctx, pool, func(ctx context.Context) ([]durable.Run, error) {
-			return v.history(ctx, e, n)
-		})
-	}
-	all := make([][]durable.Run, len(jobs))
-	for i, answer := range answers {
-		var err error
-		if all[i], err = answer.Get(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-// history returns the latest runs of a job, as many as asked for, the latest
-// first.
-func (v client) history(ctx context.Context, e catalog.Entry, n int) ([]durable.Run, error) {
-	var runs []durable.Run
-	for before := int64(0); len(runs) < n; {
-		page, err := v.jobs.History(ctx, e.ID, before, min(n, 995)+5) // some are idle
-		if err != nil || len(page) == 0 {
-			return runs, err
-		}
-		before = page[len(page)-1].Seq
-		runs = append(runs, slices.DeleteFunc(page, catalog.IsIdle)...)
-	}
-	return runs[:min(len(runs), n)], nil
-}
-
 // indent is before what a run wrote.
 const indent = "    "
 
@@ -148,7 +97,7 @@ func printRuns(w io.Writer, list []view.Run, verbose bool) {
 		fmt.Fprintln(os.Stderr, "there are no runs")
 		return
 	}
-	full := severalNamespaces(list, func(r view.Run) string { return r.Namespace })
+	full := client.SeveralNamespaces(list, func(r view.Run) string { return r.Namespace })
 	wide := terminal.Width(w)
 	t := runTable(list, full, showInstant)
 	if wide > 0 && t.Width() > wide {
@@ -174,7 +123,7 @@ func runTable(list []view.Run, full bool, show func(time.Time) string) *terminal
 	t := new(terminal.Table)
 	t.Add("JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "NODE", "ERROR")
 	for _, r := range list {
-		t.Add(calledIn(r.Namespace, r.Job, full), strconv.FormatInt(r.Run, 10), show(r.Started),
+		t.Add(client.CalledIn(r.Namespace, r.Job, full), strconv.FormatInt(r.Run, 10), show(r.Started),
 			view.Span(r.Took).String(), string(r.Outcome), job.Printable(r.Node), summary(r))
 	}
 	return t

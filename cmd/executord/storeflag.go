@@ -9,7 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/durable"
 )
@@ -44,7 +47,7 @@ func (f storeFlag) checkNamed() error {
 var databaseWait = 30 * time.Second
 
 // visit opens a store that is there, and calls fn with it.
-func (f storeFlag) visit(fn func(context.Context, client) error) error {
+func (f storeFlag) visit(fn func(context.Context, client.Client) error) error {
 	name := f.name()
 	if name == "" {
 		return fmt.Errorf("%s needs a store: %s, or set %s", f.cmd.Name(), stores.Hint, daemon.StoreVariable)
@@ -60,17 +63,38 @@ func (f storeFlag) visit(fn func(context.Context, client) error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stores.Patience)
 	defer cancel()
-	err = fn(ctx, client{store, jobs, shown})
+	err = fn(ctx, client.Client{Store: store, Jobs: jobs, Shown: shown})
 	var exit *exitError
-	if err != nil && !errors.As(err, &exit) {
-		return &exitError{exitMistake, stores.Explain(shown, err).Error()}
+	var missing *client.MissingError
+	switch {
+	case err == nil, errors.As(err, &exit):
+		return err
+	case errors.As(err, &missing):
+		return &exitError{exitMistake, missing.Error()}
 	}
-	return err
+	return &exitError{exitMistake, stores.Explain(shown, err).Error()}
 }
 
-// client is a command that looks at a store and acts on it.
-type client struct {
-	store durable.Store
-	jobs  *durable.Jobs
-	shown string // the store's name, as it may be shown
+func newNamespaceFlag(cmd *cobra.Command, usage string) *string {
+	name := new(string)
+	cmd.Flags().Var((*canonical)(name), "namespace", usage)
+	return name
+}
+
+// canonical is the value of a flag that is a name.
+type canonical string
+
+func (c *canonical) String() string { return string(*c) }
+func (c *canonical) Type() string   { return "string" }
+
+func (c *canonical) Set(name string) error {
+	*c = canonical(job.CanonicalName(name))
+	return nil
+}
+
+func checkNamespace(name string) error {
+	if name != "" && !catalog.ValidNamespace(name) {
+		return fmt.Errorf("--namespace %q: %s", name, catalog.NamespaceHint)
+	}
+	return nil
 }

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/logwriter"
@@ -30,7 +28,7 @@ type Log struct {
 // is worse than none, so that is a reason to end; a full disk is not, since it may have
 // room again. The caller closes the log.
 func New(w *os.File, format string, lost func(error)) Log {
-	if format == "auto" && term.IsTerminal(int(w.Fd())) {
+	if format == "auto" && terminal.Is(w) {
 		format = "short"
 	}
 	width := func() int { return terminal.WidthOf(w) }

@@ -13,11 +13,14 @@ import (
 // Width returns how wide the terminal is that w writes to, 0 if it is none.
 func Width(w io.Writer) int {
 	f, ok := w.(interface{ Fd() uintptr })
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !ok || !Is(f) {
 		return 0
 	}
 	return WidthOf(f)
 }
+
+// Is reports whether a file is a terminal.
+func Is(f interface{ Fd() uintptr }) bool { return term.IsTerminal(int(f.Fd())) }
 
 // WidthOf returns how many columns a terminal has, or what it had in the days of cards.
 func WidthOf(w interface{ Fd() uintptr }) int {

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
-	"os/user"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/durable"
@@ -39,8 +38,8 @@ and the pages of a daemon, the latest first. Actions are kept for a year.`),
 		if *number < 1 {
 			return fmt.Errorf("-n %d: it must be 1 or more", *number)
 		}
-		return store.visit(func(ctx context.Context, v client) error {
-			found, err := v.jobs.Acts(ctx, durable.ActFilter{Limit: *number})
+		return store.visit(func(ctx context.Context, v client.Client) error {
+			found, err := v.Jobs.Acts(ctx, durable.ActFilter{Limit: *number})
 			switch {
 			case err != nil:
 				return err
@@ -64,24 +63,4 @@ func actTable(acts []durable.Act) *terminal.Table {
 			job.Printable(a.Who), job.Printable(a.Reason), job.Printable(a.Answer))
 	}
 	return t
-}
-
-// note keeps in the store what was done to a job. Without that it is done all the same.
-func (v client) note(ctx context.Context, e catalog.Entry, action, reason, answer string) {
-	err := v.jobs.NoteAct(ctx, durable.Act{
-		Who: whoAmI(), Action: action, Job: e.ID, Key: e.Key, Reason: reason, Answer: answer,
-	})
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "executord: the action was done, but could not be stored in the audit log: %v\n", err)
-	}
-}
-
-// whoAmI returns the user and the host of this process.
-func whoAmI() string {
-	name := ""
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	host, _ := os.Hostname()
-	return cmp.Or(name, "somebody") + "@" + cmp.Or(host, "some host")
 }

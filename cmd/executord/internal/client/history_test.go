@@ -1,4 +1,4 @@
-package main
+package client
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
-	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 )
@@ -39,7 +38,7 @@ func (s *far) Runs(ctx context.Context, id durable.ID, before int64, limit int) 
 }
 
 // someJobs returns a client of a store that is far away, with n jobs.
-func someJobs(t *testing.T, n int) (client, *far, []catalog.Entry) {
+func someJobs(t *testing.T, n int) (Client, *far, []catalog.Entry) {
 	store := &far{Store: memory.New()}
 	jobs, err := durable.New(durable.Config{Store: store})
 	if err != nil {
@@ -49,17 +48,17 @@ func someJobs(t *testing.T, n int) (client, *far, []catalog.Entry) {
 	for i := range entries {
 		entries[i] = catalog.Entry{Job: durable.Job{ID: durable.NewID()}, Name: fmt.Sprint(i)}
 	}
-	return client{store: store, jobs: jobs}, store, entries
+	return Client{Store: store, Jobs: jobs}, store, entries
 }
 
 // The history of each of thousands of jobs is there in time, though the store is far
 // away, and in the order of the jobs.
-func TestRunsOfManyJobs(t *testing.T) {
+func TestClientHistoriesOfManyJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v, _, jobs := someJobs(t, 5000)
-		ctx, cancel := context.WithTimeout(t.Context(), stores.Patience)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		runs, err := v.histories(ctx, jobs, 1)
+		runs, err := v.Histories(ctx, jobs, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,12 +71,12 @@ func TestRunsOfManyJobs(t *testing.T) {
 }
 
 // If the history of one job can't be had, the error is given, and nothing more is asked.
-func TestRunsEndWithError(t *testing.T) {
+func TestClientHistoriesEndWithError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v, store, jobs := someJobs(t, 5000)
 		store.fails = jobs[3].ID
 		began := time.Now()
-		if _, err := v.histories(t.Context(), jobs, 1); !errors.Is(err, errFar) {
+		if _, err := v.Histories(t.Context(), jobs, 1); !errors.Is(err, errFar) {
 			t.Errorf("error %v", err)
 		}
 		if took := time.Since(began); took > 100*time.Millisecond {
@@ -87,9 +86,9 @@ func TestRunsEndWithError(t *testing.T) {
 }
 
 // Who asks for as many runs as there can be gets those that there are.
-func TestRunsOfAnyNumber(t *testing.T) {
+func TestClientHistoryOfAnyNumber(t *testing.T) {
 	v, _, jobs := someJobs(t, 1)
-	if runs, err := v.history(t.Context(), jobs[0], math.MaxInt); err != nil || len(runs) != 1 {
+	if runs, err := v.History(t.Context(), jobs[0], math.MaxInt); err != nil || len(runs) != 1 {
 		t.Errorf("%d runs: %v", len(runs), err)
 	}
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -82,4 +85,15 @@ func noteHome(file *job.File) {
 			return
 		}
 	}
+}
+
+// misnamedZone is the note about a TZ that names no zone.
+const misnamedZone = "TZ is not a zone that executord knows, so its own zone is UTC, whatever zone the commands use"
+
+// runHere is a notify.Runner for a program that is no daemon.
+func runHere(ctx context.Context, args, env []string, input string) (string, error) {
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Env, c.Stdin, c.WaitDelay = append(os.Environ(), env...), strings.NewReader(input), time.Second
+	output, err := c.CombinedOutput()
+	return string(bytes.TrimSpace(output[:min(len(output), 2<<10)])), err
 }

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/client"
+	"github.com/executor-go/executor/durable"
+)
+
+// act is one way of changing jobs in a store.
+type act struct {
+	action      client.Action
+	short, long string
+}
+
+func newActs() []*cobra.Command {
+	var all []*cobra.Command
+	for _, a := range []act{
+		{client.Cancel, "Cancel jobs in a store", `
+cancel keeps the jobs named from running, for good: also when a daemon is
+started whose file has them. A run in progress is ended, as by a timeout.
+resume brings a job back.`},
+		{client.Pause, "Keep jobs in a store from running until they are resumed", `
+pause keeps the jobs named from running until resume, also when a daemon is
+started whose file has them. A run in progress may end.`},
+		{client.Resume, "Let jobs in a store run again", `
+resume lets jobs that are paused go on: at their next time, or at once if a time
+has passed meanwhile. Jobs that are canceled or dead are brought back, and wait
+for their next time.`},
+		{client.RunNow, "Make jobs in a store due at once", `
+run-now makes the jobs named due at once: some daemon runs them. Their schedules
+go on afterwards. A job that is paused is resumed.`},
+	} {
+		all = append(all, newAct(a))
+	}
+	return all
+}
+
+func newAct(a act) *cobra.Command {
+	use := string(a.action)
+	cmd := &cobra.Command{
+		Use:   use + " JOB...",
+		Short: a.short,
+		Long: strings.TrimSpace(a.long) + `
+
+It prints a line for each job. The exit code is 0 if all jobs were changed, or
+will be when their run has ended; it is 1 if a job does not exist, or its state
+does not allow the change.`,
+		Example: "  executord " + use + " --store jobs.db backup",
+		Args: func(_ *cobra.Command, names []string) error {
+			if len(names) == 0 {
+				return fmt.Errorf("%s needs the name of a job, such as: executord %s backup", use, use)
+			}
+			return nil
+		},
+	}
+	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
+	namespace := newNamespaceFlag(cmd, "the namespace of the jobs, if the store has several")
+	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, nil, namespace)
+	reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
+		if err := checkNamespace(*namespace); err != nil {
+			return err
+		}
+		return store.visit(func(ctx context.Context, v client.Client) error {
+			entries, full, missing := v.Find(ctx, *namespace, names)
+			if missing != nil && !errors.As(missing, new(*client.MissingError)) {
+				return missing
+			}
+			done := missing == nil
+			for _, e := range entries {
+				answer, text, err := v.Do(ctx, a.action, e)
+				if err != nil {
+					return fmt.Errorf("job %s: %w", client.Called(e, full), err)
+				}
+				if answer == durable.NotFound {
+					text = "it was removed a moment ago"
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", client.Called(e, full), text)
+				v.Note(ctx, e, use, *reason, text)
+				done = done && client.Done(answer)
+			}
+			if missing != nil {
+				return missing
+			}
+			if !done {
+				return &exitError{exitMistake, ""}
+			}
+			return nil
+		})
+	}
+	return cmd
+}

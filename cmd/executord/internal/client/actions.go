@@ -1,0 +1,124 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/durable"
+)
+
+// Action is a way of changing a job. The words are documented, as those of the audit log.
+type Action string
+
+const (
+	Cancel Action = "cancel"
+	Pause  Action = "pause"
+	Resume Action = "resume"
+	RunNow Action = "run-now"
+)
+
+// Do does it, and returns what became of it. The text is about the job as it was just before.
+func (c Client) Do(ctx context.Context, a Action, e catalog.Entry) (durable.Answer, string, error) {
+	switch a {
+	case Cancel:
+		return c.cancel(ctx, e)
+	case Pause:
+		return c.pause(ctx, e)
+	case Resume:
+		return c.resume(ctx, e)
+	case RunNow:
+		return c.runNow(ctx, e)
+	}
+	return durable.TooLate, "", fmt.Errorf("%q is no action", string(a))
+}
+
+// Done reports whether an action was done, or will be when the run in progress has ended.
+func Done(a durable.Answer) bool { return a == durable.Applied || a == durable.Deferred }
+
+func (c Client) cancel(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
+	answer, err := c.Jobs.Cancel(ctx, e.ID)
+	switch answer {
+	case durable.Applied:
+		return answer, "canceled", err
+	case durable.Deferred:
+		return answer, "canceled; its run on " + On(e) + " is being ended", err
+	}
+	return answer, "it is " + e.Status() + " already", err
+}
+
+func (c Client) pause(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
+	answer, err := c.Jobs.Pause(ctx, e.ID)
+	switch answer {
+	case durable.Applied:
+		return answer, "paused", err
+	case durable.Deferred:
+		return answer, "will be paused when its run on " + On(e) + " has ended", err
+	}
+	return answer, "cannot be paused: it is " + e.Status(), err
+}
+
+func (c Client) resume(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
+	if e.Spec.Off {
+		return durable.TooLate, "cannot be resumed: it was removed from its file; put it back there, and start a daemon or send it SIGHUP", nil
+	}
+	if e.State == durable.Canceled || e.State == durable.Dead {
+		if err := catalog.Bring(ctx, c.Jobs, c.Store, e); err != nil {
+			return durable.TooLate, "", err
+		}
+		return durable.Applied, "brought back; " + c.nextTime(ctx, e), nil
+	}
+	answer, err := c.Jobs.Resume(ctx, e.ID)
+	switch answer {
+	case durable.Applied:
+		return answer, "resumed; " + c.nextTime(ctx, e), err
+	case durable.Deferred:
+		return answer, "resumed; it will not be paused after its run on " + On(e), err
+	}
+	return answer, "not paused: it is " + e.Status(), err
+}
+
+func (c Client) runNow(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
+	if e.Spec.Off {
+		return durable.TooLate, "cannot run: it was removed from its file", nil
+	}
+	answer, err := catalog.RunNow(ctx, c.Jobs, c.Store, e)
+	switch {
+	case answer == durable.Applied && e.State == durable.Paused:
+		return answer, "due now, and no longer paused", err
+	case answer == durable.Applied:
+		return answer, "due now", err
+	case e.State == durable.Canceled || e.State == durable.Dead:
+		return answer, "cannot run: it is " + e.State.String() + "; executord resume brings it back", err
+	case e.State.Granted():
+		return answer, "it is running already, on " + On(e), err
+	}
+	return answer, "cannot run: it has begun, or it is over", err
+}
+
+// On returns the node on which a job is running, as far as that is known.
+func On(e catalog.Entry) string {
+	if e.Owner == "" {
+		return "some node"
+	}
+	return job.Printable(e.Owner)
+}
+
+// nextTime returns when a job is due next.
+func (c Client) nextTime(ctx context.Context, e catalog.Entry) string {
+	row, err := c.Jobs.Get(ctx, e.ID)
+	if err != nil {
+		return "its next time is not known"
+	}
+	e.Job = row
+	switch next := e.Next(time.Now()); {
+	case next.IsZero():
+		return "there is no next time"
+	case next.Before(time.Now()):
+		return "due at once"
+	default:
+		return "due " + next.In(e.Spec.Location()).Format(Instant)
+	}
+}

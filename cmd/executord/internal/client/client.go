@@ -1,0 +1,52 @@
+// Package client looks at the jobs of a store and acts on them, for the commands and for the pages of a daemon.
+package client
+
+import (
+	"context"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
+)
+
+// Client looks at a store and acts on it.
+type Client struct {
+	Store durable.Store
+	Jobs  *durable.Jobs
+	Shown string // the store's name, as it may be shown
+}
+
+// Called returns the name of a job, with its namespace if full is true, as it may be
+// shown: in a store of another user, a name may be anything.
+func Called(e catalog.Entry, full bool) string { return CalledIn(e.Namespace, e.Name, full) }
+
+func CalledIn(namespace, name string, full bool) string {
+	if full {
+		return job.Printable(namespace + "/" + name)
+	}
+	return job.Printable(name)
+}
+
+// AddProgress adds how far the runs in progress have come.
+func (c Client) AddProgress(ctx context.Context, list []view.Job) error {
+	var ids []durable.ID
+	for _, j := range list {
+		if j.Running != nil {
+			ids = append(ids, j.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := c.Jobs.Progress(ctx, ids...)
+	for _, j := range list {
+		if p, ok := found[j.ID]; ok && j.Running != nil && p.Total > 0 {
+			j.Running.Progress = &view.Progress{Done: min(p.Done, p.Total), Total: p.Total, Note: p.Note}
+		}
+	}
+	return err
+}
+
+// Instant is how a time is written that may be of any day.
+const Instant = "2006-01-02 15:04:05 -07:00"

@@ -1,0 +1,109 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// doing posts an action to a daemon that listens on a socket, and returns the page that answers.
+func doing(t *testing.T, socket string, values url.Values) int {
+	t.Helper()
+	code, _ := over(t, socket, func(c *http.Client) (*http.Response, error) { return c.PostForm("http://localhost/act", values) })
+	return code
+}
+
+// over asks a daemon that listens on a socket, and returns its answer.
+func over(t *testing.T, socket string, ask func(*http.Client) (*http.Response, error)) (status int, text string) {
+	t.Helper()
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
+	answer, err := ask(&client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+// With actions, jobs can be run, paused and resumed, and a run be ended while its schedule goes on; without a store and
+// with one. Each is in the log, and with its reason in the store.
+func TestListenActs(t *testing.T) {
+	for name, args := range map[string][]string{"memory": nil, "store": {"--store", filepath.Join(t.TempDir(), "jobs.db")}} {
+		t.Run(name, func(t *testing.T) {
+			socket := filepath.Join(t.TempDir(), "sock")
+			p := startFile(t, write(t, "jobs.crontab", "# name: long\n0 0 1 1 * echo up; exec sleep 1000\n# name: tick\n@every 1h true\n"),
+				append(args, "--listen", "unix:"+socket, "--actions")...)
+			p.until("job scheduled", "job", "tick")
+			act := func(do, job, run string) {
+				t.Helper()
+				form := url.Values{"do": {do}, "job": {job}, "run": {run}, "reason": {"a test"}}
+				if code := doing(t, socket, form); code != http.StatusOK {
+					t.Errorf("%s %s: %d", do, job, code)
+				}
+				p.after(0, "action", "action", do, "job", job, "reason", "a test", "who", "the socket", "done", true)
+			}
+			act("run-now", "long", "")
+			p.after(0, "up", "job", "long")
+			act("end-run", "long", "1")
+			p.after(0, "run ended", "job", "long", "outcome", "canceled", "signal", "SIGTERM")
+			for jobs := ""; !strings.Contains(jobs, " waiting "); { // its schedule goes on, once the store has the end
+				jobs, _, _ = output(t, "", "jobs", "long", "--at", "unix:"+socket)
+			}
+			act("run-now", "long", "")
+			p.after(0, "up", "job", "long", "run", 2)
+			act("end-run", "long", "2")
+			p.after(0, "run ended", "job", "long", "run", 2)
+			act("pause", "tick", "")
+			if jobs, _, _ := output(t, "", "jobs", "tick", "--at", "unix:"+socket); !strings.Contains(jobs, " paused ") {
+				t.Errorf("the jobs are %s", jobs)
+			}
+			act("resume", "tick", "")
+			runs, _, _ := output(t, "", "runs", "long", "--at", "unix:"+socket)
+			if strings.Count(runs, " canceled ") != 2 {
+				t.Errorf("the runs are %s", runs)
+			}
+			doing(t, socket, url.Values{"do": {"end-run"}, "job": {"long"}, "run": {"2"}, "reason": {"a test"}})
+			p.after(0, "action", "action", "end-run", "done", false, "answer", "run 2 is not in progress here")
+			_, acts := over(t, socket, func(c *http.Client) (*http.Response, error) { return c.Get("http://localhost/acts") })
+			for _, want := range []string{"run-now", "end-run", "pause", "resume", "a test", "the socket", `<a href="job?name=tick">`,
+				"run 2 is not in progress here"} {
+				if !strings.Contains(acts, want) {
+					t.Errorf("the actions in the store have no %s: %s", want, acts)
+				}
+			}
+			p.signal(syscall.SIGTERM)
+			if code := p.wait(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
+}
+
+// Actions need more than to be on this machine.
+func TestListenRefusesActions(t *testing.T) {
+	tab := write(t, "tab", "@reboot true\n")
+	for want, args := range map[string][]string{
+		"all users of this machine could act": {"--listen", "127.0.0.1:0", "--actions"},
+		"need --listen":                       {"--actions"},
+	} {
+		_, err, code := output(t, "", append([]string{"run", tab}, args...)...)
+		if code != exitUsage || !strings.Contains(err, want) {
+			t.Errorf("%q: exit code %d, %s", args, code, err)
+		}
+	}
+}
