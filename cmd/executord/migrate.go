@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/environ"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 )
 
@@ -37,7 +37,7 @@ are replaced. Nothing is printed if there is nothing to do.`),
 		name := store.name()
 		switch {
 		case name == "":
-			return fmt.Errorf("migrate needs a store: %s, or set %s", stores.Hint, daemon.StoreVariable)
+			return fmt.Errorf("migrate needs a store: %s, or set %s", stores.Hint, environ.StoreVariable)
 		case *asSQL && !stores.IsDatabase(name):
 			return fmt.Errorf("--sql is for PostgreSQL: a file is brought up to date by migrate without it, or by a daemon")
 		case *asSQL:

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/environ"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
@@ -50,7 +50,7 @@ func noteMissing(file *job.File) {
 			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
 				What: "not all exceptions of " + j.Name + " can be read: " + err.Error(), Hint: job.ExceptionHint})
 		}
-		if err := daemon.Missing(j.Command); err != nil {
+		if err := environ.Missing(j.Command); err != nil {
 			if missing++; missing > mostMissing {
 				file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
 					What: "this job cannot run either, and those after it are not looked at", Hint: "fix those above first"})
@@ -74,11 +74,11 @@ func noteMissing(file *job.File) {
 // noteHome adds a note on the first job whose runs have no HOME: executord has none, and its user is not in passwd, as
 // in a container that runs under a number. What needs it seldom says so.
 func noteHome(file *job.File) {
-	if daemon.HasHome(job.Command{}) {
+	if environ.HasHome(job.Command{}) {
 		return
 	}
 	for _, j := range file.Jobs {
-		if !daemon.HasHome(j.Command) {
+		if !environ.HasHome(j.Command) {
 			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
 				What: fmt.Sprintf("%s has no HOME: executord has none, and user %d is not in passwd", j.Name, os.Getuid()),
 				Hint: "set HOME in the file, or for executord; ~, cd, git, ssh and many others need it"})

@@ -11,7 +11,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
-	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/environ"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/durable"
@@ -21,7 +21,7 @@ import (
 type storeFlag struct{ cmd *cobra.Command }
 
 func newStoreFlag(cmd *cobra.Command, usage string) storeFlag {
-	cmd.Flags().String("store", "", usage+"; the default is in "+daemon.StoreVariable)
+	cmd.Flags().String("store", "", usage+"; the default is in "+environ.StoreVariable)
 	return storeFlag{cmd}
 }
 
@@ -30,7 +30,7 @@ func (f storeFlag) name() string {
 	if flag := f.cmd.Flags().Lookup("store"); flag.Changed {
 		return flag.Value.String()
 	}
-	return os.Getenv(daemon.StoreVariable)
+	return os.Getenv(environ.StoreVariable)
 }
 
 // checkNamed refuses an empty name, as of a script whose variable is not set.
@@ -50,7 +50,7 @@ var databaseWait = 30 * time.Second
 func (f storeFlag) visit(fn func(context.Context, client.Client) error) error {
 	name := f.name()
 	if name == "" {
-		return fmt.Errorf("%s needs a store: %s, or set %s", f.cmd.Name(), stores.Hint, daemon.StoreVariable)
+		return fmt.Errorf("%s needs a store: %s, or set %s", f.cmd.Name(), stores.Hint, environ.StoreVariable)
 	}
 	store, shown, err := stores.Open(name, stores.Options{Wait: databaseWait})
 	if err != nil {

@@ -8,7 +8,7 @@ var executordMutants = []mutant{
 		new: "			if patience = nil; !r.asked {\n\t\t\t\treturn\n",
 	},
 	{
-		file: "cmd/executord/internal/daemon/environ.go", what: "commands get the name of the store, with its password",
+		file: "cmd/executord/internal/environ/environ.go", what: "commands get the name of the store, with its password",
 		old:  "return process.IsVariable(variable, StoreVariable)",
 		new:  "return process.IsVariable(variable, StoreVariable) && false",
 		test: "TestRunEnvironmentInStore",

@@ -16,7 +16,7 @@ func (r *run) trigger(ctx context.Context, o outcome.Outcome) error {
 	if o != outcome.OK && !o.IsFailure() {
 		return nil
 	}
-	d := r.entry.daemon
+	d := r.entry.base
 	for _, next := range r.job.Next {
 		if !next.Follows(o == outcome.OK) {
 			continue
@@ -46,7 +46,7 @@ func outcomeAt(ctx context.Context) outcome.Outcome {
 }
 
 // mark sets the mark of one job by another.
-func (d *Daemon) mark(ctx context.Context, name, by string) error {
+func (d *base) mark(ctx context.Context, name, by string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return catalog.SetMark(ctx, d.catalog.Jobs, d.Store, d.Store.Namespace, name, by)
@@ -58,7 +58,7 @@ func (r *handled) takeMarks(ctx context.Context) error {
 	if len(r.job.After) == 0 || r.scheduled() {
 		return nil
 	}
-	d := r.entry.daemon
+	d := r.entry.base
 	marks, err := catalog.ListMarks(ctx, d.Store, d.Store.Namespace, r.job.Name)
 	if err == nil && !marks.Complete(r.job.After) && !r.begunBefore() {
 		return errIdle

@@ -89,11 +89,6 @@ func (e *entry) logScheduled(s catalog.Step) {
 	e.log.Info("job scheduled", attrs...)
 }
 
-// resume returns the command that lets a job run again.
-func (d *Daemon) resume(name string) string {
-	return job.Command{Args: []string{"executord", "resume", d.Store.Namespace + "/" + name, "--store", d.Store.Name}}.String()
-}
-
 // next returns when a job is due next, which is not the time that a run in progress is for.
 func next(e catalog.Entry) time.Time {
 	if !e.NextDue.IsZero() {
@@ -104,3 +99,12 @@ func next(e catalog.Entry) time.Time {
 	}
 	return e.Due
 }
+
+func (d *Daemon) logNotes(file job.File) {
+	for _, note := range file.Notes {
+		d.Log.Warn("note on the file", "file", note.File, "line", note.Line, "what", note.What, "hint", note.Hint)
+	}
+}
+
+// workers returns how many runs there may be at once.
+func workers(f job.File) int { return max(leastWorkers, 2*len(f.Jobs)) }

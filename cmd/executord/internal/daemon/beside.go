@@ -16,7 +16,7 @@ import (
 //
 // A row of its own for each run lost: it would be another job for all that lists them, and its history another one.
 func (r *handled) beside(ctx context.Context) error {
-	d := r.entry.daemon
+	d := r.entry.base
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	bound := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	type end struct {

@@ -12,95 +12,15 @@ package daemon
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"math"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/memory"
-)
-
-// Config configures a daemon.
-type Config struct {
-	File job.File
-	Log  *slog.Logger
-
-	// Admit is asked before a line of a command is logged, with about as many bytes as it has in the log. It may wait
-	// for the reader of the log, until ctx ends. If ok is true, release is called once the line is logged; if not, the
-	// line is left out. Nil means that all lines are logged at once.
-	Admit func(ctx context.Context, size int) (release func(), ok bool)
-
-	// Grace is the time between SIGTERM and SIGKILL for a run that is to end.
-	Grace time.Duration
-
-	// Patience is how long a drain waits for the runs in progress, before it ends them. Zero means no limit.
-	Patience time.Duration
-
-	// MaxOutput is how many bytes of the log the lines of one run may take, about. Zero means no limit.
-	MaxOutput int64
-
-	// Store is where the jobs are while the daemon runs.
-	Store Store
-
-	// Output is how many bytes of the begin, and of the end, of what a run writes a shared store keeps with its
-	// history.
-	Output int
-
-	// Record keeps what the runs write, and how they end. Nil means that nothing is kept.
-	Record *record.Log
-
-	// Observer sees the pool that the jobs run in. Nil means that nobody looks at the daemon.
-	Observer *executor.Observer
-
-	// Again sends files that replace File while the daemon runs. It may be nil.
-	Again <-chan job.File
-
-	// Applied is called when the jobs of a file are scheduled: File, or one that Again has sent, of which the store may
-	// have taken none, or a part. It may be nil.
-	Applied func(file job.File, err error)
-}
-
-// Store is where jobs are kept.
-type Store struct {
-	durable.Store
-	Name      string        // as it may be shown; empty for one that ends with the daemon
-	Namespace string        // of the jobs
-	Lease     time.Duration // as in durable.Config
-}
-
-// Memory returns a store that ends with the daemon. No other daemon waits for its lease, which lasts for as long as
-// there may be one: a process that was stopped for hours goes on with its runs.
-func Memory() Store {
-	return Store{Store: memory.New(), Namespace: "memory", Lease: LongestLease}
-}
-
-// LongestLease is the longest lease that package durable accepts.
-const LongestLease = 365 * 24 * time.Hour
-
-// shared reports whether other daemons may use the store, now or later.
-func (s Store) shared() bool { return s.Name != "" }
-
-const (
-	// keptRuns is how many runs of each job a shared store keeps. It is documented.
-	keptRuns = 1000
-
-	// fewKeptRuns is how many runs of each job a store keeps that ends with the daemon, if that can be looked at.
-	fewKeptRuns = 100
-
-	// leastWorkers is how many runs a daemon can have at once, if its file does not have more jobs: other daemons may
-	// have added more to the store. It is documented.
-	leastWorkers = 64
-
-	// patience is how long a look at the jobs in the store may take.
-	patience = 30 * time.Second
 )
 
 // keepForever has the daemon remove nothing from the store. A job that was canceled would come back with the next start
@@ -115,42 +35,10 @@ type Ends struct {
 	Kill  context.Context // runs in progress are killed
 }
 
-// Daemon runs the jobs of one file.
-type Daemon struct {
-	Config
-	catalog    catalog.Catalog
-	pool       *executor.ScheduledPool // has a worker for each run
-	supervisor *process.Supervisor
-	notifier   *notify.Notifier
-	command    func(context.Context, process.Command, process.Observer) process.Result // runs one; supervisor.Run
-
-	apart    sync.WaitGroup  // runs that were let go
-	stopping context.Context // ends when the runs in progress are ended
-	stopRuns context.CancelFunc
-
-	leaving context.Context // ends when the drain begins
-	leave   context.CancelFunc
-	ended   chan struct{} // closed when the daemon has left the store, and no run is in progress
-	running atomic.Int64  // runs in progress, without those that wait for their jitter
-
-	turns   turns
-	watcher watcher // for the goroutine of Run
-
-	questions chan struct{} // has a value while answers are asked for
-	answers   answers
-
-	// mu is a leaf lock.
-	mu struct {
-		sync.Mutex
-		entries map[string]*entry // of the jobs in the file, and of those that were run
-		order   []*entry
-		file    map[string]job.Job // what was applied last; nil before
-	}
-}
-
 // New returns a daemon that does nothing yet.
 func New(c Config) (*Daemon, error) {
-	d := &Daemon{Config: c, supervisor: process.New(c.Grace), ended: make(chan struct{})}
+	d := &Daemon{supervisor: process.New(c.Grace), ended: make(chan struct{})}
+	d.Config = c
 	d.command = d.supervisor.Run
 	d.notifier = newNotifier(c)
 	if d.Record == nil {
@@ -188,9 +76,6 @@ func New(c Config) (*Daemon, error) {
 	d.catalog.Kind = durable.Handle(jobs, catalog.Kind(c.Store.Namespace), d.handle)
 	return d, nil
 }
-
-// workers returns how many runs there may be at once.
-func workers(f job.File) int { return max(leastWorkers, 2*len(f.Jobs)) }
 
 // Run runs the jobs until ends.Drain ends, and then those that are running to
 // their end. When it returns, no process that a job started is left.
@@ -252,12 +137,6 @@ func (d *Daemon) start(ctx context.Context) error {
 		d.apart.Wait()
 	}()
 	return nil
-}
-
-func (d *Daemon) logNotes(file job.File) {
-	for _, note := range file.Notes {
-		d.Log.Warn("note on the file", "file", note.File, "line", note.Line, "what", note.What, "hint", note.Hint)
-	}
 }
 
 // await waits for the end. Meanwhile it applies files that are sent, and looks at what others do to the jobs.

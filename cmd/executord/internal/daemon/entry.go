@@ -2,57 +2,13 @@ package daemon
 
 import (
 	"context"
-	"log/slog"
-	"sync"
+	"maps"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/durable"
 )
-
-// entry is one job while the daemon runs.
-type entry struct {
-	daemon *Daemon
-	name   string
-	log    *slog.Logger
-
-	// mu is held for moments only. A count and the line of the log about it are not one step, so lines of concurrent
-	// events may change places.
-	mu struct {
-		sync.Mutex
-		Counts
-		figures Figures
-		ends    map[int]context.CancelCauseFunc // of the runs in progress, by their numbers
-		latest  overlap                         // of the latest run
-		ended   time.Time                       // of the run that ended last, on the clock of the store if it is of that
-		turned  chan struct{}                   // closed when a run begins or ends; nil if nobody waits for that
-		bad     bool                            // the run that ended last was not ok
-		changes int                             // how often a file has changed the job
-	}
-}
-
-// Counts is what became of the times at which a job was due. Each time is a run, or skipped, or missed.
-type Counts struct {
-	Runs        int
-	Failed      int // runs that could not start, or ended otherwise than with exit code 0
-	Interrupted int // failed runs that were ended because the daemon was, or lost while it drained
-	Skipped     int // times at which the run before was in progress
-	Missed      int // times that passed without the daemon: asleep, stopped, without a processor, or draining
-}
-
-// entry returns the entry of the job of that name.
-func (d *Daemon) entry(name string) *entry {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	e := d.mu.entries[name]
-	if e == nil {
-		e = &entry{daemon: d, name: name, log: d.Log.With("job", name)}
-		d.mu.entries[name] = e
-		d.mu.order = append(d.mu.order, e)
-	}
-	return e
-}
 
 // hold notes how a run in progress is ended, until the function that it returns is called.
 func (e *entry) hold(number int, end context.CancelCauseFunc) (release func()) {
@@ -128,7 +84,7 @@ func (e *entry) recovers(o outcome.Outcome) bool {
 
 // finish counts how a run ended.
 func (e *entry) finish(o outcome.Outcome, interrupted bool) {
-	defer e.daemon.turns.end()
+	defer e.base.turns.end()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if o != outcome.OK && o != outcome.Delayed {
@@ -176,21 +132,6 @@ func (e *entry) noteOwed(s catalog.Step) {
 		"executord run-now, if one is needed")
 }
 
-// noteNotBegun records the times up to the drain, which has begun then, that no run is for. One of them may have
-// waited for the end of its jitter. It is for a store that ends with the daemon: from another, the next daemon
-// makes up for them.
-func (d *Daemon) noteNotBegun(drain time.Time) {
-	rows, _ := catalog.List(context.Background(), d.Store, d.Store.Namespace) // from memory, which always answers
-	for _, row := range rows {
-		e := d.entry(row.Name)
-		if row.State != durable.Waiting || row.Spec.Off || row.Occurrence.After(drain) || e.began(row.Occurrence) {
-			continue
-		}
-		n, _ := catalog.Passed(catalog.Times(row.Job), row.Occurrence, drain)
-		e.miss(n+1, row.Occurrence.In(row.Spec.Location()), "the drain began before executord came to it", "")
-	}
-}
-
 // change notes that a file has changed the job.
 func (e *entry) change() {
 	e.mu.Lock()
@@ -212,5 +153,10 @@ func (e *entry) began(occurrence time.Time) bool {
 	return e.mu.latest.occurrence.Equal(occurrence)
 }
 
-// stamp writes a time as logs do, to the second, which cron's times are, or to the millisecond.
-func stamp(t time.Time) string { return t.Truncate(time.Millisecond).Format(time.RFC3339Nano) }
+func (e *entry) read() Figures {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.mu.figures
+	f.Job, f.Counts, f.Ended = e.name, e.mu.Counts, maps.Clone(f.Ended)
+	return f
+}

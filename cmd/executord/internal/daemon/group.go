@@ -39,7 +39,7 @@ func (r *handled) awaitTurn(ctx context.Context) error {
 	if r.job.Group == "" {
 		return nil
 	}
-	d := r.entry.daemon
+	d := r.entry.base
 	limit := max(r.job.GroupLimit, 1)
 	logged := false
 	for pause := firstTurn; ; pause = min(2*pause, lastTurn) {
@@ -72,7 +72,7 @@ func (r *handled) awaitTurn(ctx context.Context) error {
 // ahead returns the names of the jobs in the group that come before the run, or may do so, and how long ago the store
 // has the run begun; 0 if it does not have that yet.
 func (r *handled) ahead(ctx context.Context) (names []string, since time.Duration, err error) {
-	d := r.entry.daemon
+	d := r.entry.base
 	running, err := catalog.Running(ctx, d.Store, d.Store.Namespace)
 	if err != nil {
 		return nil, 0, err

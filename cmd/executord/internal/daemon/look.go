@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,21 +10,10 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
-
-// Figures are the counters of a job since the daemon started.
-type Figures struct {
-	Job string
-	Counts
-	Running     int // runs in progress in this daemon
-	Ended       map[outcome.Outcome]int
-	LastStart   time.Time // zero if there is none
-	LastSuccess time.Time
-}
 
 // Figures returns the counters of the jobs in the file, and of others with a run in progress here, by name. It asks no
 // store, and does not wait.
@@ -42,14 +30,6 @@ func (d *Daemon) Figures() []Figures {
 	}
 	slices.SortFunc(list, func(a, b Figures) int { return strings.Compare(a.Job, b.Job) })
 	return list
-}
-
-func (e *entry) read() Figures {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	f := e.mu.figures
-	f.Job, f.Counts, f.Ended = e.name, e.mu.Counts, maps.Clone(f.Ended)
-	return f
 }
 
 // setFile notes a file that was applied.
@@ -76,19 +56,6 @@ const (
 	// of those.
 	mostHistories, fewRuns = 50, 20
 )
-
-// answers are what the store has said.
-type answers struct {
-	entries []catalog.Entry
-	at      time.Time
-	last    map[durable.ID]past // of jobs whose latest run was not here
-}
-
-// past is what the history says of a job.
-type past struct {
-	run     durable.Run
-	success time.Time // zero if none of its latest runs was one
-}
 
 // Ready returns nil if the jobs of the file are in the store, the store answers, and the daemon does not drain.
 func (d *Daemon) Ready(ctx context.Context) error {

@@ -54,11 +54,6 @@ func (r *handled) tooLate(ctx context.Context) time.Duration {
 	return late
 }
 
-// begunBefore reports whether the run was begun and is begun again, since its daemon was lost or ended.
-func (r *handled) begunBefore() bool {
-	return r.row.Attempt > 1 || r.row.Suspect || r.row.Due.After(r.row.Occurrence)
-}
-
 // lastEnd returns when the run before ended, the zero Time if that is not known.
 func (r *handled) lastEnd(ctx context.Context) time.Time {
 	r.entry.mu.Lock()
@@ -67,7 +62,7 @@ func (r *handled) lastEnd(ctx context.Context) time.Time {
 	if r.node == "" { // no other daemon has run it
 		return end
 	}
-	past, err := r.entry.daemon.catalog.Jobs.History(ctx, r.row.ID, 0, 1)
+	past, err := r.entry.base.catalog.Jobs.History(ctx, r.row.ID, 0, 1)
 	if err == nil && len(past) > 0 && past[0].Finished.After(end) {
 		return past[0].Finished
 	}

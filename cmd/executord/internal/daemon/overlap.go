@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -12,16 +11,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/durable"
 )
-
-// overlap counts the times of a job that pass during one of its runs.
-type overlap struct {
-	occurrence time.Time // that the run is for
-	logged     int       // how many times were counted and logged
-	through    time.Time // the times up to this one are those
-}
-
-// errReplaced is the cause of the end of a run for which one of a later time begins.
-var errReplaced = errors.New("the job is due again, and a run for that replaces this one")
 
 // overlapPause is the least time between two lines about the times that pass during one run. It is documented.
 const overlapPause = time.Minute

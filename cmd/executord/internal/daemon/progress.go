@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"bytes"
-	"context"
 	"math"
 	"strconv"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
-	"github.com/executor-go/executor/durable"
 )
 
 // progressMark begins a line by which a command says how far it has come. It is documented.
@@ -40,17 +38,4 @@ func parseProgress(line []byte) (p record.Progress, ok bool) {
 		note = string(short[:maxNote])
 	}
 	return record.Progress{Done: min(d, t), Total: t, Note: note, At: time.Now()}, true
-}
-
-// noteProgress notes how far the run has come, if a line says so.
-func (r *run) noteProgress(ctx context.Context, line []byte) bool {
-	if !r.job.Progress {
-		return false
-	}
-	p, ok := parseProgress(line)
-	if ok {
-		r.kept.Change(func(f *record.Facts) { f.Progress = p })
-		durable.Progress(ctx, p.Done, p.Total, p.Note)
-	}
-	return ok
 }

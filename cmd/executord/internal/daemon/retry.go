@@ -49,7 +49,7 @@ func spanning(result process.Result, began time.Time) process.Result {
 
 // await waits for the next attempt. If something else ends the run before, it returns the outcome.
 func (r *run) await(ctx context.Context, wait time.Duration, result *process.Result) (outcome.Outcome, bool) {
-	d := r.entry.daemon
+	d := r.entry.base
 	timer, until := time.NewTimer(wait), time.Now().Add(wait)
 	defer timer.Stop()
 	select {
@@ -79,19 +79,4 @@ func (r *run) noteRetry(result process.Result, o outcome.Outcome, wait time.Dura
 		attrs = append(attrs, "exit", result.Code)
 	}
 	r.log.Warn("run to be tried again", attrs...)
-}
-
-// continues takes over how often a run has failed before the daemon ended that had begun it.
-func (r *handled) continues() {
-	label := outcome.ParseLabel(r.row.Label)
-	if !label.Open() || !r.row.Due.After(r.row.Occurrence) { // it is for another time, as after run-now
-		return
-	}
-	r.failures = label.Attempts
-	r.attempt += label.Attempts
-}
-
-// label returns what the history has of an outcome of the run, and of its attempts.
-func (r *handled) label(o outcome.Outcome) outcome.Label {
-	return outcome.Label{Outcome: o, Attempts: r.attempt - r.row.Attempt + 1}
 }

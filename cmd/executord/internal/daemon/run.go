@@ -2,49 +2,21 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"sync/atomic"
+	"strings"
 	"time"
 
-	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
-	"github.com/executor-go/executor/cmd/executord/internal/variables"
-	"github.com/executor-go/executor/durable"
 )
-
-// run is one run of a job.
-type run struct {
-	entry    *entry
-	job      job.Job
-	number   int
-	attempt  int
-	failures int           // of its attempts
-	letGo    atomic.Bool   // for the store it is over
-	rest     time.Duration // of the wait for the next attempt, if the outcome is delayed
-	due      time.Time
-	log      *slog.Logger
-	node     string // the name of the daemon in a store that daemons share
-	veil     variables.Veil
-	extra    []string // variables besides those that all runs have
-	tail     tail     // of stderr, for the history
-	told     *tail    // of all output, for notifications; nil if there are none
-	kept     *record.Run
-	stored   io.Writer // for the history; nil if no store keeps it
-
-	written  atomic.Int64 // bytes of the log that its lines have taken
-	unlogged atomic.Int64 // lines beyond MaxOutput
-}
 
 // execute runs the command and accounts for it: one line at the start, one at the end, and the output between them. ctx
 // ends when the run is to end. At the end, skipped returns how many times of the job have passed meanwhile.
 func (r *run) execute(ctx context.Context, skipped func(outcome.Outcome) int) (process.Result, outcome.Outcome) {
-	d := r.entry.daemon
+	d := r.entry.base
 	d.running.Add(1)
 	defer d.running.Add(-1)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -108,89 +80,6 @@ func (r *run) failure(result process.Result, o outcome.Outcome) string {
 	return text
 }
 
-// late returns how long after its due time the command was started. If it was not, began is zero, and late returns how
-// long after its due time it is now.
-func (r *run) late(began time.Time) time.Duration {
-	if began.IsZero() {
-		began = time.Now()
-	}
-	return max(began.Sub(r.due), 0) // the clock of a store may be ahead
-}
-
-// command runs the command.
-func (r *run) command(ctx context.Context) process.Result {
-	c := r.job.Command
-	args := c.Args
-	if len(args) == 0 {
-		args = []string{c.Shell, "-c", c.Script}
-	}
-	as, dir, err := userOf(c)
-	if err != nil {
-		return process.Result{Err: err}
-	}
-	setup, err := setupOf(c)
-	if err != nil {
-		return process.Result{Err: err}
-	}
-	env, err := r.environment()
-	if err != nil {
-		return process.Result{Err: err}
-	}
-	result := r.entry.daemon.command(ctx, process.Command{
-		Args:    withSelf(args),
-		Env:     env,
-		Dir:     dir,
-		As:      as,
-		Stdin:   c.Stdin,
-		Setup:   setup,
-		Timeout: r.job.Timeout,
-	}, process.Observer{
-		Started: func(pid int, began time.Time) {
-			attrs := []any{"due", stamp(r.due), "late", r.late(began), "pid", pid}
-			if r.node != "" {
-				attrs = append(attrs, "node", r.node)
-			}
-			r.log.Info("run started", attrs...)
-			r.entry.started(began)
-			if r.failures == 0 {
-				r.tellStarted(began)
-			}
-			r.kept.Change(func(f *record.Facts) {
-				if f.PID = pid; f.Started.IsZero() {
-					f.Started = began
-				}
-			})
-		},
-		Output: func(stream process.Stream, line []byte, more bool) { r.output(ctx, stream, r.veil.Hide(line), more) },
-	})
-	if result.Err != nil && !result.Stopped { // it may name the PATH, which may be from a file
-		result.Err = errors.New(string(r.veil.Hide([]byte(result.Err.Error()))))
-	}
-	return result
-}
-
-// outcomeOf returns the outcome. What stopped the run may have come before the command was started, which then had no
-// chance to end by itself either.
-func (r *run) outcomeOf(result process.Result) outcome.Outcome {
-	switch {
-	case result.Stopped && errors.Is(result.Cause, process.ErrTimeout):
-		return outcome.Timeout
-	case result.Stopped && errors.Is(result.Cause, durable.ErrLeaseLost):
-		return outcome.Lost
-	case result.Stopped && errors.Is(result.Cause, errReplaced):
-		return outcome.Replaced
-	case result.Stopped && errors.Is(result.Cause, executor.ErrCanceled):
-		return outcome.Canceled
-	case result.Stopped:
-		return outcome.Stopped
-	case result.Err != nil:
-		return outcome.NotStarted
-	case !result.Exited() || !r.job.Succeeds(result.Code):
-		return outcome.Failed
-	}
-	return outcome.OK
-}
-
 // report logs the end of the run.
 func (r *run) report(result process.Result, o outcome.Outcome, skips int) {
 	late := r.late(result.Began)
@@ -236,54 +125,19 @@ func note(result process.Result) string {
 	return ""
 }
 
-// output logs one line that the command wrote. The line itself is the message,
-// as what people look for in a log is what their programs say.
-func (r *run) output(ctx context.Context, stream process.Stream, line []byte, more bool) {
-	if stream == process.Stderr {
-		r.tail.add(line)
-	} else if !more && r.noteProgress(ctx, line) {
-		return
+// tellEnded tells how the run ended. Again reports whether the one before had failed.
+func (r *run) tellEnded(result process.Result, o outcome.Outcome, text string, again bool) {
+	if r.told == nil || o == outcome.Delayed {
+		return // nobody was told of the start, or the run goes on
 	}
-	if r.told != nil {
-		r.told.add(line)
+	reason, _, _ := strings.Cut(text, "\n")
+	e := notify.Event{
+		Kind: kinds[o], Run: r.number, At: time.Now(), Due: r.due, Took: result.Took, Reason: reason,
+		Output: r.told.String(),
 	}
-	if r.stored != nil {
-		r.stored.Write(record.Encode(stream == process.Stderr, line))
+	r.entry.tell(e)
+	if o == outcome.OK && again {
+		e.Kind = notify.Recovered
+		r.entry.tell(e)
 	}
-	r.kept.Output().Add(time.Now(), stream == process.Stderr, more, line)
-	if !r.mayLog(line) {
-		return
-	}
-	if admit := r.entry.daemon.Admit; admit != nil {
-		release, ok := admit(ctx, lineSize(line))
-		if !ok {
-			return
-		}
-		defer release()
-	}
-	attrs := []slog.Attr{slog.String("stream", string(stream))}
-	if more {
-		attrs = append(attrs, slog.Bool("more", true))
-	}
-	r.log.LogAttrs(context.Background(), slog.LevelInfo, job.Printable(string(line)), attrs...)
 }
-
-// lineRest is about what a line takes in the log besides its text.
-const lineRest = 100
-
-// mayLog reports whether there is room for a line of the run, or counts it. The first without room is noted at once.
-func (r *run) mayLog(line []byte) bool {
-	most := r.entry.daemon.MaxOutput
-	if most <= 0 || r.written.Add(int64(len(line)+lineRest)) <= most {
-		return true
-	}
-	if r.unlogged.Add(1) == 1 {
-		r.log.Warn("the rest is not logged", "reason", fmt.Sprintf("the run has written %d MiB to the log", most>>20), "hint",
-			"write less, or to a file, or set --max-output")
-	}
-	return false
-}
-
-// lineSize returns about how many bytes a line has in the log, at most: of a byte that is shown as an escape, \x1b, the
-// backslash may be escaped too.
-func lineSize(line []byte) int { return 5*len(line) + 512 }

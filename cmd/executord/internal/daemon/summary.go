@@ -1,5 +1,13 @@
 package daemon
 
+import (
+	"context"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/durable"
+)
+
 // Summary is what became of all jobs.
 type Summary struct {
 	Counts
@@ -25,4 +33,19 @@ func (d *Daemon) summarize() Summary {
 		sum.Missed += c.Missed
 	}
 	return sum
+}
+
+// noteNotBegun records the times up to the drain, which has begun then, that no run is for. One of them may have
+// waited for the end of its jitter. It is for a store that ends with the daemon: from another, the next daemon
+// makes up for them.
+func (d *Daemon) noteNotBegun(drain time.Time) {
+	rows, _ := catalog.List(context.Background(), d.Store, d.Store.Namespace) // from memory, which always answers
+	for _, row := range rows {
+		e := d.entry(row.Name)
+		if row.State != durable.Waiting || row.Spec.Off || row.Occurrence.After(drain) || e.began(row.Occurrence) {
+			continue
+		}
+		n, _ := catalog.Passed(catalog.Times(row.Job), row.Occurrence, drain)
+		e.miss(n+1, row.Occurrence.In(row.Spec.Location()), "the drain began before executord came to it", "")
+	}
 }

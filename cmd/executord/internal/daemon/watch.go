@@ -11,49 +11,12 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// watcher is what the goroutine of Run knows of the jobs in the store.
-type watcher struct {
-	// reported has the jobs that the file has put into the store, and for each what keeps it from running, as far
-	// as the log says so.
-	reported map[string]string
-
-	// last is the last job that a look asked for, and had the time to.
-	last string
-
-	// store is what the clock of the store showed at the last look, and local what that of this machine did.
-	store, local time.Time
-
-	unreachable bool // the store, when it was last asked
-}
-
 // leasesPerLook is how many leases go by between two looks, but no more than a minute. It is documented.
 const leasesPerLook = 12
 
 // lookEvery returns the time between two looks.
 func (d *Daemon) lookEvery() time.Duration {
 	return min(leasesPerLook*min(d.Store.Lease, time.Minute), time.Minute)
-}
-
-// hintSameName is for daemons with different files that remove each other's jobs. They can't know: it may be one
-// file, of which one daemon has a newer version.
-const hintSameName = "if that was another file of the same name, give each a --namespace of its own"
-
-const removed = "removed"
-
-// blockedBy returns what keeps a job from running, "" for nothing: that it was removed, or its state, or the one
-// that it will be in when the run in progress has ended.
-func blockedBy(e catalog.Entry) string {
-	switch {
-	case e.Removed():
-		return removed
-	case e.State.Done(), e.State == durable.Paused:
-		return e.State.String()
-	case e.Pending == durable.PendingPause:
-		return durable.Paused.String()
-	case e.Pending == durable.PendingCancel:
-		return durable.Canceled.String()
-	}
-	return ""
 }
 
 // look logs which jobs of the file others have kept from running since the last look, or since the file was applied:

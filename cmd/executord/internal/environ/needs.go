@@ -1,4 +1,4 @@
-package daemon
+package environ
 
 import (
 	"slices"
@@ -11,18 +11,18 @@ import (
 // Missing returns what a command needs and does not find now: the files with its variables, its directory, its program, or its shell and the program
 // that the script begins with.
 func Missing(c job.Command) error {
-	if _, _, err := userOf(c); err != nil {
+	if _, _, err := User(c); err != nil {
 		return err
 	}
-	env, err := Environment(c, nil)
+	env, err := Of(c, nil)
 	if err != nil {
 		return err
 	}
-	setup, err := setupOf(c)
+	setup, err := Setup(c)
 	if err != nil {
 		return err
 	}
-	run := process.Command{Args: withSelf(c.Args), Env: env, Dir: c.Dir, Setup: setup}
+	run := process.Command{Args: Args(c.Args), Env: env, Dir: c.Dir, Setup: setup}
 	if len(c.Args) > 0 {
 		return run.Missing()
 	}
@@ -43,7 +43,7 @@ func HasHome(c job.Command) bool {
 	if _, set := process.Variable(c.Env, "HOME"); set {
 		return true
 	}
-	env, _ := Environment(job.Command{EnvFiles: c.EnvFiles}, nil) // a file that cannot be read is noted anyway
+	env, _ := Of(job.Command{EnvFiles: c.EnvFiles}, nil) // a file that cannot be read is noted anyway
 	home, _ := process.Variable(env, "HOME")
 	return home != ""
 }

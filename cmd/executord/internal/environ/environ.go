@@ -1,11 +1,12 @@
-package daemon
+// Package environ is what the command of a job is started with besides its arguments: variables, user, directory and
+// limits.
+package environ
 
 import (
 	"fmt"
 	"os"
 	"os/user"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -13,43 +14,17 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/variables"
 )
 
-// defaultPath is for a daemon that was started without a PATH.
-const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+// DefaultPath is for a daemon that was started without a PATH.
+const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // StoreVariable names the store, unless the command line does. The commands do
 // not get it.
 const StoreVariable = "EXECUTORD_STORE"
 
-// environment returns the environment of the run. Later entries win:
-//
-//  1. the daemon's own, and what is missing there of HOME, LOGNAME, USER, PATH; for another user only PATH, TZ and the
-//     locale of these, and that user's HOME, LOGNAME and USER
-//  2. SHELL, the shell that the job is run by
-//  3. the variables of files that the job names, those of the job file, and its secrets
-//  4. EXECUTORD_JOB, EXECUTORD_RUN, EXECUTORD_DUE and EXECUTORD_ATTEMPT; of a job of the store also EXECUTORD_TOKEN
-//
-// Cron starts from nothing but HOME, LOGNAME, SHELL and a short PATH instead.
-// That was rejected: in a container and under a service manager, the
-// environment is where the configuration is, and its loss is what people trip
-// over most when they move a command to cron.
-func (r *run) environment() ([]string, error) {
-	env, err := Environment(r.job.Command, &r.veil)
-	if err != nil {
-		return nil, err
-	}
-	env = append(env,
-		"EXECUTORD_JOB="+r.job.Name,
-		"EXECUTORD_RUN="+strconv.Itoa(r.number),
-		"EXECUTORD_DUE="+stamp(r.due),
-		"EXECUTORD_ATTEMPT="+strconv.Itoa(r.attempt),
-	)
-	return append(env, r.extra...), nil
-}
-
-// Environment returns the first three parts of the environment of a command's runs. The values that come from files are
+// Of returns the first three parts of the environment of a command's runs. The values that come from files are
 // added to veil, unless that is nil. An error says which of these files cannot be read.
-func Environment(c job.Command, veil *variables.Veil) ([]string, error) {
-	as, _, _ := userOf(c) // without the user there is no run
+func Of(c job.Command, veil *variables.Veil) ([]string, error) {
+	as, _, _ := User(c) // without the user there is no run
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return process.IsVariable(variable, StoreVariable) || // it may have a password, and jobs print their environment
 			as != nil && !isForAll(variable)
@@ -61,7 +36,7 @@ func Environment(c job.Command, veil *variables.Veil) ([]string, error) {
 		name  string
 		value func() string
 	}{
-		{"PATH", func() string { return defaultPath }},
+		{"PATH", func() string { return DefaultPath }},
 		{"HOME", func() string { return self().HomeDir }},
 		{"LOGNAME", func() string { return self().Username }},
 		{"USER", func() string { return self().Username }},
@@ -107,8 +82,8 @@ func isForAll(variable string) bool {
 	return name == "PATH" || name == "TZ" || name == "LANG" || strings.HasPrefix(name, "LC_")
 }
 
-// setupOf returns what of a command's process is other than the daemon's.
-func setupOf(c job.Command) (s process.Setup, err error) {
+// Setup returns what of a command's process is other than the daemon's.
+func Setup(c job.Command) (s process.Setup, err error) {
 	if s.Umask, err = job.ParseUmask(c.Umask); err != nil {
 		return s, err
 	}
@@ -126,8 +101,8 @@ func setupOf(c job.Command) (s process.Setup, err error) {
 	return s, nil
 }
 
-// userOf returns the user that a command is run as, nil for the daemon's own, and the directory that it is run in.
-func userOf(c job.Command) (as *process.User, dir string, err error) {
+// User returns the user that a command is run as, nil for the daemon's own, and the directory that it is run in.
+func User(c job.Command) (as *process.User, dir string, err error) {
 	if c.User == "" {
 		return nil, c.Dir, nil
 	}
@@ -143,8 +118,8 @@ func userOf(c job.Command) (as *process.User, dir string, err error) {
 	return as, dir, nil
 }
 
-// withSelf replaces the program of a job that executord itself does by the file of that.
-func withSelf(args []string) []string {
+// Args replaces the program of a job that executord itself does by the file of that.
+func Args(args []string) []string {
 	if len(args) < 2 || args[0] != job.Self || args[1] != "http" && args[1] != "sql" {
 		return args
 	}

@@ -1,0 +1,221 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/environ"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/variables"
+	"github.com/executor-go/executor/durable"
+)
+
+// run is one run of a job.
+type run struct {
+	entry    *entry
+	job      job.Job
+	number   int
+	attempt  int
+	failures int           // of its attempts
+	letGo    atomic.Bool   // for the store it is over
+	rest     time.Duration // of the wait for the next attempt, if the outcome is delayed
+	due      time.Time
+	log      *slog.Logger
+	node     string // the name of the daemon in a store that daemons share
+	veil     variables.Veil
+	extra    []string // variables besides those that all runs have
+	tail     tail     // of stderr, for the history
+	told     *tail    // of all output, for notifications; nil if there are none
+	kept     *record.Run
+	stored   io.Writer // for the history; nil if no store keeps it
+
+	written  atomic.Int64 // bytes of the log that its lines have taken
+	unlogged atomic.Int64 // lines beyond MaxOutput
+}
+
+// late returns how long after its due time the command was started. If it was not, began is zero, and late returns how
+// long after its due time it is now.
+func (r *run) late(began time.Time) time.Duration {
+	if began.IsZero() {
+		began = time.Now()
+	}
+	return max(began.Sub(r.due), 0) // the clock of a store may be ahead
+}
+
+// command runs the command.
+func (r *run) command(ctx context.Context) process.Result {
+	c := r.job.Command
+	args := c.Args
+	if len(args) == 0 {
+		args = []string{c.Shell, "-c", c.Script}
+	}
+	as, dir, err := environ.User(c)
+	if err != nil {
+		return process.Result{Err: err}
+	}
+	setup, err := environ.Setup(c)
+	if err != nil {
+		return process.Result{Err: err}
+	}
+	env, err := r.environment()
+	if err != nil {
+		return process.Result{Err: err}
+	}
+	result := r.entry.base.command(ctx, process.Command{
+		Args:    environ.Args(args),
+		Env:     env,
+		Dir:     dir,
+		As:      as,
+		Stdin:   c.Stdin,
+		Setup:   setup,
+		Timeout: r.job.Timeout,
+	}, process.Observer{
+		Started: func(pid int, began time.Time) {
+			attrs := []any{"due", stamp(r.due), "late", r.late(began), "pid", pid}
+			if r.node != "" {
+				attrs = append(attrs, "node", r.node)
+			}
+			r.log.Info("run started", attrs...)
+			r.entry.started(began)
+			if r.failures == 0 {
+				r.entry.tellStarted(r.number, r.due, began, r.late(began), r.job.Jitter)
+			}
+			r.kept.Change(func(f *record.Facts) {
+				if f.PID = pid; f.Started.IsZero() {
+					f.Started = began
+				}
+			})
+		},
+		Output: func(stream process.Stream, line []byte, more bool) { r.output(ctx, stream, r.veil.Hide(line), more) },
+	})
+	if result.Err != nil && !result.Stopped { // it may name the PATH, which may be from a file
+		result.Err = errors.New(string(r.veil.Hide([]byte(result.Err.Error()))))
+	}
+	return result
+}
+
+// environment returns the environment of the run. Later entries win:
+//
+//  1. the daemon's own, and what is missing there of HOME, LOGNAME, USER, PATH; for another user only PATH, TZ and the
+//     locale of these, and that user's HOME, LOGNAME and USER
+//  2. SHELL, the shell that the job is run by
+//  3. the variables of files that the job names, those of the job file, and its secrets
+//  4. EXECUTORD_JOB, EXECUTORD_RUN, EXECUTORD_DUE and EXECUTORD_ATTEMPT; of a job of the store also EXECUTORD_TOKEN
+//
+// Cron starts from nothing but HOME, LOGNAME, SHELL and a short PATH instead.
+// That was rejected: in a container and under a service manager, the
+// environment is where the configuration is, and its loss is what people trip
+// over most when they move a command to cron.
+func (r *run) environment() ([]string, error) {
+	env, err := environ.Of(r.job.Command, &r.veil)
+	if err != nil {
+		return nil, err
+	}
+	env = append(env,
+		"EXECUTORD_JOB="+r.job.Name,
+		"EXECUTORD_RUN="+strconv.Itoa(r.number),
+		"EXECUTORD_DUE="+stamp(r.due),
+		"EXECUTORD_ATTEMPT="+strconv.Itoa(r.attempt),
+	)
+	return append(env, r.extra...), nil
+}
+
+// errReplaced is the cause of the end of a run for which one of a later time begins.
+var errReplaced = errors.New("the job is due again, and a run for that replaces this one")
+
+// outcomeOf returns the outcome. What stopped the run may have come before the command was started, which then had no
+// chance to end by itself either.
+func (r *run) outcomeOf(result process.Result) outcome.Outcome {
+	switch {
+	case result.Stopped && errors.Is(result.Cause, process.ErrTimeout):
+		return outcome.Timeout
+	case result.Stopped && errors.Is(result.Cause, durable.ErrLeaseLost):
+		return outcome.Lost
+	case result.Stopped && errors.Is(result.Cause, errReplaced):
+		return outcome.Replaced
+	case result.Stopped && errors.Is(result.Cause, executor.ErrCanceled):
+		return outcome.Canceled
+	case result.Stopped:
+		return outcome.Stopped
+	case result.Err != nil:
+		return outcome.NotStarted
+	case !result.Exited() || !r.job.Succeeds(result.Code):
+		return outcome.Failed
+	}
+	return outcome.OK
+}
+
+// output logs one line that the command wrote. The line itself is the message,
+// as what people look for in a log is what their programs say.
+func (r *run) output(ctx context.Context, stream process.Stream, line []byte, more bool) {
+	if stream == process.Stderr {
+		r.tail.add(line)
+	} else if !more && r.noteProgress(ctx, line) {
+		return
+	}
+	if r.told != nil {
+		r.told.add(line)
+	}
+	if r.stored != nil {
+		r.stored.Write(record.Encode(stream == process.Stderr, line))
+	}
+	r.kept.Output().Add(time.Now(), stream == process.Stderr, more, line)
+	if !r.mayLog(line) {
+		return
+	}
+	if admit := r.entry.base.Admit; admit != nil {
+		release, ok := admit(ctx, lineSize(line))
+		if !ok {
+			return
+		}
+		defer release()
+	}
+	attrs := []slog.Attr{slog.String("stream", string(stream))}
+	if more {
+		attrs = append(attrs, slog.Bool("more", true))
+	}
+	r.log.LogAttrs(context.Background(), slog.LevelInfo, job.Printable(string(line)), attrs...)
+}
+
+// lineRest is about what a line takes in the log besides its text.
+const lineRest = 100
+
+// mayLog reports whether there is room for a line of the run, or counts it. The first without room is noted at once.
+func (r *run) mayLog(line []byte) bool {
+	most := r.entry.base.MaxOutput
+	if most <= 0 || r.written.Add(int64(len(line)+lineRest)) <= most {
+		return true
+	}
+	if r.unlogged.Add(1) == 1 {
+		r.log.Warn("the rest is not logged", "reason", fmt.Sprintf("the run has written %d MiB to the log", most>>20), "hint",
+			"write less, or to a file, or set --max-output")
+	}
+	return false
+}
+
+// lineSize returns about how many bytes a line has in the log, at most: of a byte that is shown as an escape, \x1b, the
+// backslash may be escaped too.
+func lineSize(line []byte) int { return 5*len(line) + 512 }
+
+// noteProgress notes how far the run has come, if a line says so.
+func (r *run) noteProgress(ctx context.Context, line []byte) bool {
+	if !r.job.Progress {
+		return false
+	}
+	p, ok := parseProgress(line)
+	if ok {
+		r.kept.Change(func(f *record.Facts) { f.Progress = p })
+		durable.Progress(ctx, p.Done, p.Total, p.Note)
+	}
+	return ok
+}

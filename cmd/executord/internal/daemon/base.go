@@ -1,0 +1,102 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+)
+
+// base is what the runs of a daemon need of it.
+type base struct {
+	Config
+	catalog  catalog.Catalog
+	pool     *executor.ScheduledPool // has a worker for each run
+	notifier *notify.Notifier
+	command  func(context.Context, process.Command, process.Observer) process.Result // runs one
+
+	apart    sync.WaitGroup  // runs that were let go
+	stopping context.Context // ends when the runs in progress are ended
+	leaving  context.Context // ends when the drain begins
+	running  atomic.Int64    // runs in progress, without those that wait for their jitter
+	turns    turns
+
+	// mu is a leaf lock.
+	mu struct {
+		sync.Mutex
+		entries map[string]*entry // of the jobs in the file, and of those that were run
+		order   []*entry
+		file    map[string]job.Job // what was applied last; nil before
+	}
+}
+
+// entry is one job while the daemon runs.
+type entry struct {
+	base *base
+	name string
+	log  *slog.Logger
+
+	// mu is held for moments only. A count and the line of the log about it are not one step, so lines of concurrent
+	// events may change places.
+	mu struct {
+		sync.Mutex
+		Counts
+		figures Figures
+		ends    map[int]context.CancelCauseFunc // of the runs in progress, by their numbers
+		latest  overlap                         // of the latest run
+		ended   time.Time                       // of the run that ended last, on the clock of the store if it is of that
+		turned  chan struct{}                   // closed when a run begins or ends; nil if nobody waits for that
+		bad     bool                            // the run that ended last was not ok
+		changes int                             // how often a file has changed the job
+	}
+}
+
+// Counts is what became of the times at which a job was due. Each time is a run, or skipped, or missed.
+type Counts struct {
+	Runs        int
+	Failed      int // runs that could not start, or ended otherwise than with exit code 0
+	Interrupted int // failed runs that were ended because the daemon was, or lost while it drained
+	Skipped     int // times at which the run before was in progress
+	Missed      int // times that passed without the daemon: asleep, stopped, without a processor, or draining
+}
+
+// Figures are the counters of a job since the daemon started.
+type Figures struct {
+	Job string
+	Counts
+	Running     int // runs in progress in this daemon
+	Ended       map[outcome.Outcome]int
+	LastStart   time.Time // zero if there is none
+	LastSuccess time.Time
+}
+
+// overlap counts the times of a job that pass during one of its runs.
+type overlap struct {
+	occurrence time.Time // that the run is for
+	logged     int       // how many times were counted and logged
+	through    time.Time // the times up to this one are those
+}
+
+// entry returns the entry of the job of that name.
+func (b *base) entry(name string) *entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e := b.mu.entries[name]
+	if e == nil {
+		e = &entry{base: b, name: name, log: b.Log.With("job", name)}
+		b.mu.entries[name] = e
+		b.mu.order = append(b.mu.order, e)
+	}
+	return e
+}
+
+// stamp writes a time as logs do, to the second, which cron's times are, or to the millisecond.
+func stamp(t time.Time) string { return t.Truncate(time.Millisecond).Format(time.RFC3339Nano) }

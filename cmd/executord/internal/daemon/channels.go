@@ -1,0 +1,97 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+)
+
+// tellPatience is how long the end of a daemon waits for what it has to tell. It is documented.
+const tellPatience = 10 * time.Second
+
+// newNotifier returns one without channels.
+func newNotifier(c Config) *notify.Notifier {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "executord"
+	}
+	return notify.New(notify.Config{Host: host, Log: c.Log})
+}
+
+// setChannels replaces the channels by those of a file.
+func (d *Daemon) setChannels(file job.File) {
+	var channels []*notify.Channel
+	for _, spec := range file.Channels {
+		c, err := spec.Build(d.runForNotify)
+		if err != nil { // a file with a secret has gone since the job file was read
+			d.Log.Error("channel not used", "channel", spec.Name, "reason", err.Error(), "hint", "correct it, and send SIGHUP")
+			continue
+		}
+		channels = append(channels, c)
+	}
+	d.notifier.Set(channels)
+}
+
+// Notifications returns what became of those, by channel, and the last that were sent or given up, the latest last.
+func (d *Daemon) Notifications() ([]notify.Counts, []notify.Sent) {
+	return d.notifier.Counts(), d.notifier.Sent()
+}
+
+// runForNotify is a notify.Runner. The supervisor waits for all children of the program, so it has to start them.
+func (d *Daemon) runForNotify(ctx context.Context, args, env []string, input string) (string, error) {
+	var mu sync.Mutex
+	var output bytes.Buffer
+	result := d.command(ctx, process.Command{Args: args, Env: append(os.Environ(), env...), Stdin: input}, process.Observer{
+		Started: func(int, time.Time) {},
+		Output: func(_ process.Stream, line []byte, _ bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			if output.Len() < tailSize {
+				output.Write(append(line, '\n'))
+			}
+		},
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	text := strings.TrimSpace(job.Printable(output.String()))
+	switch {
+	case result.Err != nil:
+		return text, result.Err
+	case result.Stopped:
+		return text, fmt.Errorf("it was ended: %w", result.Cause)
+	case result.Signal != "":
+		return text, errors.New("killed by " + result.Signal)
+	case result.Code != 0:
+		return text, fmt.Errorf("exit status %d", result.Code)
+	}
+	return text, nil
+}
+
+// endNotifier sends what there is to tell, with a bound.
+func (d *Daemon) endNotifier(kill context.Context) {
+	ctx, cancel := context.WithTimeout(kill, tellPatience)
+	defer cancel()
+	d.notifier.Close(ctx)
+}
+
+// tellStore tells that the store does not answer, and that it does again.
+func (d *Daemon) tellStore(err error) {
+	w := &d.watcher
+	switch {
+	case err != nil && !w.unreachable:
+		w.unreachable = true
+		d.notifier.Tell(notify.Event{Kind: notify.Unreachable, Reason: "until it answers, no run begins, and runs in progress may be lost"}, nil)
+	case err == nil && w.unreachable:
+		w.unreachable = false
+		d.notifier.Tell(notify.Event{Kind: notify.Recovered, Reason: "the store answers again"}, nil)
+	}
+}

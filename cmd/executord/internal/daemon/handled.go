@@ -1,0 +1,104 @@
+package daemon
+
+import (
+	"errors"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/durable"
+)
+
+// ending is the error of a run that is not ok. The history has its label and its text.
+type ending struct {
+	label outcome.Label
+	text  string
+	then  error // by which package durable knows what becomes of the occurrence
+}
+
+func (e *ending) Error() string { return e.text }
+func (e *ending) Unwrap() error { return e.then }
+
+// over is the ending of an occurrence: it is not tried again.
+func over(label outcome.Label, text string) *ending {
+	return &ending{label, text, executor.Permanent(errors.New(text))}
+}
+
+// cut is the ending of a run that this daemon has ended, or has not come to. The occurrence is run again after a wait, by
+// any daemon; no attempt is counted.
+func cut(label outcome.Label, text string, wait time.Duration) *ending {
+	return &ending{label, text, durable.Snooze(wait)}
+}
+
+// errDrain is the error of a run whose command was not started before the drain began. The next one has no jitter.
+var errDrain = cut(outcome.Label{Outcome: outcome.Delayed}, "delayed: executord ended before the command was started", 0)
+
+// errIdle is the error of a run of a job that is not to run.
+var errIdle = over(outcome.Label{Outcome: outcome.Idle}, "nothing was run: the job is off")
+
+// handled is a run of a job of the store.
+type handled struct {
+	run
+	row     durable.Job // when it began
+	overlap job.Overlap
+	spec    catalog.Spec
+
+	// The clock is the store's, which may differ from this machine's: it showed base, or a little more, when ours
+	// showed began.
+	base, began time.Time
+}
+
+// now returns the time of the store, or one a little earlier. What the clock was put forward during the run is left
+// out, and what it was put back is taken off: of the monotonic clock and the wall clock the slower one counts.
+func (r *handled) now() time.Time {
+	now := time.Now()
+	return r.base.Add(min(now.Sub(r.began), now.Round(0).Sub(r.began.Round(0))))
+}
+
+// scheduled reports whether the run is for a time of its schedule. One that somebody asked for is not.
+func (r *handled) scheduled() bool {
+	times := catalog.Times(r.row)
+	before := r.row.Occurrence.Add(-time.Microsecond) // a store rounds up
+	return times == nil || !times.Next(before).After(r.row.Occurrence)
+}
+
+// begunBefore reports whether the run was begun and is begun again, since its daemon was lost or ended.
+func (r *handled) begunBefore() bool {
+	return r.row.Attempt > 1 || r.row.Suspect || r.row.Due.After(r.row.Occurrence)
+}
+
+// continues takes over how often a run has failed before the daemon ended that had begun it.
+func (r *handled) continues() {
+	label := outcome.ParseLabel(r.row.Label)
+	if !label.Open() || !r.row.Due.After(r.row.Occurrence) { // it is for another time, as after run-now
+		return
+	}
+	r.failures = label.Attempts
+	r.attempt += label.Attempts
+}
+
+// label returns what the history has of an outcome of the run, and of its attempts.
+func (r *handled) label(o outcome.Outcome) outcome.Label {
+	return outcome.Label{Outcome: o, Attempts: r.attempt - r.row.Attempt + 1}
+}
+
+// verdict returns what stands in the history: nil, or an error with what there is to know. What failed is not tried
+// again before its next time; what this daemon has cut is.
+func (r *handled) verdict(result process.Result, o outcome.Outcome) error {
+	if o == outcome.OK {
+		return nil
+	}
+	text := r.failure(result, o)
+	switch {
+	case o == outcome.Delayed:
+		return cut(r.label(o), text, r.rest)
+	case result.Err != nil: // whatever kept it from its start
+		o = outcome.NotStarted
+	case o == outcome.Stopped, o == outcome.Lost:
+		return cut(r.label(o), text, 0)
+	}
+	return over(r.label(o), text)
+}

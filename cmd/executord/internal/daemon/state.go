@@ -1,0 +1,80 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/durable"
+)
+
+// Daemon runs the jobs of one file.
+type Daemon struct {
+	base
+	supervisor *process.Supervisor
+	stopRuns   context.CancelFunc
+	leave      context.CancelFunc
+	ended      chan struct{} // closed when the daemon has left the store, and no run is in progress
+
+	watcher watcher // for the goroutine of Run
+
+	questions chan struct{} // has a value while answers are asked for
+	answers   answers
+}
+
+// watcher is what the goroutine of Run knows of the jobs in the store.
+type watcher struct {
+	// reported has the jobs that the file has put into the store, and for each what keeps it from running, as far
+	// as the log says so.
+	reported map[string]string
+
+	// last is the last job that a look asked for, and had the time to.
+	last string
+
+	// store is what the clock of the store showed at the last look, and local what that of this machine did.
+	store, local time.Time
+
+	unreachable bool // the store, when it was last asked
+}
+
+// answers are what the store has said.
+type answers struct {
+	entries []catalog.Entry
+	at      time.Time
+	last    map[durable.ID]past // of jobs whose latest run was not here
+}
+
+// past is what the history says of a job.
+type past struct {
+	run     durable.Run
+	success time.Time // zero if none of its latest runs was one
+}
+
+// hintSameName is for daemons with different files that remove each other's jobs. They can't know: it may be one
+// file, of which one daemon has a newer version.
+const hintSameName = "if that was another file of the same name, give each a --namespace of its own"
+
+const removed = "removed"
+
+// blockedBy returns what keeps a job from running, "" for nothing: that it was removed, or its state, or the one
+// that it will be in when the run in progress has ended.
+func blockedBy(e catalog.Entry) string {
+	switch {
+	case e.Removed():
+		return removed
+	case e.State.Done(), e.State == durable.Paused:
+		return e.State.String()
+	case e.Pending == durable.PendingPause:
+		return durable.Paused.String()
+	case e.Pending == durable.PendingCancel:
+		return durable.Canceled.String()
+	}
+	return ""
+}
+
+// resume returns the command that lets a job run again.
+func (d *Daemon) resume(name string) string {
+	return job.Command{Args: []string{"executord", "resume", d.Store.Namespace + "/" + name, "--store", d.Store.Name}}.String()
+}
