@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,7 +83,9 @@ does not allow the change.`,
 					text = "it was removed a moment ago"
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", client.Called(e, full), text)
-				v.Note(ctx, e, use, *reason, text)
+				if err := v.Note(ctx, e, a.action, *reason, text); err != nil {
+					fmt.Fprintf(os.Stderr, "executord: the action was done, but could not be stored in the audit log: %v\n", err)
+				}
 				done = done && client.Done(answer)
 			}
 			if missing != nil {

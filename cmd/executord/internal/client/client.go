@@ -21,6 +21,7 @@ type Client struct {
 // shown: in a store of another user, a name may be anything.
 func Called(e catalog.Entry, full bool) string { return CalledIn(e.Namespace, e.Name, full) }
 
+// CalledIn is Called for a job by its namespace and its name.
 func CalledIn(namespace, name string, full bool) string {
 	if full {
 		return job.Printable(namespace + "/" + name)

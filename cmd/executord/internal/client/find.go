@@ -76,6 +76,7 @@ type MissingError struct{ what []string }
 
 func (e *MissingError) Error() string { return strings.Join(e.what, "\nexecutord: ") }
 
+// SeveralNamespaces reports whether jobs are of different namespaces, so that they are shown by their full names.
 func SeveralNamespaces[T any](list []T, namespace func(T) string) bool {
 	return slices.ContainsFunc(list, func(one T) bool { return namespace(one) != namespace(list[0]) })
 }

@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"os/user"
 
@@ -11,14 +10,11 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// Note keeps in the store what was done to a job. Without that it is done all the same.
-func (c Client) Note(ctx context.Context, e catalog.Entry, action, reason, answer string) {
-	err := c.Jobs.NoteAct(ctx, durable.Act{
-		Who: whoAmI(), Action: action, Job: e.ID, Key: e.Key, Reason: reason, Answer: answer,
+// Note keeps in the store what this user has done to a job. After an error it is done all the same.
+func (c Client) Note(ctx context.Context, e catalog.Entry, a Action, reason, answer string) error {
+	return c.Jobs.NoteAct(ctx, durable.Act{
+		Who: whoAmI(), Action: string(a), Job: e.ID, Key: e.Key, Reason: reason, Answer: answer,
 	})
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "executord: the action was done, but could not be stored in the audit log: %v\n", err)
-	}
 }
 
 // whoAmI returns the user and the host of this process.

@@ -86,14 +86,14 @@ type overlap struct {
 }
 
 // entry returns the entry of the job of that name.
-func (b *base) entry(name string) *entry {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e := b.mu.entries[name]
+func (d *base) entry(name string) *entry {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.mu.entries[name]
 	if e == nil {
-		e = &entry{base: b, name: name, log: b.Log.With("job", name)}
-		b.mu.entries[name] = e
-		b.mu.order = append(b.mu.order, e)
+		e = &entry{base: d, name: name, log: d.Log.With("job", name)}
+		d.mu.entries[name] = e
+		d.mu.order = append(d.mu.order, e)
 	}
 	return e
 }

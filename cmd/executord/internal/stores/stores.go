@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/executor-go/executor/cmd/executord/internal/complaint"
-	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -27,39 +25,9 @@ type Options struct {
 	Wait   time.Duration // for a server that does not answer
 }
 
-// Open opens a store, and returns the name by which it may be shown: a
-// password is never in it, nor in an error. Unless o.Create is true, it must be
-// there already, and must have been a store before: a name that is mistyped is
-// no reason to make tables.
-func Open(name string, o Options) (store durable.Store, shown string, err error) {
-	_, _, isURL := strings.Cut(name, "://")
-	key, _, isPair := strings.Cut(name, "=")
-	switch {
-	case IsDatabase(name):
-		return openDatabase(name, o)
-	case isURL || strings.HasPrefix(name, "file:") || strings.Contains(name, ":memory:"):
-		return nil, "", errors.New("the store is neither a file nor a PostgreSQL database: " + Hint) // not shown: it may have a password
-	case isPair && !strings.ContainsAny(key, `/\`) && (strings.Contains(name, " ") || strings.Contains(name, "password")):
-		return nil, "", errors.New("the store looks like the key=value form of a database's name: write it as a URL, as in --store postgres://user@host/database")
-	case name == "":
-		return nil, "", errors.New("the name of the store is empty: " + Hint)
-	case isAlmostURL(name):
-		return nil, "", errors.New("the store looks like a URL of an unknown kind: " + Hint + "; a file with such a name is ./NAME") // not shown: it may have a password
-	}
-	store, err = openFile(name, o.Create)
-	return store, name, err
-}
-
 // IsDatabase reports whether a name is that of a database of PostgreSQL.
 func IsDatabase(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
-}
-
-// isAlmostURL reports whether a name is the name of a database of which the begin is
-// missing or mistyped, such as postgres:/me:secret@host/database, with what may be a
-// password in it. As the name of a file, it would be shown.
-func isAlmostURL(name string) bool {
-	return complaint.WithoutSecrets(name) != name && name[0] != '.' && !job.IsAbs(name)
 }
 
 // isStore asks a database whether it has tables of package durable.
