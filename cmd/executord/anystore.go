@@ -7,7 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/anystore"
-	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
+	"github.com/executor-go/executor/cmd/executord/internal/environ"
+	"github.com/executor-go/executor/cmd/executord/internal/stores"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -18,9 +21,9 @@ func newAnyStore() *cobra.Command {
 			flag := newStoreFlag(cmd, "the store: a file, or postgres://...")
 			return func(create bool) (durable.Store, string, error) {
 				if flag.name() == "" {
-					return nil, "", fmt.Errorf("%s needs a store: %s, or set %s", cmd.CommandPath(), storeHint, daemon.StoreVariable)
+					return nil, "", fmt.Errorf("%s needs a store: %s, or set %s", cmd.CommandPath(), stores.Hint, environ.StoreVariable)
 				}
-				store, shown, err := openStore(flag.name(), create)
+				store, shown, err := stores.Open(flag.name(), stores.Options{Create: create, Wait: databaseWait})
 				if err != nil {
 					err = &exitError{exitMistake, err.Error()}
 				}
@@ -28,17 +31,17 @@ func newAnyStore() *cobra.Command {
 			}
 		},
 		Table: func(w io.Writer, rows [][]string) error {
-			t := new(table)
+			t := new(terminal.Table)
 			for _, row := range rows {
-				t.add(row...)
+				t.Add(row...)
 			}
-			return t.fit(terminalWidth(w)).write(w)
+			return t.Fit(terminal.Width(w)).Write(w)
 		},
-		Width:   terminalWidth,
-		Explain: explainStore,
+		Width:   terminal.Width,
+		Explain: stores.Explain,
 		Mistake: func(err error) error { return &exitError{exitMistake, err.Error()} },
 		Quiet:   errQuiet,
-		Who:     whoAmI,
+		Who:     client.WhoAmI,
 	})
 }
 

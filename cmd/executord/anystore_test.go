@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/durable"
 )
 
 // The store of a program that executord knows nothing of is looked into, changed, and moved to another one.
 func TestStoreOfAnyProgram(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
-		opened, _, err := openStore(store, true)
+		opened, _, err := stores.Open(store, stores.Options{Create: true, Wait: databaseWait})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,6 +81,7 @@ var executordLayers = []struct {
 	{"systemd", nil},
 	{"terminal", nil},
 	{"job", []string{"notify"}},
+	{"anystore", []string{"job"}},
 	{"job/jobtest", []string{"job"}},
 	{"complaint", []string{"job", "logwriter"}},
 	{"exposure", []string{"job"}},

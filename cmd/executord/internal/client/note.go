@@ -13,12 +13,12 @@ import (
 // Note keeps in the store what this user has done to a job. After an error it is done all the same.
 func (c Client) Note(ctx context.Context, e catalog.Entry, a Action, reason, answer string) error {
 	return c.Jobs.NoteAct(ctx, durable.Act{
-		Who: whoAmI(), Action: string(a), Job: e.ID, Key: e.Key, Reason: reason, Answer: answer,
+		Who: WhoAmI(), Action: string(a), Job: e.ID, Key: e.Key, Reason: reason, Answer: answer,
 	})
 }
 
-// whoAmI returns the user and the host of this process.
-func whoAmI() string {
+// WhoAmI returns the user and the host of this process.
+func WhoAmI() string {
 	name := ""
 	if u, err := user.Current(); err == nil {
 		name = u.Username
