@@ -67,6 +67,33 @@ notify = "good"
 	}
 }
 
+// Headers of a webhook come from the job file and from files, whose values are read when a message is sent and are
+// shown nowhere.
+func TestNotifyTestSendsHeaders(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write([]byte(r.Header.Get("X-Team") + " " + r.Header.Get("Authorization")))
+	}))
+	defer s.Close()
+	secret := write(t, "header", "Bearer SECRET1\n")
+	file := write(t, "jobs.toml", `[notify.ops]
+webhook      = "`+s.URL+`"
+headers      = { X-Team = "shop" }
+header_files = { Authorization = "`+filepath.ToSlash(secret)+`" }
+
+[[job]]
+name = "a"
+schedule = "@daily"
+command = "true"
+`)
+	if out, err, code := output(t, "", "notify", "test", file); code != 0 || out != "ops  200 OK shop ***\n" {
+		t.Errorf("exit code %d: %s%s", code, out, err)
+	}
+	os.Remove(secret)
+	if out, _, code := output(t, "", "notify", "test", file); code != exitMistake || !strings.Contains(out, "ops  not sent: open "+secret) {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
 // A channel that a job names has to be there, in whichever file, and once.
 func TestLoadFindsWrongChannels(t *testing.T) {
 	dir := t.TempDir()

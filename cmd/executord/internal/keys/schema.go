@@ -63,6 +63,9 @@ func channel() map[string]any {
 		if setting.Values != nil && setting.Values[0] != "true" {
 			value = map[string]any{"enum": setting.Values}
 		}
+		if setting.Table {
+			value = map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}}
+		}
 		if setting.List {
 			value = map[string]any{"anyOf": []any{value, map[string]any{"type": "array", "items": value}}}
 		}

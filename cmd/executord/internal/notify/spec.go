@@ -16,6 +16,7 @@ import (
 type Setting struct {
 	Name   string
 	List   bool     // several texts are right, too
+	Table  bool     // a table of texts; each value is "key: text"
 	Values []string // the only ones that are right; nil for any
 	Doc    string   // what it is for, for the schema
 }
@@ -46,6 +47,8 @@ var Settings = []Setting{
 	{Name: "url_file", Doc: "A file with the URL, instead of one in webhook or ping, which is empty then."},
 	{Name: "preset", Values: Presets, Doc: "The service that the URL belongs to."},
 	{Name: "token_file", Doc: "A file with a token that is sent as Authorization: Bearer."},
+	{Name: "headers", Table: true, Doc: "Headers of the requests."},
+	{Name: "header_files", Table: true, Doc: "Headers whose values are in files."},
 	{Name: "template", Doc: "The body of a request, a template of Go's text/template."},
 	{Name: "style", Values: Styles, Doc: "The monitoring service that the URL belongs to."},
 }
@@ -95,6 +98,7 @@ const (
 var needs = map[string][]string{
 	"from": {"mail"}, "server": {"mail"}, "tls": {"mail"}, "login": {"mail"}, "password_file": {"mail"},
 	"url_file": {"webhook", "ping"}, "preset": {"webhook"}, "token_file": {"webhook"}, "template": {"webhook"},
+	"headers": {"webhook"}, "header_files": {"webhook"},
 	"style": {"ping"},
 	"on":    {"mail", "webhook", "command"}, "late": {"mail", "webhook", "command"}, "skips": {"mail", "webhook", "command"},
 	"limit": {"mail", "webhook", "command"}, "digest": {"mail", "webhook", "command"}, "quiet": {"mail", "webhook", "command"},
@@ -152,12 +156,7 @@ func (s Spec) build(b builder, run Runner) (*Channel, error) {
 		b.check("command", err)
 		c.Way = way
 	case "webhook":
-		url := b.url("webhook")
-		if b.err == nil {
-			way, err := NewWebhook(WebhookConfig{URL: url, Preset: b.text("preset"), Token: b.secret("token_file"), Template: b.text("template")})
-			b.check("webhook", err)
-			c.Way = way
-		}
+		b.webhook(c)
 	case "ping":
 		url := b.url("ping")
 		if b.err == nil {
@@ -242,8 +241,10 @@ func (b *builder) quiet(c *Channel) {
 }
 
 // secret returns what the file has that a key names, without blanks around it.
-func (b *builder) secret(key string) string {
-	name := b.text(key)
+func (b *builder) secret(key string) string { return b.secretIn(key, b.text(key)) }
+
+// secretIn returns what a file has, without blanks around it, "" if there is no name of one.
+func (b *builder) secretIn(key, name string) string {
 	if name == "" {
 		return ""
 	}
@@ -259,6 +260,40 @@ func (b *builder) secret(key string) string {
 		b.check(key, fmt.Errorf("%s has to have one line that is not empty", name))
 	}
 	return secret
+}
+
+// table returns the values of a table by their keys.
+func (b *builder) table(key string) map[string]string {
+	values := make(map[string]string)
+	for _, entry := range b.values[key] {
+		name, value, _ := strings.Cut(entry, ": ")
+		values[name] = value
+	}
+	return values
+}
+
+func (b *builder) webhook(c *Channel) {
+	config := WebhookConfig{
+		URL: b.url("webhook"), Preset: b.text("preset"), Token: b.secret("token_file"), Template: b.text("template"),
+		Headers: b.table("headers"), Hidden: b.table("header_files"),
+	}
+	for name, file := range config.Hidden {
+		if file == "" {
+			b.check("header_files", fmt.Errorf("the header %s has no file", name))
+		}
+		config.Hidden[name] = b.secretIn("header_files", file)
+	}
+	if b.err != nil {
+		return
+	}
+	wrong := "headers"
+	if len(config.Headers) == 0 {
+		wrong = "header_files"
+	}
+	b.check(wrong, (&Webhook{headers: make(map[string]string)}).addHeaders(config))
+	way, err := NewWebhook(config)
+	b.check("webhook", err)
+	c.Way = way
 }
 
 // url returns that of a way, which may be in a file.
@@ -309,6 +344,10 @@ func Hint(setting string) string {
 		return `write the whole URL, and whose it is: style = "healthchecks", or "success" if it is called after good runs alone`
 	case "webhook":
 		return `write the whole URL, such as: webhook = "https://ntfy.sh/my-jobs", and preset = "ntfy"`
+	case "headers":
+		return `write a table: headers = { X-Api-Version = "2" }`
+	case "header_files":
+		return `write a table of files that executord may read: header_files = { Authorization = "/etc/executord/alerts.header" }`
 	case "password_file", "token_file", "url_file":
 		return "write the path of a file that executord may read, with the secret in it"
 	}

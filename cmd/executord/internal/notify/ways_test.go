@@ -141,6 +141,65 @@ func TestWebhookMistakes(t *testing.T) {
 	}
 }
 
+// Headers are sent as they are written. A value that may be a secret, by its name, its length or since it is from a
+// file, stands in no answer; one that can't is left as it is.
+func TestWebhookHeaders(t *testing.T) {
+	got := make(chan http.Header, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got <- r.Header
+		fmt.Fprint(w, r.Header["Authorization"], r.Header["X-Key"], r.Header["X-Long"], r.Header["X-File"], r.Header["X-Priority"])
+	}))
+	defer s.Close()
+	w, err := notify.NewWebhook(notify.WebhookConfig{
+		URL: s.URL, Headers: map[string]string{"Authorization": "Basic aGk6aGk=", "X-Key": "k1", "x-long": "longlonglong", "X-Priority": " 5 ", "Content-Type": "text/x"},
+		Hidden: map[string]string{"X-File": "f1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := send(t, w, failure("a"))
+	h := <-got
+	if want := "200 OK [***] [***] [***] [***] [5]"; kept.Answer != want {
+		t.Errorf("answer %q, want %q", kept.Answer, want)
+	}
+	for name, want := range map[string]string{"Authorization": "Basic aGk6aGk=", "X-Key": "k1", "X-Long": "longlonglong", "X-Priority": "5", "X-File": "f1", "Content-Type": "text/x"} {
+		if h.Get(name) != want {
+			t.Errorf("%s: %q, want %q", name, h.Get(name), want)
+		}
+	}
+}
+
+// A header that can't be sent, or is not the sender's to choose, is refused when it is configured, and its value is not
+// shown.
+func TestWebhookHeaderMistakes(t *testing.T) {
+	for name, want := range map[string]string{
+		"": "cannot be the name", "a b": "cannot be the name", "a:": "cannot be the name", "x\r\ny": "cannot be the name", "é": "cannot be the name",
+		"host": "the header Host cannot be set", "Content-Length": "cannot be set", "transfer-encoding": "cannot be set",
+	} {
+		for _, c := range []notify.WebhookConfig{{Headers: map[string]string{name: "SECRET"}}, {Hidden: map[string]string{name: "SECRET"}}} {
+			c.URL = "http://h"
+			if _, err := notify.NewWebhook(c); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "SECRET") {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+	}
+	for value, want := range map[string]string{"": "has no value", " ": "has no value", "SECRET\r\nX-Other: 1": "not one line", "SECRET\x00": "not one line", "SECRET\n": "not one line"} {
+		_, err := notify.NewWebhook(notify.WebhookConfig{URL: "http://h", Headers: map[string]string{"X-A": value}})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+	for _, c := range []notify.WebhookConfig{
+		{Headers: map[string]string{"x-a": "1", "X-A": "2"}}, {Headers: map[string]string{"x-a": "1"}, Hidden: map[string]string{"X-A": "2"}},
+		{Headers: map[string]string{"authorization": "1"}, Token: "2"}, {Hidden: map[string]string{"Authorization": "1"}, Token: "2"},
+	} {
+		c.URL = "http://h"
+		if _, err := notify.NewWebhook(c); err == nil || !strings.Contains(err.Error(), "is set twice") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
 // A monitor is told of each run's start and end, and a failure is never told as a success.
 func TestPingTellsSuccessAndFailureApart(t *testing.T) {
 	address, got := server(t, 200)

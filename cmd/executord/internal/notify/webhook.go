@@ -15,6 +15,7 @@ import (
 type Webhook struct {
 	url         string
 	headers     map[string]string
+	secrets     []string
 	contentType string
 	body        func(Message) (string, error)
 	preset      string
@@ -29,6 +30,7 @@ type WebhookConfig struct {
 	Preset   string            // one of Presets; "" for generic
 	Token    string            // sent as Authorization: Bearer, if not empty
 	Headers  map[string]string // sent, too
+	Hidden   map[string]string // headers whose values are secrets, however short and whatever their names
 	Template string            // the body of generic, a text/template of Message; "" for Message as JSON
 }
 
@@ -37,12 +39,11 @@ func NewWebhook(c WebhookConfig) (*Webhook, error) {
 	if err := checkURL(c.URL); err != nil {
 		return nil, err
 	}
-	w := &Webhook{url: c.URL, headers: maps.Clone(c.Headers), contentType: "application/json", preset: c.Preset}
-	if w.headers == nil {
-		w.headers = make(map[string]string)
+	w := &Webhook{
+		url: c.URL, headers: make(map[string]string), secrets: secretsOf(c.URL), contentType: "application/json", preset: c.Preset,
 	}
-	if c.Token != "" {
-		w.headers["Authorization"] = "Bearer " + c.Token
+	if err := w.addHeaders(c); err != nil {
+		return nil, err
 	}
 	if c.Template != "" && c.Preset != "" && c.Preset != "generic" {
 		return nil, fmt.Errorf("a template needs the preset generic, and this is %s", c.Preset)
@@ -102,15 +103,7 @@ func (w *Webhook) Send(ctx context.Context, m Message) (string, error) {
 }
 
 // Secrets implements Way.
-func (w *Webhook) Secrets() []string {
-	secrets := secretsOf(w.url)
-	for name, value := range w.headers {
-		if !strings.EqualFold(name, "Content-Type") && !strings.EqualFold(name, "Accept") {
-			secrets = append(secrets, value, strings.TrimPrefix(value, "Bearer "))
-		}
-	}
-	return secrets
-}
+func (w *Webhook) Secrets() []string { return w.secrets }
 
 func asJSON(m Message) (string, error) { return toJSON(m) }
 

@@ -68,6 +68,9 @@ func (d *decoder) channel(name string, t *node) (notify.Spec, bool) {
 
 // setting returns the values of a key of a channel.
 func (d *decoder) setting(s *notify.Setting, value *node) (values []string, ok bool) {
+	if s.Table && value.kind != broken {
+		return d.settingTable(s, value)
+	}
 	switch value.kind {
 	case broken:
 		return nil, false
@@ -88,4 +91,24 @@ func (d *decoder) setting(s *notify.Setting, value *node) (values []string, ok b
 	}
 	text, ok := d.text(s.Name, value, "")
 	return []string{text}, ok
+}
+
+// settingTable returns the texts of a table, as a Setting has them.
+func (d *decoder) settingTable(s *notify.Setting, value *node) (values []string, ok bool) {
+	if value.kind != table {
+		d.report.Mistake(value.line, notify.Hint(s.Name), "%s is %s, but has to be a table", s.Name, value.kind)
+		return nil, false
+	}
+	for _, name := range value.keys {
+		if strings.Contains(name, ": ") { // it would be the end of the name
+			d.report.Mistake(value.table[name].line, notify.Hint(s.Name), "%q cannot be the name of a header", job.Printable(name))
+			return nil, false
+		}
+		text, ok := d.text("header "+job.Printable(name), value.table[name], "")
+		if !ok {
+			return nil, false
+		}
+		values = append(values, name+": "+text)
+	}
+	return values, true
 }

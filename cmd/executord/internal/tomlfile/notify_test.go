@@ -52,6 +52,13 @@ func TestParseChannelMistakes(t *testing.T) {
 		"[notify.'a b']\nmail = 'x@y'":                                      "f:1: \"a b\" cannot be the name of a channel",
 		"notify = 'ops'":                                                    "f:1: notify is text, but has to be tables",
 		"[notify]\nmail = 'x@y'":                                            "f:2: notify.mail is text, but has to be a table",
+		"[notify.a]\nwebhook = 'http://h'\nheaders = 'X-A: 1'":              "f:3: headers is text, but has to be a table|write a table: headers = ",
+		"[notify.a]\nwebhook = 'http://h'\nheaders = { X-A = 1 }":           "f:3: header X-A is a number, but has to be text",
+		"[notify.a]\nwebhook = 'http://h'\nheaders = { 'X-A: B' = 'x' }":    "f:3: \"X-A: B\" cannot be the name of a header",
+		"[notify.a]\nwebhook = 'http://h'\nheaders = { Host = 'SECRET' }":   "f:3: notify.a: the header Host cannot be set",
+		"[notify.a]\nwebhook = 'http://h'\nheaders = { A = \"S\\nB: C\" }":  "f:3: notify.a: the value of the header A is not one line",
+		"[notify.a]\nwebhook = 'http://h'\nheader_files = { X-A = '' }":     "f:3: notify.a: the header X-A has no file|write a table of files",
+		"[notify.a]\nmail = 'x@y'\nheaders = { X-A = 'b' }":                 "f:3: notify.a: headers is not for a channel with mail",
 		"[notify.a]\ncommand = []":                                          "f:2: notify.a: the command has no program",
 		"[notify.a]\nmail = 'x@y'\nserver = 'h'\ntls = 'none'\nlogin = 'u'": "f:2: notify.a: a password is not sent without TLS",
 	} {
