@@ -54,7 +54,8 @@ type entry struct {
 		latest  overlap                         // of the latest run
 		ended   time.Time                       // of the run that ended last, on the clock of the store if it is of that
 		turned  chan struct{}                   // closed when a run begins or ends; nil if nobody waits for that
-		bad     bool                            // the run that ended last was not ok
+		bad     bool                            // the run that ended last was not ok, of those that say something of the job
+		judged  bool                            // there was such a run here
 		changes int                             // how often a file has changed the job
 	}
 }

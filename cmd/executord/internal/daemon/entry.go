@@ -70,16 +70,16 @@ func (e *entry) started(at time.Time) {
 	e.mu.figures.LastStart = at
 }
 
-// recovers notes an outcome, and reports whether it is good after one that was not. One that somebody has brought about
-// says nothing of the job.
-func (e *entry) recovers(o outcome.Outcome) bool {
+// judge notes an outcome, and reports whether the run before it in this daemon was bad, if that is known. An outcome
+// that somebody has brought about says nothing of the job.
+func (e *entry) judge(o outcome.Outcome) (bad, known bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	was := e.mu.bad
+	bad, known = e.mu.bad, e.mu.judged
 	if o != outcome.Canceled && o != outcome.Replaced && o != outcome.Delayed {
-		e.mu.bad = o != outcome.OK
+		e.mu.bad, e.mu.judged = o != outcome.OK, true
 	}
-	return was && o == outcome.OK
+	return bad, known
 }
 
 // finish counts how a run ended.

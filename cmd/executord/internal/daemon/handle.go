@@ -55,7 +55,7 @@ func (d *base) begin(ctx context.Context, spec catalog.Spec) (outcome.Label, err
 	}
 	if d.Store.shared() {
 		r.node = row.Owner
-		r.stored = durable.Output(ctx)
+		r.stored, r.before = durable.Output(ctx), r.history
 	}
 	if err := r.handle(ctx); err != nil {
 		return outcome.Label{}, err

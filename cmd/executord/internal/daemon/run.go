@@ -44,7 +44,7 @@ func (r *run) execute(ctx context.Context, skipped func(outcome.Outcome) int) (p
 	text := r.failure(result, o)
 	end = func(f *record.Facts) { f.Outcome, f.Took, f.Error, f.Skipped = o, result.Took, text, skips }
 	r.report(result, o, skips)
-	r.tellEnded(result, o, text, r.entry.recovers(o))
+	r.tellEnded(result, o, text, r.recovers(ctx, o))
 	return result, o
 }
 

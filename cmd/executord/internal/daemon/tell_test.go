@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/durable/memory"
 )
 
 // told has the subjects of what a command was told. It fails, or waits, as told.
@@ -84,6 +86,92 @@ func TestDaemonTellsFailureAndRecovery(t *testing.T) {
 		if !strings.Contains(n.inputs[0], "disk full") {
 			t.Errorf("text %s", n.inputs[0])
 		}
+	})
+}
+
+// That a job has recovered is told by the daemon that sees it, once, when the failure was another daemon's; a run that
+// somebody has ended in between changes nothing of that. Without a store that keeps the runs, a new daemon does not know.
+func TestDaemonTellsRecoveryOverRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New()
+		shared := Store{Store: m, Name: "jobs.db", Namespace: "shop", Lease: time.Minute}
+		run := func(s Store, script string, during time.Duration, meanwhile func(h *harness)) string {
+			n := new(told)
+			file := parse(t, "# name: a\n0 * * * * "+script+"\n")
+			file.Channels = []notify.Spec{channel("ops")}
+			h := beginWith(t, Config{File: file, Store: s}, n.command)
+			time.Sleep(during)
+			if meanwhile != nil {
+				meanwhile(h)
+			}
+			h.end()
+			return n.all()
+		}
+		const fails = "a has failed: exit status 1"
+		end := func(h *harness) {
+			if !h.End("a", 2) {
+				t.Error("the run is not in progress")
+			}
+			time.Sleep(time.Minute)
+		}
+		for i, step := range []struct {
+			script    string
+			during    time.Duration
+			meanwhile func(*harness)
+			want      string
+		}{
+			{"sleep 1s fail", 61 * time.Minute, nil, fails},
+			{"sleep 10m", time.Hour, end, ""},                   // is ended by hand
+			{"sleep 1s", 2 * time.Hour, nil, "a has recovered"}, // and the second run is told by nobody
+			{"sleep 1s", time.Hour, nil, ""},
+			{"sleep 1s fail", time.Hour, nil, fails},
+			{"sleep 1s", time.Hour, nil, "a has recovered"},
+		} {
+			if got := run(shared, step.script, step.during, step.meanwhile); got != step.want {
+				t.Errorf("daemon %d told %q, want %q", i, got, step.want)
+			}
+		}
+		if first, second := run(Memory(), "sleep 1s fail", time.Hour, nil), run(Memory(), "sleep 1s", time.Hour, nil); first != fails || second != "" {
+			t.Errorf("without a store: told %q and %q", first, second)
+		}
+		m.Close()
+	})
+}
+
+// Of daemons that share a job, the one that sees it recover tells so, and no other does, whichever of them has seen it
+// fail.
+func TestDaemonTellsRecoveryOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New()
+		shared := Store{Store: m, Name: "jobs.db", Namespace: "shop", Lease: time.Minute}
+		n := new(told)
+		var fail atomic.Bool
+		command := func(ctx context.Context, c process.Command, o process.Observer) process.Result {
+			if fail.Load() && c.Args[0] != "tell" {
+				c.Args = []string{"", "", c.Args[2] + " fail"}
+			}
+			return n.command(ctx, c, o)
+		}
+		file := parse(t, "# name: a\n@every 1m sleep 1s\n")
+		file.Channels = []notify.Spec{channel("ops")}
+		var daemons []*harness
+		for range 2 {
+			daemons = append(daemons, beginWith(t, Config{File: file, Store: shared}, command))
+		}
+		time.Sleep(30 * time.Second) // between two due times
+		for i := range 40 {
+			fail.Store(i%4 == 0)
+			time.Sleep(time.Minute)
+		}
+		for _, h := range daemons {
+			if runs := h.end().Runs; runs < 5 {
+				t.Errorf("a daemon had %d runs; the test needs both", runs)
+			}
+		}
+		if failed, recovered := strings.Count(n.all(), "a has failed"), strings.Count(n.all(), "a has recovered"); failed != 10 || recovered != 10 {
+			t.Errorf("%d failures and %d recoveries were told, want 10 each: %s", failed, recovered, n.all())
+		}
+		m.Close()
 	})
 }
 

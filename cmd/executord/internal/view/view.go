@@ -117,7 +117,7 @@ func Ended(e catalog.Entry, r durable.Run) Run {
 		Namespace: e.Namespace, Job: e.Name, Run: r.Seq, Due: r.Occurrence.In(loc),
 		Attempt: r.Attempt + max(label.Attempts-1, 0),
 		Started: r.Started.In(loc), Finished: r.Finished.In(loc), Took: r.Finished.Sub(r.Started).Seconds(),
-		Outcome: outcomeOf(r, label.Outcome), Node: r.Node, Error: Reason(r.Error), Stderr: Written(r.Error),
+		Outcome: OutcomeOf(r), Node: r.Node, Error: Reason(r.Error), Stderr: Written(r.Error),
 	}
 }
 
@@ -138,9 +138,10 @@ func Current(e catalog.Entry, now time.Time) (Run, bool) {
 	}, true
 }
 
-// outcomeOf returns how a run of the history ended: the log's word, or that of package durable for what its handler did
+// OutcomeOf returns how a run of the history ended: the log's word, or that of package durable for what its handler did
 // not come to say.
-func outcomeOf(r durable.Run, said outcome.Outcome) outcome.Outcome {
+func OutcomeOf(r durable.Run) outcome.Outcome {
+	said := outcome.ParseLabel(r.Label).Outcome
 	switch r.Verdict {
 	case durable.RunSucceeded:
 		return cmp.Or(said, outcome.OK)
