@@ -29,6 +29,7 @@
 //	executord jobs [JOB...]                   list the jobs
 //	executord runs [JOB...]                   show what has run
 //	executord logs JOB [RUN]                  print what a run has written
+//	executord notices [JOB...]                show who was told of jobs
 //
 // The manual is docs/executord.md in the repository.
 package main
@@ -123,7 +124,7 @@ stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 	addGroup(root, "write", "To write a job file:", newExplain(), newImport(), newSchema())
 	addGroup(root, "job", "As the command of a job:", newHTTP(), newSQL())
 	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate(), newAnyStore())...)
-	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs())
+	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs(), newNotices())
 	root.AddCommand(newCompletion(), newVersion())
 	completeFlags(root)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))

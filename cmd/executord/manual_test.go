@@ -23,6 +23,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/keys"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
@@ -172,6 +173,28 @@ func TestManualFilesAreValid(t *testing.T) {
 	}
 }
 
+// So are those of the page about notifications, of which one begins with the channels alone.
+func TestHowToNotifyFilesAreValid(t *testing.T) {
+	needManual(t)
+	page, err := os.ReadFile("../../docs/how-to/notify.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsers := map[string]func(string, []byte) (job.File, error){"crontab": crontab.Parse, "toml": tomlfile.Parse}
+	found := 0
+	for _, block := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
+		if parse := parsers[block[1]]; parse != nil {
+			found++
+			if file, err := parse(block[1], []byte(block[2])); err != nil || len(file.Notes) > 0 || len(file.Jobs)+len(file.Channels) != 1 {
+				t.Errorf("%s\n%v\nnotes %v", block[2], err, file.Notes)
+			}
+		}
+	}
+	if found != 7 {
+		t.Errorf("%d files, want 7", found)
+	}
+}
+
 // What --json prints has the keys that the manual names, and no others.
 func TestManualHasKeysOfJSON(t *testing.T) {
 	needManual(t)
@@ -183,6 +206,7 @@ func TestManualHasKeysOfJSON(t *testing.T) {
 		"of a job with (.*?)[;.]": view.Job{}, "of a run with (.*?)[;.]": view.Run{},
 		"prints one object with (.*?), also": checked{}, "is an object with (.*?)[;.]": remark{}, "was checked has (.*?)[;.]": checkedJob{},
 		"each is an object with (.*?)[;.]": due{},
+		"of a notice with (.*?)[;.]":       notify.Notice{},
 	} {
 		var want []string
 		for field := range reflect.TypeOf(object).Fields() {

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/environ"
+	"github.com/executor-go/executor/cmd/executord/internal/notices"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 )
 
@@ -54,8 +56,14 @@ are replaced. Nothing is printed if there is nothing to do.`),
 		if err != nil {
 			return &exitError{exitMistake, err.Error()}
 		}
+		ctx, cancel := context.WithTimeout(context.Background(), stores.Patience)
+		defer cancel()
+		err = notices.Create(ctx, opened)
+		if err := errors.Join(err, opened.Close()); err != nil {
+			return &exitError{exitMistake, stores.Explain(shown, err).Error()}
+		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: up to date\n", shown)
-		return opened.Close()
+		return nil
 	}
 	return cmd
 }

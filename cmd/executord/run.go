@@ -133,12 +133,15 @@ func (o *runOptions) run() error {
 		})
 		observer = &executor.Observer{Every: 1, MaxEvents: 100}
 	}
+	notices, closeNotices := openNotices(store, log.Logger)
 	d, err := daemon.New(daemon.Config{
 		Observer: observer, File: file, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
 		Patience: o.drainTimeout, MaxOutput: int64(o.maxOutput) << 20, Store: store, Again: again,
 		Output: o.keepOutput << 10, Record: kept, Applied: o.applied(),
+		NoticeLog: notices,
 	})
 	if err != nil {
+		closeNotices()
 		return &exitError{exitMistake, err.Error()}
 	}
 	stopServing := listening.serve(log, d, observer, file.Name)
@@ -146,6 +149,7 @@ func (o *runOptions) run() error {
 	sum, err := d.Run(ends)
 	stopTelling()
 	stopServing()
+	closeNotices()
 	if err != nil {
 		return &exitError{exitMistake, stores.Explain(store.Name, err).Error()}
 	}

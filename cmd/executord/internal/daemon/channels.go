@@ -24,7 +24,11 @@ func newNotifier(c Config) *notify.Notifier {
 	if err != nil {
 		host = "executord"
 	}
-	return notify.New(notify.Config{Host: host, Log: c.Log})
+	n := notify.Config{Host: host, Namespace: c.Store.Namespace, Log: c.Log}
+	if c.NoticeLog != nil {
+		n.Keep = c.NoticeLog.Add
+	}
+	return notify.New(n)
 }
 
 // setChannels replaces the channels by those of a file.
@@ -41,10 +45,8 @@ func (d *Daemon) setChannels(file job.File) {
 	d.notifier.Set(channels)
 }
 
-// Notifications returns what became of those, by channel, and the last that were sent or given up, the latest last.
-func (d *Daemon) Notifications() ([]notify.Counts, []notify.Sent) {
-	return d.notifier.Counts(), d.notifier.Sent()
-}
+// Channels returns what became of the notifications of each channel.
+func (d *Daemon) Channels() []notify.Counts { return d.notifier.Counts() }
 
 // runForNotify is a notify.Runner. The supervisor waits for all children of the program, so it has to start them.
 func (d *Daemon) runForNotify(ctx context.Context, args, env []string, input string) (string, error) {

@@ -41,6 +41,9 @@ type Config struct {
 	// Record keeps what the runs write, and how they end. Nil means that nothing is kept.
 	Record *record.Log
 
+	// NoticeLog keeps what became of notifications. Nil means that they are in memory only.
+	NoticeLog NoticeLog
+
 	// Observer sees the pool that the jobs run in. Nil means that nobody looks at the daemon.
 	Observer *executor.Observer
 

@@ -49,6 +49,8 @@ func New(c Config) (*Daemon, error) {
 		d.Record = record.New(record.Limits{})
 	}
 	d.questions = make(chan struct{}, 1)
+	d.notices.asking = make(chan struct{}, 1)
+	d.notices.asking = make(chan struct{}, 1)
 	d.leaving, d.leave = context.WithCancel(context.Background())
 	d.stopping, d.stopRuns = context.WithCancel(context.Background())
 	d.mu.entries = make(map[string]*entry)

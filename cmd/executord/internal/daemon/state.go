@@ -6,6 +6,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/durable"
 )
@@ -22,6 +23,12 @@ type Daemon struct {
 
 	questions chan struct{} // has a value while answers are asked for
 	answers   answers
+
+	notices struct { // the last answer about them
+		asking chan struct{} // has a value while it is asked for
+		stored []notify.Notice
+		at     time.Time
+	}
 }
 
 // watcher is what the goroutine of Run knows of the jobs in the store.

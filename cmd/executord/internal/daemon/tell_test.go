@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -187,9 +189,61 @@ func TestDaemonTellsChosenChannels(t *testing.T) {
 		if got, want := n.all(), "a has failed: exit status 1|b has failed: exit status 1"; got != want {
 			t.Errorf("told %q, want %q", got, want)
 		}
-		channels, sent := h.Notifications()
-		if len(sent) != 2 || channels[0].Sent != 1 || channels[1].Sent != 1 {
+		channels := h.Channels()
+		sent, err := h.Notices(t.Context(), 10)
+		if err != nil || len(sent) != 2 || channels[0].Sent != 1 || channels[1].Sent != 1 {
 			t.Errorf("%+v, sent %+v", channels, sent)
+		}
+	})
+}
+
+// noticeLog keeps notices in memory, and answers with those that it had, or an error.
+type noticeLog struct {
+	kept  []notify.Notice
+	err   error
+	asked int
+}
+
+func (l *noticeLog) Add(n notify.Notice) { l.kept = append(l.kept, n) }
+
+func (l *noticeLog) Latest(context.Context, int) ([]notify.Notice, error) {
+	if l.asked++; l.err != nil {
+		return nil, l.err
+	}
+	return slices.Clone(l.kept), nil
+}
+
+// Notices of before a restart, or of other daemons, are shown with those of this one, each once, what waits first. The
+// store is asked for them no more often than for other things.
+func TestDaemonShowsNotices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := new(told)
+		l := &noticeLog{kept: []notify.Notice{{ID: "before", Outcome: notify.Sent, At: time.Now().Add(-time.Hour)}}}
+		file := parse(t, "# name: a\n@every 1h sleep 1s fail\n")
+		file.Channels = []notify.Spec{channel("ops"), channel("slow", "digest=2h")}
+		h := beginWith(t, Config{File: file, NoticeLog: l}, n.command)
+		time.Sleep(time.Hour + time.Minute)
+		for range 3 {
+			all, err := h.Notices(t.Context(), 10)
+			if err != nil || len(all) != 3 || all[0].Channel != "slow" || all[0].Outcome != notify.Waiting || all[1].Channel != "ops" ||
+				all[1].Outcome != notify.Sent || all[2].ID != "before" {
+				t.Errorf("%+v, %v", all, err)
+			}
+			if a := all[1].Events[0]; a.Job != "a" || a.Run != 1 || a.Kind != notify.Failed || a.Reason != "exit status 1" || all[1].Namespace != "memory" {
+				t.Errorf("it is about %+v", all[1])
+			}
+		}
+		if all, err := h.Notices(t.Context(), 2); err != nil || len(all) != 2 || l.asked != 1 {
+			t.Errorf("%d notices, %v, asked %d times", len(all), err, l.asked)
+		}
+		time.Sleep(time.Minute)
+		l.err = errors.New("down")
+		if all, err := h.Notices(t.Context(), 10); err != l.err || len(all) != 2 {
+			t.Errorf("%+v, error %v", all, err)
+		}
+		h.end()
+		if last := l.kept[len(l.kept)-1]; last.Channel != "slow" || last.Outcome != notify.Sent {
+			t.Errorf("the end has kept %+v", last)
 		}
 	})
 }

@@ -33,6 +33,9 @@ func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (tim
 	return s.Full.Join(ctx, node, lease)
 }
 
+// Unwrap returns the store itself.
+func (s *Store) Unwrap() any { return s.Full }
+
 // Close closes the store and releases its slots.
 func (s *Store) Close() error {
 	err := s.Full.Close()

@@ -24,21 +24,10 @@ const (
 	firstPause  = 2 * time.Second  // after the first try; each is twice as long as the one before
 	longPause   = 5 * time.Minute  // the longest
 	sendTimeout = 30 * time.Second // of one try
-	keptSent    = 500              // messages that Sent returns
-	limitPeriod = time.Hour        // of a channel's Limit
+	keptNotices = 500              // messages that Notices returns; of pings another keptPings
+	keptPings   = 100
+	limitPeriod = time.Hour // of a channel's Limit
 )
-
-// Sent is a message that was sent, or given up.
-type Sent struct {
-	At      time.Time `json:"at"` // of the answer
-	Channel string    `json:"channel"`
-	Kinds   []Kind    `json:"kinds"`
-	Jobs    []string  `json:"jobs,omitempty"`
-	Subject string    `json:"subject"`
-	Tries   int       `json:"tries"`
-	Answer  string    `json:"answer,omitempty"`
-	Error   string    `json:"error,omitempty"` // why it was given up; "" for one that was sent
-}
 
 // Counts are of one channel, since the program began.
 type Counts struct {
@@ -51,8 +40,13 @@ type Counts struct {
 
 // Config configures a Notifier.
 type Config struct {
-	Host string // as messages name this machine
-	Log  *slog.Logger
+	Host      string // as messages name this machine
+	Namespace string // of the jobs, for notices
+	Log       *slog.Logger
+
+	// Keep gets what became of a message, unless it is a ping that was sent: of those there is one for each run, and the
+	// monitor has it. It must not wait. Nil keeps nothing.
+	Keep func(Notice)
 }
 
 // Notifier sends events on channels. Its methods may be called concurrently.
@@ -66,7 +60,8 @@ type Notifier struct {
 		closed  bool
 		counts  map[string]*Counts
 		order   []string
-		sent    []Sent
+		sent    []Notice // the latest last
+		pings   []Notice // the latest last
 	}
 
 	ctx     context.Context // ends what is being sent
@@ -132,13 +127,6 @@ func (n *Notifier) Tell(e Event, names []string) {
 	}
 }
 
-// Sent returns what was sent, or given up, the latest last.
-func (n *Notifier) Sent() []Sent {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return slices.Clone(n.mu.sent)
-}
-
 // Counts returns those of each channel that there was.
 func (n *Notifier) Counts() []Counts {
 	n.mu.Lock()
@@ -172,25 +160,19 @@ func (n *Notifier) Close(ctx context.Context) {
 }
 
 // record keeps and logs what became of a message.
-func (n *Notifier) record(c *Channel, m Message, tries int, answer string, err error) {
+func (n *Notifier) record(c *Channel, m Notice, answer string, err error) {
 	secrets := c.Way.Secrets()
-	s := Sent{
-		At: time.Now(), Channel: c.Name, Subject: scrub(m.Subject, secrets), Tries: tries, Answer: scrub(answer, secrets),
-	}
-	for _, e := range m.Events {
-		if !slices.Contains(s.Kinds, e.Kind) {
-			s.Kinds = append(s.Kinds, e.Kind)
-		}
-		if e.Job != "" && !slices.Contains(s.Jobs, e.Job) {
-			s.Jobs = append(s.Jobs, e.Job)
-		}
-	}
+	m.At, m.Until, m.Outcome, m.Answer, m.Error = time.Now(), time.Time{}, Sent, scrub(answer, secrets), ""
 	if err != nil {
-		s.Error = scrub(err.Error(), secrets)
+		m.Outcome, m.Error = GivenUp, scrub(err.Error(), secrets)
 	}
 	n.mu.Lock()
-	if n.mu.sent = append(n.mu.sent, s); len(n.mu.sent) > keptSent {
-		n.mu.sent = slices.Delete(n.mu.sent, 0, len(n.mu.sent)-keptSent)
+	list, most := &n.mu.sent, keptNotices
+	if c.pings() {
+		list, most = &n.mu.pings, keptPings
+	}
+	if *list = append(*list, m); len(*list) > most {
+		*list = slices.Delete(*list, 0, len(*list)-most)
 	}
 	if err == nil {
 		n.mu.counts[c.Name].Sent++
@@ -198,13 +180,16 @@ func (n *Notifier) record(c *Channel, m Message, tries int, answer string, err e
 		n.mu.counts[c.Name].Failed++
 	}
 	n.mu.Unlock()
+	if n.Keep != nil && (err != nil || !c.pings()) {
+		n.Keep(m)
+	}
 	switch {
 	case err != nil:
-		n.Log.Error("notification not sent", "channel", s.Channel, "subject", s.Subject, "tries", tries, "reason", s.Error)
+		n.Log.Error("notification not sent", "channel", m.Channel, "subject", m.Subject, "tries", m.Tries, "reason", m.Error)
 	case c.pings():
-		n.Log.Debug("notification sent", "channel", s.Channel, "subject", s.Subject, "tries", tries, "answer", s.Answer)
+		n.Log.Debug("notification sent", "channel", m.Channel, "subject", m.Subject, "tries", m.Tries, "answer", m.Answer)
 	default:
-		n.Log.Info("notification sent", "channel", s.Channel, "subject", s.Subject, "tries", tries, "answer", s.Answer)
+		n.Log.Info("notification sent", "channel", m.Channel, "subject", m.Subject, "tries", m.Tries, "answer", m.Answer)
 	}
 }
 
@@ -223,6 +208,9 @@ type worker struct {
 		events  []Event
 		dropped int       // events before these
 		first   time.Time // when the first of them was added
+		held    string    // why they are not sent at once, one of Holds, and until when
+		until   time.Time
+		sending *Notice // what is being sent, or waits for the next try; nil for nothing
 	}
 }
 
@@ -261,9 +249,9 @@ func (w *worker) run() {
 		case <-w.closing:
 		}
 		for w.waiting() > 0 {
-			w.sleep(time.Until(w.due()))
-			events, dropped := w.take()
-			w.send(compose(w.notifier.Host, events, dropped))
+			w.sleep(time.Until(w.hold()))
+			events, dropped, held := w.take()
+			w.send(compose(w.notifier.Host, events, dropped), held)
 		}
 		select {
 		case <-w.closing:
@@ -275,8 +263,8 @@ func (w *worker) run() {
 	}
 }
 
-// take removes from the queue what goes into the next message.
-func (w *worker) take() (events []Event, dropped int) {
+// take removes from the queue what goes into the next message. Held says why that was not sent at once.
+func (w *worker) take() (events []Event, dropped int, held string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	count := len(w.mu.events)
@@ -287,30 +275,45 @@ func (w *worker) take() (events []Event, dropped int) {
 	}
 	events = slices.Clone(w.mu.events[:count])
 	w.mu.events = slices.Delete(w.mu.events, 0, count)
-	return events, dropped
+	held, w.mu.held, w.mu.until = w.mu.held, "", time.Time{}
+	return events, dropped, held
 }
 
-// due returns when the next message may be sent.
-func (w *worker) due() time.Time {
-	c, now := w.channel, time.Now()
-	if c.pings() {
-		return now
-	}
+// hold returns when the next message may be sent, and notes why that is not now.
+func (w *worker) hold() time.Time {
 	w.mu.Lock()
-	at := w.mu.first.Add(c.Digest)
+	first := w.mu.first
 	w.mu.Unlock()
+	at, held := w.due(first, time.Now())
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.held, w.mu.until = held, at
+	return at
+}
+
+// due returns when the next message may be sent, of which the first event was added at first, and which of Holds that
+// is, "" if it is now.
+func (w *worker) due(first, now time.Time) (at time.Time, held string) {
+	c := w.channel
+	if c.pings() {
+		return now, ""
+	}
+	at, held = first.Add(c.Digest), HeldForDigest
 	if c.Limit > 0 {
 		w.sent = slices.DeleteFunc(w.sent, func(t time.Time) bool { return now.Sub(t) >= limitPeriod })
 		if len(w.sent) >= c.Limit {
 			if free := w.sent[len(w.sent)-c.Limit].Add(limitPeriod); free.After(at) {
-				at = free
+				at, held = free, HeldByLimit
 			}
 		}
 	}
-	if at.Before(now) {
-		at = now
+	if !at.After(now) {
+		at, held = now, ""
 	}
-	return c.Quiet.until(at)
+	if end := c.Quiet.until(at); end.After(at) {
+		at, held = end, HeldByQuiet
+	}
+	return at, held
 }
 
 // sleep waits, unless the worker is closed.
@@ -327,15 +330,19 @@ func (w *worker) sleep(d time.Duration) {
 }
 
 // send sends one message, and tries again as long as that may help.
-func (w *worker) send(m Message) {
+func (w *worker) send(m Message, held string) {
 	w.sent = append(w.sent, time.Now())
 	ctx := w.notifier.ctx
+	notice := w.notifier.noticeOf(w.channel, m, held)
+	defer w.note(nil)
 	pause := firstPause
 	for try := 1; ; try++ {
+		w.note(&notice)
 		answer, err := w.try(ctx, m)
+		notice.Tries = try
 		var refusal *Refusal
 		if err == nil || try == tries || errors.As(err, &refusal) || ctx.Err() != nil {
-			w.notifier.record(w.channel, m, try, answer, err)
+			w.notifier.record(w.channel, notice, answer, err)
 			return
 		}
 		wait := pause
@@ -344,14 +351,26 @@ func (w *worker) send(m Message) {
 			wait = min(later.after, longPause)
 		}
 		pause = min(2*pause, longPause)
+		notice.Error, notice.Until = scrub(err.Error(), w.channel.Way.Secrets()), time.Now().Add(wait)
+		w.note(&notice)
 		t := time.NewTimer(wait)
 		select {
 		case <-t.C:
 		case <-ctx.Done():
 			t.Stop()
-			w.notifier.record(w.channel, m, try, "", fmt.Errorf("executord has ended; before: %w", err))
+			w.notifier.record(w.channel, notice, "", fmt.Errorf("executord has ended; before: %w", err))
 			return
 		}
+	}
+}
+
+// note notes what is being sent, nil for nothing.
+func (w *worker) note(n *Notice) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mu.sending = nil; n != nil {
+		sending := *n
+		w.mu.sending = &sending
 	}
 }
 

@@ -85,7 +85,7 @@ func TestNotifierSendsEvent(t *testing.T) {
 		if len(sent) != 1 || sent[0].Subject != "[host] backup has failed: exit status 1" || !strings.Contains(sent[0].Text, "disk full") {
 			t.Fatalf("%+v", sent)
 		}
-		if kept := n.Sent(); len(kept) != 1 || kept[0].Tries != 1 || kept[0].Error != "" || kept[0].Jobs[0] != "backup" {
+		if kept := n.Notices(); len(kept) != 1 || kept[0].Tries != 1 || kept[0].Error != "" || kept[0].Events[0].Job != "backup" || kept[0].Outcome != notify.Sent {
 			t.Errorf("kept %+v", kept)
 		}
 	})
@@ -121,7 +121,7 @@ func TestNotifierGivesUp(t *testing.T) {
 			n.Tell(failure("a"), nil)
 			time.Sleep(time.Hour)
 			synctest.Wait()
-			if kept := n.Sent(); w.calls != test.calls || len(kept) != 1 || kept[0].Tries != test.calls || kept[0].Error != test.err.Error() {
+			if kept := n.Notices(); w.calls != test.calls || len(kept) != 1 || kept[0].Tries != test.calls || kept[0].Error != test.err.Error() {
 				t.Errorf("%v: %d calls, kept %+v", test.err, w.calls, kept)
 			}
 			if !strings.Contains(log.String(), "notification not sent") || n.Counts()[0].Failed != 1 {
@@ -220,8 +220,8 @@ func TestNotifierCloseHasBound(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		n.Close(ctx)
-		if took := time.Since(began); took != 5*time.Second || len(n.Sent()) != 1 || n.Sent()[0].Error == "" {
-			t.Errorf("after %v: %+v", took, n.Sent())
+		if took := time.Since(began); took != 5*time.Second || len(n.Notices()) != 1 || n.Notices()[0].Error == "" {
+			t.Errorf("after %v: %+v", took, n.Notices())
 		}
 		n.Tell(failure("b"), nil) // is for nobody
 	})
@@ -238,10 +238,91 @@ func TestNotifierHidesSecrets(t *testing.T) {
 		synctest.Wait()
 		n.Tell(failure("a"), nil)
 		synctest.Wait()
-		kept := fmt.Sprint(n.Sent())
-		if len(n.Sent()) != 2 || strings.Contains(kept+log.String(), "hunter2") || !strings.Contains(kept, "welcome ***") {
+		kept := fmt.Sprint(n.Notices())
+		if len(n.Notices()) != 2 || strings.Contains(kept+log.String(), "hunter2") || !strings.Contains(kept, "welcome ***") {
 			t.Errorf("kept %s, logged %s", kept, log)
 		}
+	})
+}
+
+// What waits is shown with what it is about, why it waits and until when, and then with how often it was tried and what
+// the answer was.
+func TestNotifierShowsWhatWaits(t *testing.T) {
+	quiet, err := notify.ParseQuiet("00:00-07:00", time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	midnight := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		name    string
+		channel notify.Channel
+		tell    int // events at the begin, a second apart
+		held    string
+		until   time.Duration
+		about   int
+	}{
+		{"quiet", notify.Channel{Quiet: quiet}, 1, notify.HeldByQuiet, 7 * time.Hour, 1},
+		{"digest", notify.Channel{Digest: 10 * time.Minute}, 3, notify.HeldForDigest, 10 * time.Minute, 3},
+		{"limit", notify.Channel{Limit: 1}, 3, notify.HeldByLimit, time.Hour, 2},
+		{"both", notify.Channel{Digest: time.Minute, Quiet: quiet}, 3, notify.HeldByQuiet, 7 * time.Hour, 3},
+	} {
+		w := new(way)
+		in(t, test.channel, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+			for range test.tell {
+				n.Tell(failure("backup"), nil)
+				time.Sleep(time.Second)
+			}
+			waits := n.Notices()[0]
+			if waits.Outcome != notify.Waiting || waits.Held != test.held || !waits.Until.Equal(midnight.Add(test.until)) || waits.Tries != 0 ||
+				len(waits.Events) != test.about || waits.Events[0].Job != "backup" || waits.Events[0].Run != 7 || waits.Events[0].Reason != "exit status 1" {
+				t.Errorf("%s: waits %+v", test.name, waits)
+			}
+			time.Sleep(8 * time.Hour)
+			if sent := n.Notices()[0]; sent.Outcome != notify.Sent || sent.Held != test.held || !sent.Until.IsZero() || sent.Tries != 1 || len(sent.Events) != test.about {
+				t.Errorf("%s: sent %+v", test.name, sent)
+			}
+		})
+	}
+}
+
+// What is tried again is shown with the last answer and the next try, and what waits behind it with that.
+func TestNotifierShowsTries(t *testing.T) {
+	w := &way{failures: []error{errors.New("503 busy hunter2"), errors.New("503 busy"), errors.New("503 busy")}, secrets: []string{"hunter2"}}
+	in(t, notify.Channel{}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		n.Tell(failure("a"), nil)
+		synctest.Wait()
+		n.Tell(failure("b"), nil)
+		all := n.Notices()
+		if len(all) != 2 || all[0].Tries != 1 || all[0].Error != "503 busy ***" || !all[0].Until.Equal(time.Now().Add(2*time.Second)) ||
+			all[1].Held != notify.HeldBehind || all[1].Events[0].Job != "b" {
+			t.Errorf("while it is tried: %+v", all)
+		}
+		time.Sleep(time.Minute)
+		all = n.Notices()
+		if len(all) != 2 || all[0].Events[0].Job != "b" || all[1].Outcome != notify.Sent || all[1].Tries != 4 || all[1].Error != "" {
+			t.Errorf("afterwards: %+v", all)
+		}
+	})
+}
+
+// So many messages are kept, and each is given on, as one of its own.
+func TestNotifierKeepsNotices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var kept []notify.Notice
+		n := notify.New(notify.Config{Host: "host", Namespace: "shop", Log: slog.New(slog.DiscardHandler), Keep: func(n notify.Notice) { kept = append(kept, n) }})
+		n.Set([]*notify.Channel{{Name: "people", Way: new(way), ForAll: true}})
+		for i := range 600 {
+			n.Tell(failure(fmt.Sprint("job", i)), []string{"people"})
+			synctest.Wait()
+		}
+		all := n.Notices()
+		if len(all) != 500 || all[0].Events[0].Job != "job599" || all[499].Events[0].Job != "job100" {
+			t.Errorf("%d are kept", len(all))
+		}
+		if len(kept) != 600 || kept[0].Namespace != "shop" || kept[0].ID == kept[1].ID || kept[0].ID == "" {
+			t.Errorf("%d were given on: %+v", len(kept), kept[0])
+		}
+		n.Close(context.Background())
 	})
 }
 

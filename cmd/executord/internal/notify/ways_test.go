@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,16 +42,16 @@ func server(t *testing.T, status int) (address string, got chan request) {
 }
 
 // send has a channel with a way send one event, and returns what is kept of it.
-func send(t *testing.T, w notify.Way, e notify.Event) notify.Sent {
+func send(t *testing.T, w notify.Way, e notify.Event) notify.Notice {
 	t.Helper()
 	n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler)})
 	n.Set([]*notify.Channel{{Name: "c", Way: w, ForAll: true}})
 	n.Tell(e, nil)
 	n.Close(t.Context())
-	if sent := n.Sent(); len(sent) == 1 {
+	if sent := n.Notices(); len(sent) == 1 {
 		return sent[0]
 	}
-	return notify.Sent{}
+	return notify.Notice{}
 }
 
 // Each preset has the body that its receiver reads.
@@ -240,6 +241,42 @@ func TestPingTellsSuccessAndFailureApart(t *testing.T) {
 		if r.path != test.want || kept.Error != "" || test.want != "" && r.body != "why\nlast" {
 			t.Errorf("%s, %s: got %q with %q, want %q; kept %+v", test.style, test.kind, r.path, r.body, test.want, kept)
 		}
+	}
+}
+
+// Pings have room of their own, so that messages stay, and are given on only if they failed.
+func TestPingNotices(t *testing.T) {
+	address, got := server(t, 200)
+	refused, _ := server(t, 404)
+	good, err := notify.NewPing(address+"/k", "healthchecks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad, err := notify.NewPing(refused+"/k", "healthchecks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var kept []notify.Notice
+	n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler), Keep: func(n notify.Notice) {
+		mu.Lock()
+		defer mu.Unlock()
+		kept = append(kept, n)
+	}})
+	n.Set([]*notify.Channel{{Name: "people", Way: new(way), ForAll: true}, {Name: "hc", Way: good}, {Name: "gone", Way: bad}})
+	n.Tell(failure("first"), []string{"people"})
+	for i := range 150 {
+		n.Tell(notify.Event{Kind: notify.Started, Job: fmt.Sprint("job", i)}, []string{"hc"})
+		<-got
+	}
+	n.Tell(notify.Event{Kind: notify.Succeeded, Job: "last"}, []string{"gone"})
+	n.Close(t.Context())
+	all := n.Notices()
+	if len(all) != 101 || all[100].Events[0].Job != "first" || all[100].Way != "" || all[0].Way != "ping" {
+		t.Errorf("%d are kept, the oldest %+v", len(all), all[len(all)-1])
+	}
+	if len(kept) != 2 || kept[0].Channel == "hc" || kept[1].Channel == "hc" {
+		t.Errorf("given on: %+v", kept)
 	}
 }
 

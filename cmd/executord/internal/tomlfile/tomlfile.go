@@ -81,7 +81,9 @@ func (d *decoder) file(root *node) []job.Job {
 	list := root.table["job"]
 	switch {
 	case list == nil || list.kind == array && len(list.items) == 0:
-		d.report.Note(1, `add a [[job]] with a name, a schedule and a command`, "the file has no jobs")
+		if root.table["notify"] == nil { // else the file is one with channels for the jobs of others
+			d.report.Note(1, `add a [[job]] with a name, a schedule and a command`, "the file has no jobs")
+		}
 		return nil
 	case list.kind == table && !list.closed:
 		d.report.Mistake(list.line, "write [[job]], with two brackets", "[job] is one table, but jobs are a list")

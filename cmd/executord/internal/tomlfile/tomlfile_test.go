@@ -329,6 +329,14 @@ func TestParseNotesLooseFile(t *testing.T) {
 	}
 }
 
+// A file with channels alone is one for the jobs of other files, and nothing is noted.
+func TestParseChannelsAlone(t *testing.T) {
+	f, err := Parse("f", []byte("[notify.ops]\nmail = 'ops@example.org'\n"))
+	if err != nil || len(f.Notes) > 0 || len(f.Channels) != 1 {
+		t.Errorf("notes %v, error %v", f.Notes, err)
+	}
+}
+
 // The language of the schedules is that above all jobs, unless a job has one of its own.
 func TestParseLanguage(t *testing.T) {
 	file, err := Parse("tab", []byte(`

@@ -93,7 +93,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 
 // notifications writes what became of those, for each channel.
 func (s *Server) notifications(m *metrics) {
-	channels, _ := s.Daemon.Notifications()
+	channels := s.Daemon.Channels()
 	label := func(name string) string { return `channel="` + labelValue(name) + `"` }
 	m.family("executord_notifications_total", "counter", "Messages that were sent, or given up, by channel.")
 	for _, c := range channels {

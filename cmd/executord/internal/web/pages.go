@@ -42,6 +42,10 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"stateName":  stateName,
 	"stateClass": stateClass,
 	"has":        has,
+
+	"aboutAt":   aboutAt,
+	"told":      told,
+	"toldClass": toldClass,
 }).ParseFS(files, "pages.html"))
 
 // jobAt and runAt return the addresses of pages.
@@ -136,7 +140,7 @@ func noAnswer(err error) error { return fmt.Errorf("the store does not answer: %
 
 // own are the pages that ui keeps live: they take the place of its own about jobs.
 func (s *Server) own() []ui.Page {
-	return []ui.Page{{Path: "", Tab: "Jobs", Body: s.jobsBody}, {Path: "job", Body: s.jobBody}, {Path: "jobs"}, {Path: "dead"}}
+	return []ui.Page{{Path: "", Tab: "Jobs", Body: s.jobsBody}, {Path: "job", Body: s.jobBody}, {Path: "notices", Tab: "Notices", Body: s.noticesBody}, {Path: "jobs"}, {Path: "dead"}}
 }
 
 // mostJobs is how many jobs a page has.

@@ -4,9 +4,10 @@
 //	/                              the jobs
 //	/job?name=backup               a job and its runs
 //	/run?job=backup&run=3          a run, and its output while it is written
+//	/notices                       what was sent to people and monitors
 //	/schedules /runs /nodes ...    what module ui shows of all jobs
 //	/metrics /healthz /readyz
-//	/api/jobs /api/runs /api/output   a line of JSON each
+//	/api/jobs /api/runs /api/output /api/notices   a line of JSON each
 //
 // It changes nothing unless Config.Act is set. A slow reader, or many of them, do not delay the daemon.
 package web
@@ -43,7 +44,8 @@ type Daemon interface {
 	Figures() []daemon.Figures
 	Successes(ctx context.Context) (map[string]time.Time, error)
 	Ready(ctx context.Context) error
-	Notifications() ([]notify.Counts, []notify.Sent)
+	Channels() []notify.Counts
+	Notices(ctx context.Context, n int) ([]notify.Notice, error)
 }
 
 // Config configures a server: what it serves, and for which requests.
@@ -189,6 +191,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/jobs", s.apiJobs)
 	mux.HandleFunc("GET /api/runs", s.apiRuns)
 	mux.HandleFunc("GET /api/output", s.apiOutput)
+	mux.HandleFunc("GET /api/notices", s.apiNotices)
 	inner := http.NewServeMux() // without a token
 	inner.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { plain(w, http.StatusOK, "ok") })
 	inner.HandleFunc("GET /readyz", s.serveReady)

@@ -35,7 +35,7 @@ type fake struct {
 	ready   error
 
 	channels []notify.Counts
-	sent     []notify.Sent
+	notices  []notify.Notice
 }
 
 func (f *fake) Jobs(context.Context) ([]view.Job, error) { return f.jobs, f.err }
@@ -60,7 +60,12 @@ func (f *fake) Stored(_ context.Context, name string, n int) (record.Stored, boo
 
 func (f *fake) Figures() []daemon.Figures { return f.figures }
 
-func (f *fake) Notifications() ([]notify.Counts, []notify.Sent)         { return f.channels, f.sent }
+func (f *fake) Channels() []notify.Counts { return f.channels }
+
+func (f *fake) Notices(_ context.Context, n int) ([]notify.Notice, error) {
+	return slices.Clone(f.notices[:min(n, len(f.notices))]), f.err
+}
+
 func (f *fake) Successes(context.Context) (map[string]time.Time, error) { return f.before, f.err }
 
 func (f *fake) Ready(context.Context) error { return f.ready }
@@ -282,9 +287,12 @@ func TestServerShowsHostileTexts(t *testing.T) {
 		run.Output().Add(time.Now(), true, false, []byte(hostile))
 		run.End(func(f *record.Facts) { f.Outcome, f.Error = "failed", hostile })
 		f.err = nil
+		f.channels = []notify.Counts{{Channel: hostile}}
+		f.notices = []notify.Notice{{ID: "1", Channel: hostile, Outcome: notify.GivenUp, Subject: hostile, Answer: hostile, Error: hostile, Host: hostile,
+			Events: []notify.About{{Kind: notify.Failed, Job: hostile, Run: 1, Reason: hostile}}}}
 		h := New(Config{Daemon: f, Title: hostile}).Handler()
 		query := url.Values{"job": {hostile}, "name": {hostile}, "run": {"2"}, "find": {hostile}}.Encode()
-		for _, path := range []string{"/", "/job", "/run", "/api/jobs", "/api/runs", "/api/output", "/metrics"} {
+		for _, path := range []string{"/", "/job", "/run", "/notices", "/api/jobs", "/api/runs", "/api/output", "/api/notices", "/metrics"} {
 			w := ask(h, "GET", path+"?"+query, nil)
 			text := w.Body.String()
 			if w.Code != http.StatusOK {
@@ -295,7 +303,7 @@ func TestServerShowsHostileTexts(t *testing.T) {
 			}
 			if strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 				for _, tag := range regexp.MustCompile(`<[^>]*(alert|onerror|onmouseover)[^>]*>`).FindAllString(text, -1) {
-					if !regexp.MustCompile(`^<(a href="(job|run|text)\?|input type="(search|hidden)"|body data-events="events\?)`).MatchString(tag) {
+					if !regexp.MustCompile(`^<(a href="(job|run|text|notices)\?|input type="(search|hidden)"|body data-events="events\?)`).MatchString(tag) {
 						t.Errorf("%q: %s has the tag %s", hostile, path, tag)
 					}
 				}

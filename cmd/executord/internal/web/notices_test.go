@@ -1,0 +1,101 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
+)
+
+// noticed is a daemon with notices of two jobs on two channels.
+func noticed() *fake {
+	f, run := newFake("backup")
+	run.End(nil)
+	at := time.Date(2026, 11, 27, 3, 0, 0, 0, time.UTC)
+	about := func(kind notify.Kind, job string, run int, reason string) []notify.About {
+		return []notify.About{{Kind: kind, Job: job, Run: run, At: at, Reason: reason}}
+	}
+	f.channels = []notify.Counts{{Channel: "ops", Sent: 2, Waiting: 1}, {Channel: "phone", Failed: 4}}
+	f.notices = []notify.Notice{
+		{ID: "c", Channel: "ops", Outcome: notify.Waiting, Held: notify.HeldByQuiet, Until: time.Now().Add(90 * time.Minute), First: at,
+			Events: about(notify.Skipped, "sync", 0, ""), More: 3, Subject: "[web1] 4 skipped"},
+		{ID: "b", Channel: "phone", Way: "webhook", Outcome: notify.GivenUp, At: at, Tries: 8, Error: "503 try again later", Events: about(notify.Failed, "sync", 9, "timeout")},
+		{ID: "a", Namespace: "shop", Channel: "ops", Outcome: notify.Sent, At: at, Tries: 1, Answer: "200 OK queued", Events: about(notify.Failed, "backup", 1, "exit status 3")},
+	}
+	return f
+}
+
+// The page of notices is behind a tab of every page. It says for each message what it is about, with a way to the run,
+// on which channel, what became of it, and what the answer was; and what waits, why and until when.
+func TestServerShowsNotices(t *testing.T) {
+	f := noticed()
+	h := New(Config{Daemon: f}).Handler()
+	for _, page := range []string{"/", "/run?job=backup&run=1", "/runs"} {
+		if text := ask(h, "GET", page, nil).Body.String(); !strings.Contains(text, `href="notices"`) {
+			t.Errorf("%s has no tab: %s", page, text)
+		}
+	}
+	w := ask(h, "GET", "/notices", nil)
+	text := w.Body.String()
+	for _, want := range []string{
+		`<a href="run?job=backup&amp;run=1"><bdi>backup</bdi>, run 1</a> <span class="v">failed: exit status 3</span>`, ">200 OK queued<",
+		`<i class="pill bad">given up</i> <span class="v">8 tries</span>`, "503 try again later", `<i class="pill held">waiting</i> <span class="v">held: quiet hours</span>`,
+		`<a href="job?name=sync"><bdi>sync</bdi></a>`, "and 3 more", "in\u00a01.", `title="2026-11-27 03:00:00 `,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %s in %s", want, text)
+		}
+	}
+	if w.Code != 200 || strings.Contains(text, "<script>") {
+		t.Errorf("status %d", w.Code)
+	}
+	for find, want := range map[string]int{"": 3, "phone": 1, "SYNC": 2, "4 skipped": 1, "nothing": 0} {
+		text := ask(h, "GET", "/notices?find="+strings.ReplaceAll(find, " ", "+"), nil).Body.String()
+		if got := strings.Count(text, `<tr id="n`); got != want {
+			t.Errorf("%q: %d notices, want %d", find, got, want)
+		}
+	}
+	f.err = errors.New("down")
+	if text := ask(New(Config{Daemon: f}).Handler(), "GET", "/notices", nil).Body.String(); strings.Count(text, `<tr id="n`) != 3 || !strings.Contains(text, "the store does not answer: down") {
+		t.Errorf("without a store: %s", text)
+	}
+	f.err, f.notices, f.channels = nil, nil, nil
+	if text := ask(New(Config{Daemon: f}).Handler(), "GET", "/notices", nil).Body.String(); !strings.Contains(text, "[notify.NAME]") || !strings.Contains(text, "Nothing was sent yet") {
+		t.Errorf("without channels: %s", text)
+	}
+}
+
+// Notices are to be had as JSON, so many, and those of jobs.
+func TestServerNoticesJSON(t *testing.T) {
+	f := noticed()
+	h := New(Config{Daemon: f}).Handler()
+	for query, want := range map[string]string{
+		"": "c b a", "?n=2": "c b", "?job=sync": "c b", "?job=backup": "a", "?job=shop/backup": "a", "?job=backup&job=sync&n=1": "c", "?job=none": "",
+	} {
+		var ids []string
+		in := json.NewDecoder(ask(h, "GET", "/api/notices"+query, nil).Body)
+		for in.More() {
+			var n notify.Notice
+			if err := in.Decode(&n); err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, n.ID)
+		}
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+	for _, query := range []string{"?n=0", "?n=1001", "?n=x"} {
+		if code := ask(h, "GET", "/api/notices"+query, nil).Code; code != 400 {
+			t.Errorf("%q: %d", query, code)
+		}
+	}
+	f.err = errors.New("down")
+	if w := ask(h, "GET", "/api/notices", nil); w.Code != 503 || !strings.Contains(fmt.Sprint(w.Body), "the store does not answer: down") {
+		t.Errorf("without a store: %d %s", w.Code, w.Body)
+	}
+}
