@@ -190,8 +190,8 @@ func TestHowToNotifyFilesAreValid(t *testing.T) {
 			}
 		}
 	}
-	if found != 7 {
-		t.Errorf("%d files, want 7", found)
+	if found != 8 {
+		t.Errorf("%d files, want 8", found)
 	}
 }
 

@@ -142,7 +142,7 @@ command = "exit 3"
 func TestNewcomerIsToldOfFailure(t *testing.T) {
 	r := newReceiver(t, 200, "")
 	tab := write(t, "crontab", "# name: backup\n@every 1s echo 'backup: no space left on device'; exit 4\n# name: report\n0 3 * * * true\n")
-	channels := write(t, "notify.toml", "[notify.phone]\nwebhook = \""+r.url+"\"\npreset = \"ntfy\"\n")
+	channels := write(t, "notify.toml", "[notify.phone]\nwebhook = \""+r.url+"\"\npreset = \"ntfy\"\nlink = \"https://cron.example.org/\"\n")
 	if out, err, code := output(t, "", "notify", "test", channels); code != 0 || !strings.HasPrefix(out, "phone  200 OK") {
 		t.Fatalf("exit code %d: %s%s", code, out, err)
 	}
@@ -163,7 +163,11 @@ func TestNewcomerIsToldOfFailure(t *testing.T) {
 		}
 	}
 
-	for _, from := range []string{"", "notices"} { // each in one tap or two
+	to := regexp.MustCompile(`https://cron\.example\.org/(run\?job=backup&run=1)\s`).FindStringSubmatch(message)
+	if to == nil {
+		t.Fatalf("the message leads nowhere: %s", message)
+	}
+	for _, from := range []string{"", "notices", to[1]} { // each in two taps at most
 		_, page := get(t, at+from)
 		taps := 0
 		for ; taps < 2 && !strings.Contains(page, ">backup: no space left on device</li>"); taps++ {

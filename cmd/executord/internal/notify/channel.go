@@ -46,6 +46,8 @@ type Channel struct {
 	Limit  int           // most messages in an hour; what is beyond it is told by one message. 0 for no limit
 	Digest time.Duration // how long what happens is gathered after the first event; 0 for not at all
 	Quiet  Quiet         // hours in which nothing is sent, but gathered
+
+	Link string // the address of the daemon's pages, with a slash at its end, as the readers reach it; "" for none
 }
 
 // pings reports whether each event is sent alone, at once.

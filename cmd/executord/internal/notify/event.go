@@ -2,6 +2,9 @@ package notify
 
 import (
 	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -43,6 +46,18 @@ type Event struct {
 	Before int           `json:"-"`                // how many of them an earlier event has told
 	Reason string        `json:"reason,omitempty"`
 	Output string        `json:"output,omitempty"` // the end of what the command wrote
+	URL    string        `json:"url,omitempty"`    // of the page with the rest, if the channel has a link
+}
+
+// page returns the address of the page about an event, from that of the pages on.
+func page(job string, run int) string {
+	switch {
+	case job == "":
+		return "notices"
+	case run == 0:
+		return "job?" + url.Values{"name": {job}}.Encode()
+	}
+	return "run?" + url.Values{"job": {job}, "run": {strconv.Itoa(run)}}.Encode()
 }
 
 // maxOutput is how many bytes of the end of an output are told.
@@ -116,6 +131,9 @@ func (e Event) details() string {
 	if e.Took != 0 {
 		fact("took", e.Took.Round(time.Millisecond).String())
 	}
+	if e.URL != "" {
+		fact("see", e.URL)
+	}
 	if e.Output != "" {
 		b.WriteString("\n" + e.Output + "\n")
 	}
@@ -138,8 +156,15 @@ const (
 	maxText     = 32 << 10
 )
 
-// compose returns the message of events. More is how many others there was no room for.
-func compose(host string, events []Event, more int) Message {
+// compose returns the message of events. More is how many others there was no room for. Link is the address of the
+// pages, "" for none.
+func compose(host, link string, events []Event, more int) Message {
+	if link != "" {
+		events = slices.Clone(events)
+		for i := range events {
+			events[i].URL = link + page(events[i].Job, events[i].Run)
+		}
+	}
 	m := Message{Host: host, Events: events, More: more}
 	if len(events) == 1 && more == 0 {
 		m.Subject = events[0].line()
@@ -164,6 +189,17 @@ func compose(host string, events []Event, more int) Message {
 	}
 	m.Text = b.String()
 	return m
+}
+
+// url returns the address of the page that the message is about, that of the notices if it has several events, "" if the
+// channel has no link.
+func (m *Message) url() string {
+	first := m.Events[0].URL
+	if len(m.Events) == 1 || first == "" {
+		return first
+	}
+	e := m.Events[0]
+	return strings.TrimSuffix(first, page(e.Job, e.Run)) + page("", 0)
 }
 
 // summary returns how many there are of each kind, and of which jobs.

@@ -36,6 +36,9 @@ type About struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
+// Page returns the address of the page about the event, from that of the page of notices on.
+func (a About) Page() string { return page(a.Job, a.Run) }
+
 // The outcomes of a Notice.
 const (
 	Waiting = "waiting" // it is held, or will be tried again
@@ -112,7 +115,7 @@ func (w *worker) notices() (all []Notice) {
 		if w.mu.sending != nil {
 			held = HeldBehind
 		}
-		next := w.notifier.noticeOf(w.channel, compose(w.notifier.Host, w.mu.events, w.mu.dropped), held)
+		next := w.notifier.noticeOf(w.channel, compose(w.notifier.Host, w.channel.Link, w.mu.events, w.mu.dropped), held)
 		next.ID, next.Until = w.channel.Name, w.mu.until
 		all = append(all, next)
 	}

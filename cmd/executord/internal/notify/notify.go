@@ -251,7 +251,7 @@ func (w *worker) run() {
 		for w.waiting() > 0 {
 			w.sleep(time.Until(w.hold()))
 			events, dropped, held := w.take()
-			w.send(compose(w.notifier.Host, events, dropped), held)
+			w.send(compose(w.notifier.Host, w.channel.Link, events, dropped), held)
 		}
 		select {
 		case <-w.closing:
@@ -390,7 +390,7 @@ func (w *worker) try(ctx context.Context, m Message) (answer string, err error) 
 func (n *Notifier) Test(ctx context.Context, c *Channel) (answer string, err error) {
 	w := worker{notifier: n, channel: c}
 	e := Event{Kind: Tested, At: time.Now()}
-	if answer, err = w.try(ctx, compose(n.Host, []Event{e}, 0)); err != nil {
+	if answer, err = w.try(ctx, compose(n.Host, c.Link, []Event{e}, 0)); err != nil {
 		err = errors.New(scrub(err.Error(), c.Way.Secrets()))
 	}
 	return scrub(answer, c.Way.Secrets()), err

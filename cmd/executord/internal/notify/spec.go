@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -37,6 +38,7 @@ var Settings = []Setting{
 	{Name: "digest", Doc: "For how long events are gathered for one message."},
 	{Name: "quiet", Doc: "Hours in which nothing is sent, such as 22:00-07:00."},
 	{Name: "timezone", Doc: "The zone of quiet."},
+	{Name: "link", Doc: "The address of executord's pages, as readers reach it; messages link to the run."},
 
 	{Name: "from", Doc: "The sender of the mail."},
 	{Name: "server", Doc: "The mail server, HOST or HOST:PORT; without it, sendmail sends the mail."},
@@ -102,7 +104,7 @@ var needs = map[string][]string{
 	"style": {"ping"},
 	"on":    {"mail", "webhook", "command"}, "late": {"mail", "webhook", "command"}, "skips": {"mail", "webhook", "command"},
 	"limit": {"mail", "webhook", "command"}, "digest": {"mail", "webhook", "command"}, "quiet": {"mail", "webhook", "command"},
-	"timezone": {"mail", "webhook", "command"},
+	"timezone": {"mail", "webhook", "command"}, "link": {"mail", "webhook", "command"},
 }
 
 // sendmail is the program that sends mail without a server, where each system has it.
@@ -148,6 +150,7 @@ func (s Spec) build(b builder, run Runner) (*Channel, error) {
 	c.Late, c.Skips, c.Limit = b.duration("late", defaultLate), max(b.number("skips", defaultSkips), 1), b.number("limit", defaultLimit)
 	c.Digest = b.duration("digest", 0)
 	b.quiet(c)
+	b.link(c)
 	switch way {
 	case "mail":
 		b.mail(c, run)
@@ -238,6 +241,19 @@ func (b *builder) quiet(c *Channel) {
 		b.check("quiet", err)
 		c.Quiet = q
 	}
+}
+
+func (b *builder) link(c *Channel) {
+	text := b.text("link")
+	if text == "" {
+		return
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		b.check("link", errors.New("link is not the address of executord's pages"))
+		return
+	}
+	c.Link = strings.TrimSuffix(u.String(), "/") + "/"
 }
 
 // secret returns what the file has that a key names, without blanks around it.
@@ -344,6 +360,8 @@ func Hint(setting string) string {
 		return `write the whole URL, and whose it is: style = "healthchecks", or "success" if it is called after good runs alone`
 	case "webhook":
 		return `write the whole URL, such as: webhook = "https://ntfy.sh/my-jobs", and preset = "ntfy"`
+	case "link":
+		return `write it as a browser of the readers has it: link = "https://cron.example.org/"`
 	case "headers":
 		return `write a table: headers = { X-Api-Version = "2" }`
 	case "header_files":

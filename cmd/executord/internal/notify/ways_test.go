@@ -95,6 +95,54 @@ func TestWebhookPresets(t *testing.T) {
 	}
 }
 
+// A channel with a link leads to the page of the run, by a tap where the receiver has one; of several events it leads to
+// that of the notices. Without a link there is no address.
+func TestMessageLinks(t *testing.T) {
+	address, got := server(t, 200)
+	run := "https://cron.example.org/jobs/run?job=a%2Fb+c&run=7"
+	for preset, want := range map[string]func(r request, url string) bool{
+		"generic": func(r request, url string) bool {
+			return strings.Contains(r.body, strings.ReplaceAll(url, "&", `\u0026`))
+		},
+		"ntfy": func(r request, url string) bool { return r.header.Get("Click") == url && strings.Contains(r.body, run) },
+		"teams": func(r request, url string) bool {
+			return strings.Contains(r.body, `"actions":[{"title":"Show","type":"Action.OpenUrl","url":"`+strings.ReplaceAll(url, "&", `\u0026`)+`"}]`)
+		},
+		"slack": func(r request, url string) bool {
+			var body map[string]string
+			json.Unmarshal([]byte(r.body), &body)
+			return strings.HasPrefix(body["text"], "*<"+strings.ReplaceAll(url, "&", "&amp;")+"|[host] ") && !strings.Contains(body["text"][:60+len(url)], "||")
+		},
+	} {
+		for _, link := range []string{"https://cron.example.org/jobs/", ""} {
+			w, err := notify.NewWebhook(notify.WebhookConfig{URL: address, Preset: preset})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler)})
+			n.Set([]*notify.Channel{{Name: "c", Way: w, ForAll: true, Link: link, Digest: time.Hour}})
+			e := notify.Event{Kind: notify.Failed, Job: "a/b c", Run: 7, Reason: "exit | status"}
+			n.Tell(e, nil)
+			n.Close(t.Context())
+			n = notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler)})
+			n.Set([]*notify.Channel{{Name: "c", Way: w, ForAll: true, Link: link, Digest: time.Hour}})
+			n.Tell(e, nil)
+			n.Tell(notify.Event{Kind: notify.Unreachable}, nil)
+			n.Close(t.Context())
+			one, several := <-got, <-got
+			if link == "" {
+				if strings.Contains(one.body+several.body, "cron.example.org") || one.header.Get("Click") != "" {
+					t.Errorf("%s without a link: %s", preset, one.body)
+				}
+				continue
+			}
+			if !want(one, run) || preset != "generic" && !want(several, "https://cron.example.org/jobs/notices") {
+				t.Errorf("%s: %+v and %+v", preset, one, several)
+			}
+		}
+	}
+}
+
 // What a server refuses is not sent again, and the URL stands nowhere.
 func TestWebhookRefused(t *testing.T) {
 	for _, status := range []int{301, 400, 401, 404, 410} {

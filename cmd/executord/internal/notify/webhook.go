@@ -61,7 +61,7 @@ func NewWebhook(c WebhookConfig) (*Webhook, error) {
 				err := t.Execute(&b, m)
 				return b.String(), err
 			}
-			if _, err := w.body(compose("host", []Event{{Kind: Tested, Job: "job"}}, 0)); err != nil {
+			if _, err := w.body(compose("host", "", []Event{{Kind: Tested, Job: "job"}}, 0)); err != nil {
 				return nil, err
 			}
 		}
@@ -98,6 +98,9 @@ func (w *Webhook) Send(ctx context.Context, m Message) (string, error) {
 		} else {
 			headers["Tags"] = "white_check_mark"
 		}
+		if to := m.url(); to != "" {
+			headers["Click"] = to
+		}
 	}
 	return post(ctx, w.url, w.contentType, body, headers)
 }
@@ -116,7 +119,11 @@ func toJSON(value any) (string, error) {
 func slack(m Message) (string, error) {
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
 	code := strings.ReplaceAll(cut(m.Text, 2800), "```", "'''")
-	return toJSON(map[string]string{"text": "*" + escape(m.Subject) + "*\n```\n" + escape(code) + "```"})
+	title := escape(m.Subject)
+	if to := m.url(); to != "" {
+		title = "<" + escape(to) + "|" + strings.ReplaceAll(title, "|", "/") + ">"
+	}
+	return toJSON(map[string]string{"text": "*" + title + "*\n```\n" + escape(code) + "```"})
 }
 
 // teams returns the body of a workflow's webhook: an adaptive card.
@@ -126,14 +133,17 @@ func teams(m Message) (string, error) {
 		maps.Copy(b, more)
 		return b
 	}
-	return toJSON(map[string]any{"type": "message", "attachments": []any{map[string]any{
-		"contentType": "application/vnd.microsoft.card.adaptive",
-		"content": map[string]any{
-			"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4",
-			"body": []any{
-				block(m.Subject, map[string]any{"weight": "Bolder", "size": "Medium"}),
-				block(strings.ReplaceAll(cut(m.Text, 8000), "\n", "\n\n"), map[string]any{"fontType": "Monospace"}),
-			},
+	card := map[string]any{
+		"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4",
+		"body": []any{
+			block(m.Subject, map[string]any{"weight": "Bolder", "size": "Medium"}),
+			block(strings.ReplaceAll(cut(m.Text, 8000), "\n", "\n\n"), map[string]any{"fontType": "Monospace"}),
 		},
+	}
+	if to := m.url(); to != "" {
+		card["actions"] = []any{map[string]any{"type": "Action.OpenUrl", "title": "Show", "url": to}}
+	}
+	return toJSON(map[string]any{"type": "message", "attachments": []any{map[string]any{
+		"contentType": "application/vnd.microsoft.card.adaptive", "content": card,
 	}}})
 }

@@ -59,6 +59,8 @@ func TestParseChannelMistakes(t *testing.T) {
 		"[notify.a]\nwebhook = 'http://h'\nheaders = { A = \"S\\nB: C\" }":  "f:3: notify.a: the value of the header A is not one line",
 		"[notify.a]\nwebhook = 'http://h'\nheader_files = { X-A = '' }":     "f:3: notify.a: the header X-A has no file|write a table of files",
 		"[notify.a]\nmail = 'x@y'\nheaders = { X-A = 'b' }":                 "f:3: notify.a: headers is not for a channel with mail",
+		"[notify.a]\nmail = 'x@y'\nlink = 'cron.example.org'":               "f:3: notify.a: link is not the address of executord's pages|write it as a browser",
+		"[notify.a]\nmail = 'x@y'\nlink = 'https://me:pw@h/'":               "f:3: notify.a: link is not the address of executord's pages",
 		"[notify.a]\ncommand = []":                                          "f:2: notify.a: the command has no program",
 		"[notify.a]\nmail = 'x@y'\nserver = 'h'\ntls = 'none'\nlogin = 'u'": "f:2: notify.a: a password is not sent without TLS",
 	} {

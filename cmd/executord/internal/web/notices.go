@@ -11,7 +11,6 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
-	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
 // mostNotices is how many notices a page has.
@@ -42,14 +41,6 @@ func (s *Server) noticesBody(ctx context.Context, q url.Values) (string, templat
 func concerns(n notify.Notice, text string) bool {
 	return has(n.Channel, text) || has(n.Subject, text) ||
 		slices.ContainsFunc(n.Events, func(a notify.About) bool { return has(a.Job, text) })
-}
-
-// aboutAt returns the address of the page about an event: that of its run, or of its job.
-func aboutAt(a notify.About) string {
-	if a.Run > 0 {
-		return runAt(&view.Run{Job: a.Job, Run: int64(a.Run)})
-	}
-	return jobAt(a.Job)
 }
 
 // told returns an event in words, without its job.

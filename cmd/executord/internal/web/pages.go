@@ -43,7 +43,6 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"stateClass": stateClass,
 	"has":        has,
 
-	"aboutAt":   aboutAt,
 	"told":      told,
 	"toldClass": toldClass,
 }).ParseFS(files, "pages.html"))
