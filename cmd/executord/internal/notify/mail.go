@@ -130,8 +130,8 @@ func (m *Mail) Send(ctx context.Context, message Message) (string, error) {
 		}),
 	}
 	switch m.TLS {
-	case "tls":
-		options = append(options, gomail.WithSSL())
+	case "tls": // which is there already; with WithSSL, the client would not know that it is, and offer no password
+		options = append(options, gomail.WithTLSPolicy(gomail.TLSOpportunistic))
 	case "none":
 		options = append(options, gomail.WithTLSPolicy(gomail.NoTLS))
 	default:
