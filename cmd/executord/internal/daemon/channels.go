@@ -64,7 +64,11 @@ func (d *Daemon) runForNotify(ctx context.Context, args, env []string, input str
 	})
 	mu.Lock()
 	defer mu.Unlock()
-	text := strings.TrimSpace(job.Printable(output.String()))
+	lines := strings.Split(strings.TrimSpace(output.String()), "\n")
+	for i, line := range lines {
+		lines[i] = job.Printable(line)
+	}
+	text := strings.Join(lines, "\n")
 	switch {
 	case result.Err != nil:
 		return text, result.Err

@@ -131,6 +131,12 @@ func (r *run) tellEnded(result process.Result, o outcome.Outcome, text string, a
 		return // nobody was told of the start, or the run goes on
 	}
 	reason, _, _ := strings.Cut(text, "\n")
+	switch o { // the kind says the rest
+	case outcome.NotStarted:
+		reason = result.Err.Error()
+	case outcome.Lost:
+		reason = ""
+	}
 	e := notify.Event{
 		Kind: kinds[o], Run: r.number, At: time.Now(), Due: r.due, Took: result.Took, Reason: reason,
 		Output: r.told.String(),

@@ -284,6 +284,38 @@ func TestDaemonTellsLateness(t *testing.T) {
 	})
 }
 
+// A command that can't be started is told, with why, and so is a run that is ended since another daemon may have it;
+// the run that makes up for that tells that the job has recovered.
+func TestDaemonTellsNotStartedAndLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := new(told)
+		s := Memory()
+		down := &silent{Store: s.Store}
+		s.Store, s.Lease, s.Name = down, 5*time.Second, "x"
+		missing := true
+		command := func(ctx context.Context, c process.Command, o process.Observer) process.Result {
+			if c.Args[0] != "tell" && missing {
+				return process.Result{Err: errors.New("no directory /srv")}
+			}
+			return n.command(ctx, c, o)
+		}
+		file := parse(t, "# name: a\n@every 10m sleep 2m\n")
+		file.Channels = []notify.Spec{channel("ops")}
+		h := beginWith(t, Config{File: file, Store: s}, command)
+		time.Sleep(10*time.Minute + 30*time.Second)
+		missing = false
+		time.Sleep(10 * time.Minute)
+		down.set(true) // the run that began at 20 minutes is in progress
+		time.Sleep(10 * time.Second)
+		down.set(false)
+		time.Sleep(5 * time.Minute)
+		h.end()
+		if got, want := n.all(), "a was not started: no directory /srv|a was ended: its daemon lost the store|a has recovered"; got != want {
+			t.Errorf("told %q, want %q", got, want)
+		}
+	})
+}
+
 // A channel that hangs delays no run, and the end of the daemon by no more than ten seconds.
 func TestDaemonWaitsForNoChannel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
