@@ -242,7 +242,7 @@ func (t table) find(ctx context.Context) (name string, there bool, err error) {
 		select pg_catalog.quote_ident(n.nspname) || '.executord_notice', exists (select from pg_catalog.pg_class t
 			where t.relnamespace = n.oid and t.relname = 'executord_notice')
 		from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-		where c.oid = to_regclass('executor_schema')`).Scan(&name, &there)
+		where c.oid = pg_catalog.to_regclass('executor_schema')::pg_catalog.oid`).Scan(&name, &there)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errors.New("the store has lost its tables")
 	}
@@ -294,8 +294,11 @@ func (t table) latest(ctx context.Context, namespace string, limit int) ([]notif
 	if err != nil || !there {
 		return nil, err
 	}
-	rows, err := t.db.QueryContext(ctx, fmt.Sprintf(`select notice from %s where noted >= %s and (%s = '' or namespace = %s)
-		order by seq desc limit %s`, name, t.place(1), t.place(2), t.place(2), t.place(3)), time.Now().Add(-Age).UnixMicro(), namespace, limit)
+	where, args := "noted >= "+t.place(2), []any{limit, time.Now().Add(-Age).UnixMicro()}
+	if namespace != "" {
+		where, args = where+" and namespace = "+t.place(3), append(args, namespace)
+	}
+	rows, err := t.db.QueryContext(ctx, fmt.Sprintf("select notice from %s where %s order by seq desc limit %s", name, where, t.place(1)), args...)
 	if err != nil {
 		return nil, err
 	}

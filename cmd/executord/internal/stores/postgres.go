@@ -84,7 +84,7 @@ func MigrationSQL(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", hidden(name, shown, err)
 	}
-	there, err := isStore("pgx", inTurn(u), "select count(*) from pg_catalog.pg_class where oid = to_regclass('executord_notice')")
+	there, err := isStore("pgx", inTurn(u), "select count(*) from pg_catalog.pg_class where oid = pg_catalog.to_regclass('executord_notice')::pg_catalog.oid")
 	if err != nil {
 		return "", hidden(name, shown, err)
 	}
