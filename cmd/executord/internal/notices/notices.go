@@ -33,6 +33,7 @@ const (
 	mostPending = 500              // notices that wait for the store; the oldest give way
 	writeLimit  = 10 * time.Second // of one try
 	pause       = 10 * time.Second // after one that has failed
+	pace        = time.Second      // after one that has not: a flood is written in batches
 )
 
 // A Log keeps the notices of a namespace. Its methods may be called concurrently.
@@ -116,15 +117,17 @@ func (l *Log) run() {
 			return
 		}
 		if l.write() != nil {
-			l.rest()
+			l.rest(pause)
 			l.signal()
+		} else {
+			l.rest(pace)
 		}
 	}
 }
 
-// rest waits before the next try, unless the Log is closed.
-func (l *Log) rest() {
-	t := time.NewTimer(pause)
+// rest waits, unless the Log is closed.
+func (l *Log) rest(d time.Duration) {
+	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
