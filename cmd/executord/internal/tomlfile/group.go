@@ -12,26 +12,10 @@ const maxLimit = 1000
 // groups reads the tables [group.NAME].
 func (d *decoder) groups(value *node) (groups []job.Group) {
 	const hint = "write [group.db], with a name of your choice, and below it: limit = 2"
-	if value == nil || value.kind == broken {
-		return nil
-	}
-	if value.kind != table {
-		d.report.Mistake(value.line, hint, "group is %s above all jobs, where groups are tables", value.kind)
-		return nil
-	}
-	for _, name := range value.keys {
-		t := value.table[name]
-		switch {
-		case t.kind == broken:
-		case t.kind != table:
-			d.report.Mistake(t.line, hint, "group.%s is %s, but has to be a table", job.Printable(name), t.kind)
-		case !job.ValidName(name):
-			d.report.Mistake(t.line, job.NameHint, "%q cannot be the name of a group", name)
-		default:
-			g := job.Group{Name: job.CanonicalName(name), File: d.report.File, Line: t.line}
-			d.limit(&g, t)
-			groups = append(groups, g)
-		}
+	for name, t := range d.named("group", "a group", hint, value) {
+		g := job.Group{Name: job.CanonicalName(name), File: d.report.File, Line: t.line}
+		d.limit(&g, t)
+		groups = append(groups, g)
 	}
 	return groups
 }

@@ -11,25 +11,9 @@ import (
 // channels reads the tables [notify.NAME].
 func (d *decoder) channels(value *node) (specs []notify.Spec) {
 	const hint = `write [notify.ops], with a name of your choice, and below it a way such as: mail = "ops@example.org"`
-	if value == nil || value.kind == broken {
-		return nil
-	}
-	if value.kind != table {
-		d.report.Mistake(value.line, hint, "notify is %s, but has to be tables", value.kind)
-		return nil
-	}
-	for _, name := range value.keys {
-		t := value.table[name]
-		switch {
-		case t.kind == broken:
-		case t.kind != table:
-			d.report.Mistake(t.line, hint, "notify.%s is %s, but has to be a table", job.Printable(name), t.kind)
-		case !job.ValidName(name):
-			d.report.Mistake(t.line, job.NameHint, "%q cannot be the name of a channel", name)
-		default:
-			if spec, ok := d.channel(name, t); ok {
-				specs = append(specs, spec)
-			}
+	for name, t := range d.named("notify", "a channel", hint, value) {
+		if spec, ok := d.channel(name, t); ok {
+			specs = append(specs, spec)
 		}
 	}
 	return specs

@@ -50,7 +50,7 @@ func TestParseChannelMistakes(t *testing.T) {
 		"[notify.a]\nwebhook = 'http://h'\ntemplate = '{{.Nope}}'":          "f:2: notify.a: template:",
 		"[notify.a]\nmail = ['x@y', 5]":                                     "f:2: a value of mail is a number",
 		"[notify.'a b']\nmail = 'x@y'":                                      "f:1: \"a b\" cannot be the name of a channel",
-		"notify = 'ops'":                                                    "f:1: notify is text, but has to be tables",
+		"notify = 'ops'":                                                    "f:1: notify is text above all jobs, but has to be a table",
 		"[notify]\nmail = 'x@y'":                                            "f:2: notify.mail is text, but has to be a table",
 		"[notify.a]\nwebhook = 'http://h'\nheaders = 'X-A: 1'":              "f:3: headers is text, but has to be a table|write a table: headers = ",
 		"[notify.a]\nwebhook = 'http://h'\nheaders = { X-A = 1 }":           "f:3: header X-A is a number, but has to be text",

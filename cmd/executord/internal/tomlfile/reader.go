@@ -14,9 +14,7 @@ import (
 
 // reader turns a document into a tree, past its mistakes of syntax.
 //
-// Decoders that fill structs lost: they stop at the first mistake, and do not have the
-// lines of what was read. Package unstable returns one expression after the other with
-// its place; its version is pinned in go.mod.
+// See the package's doc for why the parser is that of package unstable.
 type reader struct {
 	report *job.Report
 	data   []byte

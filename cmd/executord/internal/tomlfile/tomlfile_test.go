@@ -156,7 +156,7 @@ func TestParseMistakes(t *testing.T) {
 		{"allow too many", least + "overlap = 'allow 101'", `5: overlap "allow 101" does not say how many runs are allowed at a time, 1 to 100 | choose one of them: overlap = "allow 3"`},
 		{"misspelled misfire", least + "misfire = 'onec'", `5: misfire "onec" is none of once, skip and all, and no duration | write once, skip or all, or how long ago a missed time may be: misfire = "once"`},
 		{"short misfire", least + "misfire = '10ms'", `5: misfire "10ms" is too short: what begins as late as that is seldom missed | write once, skip or all, or how long ago a missed time may be: misfire = "2h"`},
-		{"group above all", "group = 'db'\n" + least, "1: group is text above all jobs, where groups are tables | write [group.db], with a name of your choice, and below it: limit = 2"},
+		{"group above all", "group = 'db'\n" + least, "1: group is text above all jobs, but has to be a table | write [group.db], with a name of your choice, and below it: limit = 2"},
 		{"group without a limit", "[group.db]\n" + least, "1: group.db has no limit | add how many jobs of it may run at a time: limit = 2"},
 		{"group of another limit", "[group.db]\nlimit = 0\n" + least, "2: the limit of group.db is not a number from 1 to 1000 | write a number from 1 to 1000, without quotes: limit = 2"},
 		{"text for a limit", "[group.db]\nlimit = '2'\n" + least, "2: the limit of group.db is not a number from 1 to 1000 | write a number from 1 to 1000, without quotes: limit = 2"},

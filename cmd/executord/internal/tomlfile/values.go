@@ -143,11 +143,11 @@ func (d *decoder) name(value *node) string {
 		d.report.Mistake(value.line, job.NameHint, "%q cannot be the name of a job", name)
 		return ""
 	}
-	if before, taken := d.named[name]; taken {
+	if before, taken := d.names[name]; taken {
 		d.report.Mistake(value.line, "choose another name for one of the two", "the name %q is already used in line %d", name, before)
 		return ""
 	}
-	d.named[name] = value.line
+	d.names[name] = value.line
 	return name
 }
 
