@@ -97,6 +97,8 @@ func (d *decoder) file(root *node) []job.Job {
 
 	list := root.table["job"]
 	switch {
+	case list == nil && (root.table["notify"] != nil || root.table["group"] != nil):
+		return nil // a file beside others that have the jobs
 	case list == nil || list.kind == array && len(list.items) == 0:
 		if root.table["notify"] == nil { // else the file is one with channels for the jobs of others
 			d.report.Note(1, `add a [[job]] with a name, a schedule and a command`, "the file has no jobs")

@@ -329,11 +329,12 @@ func TestParseNotesLooseFile(t *testing.T) {
 	}
 }
 
-// A file with channels alone is one for the jobs of other files, and nothing is noted.
-func TestParseChannelsAlone(t *testing.T) {
-	f, err := Parse("f", []byte("[notify.ops]\nmail = 'ops@example.org'\n"))
-	if err != nil || len(f.Notes) > 0 || len(f.Channels) != 1 {
-		t.Errorf("notes %v, error %v", f.Notes, err)
+// A file of channels or groups alone belongs beside files that have jobs, and is not noted.
+func TestParseFileBesideOthers(t *testing.T) {
+	for _, text := range []string{"[notify.a]\nmail = 'x@y'\n", "[group.db]\nlimit = 2\n"} {
+		if f := parse(t, text); len(f.Jobs) > 0 || len(f.Notes) > 0 {
+			t.Errorf("%q: jobs %v, notes %v", text, f.Jobs, f.Notes)
+		}
 	}
 }
 
