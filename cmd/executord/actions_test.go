@@ -46,8 +46,8 @@ func TestActChangesJobs(t *testing.T) {
 		wantAnswer(t, store, 0, "nightly: due now\n", "run-now", "nightly")
 		p.until("ran")
 		p.until("run ended", "job", "nightly", "outcome", "ok")
-		wantAnswer(t, store, 1, "executord: nihgtly: there is no such job in ", "cancel", "nihgtly")
-		wantAnswer(t, store, 1, "other: paused\nexecutord: nobody: there is no such job in ", "pause", "nobody", "other")
+		wantAnswer(t, store, 1, "executord: nihgtly: no such job in ", "cancel", "nihgtly")
+		wantAnswer(t, store, 1, "other: paused\nexecutord: nobody: no such job in ", "pause", "nobody", "other")
 		wantAnswer(t, store, 0, "other: resumed; due ", "resume", "other", "--reason", "the disk is <new>")
 		acts := asked(t, store, "acts", "-n", "100")
 		if a := acts[0]; a["action"] != "resume" || a["key"] != "executord/tab/other" || a["reason"] != "the disk is <new>" ||

@@ -46,7 +46,7 @@ and the pages of a daemon, the latest first. Actions are kept for a year.`),
 			case *asJSON:
 				return printJSON(cmd.OutOrStdout(), found)
 			case len(found) == 0:
-				fmt.Fprintln(os.Stderr, "there are no actions")
+				fmt.Fprintln(os.Stderr, "no actions")
 				return nil
 			}
 			return actTable(found).Fit(terminal.Width(cmd.OutOrStdout())).Write(cmd.OutOrStdout())

@@ -51,7 +51,7 @@ Crontabs need no import: run reads them.`),
 			all = append(all, jobs...)
 		}
 		if len(all) == 0 {
-			return &exitError{exitMistake, "there are no jobs in " + strings.Join(args, ", ")}
+			return &exitError{exitMistake, "no jobs in " + strings.Join(args, ", ")}
 		}
 		shown := make([]string, len(args))
 		for i, name := range args {

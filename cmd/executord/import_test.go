@@ -20,8 +20,8 @@ func TestImportPrintsJobFile(t *testing.T) {
 // A file that cannot be imported is a mistake, and one without jobs too.
 func TestImportRefusesFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"a: 1\n":                     "executord: stdin: the scheduler that it is from was not recognized; say --kind ",
-		"kind: PodList\nitems: []\n": "executord: there are no jobs in -\n",
+		"a: 1\n":                     "executord: stdin: the scheduler of the file was not recognized; set --kind ",
+		"kind: PodList\nitems: []\n": "executord: no jobs in -\n",
 	} {
 		if stdout, stderr, code := output(t, text, "import", "-"); code != exitMistake || stdout != "" || !strings.HasPrefix(stderr, want) {
 			t.Errorf("exit code %d: %s%s", code, stdout, stderr)

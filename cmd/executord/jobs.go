@@ -24,19 +24,19 @@ func newJobs() *cobra.Command {
 		Use:   "jobs [JOB...]",
 		Short: "List the jobs in a store, or of a daemon",
 		Long: strings.TrimSpace(`
-jobs lists the jobs that daemons keep in a store, or those of a daemon that runs
-with --listen, or those named, with when each is due next, and how its last run
-ended. Times are in the job's own time zone.
+jobs lists the jobs in a store, or those of a daemon that runs with --listen:
+all, or those named. Each has its next time, and how its last run ended. Times
+are in the time zone of the job.
 
 States
-  waiting   for its next time
-  claimed   as waiting; its time is near, and a daemon holds it
-  running   for how long; see NODE for where
-  paused    it does not run until executord resume
-  canceled  by executord cancel; executord resume brings it back
+  waiting   waits for its next time
+  claimed   waits; its time is near, and a daemon holds it
+  running   runs, for this long; NODE says where
+  paused    does not run until executord resume
+  canceled  was canceled; executord resume brings it back
   dead      its daemon was lost in twelve runs in a row; resume tries again
-  ended     there is no next time
-  removed   it is no longer in its file (with --all)`),
+  ended     has no next time
+  removed   is no longer in its file (with --all)`),
 		Example: strings.Trim(`
   executord jobs --at 127.0.0.1:8384
   executord jobs --store jobs.db
@@ -106,7 +106,7 @@ States
 // printJobs writes the table, with the full names of jobs or their own. On a terminal it fits that.
 func printJobs(w io.Writer, list []view.Job, full bool) {
 	if len(list) == 0 {
-		fmt.Fprintln(os.Stderr, "there are no jobs")
+		fmt.Fprintln(os.Stderr, "no jobs")
 		return
 	}
 	wide := terminal.Width(w)

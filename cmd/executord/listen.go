@@ -196,7 +196,7 @@ func actOn(ctx context.Context, d *daemon.Daemon, a web.Action) (text string, do
 	}
 	e, found, err := d.Find(ctx, a.Job)
 	if err != nil || !found {
-		return "there is no such job in the store", false, err
+		return "the job is not in the store", false, err
 	}
 	defer d.Forget(ctx)
 	v := client.Client{Store: d.Store, Jobs: d.Durable(), Shown: d.Store.Name}

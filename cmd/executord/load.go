@@ -91,7 +91,7 @@ func read(name string, again bool) (shown string, data []byte, info fs.FileInfo,
 		}
 		if in, err = os.OpenFile(name, flag, 0); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
-				return name, nil, nil, fmt.Errorf("there is no file %s", name)
+				return name, nil, nil, fmt.Errorf("%s does not exist", name)
 			}
 			return name, nil, nil, err
 		}

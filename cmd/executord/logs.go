@@ -29,14 +29,14 @@ func newLogs() *cobra.Command {
 		Use:   "logs JOB [RUN]",
 		Short: "Print what a run has written",
 		Long: strings.TrimSpace(`
-logs prints what a run of a job has written: the latest, or that with the number
-RUN. Standard output goes to standard output, and standard error to standard
-error, which is red on a terminal. With --follow it goes on until the run has
+logs prints the output of a run of a job: the latest run, or the one with the
+number RUN. Standard output goes to standard output, and standard error to
+standard error, red on a terminal. With --follow it goes on until the run has
 ended.
 
 It asks a store, which has the runs that have ended, or a daemon that runs with
---listen. Of a run that writes much, the beginning and the end are kept, as
---keep-output of run says; a line says how much between them is missing.`),
+--listen. Of a long output, the beginning and the end are kept, as --keep-output
+of run sets; a line says how much is missing between them.`),
 		Example: strings.Trim(`
   executord logs backup
   executord logs backup 17 --store jobs.db

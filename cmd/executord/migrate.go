@@ -21,9 +21,9 @@ func newMigrate() *cobra.Command {
 		Long: strings.TrimSpace(`
 migrate makes the tables of a store, or brings them up to date for this
 executord, as a daemon does at its start. With --sql it prints the statements
-for that, and changes nothing: for a database whose daemons have no right to
-change tables. A role that has it, and owns them, runs them before the daemons
-are replaced. Nothing is printed if there is nothing to do.`),
+and changes nothing: for a database in which the daemons' role may not change
+tables. The role that owns the tables runs the statements before the daemons are
+replaced. If the store is up to date, it prints nothing.`),
 		Example: strings.Trim(`
   executord migrate --store postgres://app@db.internal/app?sslmode=verify-full --sql >migration.sql
   psql -f migration.sql postgres://owner@db.internal/app

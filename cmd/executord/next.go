@@ -78,9 +78,9 @@ func chosen(jobs []job.Job, names []string) (found []job.Job, err error) {
 		j, ok := all[job.CanonicalName(name)]
 		if !ok {
 			if near := job.Closest(name, known); near != "" {
-				return nil, fmt.Errorf("there is no job %s in the file; did you mean %s?", name, near)
+				return nil, fmt.Errorf("job %s is not in the file; did you mean %s?", name, near)
 			}
-			return nil, fmt.Errorf("there is no job %s in the file", name)
+			return nil, fmt.Errorf("job %s is not in the file", name)
 		}
 		found = append(found, j)
 	}

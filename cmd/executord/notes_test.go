@@ -20,16 +20,16 @@ func TestCheckNotesWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ job, want string }{
-		{"shell = '/bin/nosuch'\ncommand = 'date'", "there is no program /bin/nosuch"},
+		{"shell = '/bin/nosuch'\ncommand = 'date'", "program /bin/nosuch does not exist"},
 		{"dir = '/nosuch'\ncommand = 'date'", "the directory /nosuch does not exist"},
 		{"dir = '" + plain + "'\ncommand = 'date'", plain + " is not a directory"},
-		{"command = ['nosuch', 'x']", `there is no program "nosuch" in PATH=`},
-		{"command = ['/nosuch/x']", "there is no program /nosuch/x"},
+		{"command = ['nosuch', 'x']", `program "nosuch" is not in PATH=`},
+		{"command = ['/nosuch/x']", "program /nosuch/x does not exist"},
 		{"command = ['" + plain + "']", plain + " may not be executed: it has no execute permission"},
 		{"command = ['" + dir + "']", dir + " is a directory, not a program"},
-		{"command = '/nosuch/x && date'", "there is no program /nosuch/x"},
-		{"command = 'nosuch | date'", `there is no program "nosuch" in PATH=`},
-		{"command = 'date'\nenv = { PATH = '/nosuch' }", `there is no program "date" in PATH=/nosuch`},
+		{"command = '/nosuch/x && date'", "program /nosuch/x does not exist"},
+		{"command = 'nosuch | date'", `program "nosuch" is not in PATH=`},
+		{"command = 'date'\nenv = { PATH = '/nosuch' }", `program "date" is not in PATH=/nosuch`},
 		{"command = 'if date; then date; fi'", ""},
 		{"command = 'A=b nosuch'", ""},
 		{"command = '$NOSUCH x'", ""},
@@ -45,7 +45,7 @@ func TestCheckNotesWhatIsMissing(t *testing.T) {
 		}
 	}
 	p := start(t, "@daily /nosuch/x\n")
-	p.until("note on the file", "line", 1, "what", "x cannot run here and now: there is no program /nosuch/x")
+	p.until("note on the file", "line", 1, "what", "x cannot run here and now: program /nosuch/x does not exist")
 	p.end()
 }
 
@@ -108,7 +108,7 @@ func TestRunFileWithoutJobs(t *testing.T) {
 func TestCheckNotesFewMissing(t *testing.T) {
 	t.Parallel()
 	_, stderr, code := output(t, "", "check", write(t, "tab", strings.Repeat("0 0 * * * /nosuch/program\n", 1000)))
-	if n := strings.Count(stderr, "there is no program /nosuch/program"); n != 100 || code != 0 ||
+	if n := strings.Count(stderr, "program /nosuch/program does not exist"); n != 100 || code != 0 ||
 		strings.Count(stderr, "tab:101: note: this job cannot run either") != 1 {
 		t.Errorf("%d are noted, exit code %d: %s", n, code, stderr)
 	}

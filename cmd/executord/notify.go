@@ -68,7 +68,7 @@ func testChannels(w io.Writer, file job.File, names []string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return &exitError{exitUsage, fmt.Sprintf("there is no channel %q; known are: %s", name, strings.Join(known, ", "))}
+			return &exitError{exitUsage, fmt.Sprintf("unknown channel %q; known are: %s", name, strings.Join(known, ", "))}
 		}
 	}
 	if len(known) == 0 {

@@ -48,7 +48,7 @@ notify = "good"
 	}{
 		{[]string{file, "good"}, 0, []string{"good  200 OK"}, 1},
 		{[]string{file}, 1, []string{"good  200 OK", "bad  not sent: 403 Forbidden", "gone  not sent: open /no/such/file", "2 not sent"}, 2},
-		{[]string{file, "none"}, 2, []string{`there is no channel "none"; known are: good, bad, gone`}, 0},
+		{[]string{file, "none"}, 2, []string{`unknown channel "none"; known are: good, bad, gone`}, 0},
 		{nil, 2, []string{"notify test needs a job file"}, 0},
 	} {
 		cmd := executord(t, append([]string{"notify", "test"}, test.args...)...)

@@ -69,7 +69,7 @@ func setNext(file *job.File) (mistakes job.Mistakes) {
 			if near := job.Closest(name, names); near != "" {
 				hint = "did you mean " + near + "?"
 			}
-			mistakes = append(mistakes, remarkOn(*file, j, fmt.Sprintf("%s runs after %q, and there is no such job", j.Name, name), hint))
+			mistakes = append(mistakes, remarkOn(*file, j, fmt.Sprintf("%s runs after %q, which is not a job of the file", j.Name, name), hint))
 		}
 	}
 	if cycle := job.Cycle(file.Jobs); cycle != nil {

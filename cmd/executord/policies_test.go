@@ -26,7 +26,7 @@ func TestCheckPoliciesThatClash(t *testing.T) {
 		{"group = \"dbs\"\n[[job]]\nname = \"b\"\nschedule = \"@daily\"\ncommand = \"true\"\ngroup = \"db\"\n[group.db]\nlimit = 2\n", "hint: did you mean db?"},
 		{"after = \"a\"\n", "a runs after itself\n    @daily true\n    hint: remove one of the names from after"},
 		{"after = \"b\"\n[[job]]\nname = \"b\"\nschedule = \"@after\"\ncommand = \"true\"\nafter = [\"a\"]\n", "b, a run after each other"},
-		{"after = \"bb\"\n[[job]]\nname = \"b\"\nschedule = \"@daily\"\ncommand = \"true\"\n", "a runs after \"bb\", and there is no such job\n    @daily true\n    hint: did you mean b?"},
+		{"after = \"bb\"\n[[job]]\nname = \"b\"\nschedule = \"@daily\"\ncommand = \"true\"\n", "a runs after \"bb\", which is not a job of the file\n    @daily true\n    hint: did you mean b?"},
 		{"after_on = \"either\"\n", "a has after_on, and names no jobs after which it runs"},
 		{"[[job]]\nname = \"b\"\nschedule = \"@after\"\ncommand = \"true\"\n", "b is due after other jobs, and names none"},
 		{"[[job]]\nname = \"b\"\nschedule = \"@reboot\"\ncommand = \"true\"\nafter = \"a\"\n", "b runs at the start of executord, and not after other jobs"},

@@ -54,7 +54,7 @@ func TestStoreHidesPassword(t *testing.T) {
 
 	p := startFile(t, tab, "--store", name)
 	p.until("job scheduled")
-	wantAnswer(t, name, 1, "executord: nobody: there is no such job in postgres://postgres@127.0.0.1:", "cancel", "nobody")
+	wantAnswer(t, name, 1, "executord: nobody: no such job in postgres://postgres@127.0.0.1:", "cancel", "nobody")
 	p.end()
 	hides(t, "the log", fmt.Sprint(p.log)+p.stderr.String())
 }

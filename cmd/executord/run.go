@@ -28,24 +28,23 @@ run reads each FILE (- for standard input), a crontab or TOML, and runs the
 jobs when they are due. With a mistake in FILE it starts nothing, prints every
 mistake and exits with 1; see executord check.
 
-What comes due while a run goes on is skipped, counted and logged, unless the
-job says otherwise. The log goes to standard output, short on a terminal and as
-JSON elsewhere, with one line at the start and at the end of each run, and
-one for each line that a job writes.
+A due time during a run of the same job is skipped, counted and logged, unless
+the job sets overlap. The log goes to standard output, short on a terminal and
+as JSON elsewhere: a line at the start and at the end of each run, and one for
+each line that the job writes.
 
-With --store the jobs are kept in a file, or in PostgreSQL, with the history of
-their runs. One catch-up run stands in for the times at which no daemon ran.
-Daemons that share a store and a namespace share the jobs: each time at which
-one is due is run by one of them. The other commands show and change jobs in a
-store.
+With --store the jobs and the history of their runs are kept in a file, or in
+PostgreSQL. One catch-up run makes up for due times at which no daemon ran.
+Daemons with the same store and namespace share the jobs: each due time runs on
+one of them. The other commands show and change the jobs in a store.
 
-With --listen 127.0.0.1:8384 it shows the jobs, their runs and what these write,
-live, to browsers, to executord jobs, runs and logs, and to Prometheus
-(/metrics); /healthz and /readyz are for probes. What runs write is kept within
---keep-output, --keep-runs and --keep-for. Addresses that other machines can
-reach need a --token-file; access to unix:/run/executord.sock is up to the
-permissions of files. With --actions jobs can be run, paused and resumed there,
-and runs can be ended.
+With --listen 127.0.0.1:8384 it serves pages with the jobs, their runs and
+output, live, and answers executord jobs, runs and logs, Prometheus (/metrics)
+and probes (/healthz, /readyz). Output is kept within
+--keep-output, --keep-runs and --keep-for. An address that other machines can
+reach needs a --token-file; a socket such as unix:/run/executord.sock is
+protected by its file permissions. With --actions the pages can run, pause and
+resume jobs, and end runs.
 
 Signals
   SIGINT, SIGTERM, SIGQUIT
@@ -56,12 +55,11 @@ Signals
           read the files again; jobs that are the same keep their times
 
 Exit codes
-  0  every run had ended by itself
-  1  there are mistakes in FILE, it or the store cannot be read, or the log is
-     lost
+  0  every run ended by itself
+  1  FILE has mistakes, FILE or the store cannot be read, or the log was lost
   2  the command line is wrong
-  3  runs had to be ended, by a second signal, by --drain-timeout, or because
-     the store did not answer after the first signal`),
+  3  executord had to end runs, by a second signal, by --drain-timeout, or
+     because the store did not answer after the first signal`),
 		Args: someFiles,
 	}
 	opts := newRunOptions(cmd)

@@ -367,7 +367,7 @@ func TestJobsByName(t *testing.T) {
 			t.Errorf("listed %v, want two alone, %s", all, want)
 		}
 	}
-	wantAnswer(t, store, 1, "executord: tow: there is no such job in ", "jobs", "tow")
+	wantAnswer(t, store, 1, "executord: tow: no such job in ", "jobs", "tow")
 }
 
 // Jobs are listed by tags, state and error, from a store and from a daemon.

@@ -264,7 +264,7 @@ command = "echo fine"
 	if code := p.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	p.want(1, "run not started", "job", "shell", "reason", "there is no program /no/such/shell")
+	p.want(1, "run not started", "job", "shell", "reason", "program /no/such/shell does not exist")
 	p.want(1, "job summary", "job", "program", "runs", 1, "failed", 1)
 	p.want(0, "run started", "job", "dir")
 }
@@ -299,7 +299,7 @@ func TestRunStartsNothingWithMistake(t *testing.T) {
 	file := write(t, "tab", "@reboot echo started\n61 * * * * x\n@daily\n")
 	stdout, stderr, code := output(t, "", "run", file)
 	want := file + ":2: minute \"61\": must be 0 to 59\n    61 * * * * x\n" +
-		file + ":3: there is no command\n    @daily\n    hint: write the command after the schedule\n" +
+		file + ":3: the command is missing\n    @daily\n    hint: write the command after the schedule\n" +
 		"executord: 2 mistakes in " + file + "\n"
 	if stdout != "" || stderr != want || code != exitMistake {
 		t.Errorf("exit code %d, stdout %q, stderr:\n%s\nwant:\n%s", code, stdout, stderr, want)

@@ -70,7 +70,7 @@ func (o *runOptions) validate() error {
 		return fmt.Errorf("--keep-output must be 1 to %d, --keep-runs 1 to 10000, --keep-for more than 0", mostKept)
 	}
 	if once := o.files.once(); once != "" && o.watch {
-		return fmt.Errorf("%s is read once: it cannot be watched", once)
+		return fmt.Errorf("--watch: %s can be read only once", once)
 	}
 	if err := o.listen.validate(); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (o *runOptions) validate() error {
 	}
 	if *o.namespace == "" {
 		if *o.namespace = o.files.namespace(); *o.namespace == "" {
-			return fmt.Errorf("the jobs need a namespace in the store, and %s has no name for one: set --namespace; %s", o.files, catalog.NamespaceHint)
+			return fmt.Errorf("the namespace of the jobs cannot be taken from the name %s: set --namespace; %s", o.files, catalog.NamespaceHint)
 		}
 	}
 	return checkNamespace(*o.namespace)

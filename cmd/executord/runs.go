@@ -22,9 +22,9 @@ func newRuns() *cobra.Command {
 		Use:   "runs [JOB...]",
 		Short: "Show the runs of the jobs in a store, or of a daemon",
 		Long: strings.TrimSpace(`
-runs shows the runs of the jobs named, or of all, the latest first, also those
-in progress with how long they have taken so far. Times are in the job's own
-time zone.
+runs lists the runs of all jobs, or of those named, the latest first. A run in
+progress has the time that it has taken so far. Times are in the time zone of
+the job.
 
 An outcome is running, ok, failed, timeout, canceled, or lost, if the daemon was
 lost during the run. With --verbose, the end of what a failed run wrote to its
@@ -94,7 +94,7 @@ const indent = "    "
 // printRuns writes the table, and between its lines what runs wrote. On a terminal it fits that.
 func printRuns(w io.Writer, list []view.Run, verbose bool) {
 	if len(list) == 0 {
-		fmt.Fprintln(os.Stderr, "there are no runs")
+		fmt.Fprintln(os.Stderr, "no runs")
 		return
 	}
 	full := client.SeveralNamespaces(list, func(r view.Run) string { return r.Namespace })

@@ -170,7 +170,7 @@ func (s sources) files() (files []source, notes job.Notes, err error) {
 	for _, dir := range *s.dirs {
 		entries, err := os.ReadDir(dir)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("there is no directory %s", dir)
+			return nil, nil, fmt.Errorf("the directory %s does not exist", dir)
 		}
 		if err != nil {
 			return nil, nil, err

@@ -114,7 +114,7 @@ Fri 2027-01-01 06:00:00 +00:00  UTC   B/true:3
 	if _, stderr, _ = output(t, "", "check", "--dir", dir); strings.Count(stderr, "the file is not read, for its name, as in cron") != 1 {
 		t.Errorf("notes %s", stderr)
 	}
-	if _, stderr, code = output(t, "", "check", "--dir", filepath.Join(dir, "none")); code != exitMistake || !strings.HasPrefix(stderr, "executord: there is no directory ") {
+	if _, stderr, code = output(t, "", "check", "--dir", filepath.Join(dir, "none")); code != exitMistake || !strings.HasPrefix(stderr, "executord: the directory ") {
 		t.Errorf("exit code %d %s", code, stderr)
 	}
 }
@@ -175,6 +175,6 @@ func TestUserIsMissing(t *testing.T) {
 		t.Skip("without root there is no other user")
 	}
 	p := start(t, "# name: a\n# user: no-such-user\n@reboot true\n")
-	p.until("note on the file", "line", 3, "what", `a cannot run here and now: there is no user "no-such-user" on this machine`)
-	p.until("run not started", "job", "a", "reason", `there is no user "no-such-user" on this machine`)
+	p.until("note on the file", "line", 3, "what", `a cannot run here and now: user "no-such-user" does not exist on this machine`)
+	p.until("run not started", "job", "a", "reason", `user "no-such-user" does not exist on this machine`)
 }

@@ -55,11 +55,11 @@ func TestStatementOnPostgres(t *testing.T) {
 // A database that is not there, a variable that is not set, and no statement are mistakes without passwords.
 func TestStatementRefuses(t *testing.T) {
 	for _, test := range []struct{ dsn, text, want string }{
-		{"/no/such.db", "select 1", "there is no database /no/such.db"},
-		{"$NO_SUCH_NAME", "select 1", "there is no variable NO_SUCH_NAME in the environment"},
+		{"/no/such.db", "select 1", "database /no/such.db does not exist"},
+		{"$NO_SUCH_NAME", "select 1", "the variable NO_SUCH_NAME is not set"},
 		{"postgres://me:geheim@127.0.0.1:1/x?connect_timeout=1", "select 1", "failed to connect to "},
 		{"postgres://me:geheim@127.0.0.1:1/x?sslmode=what", "select 1", "cannot parse "},
-		{"x", " ", "there is no statement"},
+		{"x", " ", "the input has no statement"},
 	} {
 		_, stderr, code := output(t, test.text, "sql", test.dsn)
 		if code != exitMistake || !strings.HasPrefix(stderr, "executord: "+test.want) || strings.Contains(stderr, "geheim") {

@@ -58,7 +58,7 @@ func TestStoreMustExist(t *testing.T) {
 		{run, tab, "%s is not a store: it is not an SQLite file"},
 		{jobs, dir, "the store %s is a directory: name a file in it"},
 		{run, dir, "the store %s is a directory: name a file in it"},
-		{run, dir + "/no/jobs.db", "the store %s cannot be created: there is no directory " + dir + "/no"},
+		{run, dir + "/no/jobs.db", "the store %s cannot be created: the directory " + dir + "/no does not exist"},
 		{run, "mysql://me:" + password + "@db/x", "the store is neither a file nor a PostgreSQL database: name a file"},
 		{run, ":memory:", "the store is neither a file nor a PostgreSQL database: name a file"},
 		{run, "file:jobs.db", "the store is neither a file nor a PostgreSQL database: name a file"},
@@ -169,7 +169,7 @@ func TestRunNeedsNamespace(t *testing.T) {
 		stop := time.AfterFunc(patience, func() { cmd.Process.Kill() }) // if it waits for a writer of the pipe
 		cmd.Wait()
 		stop.Stop()
-		if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(fail.String(), name+" has no name for one: set --namespace") {
+		if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(fail.String(), "from the name "+name+": set --namespace") {
 			t.Errorf("%s: exit code %d, %q", name, cmd.ProcessState.ExitCode(), &fail)
 		}
 	}

@@ -61,9 +61,9 @@ func (c Client) FindSome(ctx context.Context, namespace string, names []string,
 }
 
 func (c Client) notFound(name, namespace string, known []string) string {
-	text := fmt.Sprintf("%s: there is no such job in %s", job.Printable(name), c.Shown)
+	text := fmt.Sprintf("%s: no such job in %s", job.Printable(name), c.Shown)
 	if namespace != "" {
-		text = fmt.Sprintf("%s: there is no such job in namespace %s of %s", job.Printable(name), namespace, c.Shown)
+		text = fmt.Sprintf("%s: no such job in namespace %s of %s", job.Printable(name), namespace, c.Shown)
 	}
 	if like := job.Closest(name, known); like != "" {
 		text += "; is it " + job.Printable(like) + "?"

@@ -5,7 +5,7 @@ import "testing"
 // What is no password stays as it is.
 func TestWithoutSecretsKeepsTheRest(t *testing.T) {
 	for _, text := range []string{
-		"there is no file jobs.crontab", "tab:3: minute \"61\": must be 0 to 59", "the store postgres://me@h:5432/db: no",
+		"jobs.crontab does not exist", "tab:3: minute \"61\": must be 0 to 59", "the store postgres://me@h:5432/db: no",
 		"the store's URL cannot be read: a character such as % # / ? @ in the password is written as %25 %23 %2F %3F %40",
 		"executord: at 12:30 to me@example.org", "postgres://me@h:1/x?a=b: cannot parse: `postgres://me@h:1/x`",
 	} {

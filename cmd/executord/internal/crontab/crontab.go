@@ -182,7 +182,7 @@ func (p *parser) job(n int, text string) {
 		return
 	}
 	if strings.TrimSpace(script) == "" {
-		p.report.Mistake(n, "write the command after the schedule", "there is no command")
+		p.report.Mistake(n, "write the command after the schedule", "the command is missing")
 		return
 	}
 	schedule, loose, err := syntax.ParseSchedule(strings.Join(fields, " "))

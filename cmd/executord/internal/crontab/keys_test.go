@@ -76,7 +76,7 @@ func TestParseKeyMistakes(t *testing.T) {
 		"# timeout: soon":        "tab:1: timeout \"soon\" is not a duration\n    # timeout: soon\n    hint: write numbers with the units h, m, s or ms: # timeout: 1h30m",
 		"# progress: yes":        "tab:1: progress is \"yes\", but has to be true or false\n    # progress: yes\n    hint: write: # progress: true",
 		"# cron: quarz":          "tab:1: cron \"quarz\" is not one of plain, extended, seconds, supercronic, quartz\n    # cron: quarz\n    hint: did you mean: # cron: quartz",
-		"# timezone: Mars":       "tab:1: there is no time zone \"Mars\"\n    # timezone: Mars\n    hint: " + job.ZoneHint,
+		"# timezone: Mars":       "tab:1: unknown time zone \"Mars\"\n    # timezone: Mars\n    hint: " + job.ZoneHint,
 		"# dir: '/x":             "tab:1: the quoted value of dir does not end with its quote\n    # dir: '/x\n    hint: close the quote at the end of the line, or write the value without quotes",
 		"#jitter:1s\n#jitter:1s": "tab:2: jitter is already set in line 1\n    #jitter:1s\n    hint: remove one of the two",
 	} {

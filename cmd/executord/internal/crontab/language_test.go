@@ -38,7 +38,7 @@ func TestParseLanguages(t *testing.T) {
 func TestParseLanguageMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"CRON=seconds\n0 4 * * x y z":  `tab:2: month "x": must be 1 to 12 or jan to dec`,
-		"CRON=extended\n0 4 L * *":     "tab:2: there is no command",
+		"CRON=extended\n0 4 L * *":     "tab:2: the command is missing",
 		"CRON=quartz\n61 0 12 ? * 2 x": `tab:2: second "61": must be 0 to 59`,
 	} {
 		_, err := Parse("tab", []byte(text))

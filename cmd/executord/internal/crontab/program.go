@@ -40,7 +40,7 @@ func program(script string) (name string, found bool) {
 // opening are words of the shell that a command may follow.
 var opening = []string{"!", "{", "if", "then", "elif", "else", "while", "until", "do"}
 
-// syntax are words of the shell behind which there is no command.
+// syntax are words of the shell behind which the command is missing.
 var syntax = []string{"}", "fi", "done", "esac", "for", "case", "select", "function"}
 
 // preparing are programs that only prepare or test something, or say what another one does.

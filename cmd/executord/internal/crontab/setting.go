@@ -64,7 +64,7 @@ func (p *parser) setting(n int, text string) {
 	case "TZ":
 		if more := behind(value); more != "" && more[0] != '#' && !job.IsAbs(strings.TrimPrefix(value, ":")) {
 			p.seen++ // a job that has its zone before it, as package cron reads it
-			p.report.Mistake(n, ownLine, "there is no time zone %q", value)
+			p.report.Mistake(n, ownLine, "unknown time zone %q", value)
 			return
 		}
 		if !p.tz.noted {

@@ -37,7 +37,7 @@ CRON=extended
 func TestParseSystemMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"@daily /usr/bin/x -y":     `tab:1: "/usr/bin/x" cannot be the name of a user`,
-		"0 4 * * * root":           "tab:1: there is no command",
+		"0 4 * * * root":           "tab:1: the command is missing",
 		"0 4 * * *":                `tab:1: "" cannot be the name of a user`,
 		"0 4 * * * [ -x /y ] && z": `tab:1: "[" cannot be the name of a user`,
 		"0 4 * * root /bin/x":      `tab:1: "/bin/x" cannot be the name of a user`,

@@ -35,7 +35,7 @@ func misshapen(fields []string, script string, syntax job.Syntax) (what, hint st
 	}
 	switch {
 	case given == 0:
-		return "there is no schedule before the command", fieldsHint
+		return "the schedule before the command is missing", fieldsHint
 	case given < 5:
 		return fmt.Sprintf("the schedule has only %s of its five fields", [...]string{1: "one", "two", "three", "four"}[given]), fieldsHint
 	}

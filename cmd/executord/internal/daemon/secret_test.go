@@ -63,8 +63,8 @@ func TestRunHidesSecrets(t *testing.T) {
 // A run whose file with variables is missing does not start, and says which file that is.
 func TestRunNeedsItsFiles(t *testing.T) {
 	for key, want := range map[string]string{
-		"env_file: /nosuch/env":  "env_file: there is no file /nosuch/env",
-		"secret: DB=/nosuch/env": "secret DB: there is no file /nosuch/env",
+		"env_file: /nosuch/env":  "env_file: /nosuch/env does not exist",
+		"secret: DB=/nosuch/env": "secret DB: /nosuch/env does not exist",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := begin(t, Config{File: parse(t, "# name: a\n# "+key+"\n@every 1h sleep 1s\n")})

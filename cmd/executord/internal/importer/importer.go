@@ -76,7 +76,7 @@ func Read(kind, name string, data []byte, beside func(name string) ([]byte, erro
 	case "github":
 		return readGitHub(name, data)
 	}
-	return nil, fmt.Errorf("there is no kind %q; known are %s", kind, strings.Join(Kinds, ", "))
+	return nil, fmt.Errorf("unknown kind %q; known are %s", kind, strings.Join(Kinds, ", "))
 }
 
 // kindOf returns of which kind a file is.
@@ -114,14 +114,14 @@ func kindOf(name string, data []byte) (string, error) {
 			return "ofelia", nil
 		}
 	}
-	return "", fmt.Errorf("the scheduler that it is from was not recognized; say --kind %s", strings.Join(Kinds, "|"))
+	return "", fmt.Errorf("the scheduler of the file was not recognized; set --kind %s", strings.Join(Kinds, "|"))
 }
 
 // check returns why executord could not run a job, nil if it can.
 func (j *Job) check() error {
 	switch {
 	case j.Schedule == "":
-		return errors.New("it has no schedule that can be imported")
+		return errors.New("the job has no schedule that can be imported")
 	case strings.TrimSpace(j.Script) == "" && len(j.Args) == 0 && j.Request == nil:
 		return errors.New("it has no command")
 	}

@@ -111,12 +111,12 @@ func TestReadSpans(t *testing.T) {
 // A file that does not show whose it is, or is none of the kind, is an error that says what to do.
 func TestReadRefusesFiles(t *testing.T) {
 	for _, test := range []struct{ kind, name, text, want string }{
-		{"", "x.yml", "a: 1\n", "the scheduler that it is from was not recognized; say --kind systemd|ofelia|"},
+		{"", "x.yml", "a: 1\n", "the scheduler of the file was not recognized; set --kind systemd|ofelia|"},
 		{"", "x.service", "[Service]\n", "name the .timer"},
 		{"", "x.yml", "a: [\n", "yaml: "},
 		{"systemd", "x.timer", "[Unit]\n", "it has no [Timer]"},
 		{"github", "x.yml", "on: push\njobs: {a: {}}\n", "the workflow has no schedule"},
-		{"at", "x", "", `there is no kind "at"`},
+		{"at", "x", "", `unknown kind "at"`},
 	} {
 		if _, err := importer.Read(test.kind, test.name, []byte(test.text), beside); err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s %s: %v, want %s", test.kind, test.text, err, test.want)

@@ -41,7 +41,7 @@ func ParseOverlap(text string) (Overlap, error) {
 	case rest == "" && (do == QueueOverlap || do == ReplaceOverlap):
 		return Overlap{Do: do}, nil
 	}
-	return Overlap{}, fmt.Errorf("overlap %q is none of skip, queue, replace and allow with a number", text)
+	return Overlap{}, fmt.Errorf("overlap %q is neither skip, queue or replace nor allow with a number", text)
 }
 
 // String returns the text of the policy, "" for skip.
@@ -75,9 +75,9 @@ func ParseMisfire(text string) (Misfire, error) {
 	within, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return Misfire{}, fmt.Errorf("misfire %q is none of once, skip and all, and no duration", text)
+		return Misfire{}, fmt.Errorf("misfire %q is neither once, skip or all nor a duration", text)
 	case within < time.Second:
-		return Misfire{}, fmt.Errorf("misfire %q is too short: what begins as late as that is seldom missed", text)
+		return Misfire{}, fmt.Errorf("misfire %q is shorter than 1s, the least", text)
 	}
 	return Misfire{Within: within}, nil
 }

@@ -28,7 +28,7 @@ func ParseIONice(text string) (int, error) {
 	}
 	switch {
 	case !known || word == "idle" && leveled:
-		return 0, fmt.Errorf("ionice %q is none of idle, best-effort and realtime, the latter two with a level from 0 to 7", text)
+		return 0, fmt.Errorf("ionice %q is not idle, best-effort or realtime, the latter two with a level from 0 to 7", text)
 	case word == "idle":
 		level = 0
 	}
@@ -43,7 +43,7 @@ var LimitNames = []string{"as", "core", "cpu", "data", "fsize", "memlock", "nofi
 func ParseLimit(text string) (name string, value uint64, err error) {
 	name, number, _ := strings.Cut(text, "=")
 	if !slices.Contains(LimitNames, name) {
-		return "", 0, fmt.Errorf("there is no rlimit %q; there are %s", name, strings.Join(LimitNames, ", "))
+		return "", 0, fmt.Errorf("unknown rlimit %q; known are %s", name, strings.Join(LimitNames, ", "))
 	}
 	if number == "unlimited" {
 		return name, math.MaxUint64, nil
@@ -56,7 +56,7 @@ func ParseLimit(text string) (name string, value uint64, err error) {
 	}
 	value, err = strconv.ParseUint(number, 10, 64)
 	if err != nil || value > math.MaxInt64>>shift {
-		return "", 0, fmt.Errorf("rlimit %s is no number, with K, M, G or T or without, and not unlimited", text)
+		return "", 0, fmt.Errorf("rlimit %s is neither unlimited nor a number, with or without K, M, G or T", text)
 	}
 	return name, value << shift, nil
 }

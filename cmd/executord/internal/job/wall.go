@@ -67,7 +67,7 @@ func (s Schedule) odd() (notes []*ScheduleError) {
 	}
 	if !strings.ContainsRune("*?", rune(fields[2][0])) && !strings.ContainsRune("*?+", rune(fields[4][0])) {
 		notes = append(notes, &ScheduleError{
-			What: fmt.Sprintf("it is due on the days of either field, %s or %s, as in cron", fields[2], fields[4]),
+			What: fmt.Sprintf("the job is due on days that match either field, %s or %s, as in cron", fields[2], fields[4]),
 			Hint: fmt.Sprintf("if both have to match, write @extended %s +%s", strings.Join(fields[:4], " "), fields[4]),
 		})
 	}

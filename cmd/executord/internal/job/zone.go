@@ -25,7 +25,7 @@ func LoadZone(name string) (*time.Location, error) {
 	}
 	loc, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("there is no time zone %q", name)
+		return nil, fmt.Errorf("unknown time zone %q", name)
 	}
 	zones.Store(name, loc)
 	return loc, nil

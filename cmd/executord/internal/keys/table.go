@@ -17,74 +17,74 @@ import (
 // All is the table, in the order of the manual.
 var All = []*Key{
 	{Name: "name", Kind: Text, Place: Needed, Example: "backup", Doc: "The name of the job, which is unique in the file: letters, digits and . _ - /, at most 64 bytes."},
-	{Name: "schedule", Kind: Text, Place: Needed, Example: "30 2 * * *", Doc: "When the job is due: five fields, @daily and its kin, @every 15m, @reboot, or @after, which is after other jobs alone."},
+	{Name: "schedule", Kind: Text, Place: Needed, Example: "30 2 * * *", Doc: "When the job is due: five fields, @daily and the like, @every 15m, @reboot, or @after, which is due only after other jobs."},
 	{Name: "command", Kind: Command, Example: "backup --all", Doc: "Text for the shell, or a list of a program and its arguments, which are run without a shell."},
-	{Name: "url", Kind: Text, Example: "https://shop.example/refresh", Doc: "In place of a command: an HTTP request. $NAME is a variable of the environment."},
-	{Name: "method", Kind: Text, Example: "PUT", Doc: "The method of a request. The default is GET, or POST if there is a body."},
-	{Name: "headers", Kind: Headers, Doc: "The headers of a request. $NAME is a variable of the environment."},
-	{Name: "body", Kind: Text, Example: "{}", Doc: "The body of a request."},
+	{Name: "url", Kind: Text, Example: "https://shop.example/refresh", Doc: "Instead of a command: an HTTP request. $NAME is a variable of the environment."},
+	{Name: "method", Kind: Text, Example: "PUT", Doc: "The method of the request. The default is GET, or POST if there is a body."},
+	{Name: "headers", Kind: Headers, Doc: "The headers of the request. $NAME is a variable of the environment."},
+	{Name: "body", Kind: Text, Example: "{}", Doc: "The body of the request."},
 	{Name: "expect", Kind: Text, Example: "200-299,404", Doc: "The status codes that count as success. The default is 200-299."},
-	{Name: "sql", Kind: Text, Example: "vacuum analyze", Doc: "In place of a command: statements that are run on the database of dsn."},
-	{Name: "dsn", Kind: Text, Example: "postgres://app@db.internal/shop", Doc: "The database of sql: a URL of PostgreSQL, or the path of a file of SQLite. $NAME is a variable of the environment."},
+	{Name: "sql", Kind: Text, Example: "vacuum analyze", Doc: "Instead of a command: statements to run on the database of dsn."},
+	{Name: "dsn", Kind: Text, Example: "postgres://app@db.internal/shop", Doc: "The database of sql: a PostgreSQL URL, or the path of a SQLite file. $NAME is a variable of the environment."},
 	{Name: "stdin", Kind: Text, Example: "text", Doc: "Text for the standard input of the command. The default is /dev/null."},
-	{Name: "progress", Kind: Truth, Place: Comment, Example: "true", Doc: "Lines such as ::progress 42/100 photos move a bar.",
+	{Name: "progress", Kind: Truth, Place: Comment, Example: "true", Doc: "With true, lines of output such as ::progress 42/100 photos set a progress bar. The default is false.",
 		set: truth(func(s *Settings) *bool { return &s.Job.Progress })},
 	{Name: "timezone", Kind: Text, Place: Above | Comment, Example: "Europe/Berlin", Doc: "The zone of the schedule; empty for executord's own.",
 		set: setZone},
 	{Name: "cron", Kind: Text, Place: Above | Comment, Values: job.Languages, Example: "extended", Doc: "The language of the schedule.",
 		set: text(func(s *Settings) *string { return &s.Language })},
-	{Name: "from", Kind: Text, Place: Above | Comment, Example: "2027-01-01", Doc: "The first day of the job, or the time, in the zone of the schedule.",
+	{Name: "from", Kind: Text, Place: Above | Comment, Example: "2027-01-01", Doc: "The first day or time of the job, in the zone of the schedule.",
 		set: moment("from", func(s *Settings) *string { return &s.Job.Season.From })},
-	{Name: "until", Kind: Text, Place: Above | Comment, Example: "2027-12-31", Doc: "The last day of the job, or the time, in the zone of the schedule.",
+	{Name: "until", Kind: Text, Place: Above | Comment, Example: "2027-12-31", Doc: "The last day or time of the job, in the zone of the schedule.",
 		set: moment("until", func(s *Settings) *string { return &s.Job.Season.Until })},
-	{Name: "except", Kind: List, Place: Above | Comment, Example: "12-25", Doc: "Days and hours at which the job does not run: 2027-12-25, 12-25 for each year, 12-24..01-02, sat-sun, 22:00-06:00, fri 18:00-24:00, or a file with one of these a line.",
+	{Name: "except", Kind: List, Place: Above | Comment, Example: "12-25", Doc: "Days and hours at which the job does not run: 2027-12-25, 12-25 for each year, 12-24..01-02, sat-sun, 22:00-06:00, fri 18:00-24:00, or a file with one of these on each line.",
 		set: setExcept},
-	{Name: "timeout", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "A run that takes longer is ended. The default, 0s, is no limit.",
+	{Name: "timeout", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "A run that takes longer is ended. The default, 0s, means no limit.",
 		set: duration("timeout", func(s *Settings) *time.Duration { return &s.Job.Timeout })},
-	{Name: "success_codes", Kind: Numbers, Place: Above | Comment, Example: "0, 3", Doc: "The exit codes of a run that is well. The default is 0 alone.",
+	{Name: "success_codes", Kind: Numbers, Place: Above | Comment, Example: "0, 3", Doc: "The exit codes that count as success. The default is 0 alone.",
 		set: setSuccessCodes},
 	{Name: "retries", Kind: Number, Place: Above | Comment, Example: "3", Doc: "How often a run that fails is tried again, at most. The default is 0.",
 		set: number("retries", job.MaxRetries, func(s *Settings) *int { return &s.Job.Retry.Times })},
 	{Name: "retry_wait", Kind: Duration, Place: Above | Comment, Example: "30s", Doc: "The wait before the second attempt of a run. The default is 10s.",
 		set: setRetryWait},
-	{Name: "retry_factor", Kind: Number, Place: Above | Comment, Example: "2", Doc: "By what each wait between attempts is longer than the one before. The default is 2, and 1 has all of them the same.",
+	{Name: "retry_factor", Kind: Number, Place: Above | Comment, Example: "2", Doc: "The factor from each wait between attempts to the next. The default is 2; 1 keeps all waits the same.",
 		set: setRetryFactor},
 	{Name: "retry_max_wait", Kind: Duration, Place: Above | Comment, Example: "10m", Doc: "The longest wait between two attempts. The default is 1h.",
 		set: setRetryMost},
-	{Name: "overlap", Kind: Text, Place: Above | Comment, Example: "queue", Doc: "What becomes of a due time while a run is in progress: skip, queue (one run follows), replace (the run is ended), or allow with how many runs there may be at a time, as in allow 3. The default is skip.",
+	{Name: "overlap", Kind: Text, Place: Above | Comment, Example: "queue", Doc: "What happens at a due time while a run is in progress: skip, queue (one run follows), replace (the run is ended), or allow with the number of runs at a time, as in allow 3. The default is skip.",
 		set: setOverlap},
-	{Name: "misfire", Kind: Text, Place: Above | Comment, Example: "skip", Doc: "What becomes of due times at which no daemon was there: once (one run makes up for them), skip, all, which needs overlap queue, or how long ago the last of them may be, as in 2h. The default is once.",
+	{Name: "misfire", Kind: Text, Place: Above | Comment, Example: "skip", Doc: "What happens with due times at which no daemon was running: once (one catch-up run), skip, all, which needs overlap queue, or a duration such as 2h (one catch-up run if the last of them is at most that long ago). The default is once.",
 		set: setMisfire},
-	{Name: "group", Kind: Text, Place: Comment, Example: "db", Doc: "The group of the job: of all jobs in it no more run at a time than the limit of its table, [group.NAME], which is 1 without one.",
+	{Name: "group", Kind: Text, Place: Comment, Example: "db", Doc: "The group of the job. Its table [group.NAME] limits how many of its jobs run at a time; without a table the limit is 1.",
 		set: setGroup},
-	{Name: "after", Kind: List, Place: Comment, Example: "extract", Doc: "The job, or all of the jobs, after whose runs this one is due.",
+	{Name: "after", Kind: List, Place: Comment, Example: "extract", Doc: "The job, or list of jobs, after whose runs this one is due.",
 		set: setAfter},
-	{Name: "after_on", Kind: Text, Place: Comment, Values: job.AfterOn, Example: "success", Doc: "After which ends of these runs that is. The default is success.",
+	{Name: "after_on", Kind: Text, Place: Comment, Values: job.AfterOn, Example: "success", Doc: "Which outcomes of those runs count. The default is success.",
 		set: text(func(s *Settings) *string { return &s.Job.AfterOn })},
-	{Name: "jitter", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "Each start is delayed by a random time of less than this. The default is 0s.",
+	{Name: "jitter", Kind: Duration, Place: Above | Comment, Example: "90s", Doc: "Delays each start by a random time below this. The default is 0s.",
 		set: duration("jitter", func(s *Settings) *time.Duration { return &s.Job.Jitter })},
-	{Name: "shell", Kind: Text, Place: Above | Comment, Example: "/bin/bash", Doc: "The absolute path of the shell that runs a command which is text. The default is /bin/sh.",
+	{Name: "shell", Kind: Text, Place: Above | Comment, Example: "/bin/bash", Doc: "The absolute path of the shell that runs a text command. The default is /bin/sh.",
 		set: setShell},
 	{Name: "dir", Kind: Text, Place: Above | Comment, Example: "/srv/shop", Doc: "The working directory. The default is executord's own.",
 		set: text(func(s *Settings) *string { return &s.Job.Command.Dir })},
 	{Name: "user", Kind: Text, Place: Above | Comment, Example: "www-data", Doc: "The user to run the command as; executord must be root. The default is executord's own user.",
 		set: text(func(s *Settings) *string { return &s.Job.Command.User })},
-	{Name: "umask", Kind: Text, Place: Above | Comment, Example: "027", Doc: "The permissions that files made by the command do not have, in octal digits. The default is that of executord.",
+	{Name: "umask", Kind: Text, Place: Above | Comment, Example: "027", Doc: "The umask of the command, three octal digits. The default is that of executord.",
 		set: setUmask},
 	{Name: "nice", Kind: Integer, Place: Above | Comment, Example: "10", Doc: "The niceness of the command, -20 to 19. The default is that of executord.",
 		set: setNice},
-	{Name: "ionice", Kind: Text, Place: Above | Comment, Example: "idle", Doc: "The class of the command's input and output: idle, best-effort or realtime, the latter two with a level from 0 to 7 or without, as in best-effort 7.",
+	{Name: "ionice", Kind: Text, Place: Above | Comment, Example: "idle", Doc: "The I/O scheduling class of the command: idle, best-effort or realtime, the latter two optionally with a level from 0 to 7, as in best-effort 7. The default level is 4.",
 		set: setIONice},
-	{Name: "rlimit", Kind: Limits, Place: Above | Comment, Example: "nofile=1024", Doc: "Limits of the command's processes, by their names of prlimit; a job's are added to those above all jobs.",
+	{Name: "rlimit", Kind: Limits, Place: Above | Comment, Example: "nofile=1024", Doc: "Resource limits of the command's processes, by their names in prlimit; a job's are added to those above all jobs.",
 		set: setLimits},
-	{Name: "priority", Kind: Text, Place: Above | Comment, Values: job.Priorities, Example: "high", Doc: "Which of the jobs that are due is begun first where there is no room for all. The default is normal.",
+	{Name: "priority", Kind: Text, Place: Above | Comment, Values: job.Priorities, Example: "high", Doc: "Which of the due jobs starts first if not all can. The default is normal.",
 		set: text(func(s *Settings) *string { return &s.Job.Priority })},
 	{Name: "notify", Kind: List, Place: Comment, Example: "ops", Doc: "The channels for this job, instead of those for all jobs; none for no channel.",
 		set: setNotify},
-	{Name: "tags", Kind: List, Place: Above | Comment, Example: "nightly", Doc: "Texts by which the job is found, such as nightly or team=shop: at most 32, each of at most 128 bytes.",
+	{Name: "tags", Kind: List, Place: Above | Comment, Example: "nightly", Doc: "Labels by which to find the job, such as nightly or team=shop: at most 32, each of at most 128 bytes.",
 		set: setTags},
 	{Name: "env", Kind: Variables, Place: Above, Doc: "Variables of the command; a job's are added to those above all jobs."},
-	{Name: "env_file", Kind: List, Place: Above | Comment, Example: "/etc/shop.env", Doc: "A file with variables of the command, NAME=value a line, or several. Those of env win.",
+	{Name: "env_file", Kind: List, Place: Above | Comment, Example: "/etc/shop.env", Doc: "A file with variables of the command, NAME=value on each line, or a list of files. Those of env win.",
 		set: setEnvFile},
 	{Name: "secret", Kind: Files, Place: Above | Comment, Example: "DB_PASSWORD=/run/secrets/db", Doc: "Variables of the command whose values are in files; a job's are added to those above all jobs.",
 		set: setSecret},
@@ -184,7 +184,7 @@ func setAfter(s *Settings, values []string) *Wrong {
 		case !job.ValidName(name):
 			return &Wrong{What: fmt.Sprintf("%q cannot be the name of a job", name), Hint: "write the name of one", Like: "extract"}
 		case slices.Contains(s.Job.After, name):
-			return &Wrong{What: fmt.Sprintf("%s is there twice", name), Hint: "remove one of the two"}
+			return &Wrong{What: fmt.Sprintf("%s is listed twice", name), Hint: "remove one of the two"}
 		}
 		s.Job.After = append(s.Job.After, name)
 	}
@@ -202,7 +202,7 @@ func setRetryWait(s *Settings, values []string) *Wrong {
 func setRetryFactor(s *Settings, values []string) *Wrong {
 	wrong := number("retry_factor", 100, func(s *Settings) *int { return &s.Job.Retry.Factor })(s, values)
 	if wrong == nil && s.Job.Retry.Factor == 0 {
-		return &Wrong{What: "retry_factor is 0", Hint: "for waits that are all the same, write", Like: "1"}
+		return &Wrong{What: "retry_factor is 0", Hint: "for equal waits, write", Like: "1"}
 	}
 	return wrong
 }
@@ -210,7 +210,7 @@ func setRetryFactor(s *Settings, values []string) *Wrong {
 func setRetryMost(s *Settings, values []string) *Wrong {
 	wrong := duration("retry_max_wait", func(s *Settings) *time.Duration { return &s.Job.Retry.Most })(s, values)
 	if wrong == nil && s.Job.Retry.Most == 0 {
-		return &Wrong{What: "retry_max_wait is 0s", Hint: "set retry_wait to 0s for no wait at all, or write the longest", Like: "10m"}
+		return &Wrong{What: "retry_max_wait is 0s", Hint: "set retry_wait to 0s for no wait, or write the longest wait", Like: "10m"}
 	}
 	return wrong
 }
@@ -224,7 +224,7 @@ func isNumber(text string) bool {
 func moment(name string, field func(*Settings) *string) func(*Settings, []string) *Wrong {
 	return func(s *Settings, values []string) *Wrong {
 		if _, _, err := job.ParseMoment(values[0], time.UTC); err != nil && values[0] != "" {
-			return &Wrong{What: name + ": " + err.Error(), Hint: "write it as 2027-12-31, or with a time", Like: "2027-12-31 18:00"}
+			return &Wrong{What: name + ": " + err.Error(), Hint: "write a day, 2027-12-31, or a time", Like: "2027-12-31 18:00"}
 		}
 		*field(s) = values[0]
 		return nil
@@ -236,7 +236,7 @@ func setSuccessCodes(s *Settings, values []string) *Wrong {
 	for _, value := range values {
 		code, err := strconv.Atoi(value)
 		if err != nil || code > 255 {
-			return &Wrong{What: fmt.Sprintf("%s is no exit code", value), Hint: "write numbers from 0 to 255", Like: "0, 3"}
+			return &Wrong{What: fmt.Sprintf("%s is not an exit code", value), Hint: "write numbers from 0 to 255", Like: "0, 3"}
 		}
 		s.Job.SuccessCodes = append(s.Job.SuccessCodes, code)
 	}
@@ -273,7 +273,7 @@ func setIONice(s *Settings, values []string) *Wrong {
 func setLimits(s *Settings, values []string) *Wrong {
 	for _, value := range values {
 		if _, _, err := job.ParseLimit(value); err != nil {
-			return &Wrong{What: err.Error(), Hint: "write the limits that are to be others", Like: "nofile=1024"}
+			return &Wrong{What: err.Error(), Hint: "write the limits to change", Like: "nofile=1024"}
 		}
 	}
 	s.Job.Command.Limits = slices.Concat(s.Job.Command.Limits, values)
@@ -283,7 +283,7 @@ func setLimits(s *Settings, values []string) *Wrong {
 func setEnvFile(s *Settings, values []string) *Wrong {
 	for _, value := range values {
 		if !job.IsAbs(value) {
-			return &Wrong{What: fmt.Sprintf("env_file %q is no absolute path", value), Hint: "write the whole path", Like: "/etc/shop.env"}
+			return &Wrong{What: fmt.Sprintf("env_file %q is not an absolute path", value), Hint: "write the whole path", Like: "/etc/shop.env"}
 		}
 	}
 	s.Job.Command.EnvFiles = values
@@ -299,7 +299,7 @@ func setSecret(s *Settings, values []string) *Wrong {
 		case !job.ValidVariable(name):
 			return &Wrong{What: fmt.Sprintf("%q cannot be the name of a variable", name), Hint: "use letters, digits and _ only, and no digit first", Like: like}
 		case !job.IsAbs(file):
-			return &Wrong{What: fmt.Sprintf("the file of secret %s is %q, which is no absolute path", name, file), Hint: "write the path of a file that has the value", Like: like}
+			return &Wrong{What: fmt.Sprintf("the file of secret %s is %q, which is not an absolute path", name, file), Hint: "write the path of a file with the value", Like: like}
 		default:
 			secrets = append(secrets, name+"="+file)
 		}
@@ -327,7 +327,7 @@ func setTags(s *Settings, values []string) *Wrong {
 	}
 	tags := slices.Compact(slices.Sorted(slices.Values(values)))
 	if len(tags) > durable.MaxTags {
-		return &Wrong{What: fmt.Sprintf("there are %d tags, and may be %d", len(tags), durable.MaxTags), Hint: "leave some out"}
+		return &Wrong{What: fmt.Sprintf("%d tags are more than the limit of %d", len(tags), durable.MaxTags), Hint: "remove some"}
 	}
 	s.Job.Tags = tags
 	return nil

@@ -27,7 +27,7 @@ func (c Command) Missing() error {
 	}
 	switch info, err := os.Stat(program); {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no program %s", program)
+		return fmt.Errorf("program %s does not exist", program)
 	case err != nil:
 		return nil // executord may lack a right that the user of the job has
 	case info.IsDir():

@@ -211,8 +211,8 @@ func TestRunCannotStart(t *testing.T) {
 		c    Command
 		want string
 	}{
-		{Command{Args: []string{"/no/such"}}, "there is no program /no/such"},
-		{Command{Args: []string{"nosuch"}, Env: []string{"PATH=/bin"}}, `there is no program "nosuch" in PATH=/bin`},
+		{Command{Args: []string{"/no/such"}}, "program /no/such does not exist"},
+		{Command{Args: []string{"nosuch"}, Env: []string{"PATH=/bin"}}, `program "nosuch" is not in PATH=/bin`},
 		{Command{Args: []string{"plain"}, Env: []string{"PATH=" + dir}}, plain + " may not be executed"},
 		{Command{Args: []string{"/bin/sh"}, Dir: "/no/such"}, "the directory /no/such does not exist"},
 		{Command{Args: []string{"/bin/sh"}, Dir: plain}, plain + " is not a directory"},

@@ -33,7 +33,7 @@ func (s Setup) apply() error {
 	for _, l := range s.Limits {
 		number, known := limitNumbers[l.Name]
 		if !known {
-			return fmt.Errorf("there is no limit %q", l.Name)
+			return fmt.Errorf("unknown limit %q", l.Name)
 		}
 		// Not that of package unix: package syscall would put back what it has changed of nofile.
 		if err := syscall.Setrlimit(number, &syscall.Rlimit{Cur: l.Value, Max: l.Value}); err != nil {

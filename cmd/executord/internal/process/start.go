@@ -69,7 +69,7 @@ func (c Command) look(program string) (string, error) {
 	if refused != nil {
 		return "", refused
 	}
-	return "", fmt.Errorf("there is no program %q in PATH=%s", program, path)
+	return "", fmt.Errorf("program %q is not in PATH=%s", program, path)
 }
 
 // explain returns what kept cmd from starting. The system's own words for a
@@ -89,7 +89,7 @@ func explain(err error, cmd *exec.Cmd) error {
 	info, statErr := os.Stat(program)
 	switch {
 	case errors.Is(statErr, fs.ErrNotExist):
-		return fmt.Errorf("there is no program %s", program)
+		return fmt.Errorf("program %s does not exist", program)
 	case statErr == nil && info.IsDir():
 		return fmt.Errorf("%s is a directory, not a program", program)
 	case statErr == nil && errors.Is(err, fs.ErrNotExist):

@@ -16,7 +16,7 @@ func TestRunPathAsSystemWritesIt(t *testing.T) {
 	}
 	for _, v := range [...]struct{ env, want string }{
 		{name + "=" + os.Getenv("PATH"), ""},
-		{"OTHERPATH=" + os.Getenv("PATH"), "there is no program"},
+		{"OTHERPATH=" + os.Getenv("PATH"), "is not in PATH="},
 	} {
 		c := Command{Args: []string{program}, Env: []string{v.env}}
 		_, err := c.prepare()

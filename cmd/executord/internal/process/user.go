@@ -21,7 +21,7 @@ type User struct {
 func LookUpUser(name string) (*User, error) {
 	found, err := user.Lookup(name)
 	if err != nil {
-		return nil, fmt.Errorf("there is no user %q on this machine", name)
+		return nil, fmt.Errorf("user %q does not exist on this machine", name)
 	}
 	uid, err := strconv.ParseUint(found.Uid, 10, 32)
 	if err != nil {

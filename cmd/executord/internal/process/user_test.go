@@ -18,7 +18,7 @@ func TestLookUpUser(t *testing.T) {
 	if as, err := LookUpUser(self.Username); as != nil || err != nil {
 		t.Errorf("own user: %+v, %v", as, err)
 	}
-	if _, err := LookUpUser("no-such-user-here"); err == nil || !strings.Contains(err.Error(), `there is no user "no-such-user-here"`) {
+	if _, err := LookUpUser("no-such-user-here"); err == nil || !strings.Contains(err.Error(), `user "no-such-user-here" does not exist`) {
 		t.Errorf("no user: %v", err)
 	}
 	if _, err := user.Lookup("nobody"); err != nil || self.Username == "nobody" {

@@ -121,7 +121,7 @@ func (r Request) Do(ctx context.Context, body []byte, to io.Writer) error {
 	}
 	r.Headers = headers
 	if len(missing) > 0 {
-		return fmt.Errorf("there is no variable %s in the environment; set it, as in env of the job", missing[0])
+		return fmt.Errorf("the variable %s is not set; set it, such as in env of the job", missing[0])
 	}
 	if err := r.Check(); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (r Request) Do(ctx context.Context, body []byte, to io.Writer) error {
 	defer answer.Body.Close()
 	n, err := io.Copy(to, io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("the answer ends early: %w", withoutURL(err))
+		return fmt.Errorf("the answer ended early: %w", withoutURL(err))
 	}
 	if n == maxAnswer {
 		fmt.Fprintf(to, "\n[the rest of the answer is not shown]\n")

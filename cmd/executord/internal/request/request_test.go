@@ -56,7 +56,7 @@ func TestDoFails(t *testing.T) {
 	}{
 		{request.Request{URL: url + "/503"}, "the server answered 503 Service Unavailable"},
 		{request.Request{URL: url, Expect: "204"}, "the server answered 200 OK"},
-		{request.Request{URL: url + "/$NO_SUCH_NAME"}, "there is no variable NO_SUCH_NAME in the environment"},
+		{request.Request{URL: url + "/$NO_SUCH_NAME"}, "the variable NO_SUCH_NAME is not set"},
 		{request.Request{URL: url, Headers: []string{"X-Token: $TOKEN"}}, `"X-Token" is not a header`},
 		{request.Request{URL: "http://127.0.0.1:1/geheim"}, "dial tcp 127.0.0.1:1: "},
 	} {

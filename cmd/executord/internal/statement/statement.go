@@ -32,7 +32,7 @@ func Expand(dsn string) (string, error) {
 		return value
 	})
 	if missing != "" {
-		return "", fmt.Errorf("there is no variable %s in the environment; set it, as in env of the job", missing)
+		return "", fmt.Errorf("the variable %s is not set; set it, such as in env of the job", missing)
 	}
 	return dsn, nil
 }
@@ -43,7 +43,7 @@ func Expand(dsn string) (string, error) {
 // PostgreSQL runs them in one transaction, unless they say otherwise.
 func Run(ctx context.Context, dsn, text string, to io.Writer) error {
 	if strings.TrimSpace(text) == "" {
-		return errors.New("there is no statement")
+		return errors.New("the input has no statement")
 	}
 	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
 		return runPostgres(ctx, dsn, text, to)
@@ -105,7 +105,7 @@ func explain(err error) error {
 
 func runSQLite(ctx context.Context, path, text string, to io.Writer) error {
 	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("there is no database %s; %s", path, DSNHint) // opening it would make one
+		return fmt.Errorf("database %s does not exist; %s", path, DSNHint) // opening it would make one
 	}
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
 	if err != nil {

@@ -99,7 +99,7 @@ func makeFile(name string) error {
 func notMade(name string) string {
 	dir := filepath.Dir(name)
 	if _, err := os.Stat(dir); err != nil {
-		return "there is no directory " + dir
+		return "the directory " + dir + " does not exist"
 	}
 	return "no file can be created in the directory " + dir
 }

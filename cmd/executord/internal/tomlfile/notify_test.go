@@ -37,7 +37,7 @@ notify = ["ops", "hc"]
 // What is wrong with a channel is a mistake of its line, and has no URL in it that may be secret.
 func TestParseChannelMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"[notify.a]\nmial = 'x@y'": "f:2: there is no key \"mial\"|did you mean mail?",
+		"[notify.a]\nmial = 'x@y'": "f:2: unknown key \"mial\"|did you mean mail?",
 		"[notify.a]\n":             "f:1: notify.a: the channel has none of mail",
 		"[notify.a]\nmail = 'x@y'\nwebhook = 'http://h'":                    "f:3: notify.a: a channel has one target",
 		"[notify.a]\nping = 'https://example.org/SECRET'":                   "f:2: notify.a: it is not known how to report a failure to this host",

@@ -54,7 +54,7 @@ func Parse(file string, data []byte) (job.File, error) {
 	var channels []notify.Spec
 	var groups []job.Group
 	if len(data) > maxSize {
-		report.Mistake(1, "choose a job file", "the file is larger than a megabyte, the most that a job file may have")
+		report.Mistake(1, "choose a job file", "the file is larger than 1 MiB, the limit of job files")
 	} else {
 		d := decoder{report: &report, names: make(map[string]int)}
 		root := read(&report, data)
@@ -130,7 +130,7 @@ func (d *decoder) file(root *node) []job.Job {
 func (d *decoder) unknownAtTop(key string, value *node) {
 	switch near := job.Closest(key, topKeys); {
 	case near == "job" && value.kind == tables:
-		d.report.Mistake(value.line, "write [[job]]", "there is no [[%s]]", key)
+		d.report.Mistake(value.line, "write [[job]]", "unknown table [[%s]]", key)
 	case slices.Contains(jobKeys, key):
 		d.report.Mistake(value.line, "put it below a line [[job]]", "%q is above all jobs, but belongs to one job", key)
 	default:
@@ -143,7 +143,7 @@ func (d *decoder) unknown(key string, line int, near string, known []string) {
 	if near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	d.report.Mistake(line, hint, "there is no key %q", key)
+	d.report.Mistake(line, hint, "unknown key %q", key)
 }
 
 // job makes one job. What is wrong in it is in the report, and then the job is

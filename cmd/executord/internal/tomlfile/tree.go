@@ -70,7 +70,7 @@ func (r *reader) keysOf(n *unstable.Node) []key {
 	for it := n.Key(); it.Next(); {
 		k := it.Node()
 		if len(keys) == maxParts {
-			r.report.Mistake(keys[0].line, "remove it: no key has more than two", "a key has more than %d parts", maxParts)
+			r.report.Mistake(keys[0].line, "remove it; no key has more than two parts", "a key has more than %d parts", maxParts)
 			break
 		}
 		keys = append(keys, key{string(k.Data), r.line(k.Raw)})
@@ -169,7 +169,7 @@ func (r *reader) openTable(keys []key) *node {
 	case last.name == "job" && before.kind == table:
 		r.report.Mistake(last.line, "write [[job]] for every job", "[job] has one bracket, so there can be only one")
 	default:
-		r.report.Mistake(last.line, "put everything under one of the two", "%q is already there in line %d", last.name, before.line)
+		r.report.Mistake(last.line, "put all keys below one of the two", "%q is already defined in line %d", last.name, before.line)
 	}
 	return made
 }

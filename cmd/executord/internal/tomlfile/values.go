@@ -222,7 +222,7 @@ func (d *decoder) countEnv(line int, env []string) {
 		d.env += len(variable)
 	}
 	if before <= maxEnv && d.env > maxEnv {
-		d.report.Mistake(line, "have a script set them that the commands run, or set them in the environment of executord",
-			"the variables of all jobs up to this one have more than %d MB: those in [env] count for each job", maxEnv>>20)
+		d.report.Mistake(line, "set them in a script that the commands run, or in the environment of executord",
+			"the variables of all jobs up to this one take more than %d MB: those in [env] count for each job", maxEnv>>20)
 	}
 }

@@ -40,9 +40,9 @@ func Of(file string) (env []string, err error) {
 		name = strings.TrimRight(name, " \t")
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("%s:%d: there is no = in the line; write NAME=value", file, n)
+			return nil, fmt.Errorf("%s:%d: the line has no =; write NAME=value", file, n)
 		case !job.ValidVariable(name):
-			return nil, fmt.Errorf("%s:%d: what is before the = cannot be the name of a variable; use letters, digits and _ only, and no digit first", file, n)
+			return nil, fmt.Errorf("%s:%d: the text before = is not the name of a variable; use letters, digits and _ only, and no digit first", file, n)
 		}
 		if value, ok = unquote(strings.TrimLeft(value, " \t")); !ok {
 			return nil, fmt.Errorf("%s:%d: the quoted value of %s does not end with its quote; close it at the end of the line", file, n, name)
@@ -82,7 +82,7 @@ func read(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	var path *fs.PathError
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no file %s", file)
+		return nil, fmt.Errorf("%s does not exist", file)
 	} else if errors.As(err, &path) {
 		return nil, fmt.Errorf("%s cannot be read: %w", file, path.Err)
 	} else if err != nil {

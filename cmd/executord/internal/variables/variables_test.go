@@ -32,8 +32,8 @@ func TestOfReadsLines(t *testing.T) {
 // An error says where and what to do, and nothing of a value.
 func TestOfErrorsHideValues(t *testing.T) {
 	for text, want := range map[string]string{
-		"A=1\nhunter2hunter2\n":                  ":2: there is no = in the line; write NAME=value",
-		"hunter2 hunter2=x\n":                    ":1: what is before the = cannot be the name of a variable",
+		"A=1\nhunter2hunter2\n":                  ":2: the line has no =; write NAME=value",
+		"hunter2 hunter2=x\n":                    ":1: the text before = is not the name of a variable",
 		"A='hunter2hunter2\n":                    ":1: the quoted value of A does not end with its quote",
 		"A='hunter2' hunter2\n":                  ":1: the quoted value of A does not end with its quote",
 		"A='\n":                                  ":1: the quoted value of A does not end with its quote",
@@ -65,7 +65,7 @@ func TestValueIsFile(t *testing.T) {
 		t.Errorf("a directory: error %v", err)
 	}
 	none := filepath.Join(dir, "none")
-	if _, err := variables.Value(none); err == nil || err.Error() != "there is no file "+none {
+	if _, err := variables.Value(none); err == nil || err.Error() != none+" does not exist" {
 		t.Errorf("no file: error %v", err)
 	}
 }

@@ -110,7 +110,7 @@ func (a Action) What() string {
 func actionOf(v url.Values) (a Action, err error) {
 	a = Action{Do: v.Get("do"), Job: v.Get("job"), Reason: strings.TrimSpace(v.Get("reason"))}
 	if !slices.Contains([]string{RunNow, Pause, Resume, EndRun}, a.Do) {
-		return a, fmt.Errorf("there is no action %.20q; there are %s, %s, %s, %s", a.Do, RunNow, Pause, Resume, EndRun)
+		return a, fmt.Errorf("unknown action %.20q; known are %s, %s, %s, %s", a.Do, RunNow, Pause, Resume, EndRun)
 	}
 	if a.Job == "" {
 		return a, fmt.Errorf("the name of the job is missing")

@@ -54,7 +54,7 @@ func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		plain(w, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
 	case !found:
-		plain(w, http.StatusNotFound, "there is no such job")
+		plain(w, http.StatusNotFound, "no such job")
 	default:
 		writeJSON(w, runs)
 	}

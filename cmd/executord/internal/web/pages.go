@@ -203,7 +203,7 @@ func (s *Server) jobBody(ctx context.Context, q url.Values) (string, template.HT
 	}
 	i := slices.IndexFunc(jobs, func(j view.Job) bool { return j.Job == name })
 	if i < 0 {
-		return "", "", ui.NotFound(fmt.Sprintf("there is no job %.100q", name))
+		return "", "", ui.NotFound(fmt.Sprintf("the job %.100q does not exist", name))
 	}
 	body := struct {
 		view.Job
