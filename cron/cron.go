@@ -37,7 +37,7 @@
 //	@weekly             0 0 * * 0
 //	@daily @midnight    0 0 * * *
 //	@hourly             0 * * * *
-//	@every 1h30m        a fixed distance, see below
+//	@every 1h30m        a fixed interval, see below
 //
 // The prefix "CRON_TZ=Asia/Tokyo " or "TZ=Asia/Tokyo " names the time zone.
 // @reboot is not supported, since it is not a time. The error for it, and for much else
@@ -76,7 +76,7 @@
 // reason: Lord Howe's half hour, Troll's two hours, São Paulo's missing midnights
 // and the day that Samoa skipped.
 //
-// # Fixed distances
+// # Fixed intervals
 //
 // "@every 1h30m" takes any positive duration of [time.ParseDuration], down to a
 // nanosecond. It is due that much real time after the time passed to
@@ -99,7 +99,7 @@ import (
 type Schedule struct {
 	spec     string         // what String returns
 	loc      *time.Location // nil only in the zero Schedule
-	every    time.Duration  // if positive, a fixed distance, and calendar is unused
+	every    time.Duration  // if positive, a fixed interval, and calendar is unused
 	calendar calendar
 }
 

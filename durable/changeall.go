@@ -22,7 +22,7 @@ type Changed struct {
 func (c *Changed) Jobs() int { return c.Applied + c.Deferred + c.TooLate + c.NotFound }
 
 // ChangeAll makes a change to the jobs that f selects, one after the other in the order of their IDs, up to f.Limit of
-// them, for which 0 is 1,000. The change is that of the method with its name, as Cancel for OpCancel, with the answers
+// them, where 0 means 1,000. The change is that of the method with its name, as Cancel for OpCancel, with the answers
 // of that. Each job is changed by itself: others see some changed and some not, and what was added or has changed its
 // state meanwhile may be among them or not.
 //

@@ -12,11 +12,12 @@ import (
 // several goroutines at once, and must not keep or change their arguments.
 //
 // What was stored without the Codec, or by an older version of it, comes to Decode as it is: let what Encode returns
-// begin with a byte that tells. JSON begins with none below 0x09.
+// begin with a byte that tells them apart. JSON never begins with a byte below 0x09.
 //
-// Texts are not its business: keys, errors, labels, Meta, notes of Progress and what is written to Output. Job.Payload,
-// Job.Result and KeptStep.Result are what is stored; Kind.Payload, Kind.Await and ParentResults read them. If Encode returns other bytes for the
-// same JSON each time, as one that encrypts does, registering a schedule again counts as a change of its payload.
+// A Codec does not see texts: keys, errors, labels, Meta, notes of Progress and what is written to Output. Job.Payload,
+// Job.Result and KeptStep.Result are what is stored; Kind.Payload, Kind.Await and ParentResults read them. If Encode
+// returns other bytes for the same JSON each time, as one that encrypts does, registering a schedule again counts as a
+// change of its payload.
 type Codec interface {
 	// Encode returns what is stored of a value as JSON: a byte or more. MaxPayload and MaxResult are for that. An error of
 	// it is one of the call that adds the job or, for a result, of the run, which is tried again.

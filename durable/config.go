@@ -13,8 +13,8 @@ import (
 
 // Config configures Jobs.
 type Config struct {
-	// Store keeps the jobs. It is required. What it lacks of a Store is an error of the methods that ask for it, which
-	// matches executor.ErrInvalid. Close it after Run returns.
+	// Store keeps the jobs. It is required. A method that needs a part of [Store] which it lacks returns an error that
+	// matches [executor.ErrInvalid]. Close it after Run returns.
 	Store store.Store
 
 	// Executor runs the handlers, and begins them when they are due; its Core is how many run at the same time. Shut it
@@ -59,9 +59,10 @@ type Config struct {
 	// other nodes, and begins late because of it.
 	Triggers map[string]executor.Trigger
 
-	// Keep is how long jobs and runs are kept that are over. It applies to all in the store, whichever program added or
-	// handles them, so programs that share a store should agree on it. A zero field has the default: a day for jobs
-	// that succeeded, thirty days for dead and canceled ones, seven days for history. A negative field keeps for ever.
+	// Keep is how long jobs and runs are kept after their end. It applies to everything in the store, whichever program
+	// added or handles it, so programs that share a store should agree on it. A zero field has the default: a day for
+	// jobs that succeeded, thirty days for dead and canceled ones, seven days for history. A negative field keeps for
+	// ever.
 	Keep Retention
 
 	// History is how many runs are kept of each job, within Keep.History. The default, 0, is 100; a negative number

@@ -38,7 +38,7 @@ func (j *Jobs) Reschedule(ctx context.Context, id ID, t time.Time) (Answer, erro
 	return j.change(ctx, id, Change{Op: OpReschedule, Due: timetable.Ceil(t)})
 }
 
-// RunNow makes a job due at once that waits or is paused. A schedule goes on afterwards. TooLate means that the job is
+// RunNow makes a waiting or paused job due at once. Its schedule goes on afterwards. TooLate means that the job is
 // running, or over; see Revive.
 func (j *Jobs) RunNow(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpRunNow})

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	// ErrNotFound is returned where no job has the ID or key that was asked for.
+	// ErrNotFound is returned if no job has the given ID or key.
 	ErrNotFound = store.ErrNotFound
 
 	// ErrKeyTaken reports that the key belongs to a different kind of job, or to a periodic job where the new one is
@@ -65,8 +65,8 @@ func mustContext(ctx context.Context) {
 
 // Snooze returns an error by which a handler puts its job off: the job runs again after d, for the same occurrence, and
 // this run counts neither as a failure nor as an attempt. It is for work that is not ready yet, or for a service that
-// asked to be left alone for a while. A negative d counts as none. If the error is wrapped, the history keeps the text
-// around it. A job that was canceled meanwhile is not put off.
+// asks to be retried later. A negative d counts as 0. If the error is wrapped, the history keeps the text around it. A
+// job that was canceled meanwhile is not postponed.
 func Snooze(d time.Duration) error { return node.Snooze(max(d, 0)) }
 
 // Snoozed reports whether a handler that returns err has its job put off, and by how long, as by an error of Snooze,

@@ -22,9 +22,9 @@ func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
 	return jobs, failed("list", err)
 }
 
-// Counts returns how many jobs that f selects there are of each kind in each state that some are in, ordered by both:
-// for a dashboard, say, or an alert if the Due of those that wait is long past. f.After and f.Limit have no effect. For
-// the zero Filter the store looks at all jobs that it keeps, so do not ask each second where there are millions.
+// Counts returns, for each kind and state, how many of the jobs that f selects are in it, ordered by both and without
+// zeros: for a dashboard, say, or an alert if the Due of waiting jobs is long past. f.After and f.Limit have no effect.
+// With the zero Filter the store reads all jobs; if there are millions, do not call Counts every second, see Tally.
 func (j *Jobs) Counts(ctx context.Context, f Filter) ([]Count, error) {
 	mustContext(ctx)
 	if j.parts.Counter == nil {

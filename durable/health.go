@@ -7,7 +7,7 @@ import (
 )
 
 // Healthy returns nil if this program can do its part, for the readiness probe of an orchestrator, say. While Run runs,
-// that is: the node has its lease, its pool is open, it is not draining, and no sort of call, such as claims, has
+// that is: the node has its lease, its pool is open, it is not draining, and no kind of call, such as claims, has
 // failed for longer than Config.Lease. It does not call the store then, since the node does so all the time. A program
 // that has not called Run only adds jobs: its store must answer, within ctx. After Run has returned there is always an
 // error.

@@ -49,7 +49,7 @@ func New(c Config) (*Jobs, error) {
 	return j, nil
 }
 
-// Run is this program's part in running the jobs. It blocks until ctx ends and the node has drained, and then returns
+// Run makes this program a node, which runs jobs. It blocks until ctx ends and the node has drained, and then returns
 // nil: the node claims no more, releases what has not begun, and waits for the handlers that run, see Config.Drain. A
 // store that does not answer does not end Run, nor keep it for longer than four leases once the handlers have returned.
 // Contexts of handlers have the values of ctx. A second call returns ErrRunning. Run panics if ctx is nil.

@@ -75,9 +75,9 @@ func Client[P, R any](j *Jobs, name string) *Kind[P, R] {
 	return &Kind[P, R]{j, name}
 }
 
-// Schedule adds a job that runs once, after delay; a negative delay counts as none. It returns when the store has the
-// job. If it returns an error that does not match executor.ErrInvalid, the job may have been added all the same; with a
-// Key it can be added again safely. It panics if ctx is nil, as all methods here do. Java: schedule.
+// Schedule adds a job that runs once, after delay; a negative delay counts as 0. It returns when the store has the job.
+// If it returns an error that does not match executor.ErrInvalid, the job may have been added nevertheless; with a
+// [Key] it can be added again safely. It panics if ctx is nil, as all methods here do. Java: schedule.
 func (k *Kind[P, R]) Schedule(ctx context.Context, delay time.Duration, payload P, opts ...Option) (ID, error) {
 	return k.add(ctx, NewJob{Schedule: store.Once, Delay: max(delay, 0)}, payload, opts)
 }
@@ -97,8 +97,8 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 // as long as it is kept, unless ReuseKey is given. If it is dead, since run after run was lost with its node, its ID is
 // returned with an error that matches ErrDead; the others show it in Job.State.
 //
-// A negative initial counts as none. The period is at least a microsecond, and cut to whole ones. A run never overlaps
-// the one before. A run that fails is tried again; executor.Stop ends the schedule. Java: scheduleAtFixedRate.
+// A negative initial counts as 0. The period is at least a microsecond, and cut to whole ones. A run never overlaps the
+// one before. A run that fails is tried again; executor.Stop ends the schedule. Java: scheduleAtFixedRate.
 func (k *Kind[P, R]) AtFixedRate(ctx context.Context, key string, initial, period time.Duration, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)

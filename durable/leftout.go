@@ -7,7 +7,7 @@ import (
 	"github.com/executor-go/executor/durable/internal/node"
 )
 
-// LeftOut are successive occurrences of a periodic job at which it did not run.
+// A LeftOut is a number of successive occurrences of a periodic job at which it did not run.
 type LeftOut struct {
 	Count int       // 100,000 stands for that many or more
 	First time.Time // zero if Count is 0

@@ -53,8 +53,8 @@ func (j *Jobs) Node() (NodeStatus, bool) {
 // phaseOf are the phases of the node.
 var phaseOf = [...]Phase{node.Ahead: PhaseAhead, node.Due: PhaseDue, node.Running: PhaseRunning, node.Ending: PhaseEnding}
 
-// Held returns what this program's node holds, what runs first, and else in the order in which it is due. It does not
-// call the store.
+// Held returns the jobs that this program's node holds: first those that run, then the others in the order in which
+// they are due. It does not call the store.
 func (j *Jobs) Held() []Held {
 	n := j.node()
 	if n == nil {
@@ -78,8 +78,8 @@ func (j *Jobs) Held() []Held {
 	return all
 }
 
-// Nodes returns the nodes that are alive, ordered by name. A node whose lease has ended is alive until another one's
-// heartbeat finds that.
+// Nodes returns the nodes that are alive, ordered by name. A node whose lease has ended counts as alive until the
+// heartbeat of another node notices.
 func (j *Jobs) Nodes(ctx context.Context) ([]NodeInfo, error) {
 	mustContext(ctx)
 	if j.parts.Reports == nil {
@@ -91,8 +91,8 @@ func (j *Jobs) Nodes(ctx context.Context) ([]NodeInfo, error) {
 }
 
 // Latest returns the runs of all jobs that f selects, those that have ended last first. For the next page set f.Before
-// to the last Run of this one. Runs of a verdict are looked up by an index; for a kind or a node of which there are few
-// the stores may read all that is kept.
+// to the last Run of this one. Selecting by verdict uses an index; selecting by a kind or node with few runs may read
+// the whole history.
 func (j *Jobs) Latest(ctx context.Context, f LatestFilter) ([]JobRun, error) {
 	mustContext(ctx)
 	if err := checkLimit(f.Limit); err != nil {

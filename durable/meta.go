@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// WithMeta adds to the Meta of the job, which goes along with it, as what identifies a request: texts of UTF-8 under
-// names that are not empty, up to MaxMeta bytes as JSON in all. Job.Meta has it, also in the handler. No Filter finds a
-// job by it: for that there are tags, see WithTags. That of a periodic job is not
-// compared when it is registered again: it becomes the new one if something else is new.
+// WithMeta adds to the Meta of the job, which accompanies it, such as the ID of a request: texts of UTF-8 under names
+// that are not empty, up to MaxMeta bytes as JSON in all. Job.Meta has it, also in the handler. No Filter finds a job
+// by it: for that there are tags, see WithTags. That of a periodic job is not compared when it is registered again: it
+// becomes the new one if something else is new.
 func WithMeta(meta map[string]string) Option {
 	return func(j *addition) error {
 		all := make(map[string]string, len(j.Meta)+len(meta))

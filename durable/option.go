@@ -10,7 +10,7 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Limits of what is accepted. A mistake is then an error of the call, and does not fill the database.
+// Limits of what is accepted. Exceeding one is an error of the call, or of the run whose result it is.
 const (
 	MaxKey     = 512     // bytes of a key
 	MaxKind    = 128     // bytes of a kind
@@ -35,8 +35,8 @@ type addition struct {
 
 // Key names the job, by 1 to MaxKey bytes of UTF-8 without control characters. A second job with the same key is not
 // added: the ID of the first is returned instead, whether it has run or not, for as long as it is kept; with ReuseKey
-// for as long as it is not over. If the first is of another kind, or periodic and the second is not or the other way
-// round, the error matches ErrKeyTaken.
+// only until it is over. If the first is of another kind, or periodic and the second is not or the other way round, the
+// error matches ErrKeyTaken.
 func Key(key string) Option {
 	return func(j *addition) error {
 		j.Key = key
@@ -60,8 +60,8 @@ func ReuseKey() Option {
 }
 
 // Replace is ReuseKey, and makes a job with the key that waits or is paused take on the payload, the options and the
-// time of this one: the latest call counts. So a job that is added with a delay each time something changes runs once
-// it has not changed for that long. A periodic job does not take it, since registering it again does that by itself.
+// time of this one: the latest call counts. This debounces: a job that is added with a delay at each change runs once
+// nothing has changed for that long. A periodic job does not take Replace, since registering it again does the same.
 func Replace() Option {
 	return func(j *addition) error {
 		if j.Schedule != store.Once {
@@ -73,8 +73,9 @@ func Replace() Option {
 }
 
 // ReplacePayload is Replace, but a job with the key that waits or is paused keeps its time: it takes on the payload and
-// the options of this one. If the job runs, it runs again when the first such call during that run says. So a job that
-// is added with a delay each time something changes runs once for each such delay, with what came last.
+// the options of this one. If the job runs, it runs again when the first such call during that run says. This
+// throttles: a job that is added with a delay at each change runs at most once in each such delay, with the latest
+// payload.
 func ReplacePayload() Option {
 	return func(j *addition) error {
 		if j.Schedule != store.Once {
@@ -97,7 +98,7 @@ func ReplaceTime() Option {
 	}
 }
 
-// WithResult stores in *p what became of the job: whether this call added or changed it, and not another one before it
+// WithResult stores in *p the outcome of the call: whether this call added or changed it, and not another one before it
 // or at the same time, and what it is now. If the call fails, *p is left alone, unless the error is ErrKeyTaken. The
 // result of ScheduleTx holds if the transaction is committed. A nil p has no effect. ScheduleAll does not take it.
 func WithResult(p *InsertResult) Option {
@@ -194,10 +195,10 @@ func Limit(n int) HandlerOption {
 }
 
 // GlobalLimit bounds how many jobs of the kind, at least one, all nodes together hold at the same time. A job that is
-// claimed ahead of its time, by up to Config.Poll and a quarter, has its place already. The store counts: a node that
-// was declared dead has no places, so there may be more for a moment if such a node is alive all the same. All programs
-// must set the same n; where they do not, each goes by its own. A place that one node frees, and has no work for, is
-// seen by another at its next poll. The default is no bound.
+// claimed ahead of its time, by up to 1.25 times Config.Poll, counts already. The store counts, and a node that was
+// declared dead holds nothing, so there may briefly be more than n if such a node is still alive. All programs must set
+// the same n; if they differ, each uses its own. Another node uses a place that was freed at its next poll. The default
+// is no bound.
 func GlobalLimit(n int) HandlerOption {
 	return func(k *kind) error {
 		if n < 1 {

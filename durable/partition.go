@@ -1,6 +1,6 @@
 package durable
 
-// Partition makes the job one of that part of its kind, as of a customer, for handlers with PartitionLimit: 1 to MaxKey
+// Partition assigns the job to a part of its kind, such as a customer, for handlers with PartitionLimit: 1 to MaxKey
 // bytes of UTF-8 without control characters. Elsewhere it has no effect but to be in Job.Partition.
 func Partition(name string) Option {
 	return func(j *addition) error {
@@ -15,8 +15,8 @@ func Partition(name string) Option {
 // that. A job without a Partition is not bounded; it may have to wait until most of the jobs of its kind and priority
 // that were due before it have been claimed, whatever their partitions.
 //
-// All programs must set the same n; where they do not, each goes by its own. Handle panics if the store of j is none
-// that keeps such limits, as a store.Limiter does. The default is no bound, and no turns.
+// All programs must set the same n; if they differ, each uses its own. Handle panics if the store of j is not a
+// [store.Limiter]. The default is no bound, and no turns.
 func PartitionLimit(n int) HandlerOption {
 	return func(k *kind) error {
 		if n < 1 {

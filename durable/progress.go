@@ -14,8 +14,8 @@ const maxNote = 200
 // note that may be empty. A total of 0 means that it is not known; negative numbers count as 0, and of the note 200
 // bytes are kept. Jobs.Progress returns the last one, on each node, for as long as the run goes on.
 //
-// It is kept in memory, and goes to the store with the next heartbeats, of at most 1,000 runs each: so it may be called
-// as often as one likes. If ctx is not a handler's, Progress does nothing.
+// It is kept in memory, and goes to the store with the next heartbeats, of at most 1,000 runs each: so frequent calls
+// are cheap. If ctx is not a handler's, Progress does nothing.
 func Progress(ctx context.Context, done, total int64, note string) {
 	mustContext(ctx)
 	if h, ok := node.Of(ctx); ok {
@@ -23,8 +23,8 @@ func Progress(ctx context.Context, done, total int64, note string) {
 	}
 }
 
-// Progress returns how far those of the jobs have come that are running and have called Progress. Of runs of this
-// program it is the newest, of those of others as of their nodes' last heartbeats. The store is called once, if at all.
+// Progress returns the progress of those of the jobs that are running and have called [Progress]: the newest for runs
+// of this program, and that of the last heartbeat for runs of other nodes. The store is called once, if at all.
 func (j *Jobs) Progress(ctx context.Context, ids ...ID) (map[ID]RunProgress, error) {
 	mustContext(ctx)
 	all := make(map[ID]RunProgress)

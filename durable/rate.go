@@ -12,15 +12,15 @@ import (
 const longestFill = 100 * 365 * 24 * time.Hour
 
 // GlobalRate bounds how often jobs of the kind begin on all nodes together: within any d seconds no more than Burst +
-// PerSecond*d. What is too much waits in the store, and holds no worker. Retries and occurrences that are left out
-// count, too. A job that is claimed ahead of its time, by up to Config.Poll and a quarter, counts for the time at which
-// it is due. If its node dies or stops before it begins, its part of the rate is lost. Beginning may take as long as
-// the handover to a worker; a process that is stopped in between begins later than it was to.
+// PerSecond*d. Jobs beyond that wait in the store, and hold no worker. Retries and skipped occurrences count, too. A
+// job that is claimed ahead of its time, by up to 1.25 times Config.Poll, counts for the time at which it is due. If
+// its node dies or stops before the job begins, its part of the rate is lost. A job begins when a worker takes it,
+// which is later than that if the process is suspended in between.
 //
-// PerSecond may be up to a million, and as little as is one in a hundred years; the time between two is rounded up to
-// whole microseconds. Burst is as in executor.Rate: with less than what comes in some ten milliseconds a fast rate is
-// not reached, since nodes ask no more often. All programs must set the same rate; where they do not, each goes by its
-// own. Handle panics if the store of j is none that keeps rates, as a store.Limiter does. The default is no bound.
+// PerSecond may be from one in a hundred years to a million; the interval is rounded up to whole microseconds. Burst is
+// as in [executor.Rate]: nodes ask for jobs about every ten milliseconds, so a fast rate needs a Burst of at least what
+// comes in that time. All programs must set the same rate; if they differ, each uses its own. Handle panics if the
+// store of j is not a [store.Limiter]. The default is no bound.
 func GlobalRate(r executor.Rate) HandlerOption {
 	return func(k *kind) error {
 		if !(r.PerSecond > 0) || r.PerSecond > 1e6 || r.Burst < 0 {

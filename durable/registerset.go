@@ -26,8 +26,8 @@ func (a Absent) String() string {
 	return fmt.Sprintf("Absent(%d)", uint8(a))
 }
 
-// A ScheduleSet are all schedules whose keys begin with Prefix, as "app/": those that the program has in its code, and
-// no others. What users make at run time has keys with another beginning.
+// A ScheduleSet is the set of all schedules whose keys begin with Prefix, as "app/": those that the program has in its
+// code, and no others. What users make at run time has keys with another beginning.
 type ScheduleSet struct {
 	Prefix string // must not be empty
 	Absent Absent

@@ -17,10 +17,10 @@ import (
 // in the run that has called fn.
 //
 // An error of fn is returned as it is, and is not kept. If the program dies between the end of fn and the commit of its
-// result, fn is called again: let what it does bear that, as by an idempotency key made of Current's ID and the name.
-// Step does not return before the result is kept; while the store does not answer it goes on trying, until ctx ends. If
-// the run is no longer this node's, the result is not kept, and the error is ErrRefused: return it. Once ctx has ended,
-// fn is not called, and the error is the cause.
+// result, fn is called again: so fn must be safe to repeat, for example by an idempotency key made of the job's ID and
+// the name. Step does not return before the result is kept; while the store does not answer it goes on trying, until
+// ctx ends. If the run is no longer this node's, the result is not kept, and the error is ErrRefused: return it. Once
+// ctx has ended, fn is not called, and the error is the cause.
 //
 // A name has 1 to MaxStep bytes, and means one step: a second call with it in the same run returns the same result. If it
 // has another type, or the first one has not returned, that is an error that matches executor.ErrInvalid, as are a ctx
@@ -57,8 +57,8 @@ func Step[T any](ctx context.Context, name string, fn func(ctx context.Context) 
 // which the handler must return: the run ends, as by Snooze, and holds no worker meanwhile. The next one begins at that
 // time, calls Sleep again, and gets nil; what was done before stands in steps.
 //
-// Names are those of steps, and so are other errors. A d of no more than 0 returns nil at once. RunNow does not shorten a
-// Sleep.
+// Sleep shares its names with steps; other errors are those of Step. If d is 0 or negative, Sleep returns nil at once.
+// RunNow does not shorten a Sleep.
 func Sleep(ctx context.Context, name string, d time.Duration) error {
 	h, err := stepping(ctx, "sleep", name)
 	if err != nil {
@@ -114,8 +114,8 @@ func stepping(ctx context.Context, what, name string) (node.Handling, error) {
 }
 
 // Signal sends a signal to the occurrence of a job that runs, or is next, for Wait to return. If the job waits for it,
-// it is due at once; else it gets it when it calls Wait. The payload has up to MaxPayload bytes as it is stored. It is to
-// be of Wait's type, which Signal does not check.
+// it is due at once; else it gets it when it calls Wait. The payload has up to MaxPayload bytes as it is stored. It
+// must have the type of Wait, which Signal does not check.
 //
 // The first signal of a name counts: the answer is TooLate for another one, unless its payload is the same, and for a
 // job that is over. A call may be repeated after an error. If an occurrence of a periodic job is left out, as others are
@@ -149,7 +149,8 @@ func (j *Jobs) Signal(ctx context.Context, id ID, name string, payload any) (Ans
 }
 
 // Steps returns what is kept of the steps of a job, and of its signals, in the order in which it was kept: those of the
-// present occurrence and, until that has its first step, of the one before. Of a job that is not there, it is nothing.
+// present occurrence and, until that has its first step, of the one before. For a job that does not exist, it is
+// nothing.
 func (j *Jobs) Steps(ctx context.Context, id ID) ([]KeptStep, error) {
 	mustContext(ctx)
 	if j.parts.Steps == nil {

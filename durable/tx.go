@@ -24,8 +24,8 @@ func (j *Jobs) transact(tx Tx) (store.TxStore, error) {
 // handler commits tx and returns.
 //
 // If tx is not committed, the run ends as the handler returns, as always. If it is, the run was a success, and what the
-// handler returns has no effect: neither an error nor executor.Stop, nor a result. So result is that of the job. It is
-// to be of the result's type in Handle, which CompleteTx does not check: Await fails if it can't be read as one.
+// handler returns has no effect: neither an error nor executor.Stop, nor a result. So result is that of the job. It
+// must have the result type of [Handle]. CompleteTx does not check that; Await fails otherwise.
 //
 // Until tx ends, a call that changes the job, such as Cancel or Pause, waits for it: one in the same goroutine would
 // wait for itself.

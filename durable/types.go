@@ -117,7 +117,7 @@ const (
 	RunSnoozed   = store.RunSnoozed // its handler put it off, see Snooze
 )
 
-// The answers to a request. None of them is an error: a request and a run can cross.
+// The answers to a request. None of them is an error, since a request and a run may happen at the same time.
 const (
 	NotFound = store.NotFound // there is no such job
 	Applied  = store.Applied  // it is done

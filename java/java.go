@@ -1,9 +1,7 @@
-// Package java has what programs look for that are ported from java.util.concurrent, and
-// that new programs do not need: there [executor.All], [executor.Map] and
-// [executor.Completed] do its work.
+// Package java helps to port programs from java.util.concurrent. New programs do not need it: they
+// use executor.All, executor.Map and executor.Completed.
 //
-// All other classes and methods have a counterpart in package executor, by the table in
-// docs/java.md.
+// The other classes and methods have counterparts in package executor, which docs/java.md lists.
 package java
 
 import (

@@ -42,8 +42,8 @@ func Relate(r Relation) Option {
 
 // Hooks returns hooks for [executor.Config] that make a span of each run of a body, for pools of
 // tasks that take longer than some microseconds: a span costs about one. Other hooks are added by
-// [executor.Hooks.Join]. The body's context has the span, so that spans of the body are below it.
-// There is none for a task that never ran. Hooks panics if tp is nil.
+// [executor.Hooks.Join]. The body's context has the span, so that spans of the body are below it. A
+// task that never ran has no span. Hooks panics if tp is nil.
 //
 // The span is called "run" and the name of the task, or that of the pool if the task has none, and
 // has the kind internal. Its attributes are

@@ -1,5 +1,5 @@
-// Package execotel exports what an [executor.Observer] knows to OpenTelemetry, and makes spans of
-// the runs of tasks.
+// Package execotel exports the measurements of an executor.Observer to OpenTelemetry, and makes
+// spans of the runs of tasks.
 //
 //	observer := &executor.Observer{Every: 1, MaxNames: 20}
 //	reader := sdkmetric.NewPeriodicReader(exporter, sdkmetric.WithProducer(execotel.Producer(observer)))
@@ -10,13 +10,13 @@
 //		Name: "mail", Observer: observer, Hooks: execotel.Hooks(tracers),
 //	})
 //
-// Nothing is global: the providers are those that are given, and importing the package registers
-// nothing.
+// Nothing is global: the functions use the providers that they are given, and importing the package
+// registers nothing.
 //
 // # Metrics
 //
-// [Register] has counters and sizes, and [Producer] the histograms, which OpenTelemetry has no
-// observable instrument for. Both look at the pools when a reader collects, and cost tasks nothing.
+// Register exports counters and sizes, and Producer the histograms, for which OpenTelemetry has no
+// observable instrument. Both read the pools when a reader collects, and cost tasks nothing.
 //
 //	executor.worker.count         {worker}     executor.worker.state: active, idle
 //	executor.worker.core          {worker}
@@ -35,8 +35,8 @@
 //
 // All have the attributes executor.name, executor.id, which is the pool's number in the Observer,
 // and executor.type, pool or scheduled. The three histograms have executor.task.name as well if
-// Observer.MaxNames is not 0. Package debug has the same metrics, by the names that
-// OpenTelemetry's exporter for Prometheus makes of these.
+// Observer.MaxNames is not 0. Package debug of module ui has the same metrics, under the names that
+// OpenTelemetry's exporter for Prometheus gives them.
 //
 // # Traces
 //

@@ -26,22 +26,20 @@
 //
 // # Access
 //
-// By default only requests of this machine are answered: the peer's address and the host that is asked for must both be
+// By default a UI answers only requests of this machine: the peer's address and the requested host must both be
 // loopback, or the connection a Unix socket, and no proxy may have forwarded the request. Config.Hosts names other
-// hosts.
-// Config.Authorize decides what each request may do, and must be set for Config.Actions.
+// hosts. Config.Authorize decides what each request may do, and must be set for Config.Actions.
 //
-// Requests of other sites, as a script in a browser might make them, are refused. Without Actions there is nothing that
-// a request can change, and each method but GET and HEAD is answered with 405.
+// Requests of other sites, as a script in a browser might make them, are refused. Without Actions no request can change
+// anything, and every method except GET and HEAD is answered with 405.
 //
-// The names of pools and tasks, the keys and kinds of jobs and the errors of their runs are shown to all who may look;
-// payloads and results only with Config.Payloads. What runs write by [durable.Output], and note by [durable.Progress],
-// is shown, too.
+// The names of pools and tasks, the keys and kinds of jobs and the errors of their runs are shown to everyone who may
+// look; payloads and results only with Config.Payloads. What runs write by [durable.Output], and note by
+// [durable.Progress], is shown, too.
 //
 // # Cost
 //
-// There is no goroutine. Pools are looked at when a request asks for it, and at most once in a second, however many
-// pages are open; history has gaps where nobody looked. Each view of a database is read again after 2 s, or after 20
-// times as long as that takes, if somebody looks then, and by one request at a time for each [Source]. The pages say as
-// of when it is.
+// A UI has no goroutine. It looks at pools when a request asks for it, and at most once in a second, however many pages
+// are open; history has gaps while no page is open. It reads each view of a database at most every 2 s, or every 20
+// times as long as the reading takes, and by one request at a time for each Source. The pages say how old a view is.
 package ui

@@ -29,7 +29,7 @@ type Page struct {
 	Body func(ctx context.Context, q url.Values) (title string, main template.HTML, err error)
 }
 
-// NotFound returns an error for a Page, whose text says what is not there.
+// NotFound returns an error for Page.Body: the page has the status 404 and this text, which says what was not found.
 func NotFound(text string) error { return address.Gonef("%s", text) }
 
 // ownPages returns the pages of the program's own, or what is wrong with them.
@@ -50,14 +50,14 @@ func ownPages(all []Page) (own []pages.Own, err error) {
 // reserved are the last elements of paths that are no pages.
 var reserved = []string{".", "..", "events", "act", "output"}
 
-// Frame returns what is before and after the content of a page with this title, for answers of the program's own that
-// are not a [Page], as one that grows. The tab of the page with this path is marked, if there is one.
+// Frame returns the HTML before and after the content of a page with this title, for answers of the program's own that
+// are not a Page, such as one that is streamed. The tab of the page with this path is marked, if there is one.
 func (u *UI) Frame(title, path string) (head, tail []byte, err error) {
 	return u.site.Frame(title, path)
 }
 
-// Assets returns a handler of the files that pages load, and of nothing else. A UI serves them, too; this is for those
-// who must log in before they may ask a UI, so that the page for that can have its style.
+// Assets returns a handler for the files that pages load, and nothing else. A UI serves them, too; Assets is for a
+// login page in front of a UI, which can have the same style.
 func Assets() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !pages.Assets.Serve(w, r, path.Base(r.URL.Path)) {

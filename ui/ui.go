@@ -37,7 +37,7 @@ type Config struct {
 	// that of the first of Jobs, or in memory, [memory.MostActs] of it, if there is none.
 	Actions bool
 
-	// Payloads shows payloads and results of jobs, which may be secret. The default is not to show them.
+	// Payloads shows payloads and results of jobs, which may be secret. The default, false, hides them.
 	Payloads bool
 
 	// Hosts are the hosts, as "ops.example.org" or "10.0.0.5:8080", for which requests are answered from any address,
@@ -52,7 +52,7 @@ type Config struct {
 	// Title is the title of the pages. The default is "executor".
 	Title string
 
-	// Menu is put at the end of the header, as a link or a form. The default is nothing.
+	// Menu is HTML at the end of the header, such as a link or a form. The default is none.
 	Menu template.HTML
 
 	// Pages are pages of the program's own among the others. The default is none.
@@ -61,7 +61,7 @@ type Config struct {
 
 // Source is a view of the jobs in a store.
 type Source struct {
-	// Name is what the pages name the source. It may be empty if there is only one, and must be unique.
+	// Name is the name of the source on the pages. It may be empty if there is only one, and must be unique.
 	Name string
 	// Jobs is required. Its Run need not be running.
 	Jobs *durable.Jobs
@@ -90,7 +90,7 @@ type UI struct {
 }
 
 // New returns a UI, or an error that matches [executor.ErrInvalid] and names the field of c that is out of its range.
-// It starts no goroutine and looks at nothing.
+// It starts no goroutine, and looks at no pool or database.
 func New(c Config) (*UI, error) {
 	if c.Observer == nil && len(c.Jobs) == 0 && len(c.Pages) == 0 {
 		return nil, invalid("Config has nothing to show; set Observer, Jobs or Pages")

@@ -14,8 +14,8 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// New returns Jobs on a new store in memory, with a pool of four workers that ends with the test, and a log that goes
-// nowhere. Each change may set fields of the Config before that. It fails the test if the Config is invalid.
+// New returns Jobs on a new store in memory, with a pool of four workers that ends with the test, and a log that
+// discards its lines. Each change may set fields of the Config before that. It fails the test if the Config is invalid.
 func New(t testing.TB, changes ...func(*durable.Config)) *durable.Jobs {
 	t.Helper()
 	c := durable.Config{Store: memory.New(), Logger: slog.New(slog.DiscardHandler)}

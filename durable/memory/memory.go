@@ -426,7 +426,7 @@ func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int
 	return page, nil
 }
 
-// Kinds returns the kinds of which a job waits.
+// Kinds returns the kinds that have waiting jobs.
 func (s *Store) Kinds(ctx context.Context) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -461,7 +461,7 @@ func (s *Store) Counts(ctx context.Context, f durable.Filter) ([]durable.Count, 
 	return counts, nil
 }
 
-// PauseKind makes a kind paused, or not.
+// PauseKind pauses a kind, or ends its pause.
 func (s *Store) PauseKind(ctx context.Context, kind string, pause bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -478,7 +478,7 @@ func (s *Store) PausedKinds(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(s.mu.paused)), nil
 }
 
-// Prune removes what has been kept for long enough.
+// Prune removes jobs and runs that were kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

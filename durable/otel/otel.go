@@ -9,7 +9,7 @@
 //	…
 //	unregister, err := durableotel.Register(jobs, meters)
 //
-// Nothing is global: the providers are those that are given, and importing the package registers nothing.
+// Nothing is global: the functions use the providers that they are given, and importing the package registers nothing.
 //
 // # Traces
 //

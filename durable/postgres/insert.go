@@ -50,12 +50,11 @@ func insertStatement(with tagging) string {
 	select ins.id, ins.due, ins.state <> {Waiting}, n.now, (select count(*) from notified) from n, ins`)
 }
 
-// Insert adds jobs. Mostly that is one statement. If some are there already, or may take a key from a job that is over,
-// or are several with keys, or have parents, it is a transaction; see insertAll.
+// Insert adds jobs, mostly by one statement. It takes a transaction if some are there already, may take a key from a
+// job that is over, are several with keys, or have parents.
 //
-// If a transaction that is open has taken a key, the insert of that waits for it: without the node's row, as a dead
-// node must be found, and by a connection that no other call needs. So does one that has to wait for the row of a job
-// that is there.
+// If an open transaction has taken a key, the insert of that key waits for it, without a lock on the row of the node,
+// and by a connection that no other call needs. The same holds for the row of a job that is there.
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	p store.Placement) ([]durable.InsertResult, error) {
 	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })

@@ -57,8 +57,8 @@ func heartbeatOf(look string) string {
 	from n`)
 }
 
-// Heartbeat renews a lease, frees what dead nodes hold, and looks for a job. As long as no node is dead, no kind is
-// paused, nothing is to be canceled and no child to be told of the end of a parent it is one statement.
+// Heartbeat renews a lease, frees what dead nodes hold, and looks for a job. It is one statement, unless a node is
+// dead, a kind is paused, a job is to be canceled, or a child has to learn of the end of a parent.
 func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 	w store.Watch) (store.HeartbeatResult, error) {
 	p, err := do(ctx, each(s.db), func(q querier) (p pulse, err error) {

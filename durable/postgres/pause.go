@@ -8,7 +8,7 @@ import (
 
 const selectPaused = "select kind from executor_pause"
 
-// PauseKind makes a kind paused, or not.
+// PauseKind pauses a kind, or ends its pause.
 func (s *Store) PauseKind(ctx context.Context, kind string, pause bool) error {
 	statement := "delete from executor_pause where kind = $1"
 	if pause {

@@ -25,9 +25,9 @@ import (
 // Open.
 //
 // A node renews its lease, claims and commits by connections of its own, up to ten or as MaxConns says, and listens by
-// one more, so that a pool that is used up costs no lease. They are made as the pool makes its own, with its
-// ConnConfig, BeforeConnect and AfterConnect. A program that does not call Run has one or two of them, until they were
-// idle for a minute.
+// one more, so that an exhausted pool costs no lease. They are made as the pool makes its own, with its ConnConfig,
+// BeforeConnect and AfterConnect. A program that does not call Run has one or two of them, until they were idle for a
+// minute.
 func OpenPool(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, error) {
 	set, err := settingsOf(opts)
 	if err != nil {

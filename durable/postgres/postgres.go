@@ -54,20 +54,19 @@ type Store struct {
 }
 
 // Open connects to the database that dsn names, as a URL or as key=value pairs, and makes its tables or brings them up
-// to date. They are made in the first schema of the search path; their names begin with "executor_". One that was
-// dropped is made anew, empty, except that of the jobs, which must come from a backup. It waits for the server, and for
-// programs that use the tables, for up to 30 seconds; a refused login, or a name of a host that is not known, is an
-// error at once. The error matches executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if a newer
-// version had the tables.
+// to date. They are made in the first schema of the search path; their names begin with "executor_". A table that was
+// dropped is made again, empty, except that of the jobs, which must come from a backup. Open waits for the server, and
+// for programs that use the tables, for up to 30 seconds; a refused login or an unknown host is an error at once. The
+// error matches executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if a newer version had the tables.
 //
-// What the store has accepted is on the server's disk, and on that of its synchronous standbys: where
-// synchronous_commit is off or local for the role or the database, the store sets it to on for its own sessions, and
-// DB's. Behind a pooler it can't, and Open fails.
+// What the store has accepted is on the server's disk, and on that of its synchronous standbys: if synchronous_commit
+// is off or local for the role or the database, the store sets it to on for its own sessions and those of DB. Behind a
+// pooler it can't, and Open fails.
 //
-// A primary and its standbys are named in one dsn, with target_session_attrs=read-write: the store finds the one that
-// takes writes, again when that is another. Unless the dsn has a connect_timeout, a server that does not answer is
-// passed over in time for the next. On a standby alone, jobs can be read. A primary that comes back after a standby of
-// it was promoted is passed over, too, by its timeline, once the store has seen the later one.
+// To name a primary and its standbys in one dsn, add target_session_attrs=read-write: the store finds the server that
+// takes writes, and finds it again after a failover. Unless the dsn has a connect_timeout, a server that does not
+// answer is skipped in time for the next. On a standby alone, jobs can be read. A primary that comes back after its
+// standby was promoted is skipped, too, by its timeline, once the store has seen the later one.
 //
 // Behind a pooler that has a connection for each transaction, such as PgBouncer, add default_query_exec_mode=exec to
 // the dsn. The store does not listen to notifications then, as they do not pass it: jobs that another node adds may
@@ -84,8 +83,8 @@ type Option func(*settings) error
 type settings struct{ node, calls, queue int }
 
 // MaxConns bounds the connections that the store opens, besides the one that listens and those of DB, which has a bound
-// of its own: SetMaxOpenConns. They are divided between the node, calls of the program, and those of them that wait for
-// another transaction. n must be at least 4; the default is 30. Of few connections each call may have to wait for one.
+// of its own: SetMaxOpenConns. They are divided between the node, calls of the program, and calls that wait for another
+// transaction. n must be at least 4; the default is 30. With few connections, calls may have to wait for one.
 // Connections that were idle for a minute are closed.
 func MaxConns(n int) Option {
 	return func(s *settings) error {
@@ -102,7 +101,7 @@ func MaxConns(n int) Option {
 // connIdle is how long a connection is kept that is not used.
 const connIdle = time.Minute
 
-// OpenContext is [Open] with a bound of the caller's: it waits until ctx ends.
+// OpenContext is Open, but waits until ctx ends instead of 30 seconds.
 func OpenContext(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	set, err := settingsOf(opts)
 	if err != nil {
@@ -216,12 +215,12 @@ func (s *Store) checkCommits(ctx context.Context) error {
 // package stdlib, does as well, if its database and search path are the same; so does a pgxpool.Pool, see Tx. They are
 // not the store's own: a node must be able to renew its lease however many transactions are open.
 //
-// Let them be READ COMMITTED or REPEATABLE READ. SERIALIZABLE ones fail now and then if several complete jobs at the
-// same time, though these have nothing in common: PostgreSQL takes neighbors in an index for a conflict.
+// Use READ COMMITTED or REPEATABLE READ. SERIALIZABLE transactions sometimes fail if several complete jobs at the same
+// time, even unrelated ones, since PostgreSQL takes neighbors in an index for a conflict.
 func (s *Store) DB() *sql.DB { return s.users }
 
-// Close closes the connections, but not a pool that was given to OpenPool. It waits until other nodes were told of the
-// jobs that were added last, for up to ten seconds.
+// Close closes the connections, but not a pool that was given to OpenPool. It waits for up to ten seconds until the
+// notifications about the jobs that were added last are sent.
 func (s *Store) Close() error {
 	s.notifier.close()
 	return errors.Join(s.db.Close(), s.calls.Close(), s.queue.Close(), s.users.Close())

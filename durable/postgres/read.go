@@ -71,7 +71,7 @@ func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int
 		where job = $1 and ($2::bigint = 0 or seq < $2) order by seq desc limit $3`, uuid(id), before, limit))
 }
 
-// Kinds returns the kinds of which a job waits, by one read of the index for each.
+// Kinds returns the kinds that have waiting jobs, by one read of the index for each.
 func (s *Store) Kinds(ctx context.Context) ([]string, error) {
 	return sqlrow.Strings(s.db.QueryContext(ctx, waitingKinds))
 }

@@ -23,8 +23,7 @@ import (
 //
 //	id, err := email.ScheduleTx(ctx, postgres.Tx(tx), 0, payload)
 //
-// It is used for the length of the call. As tx, it can't be used by two goroutines at the same time, nor while the rows
-// of a query in it are open.
+// Like tx, it can't be used by two goroutines at the same time, nor while the rows of a query in it are open.
 func Tx(tx pgx.Tx) durable.Tx {
 	if v := reflect.ValueOf(tx); tx == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil

@@ -145,7 +145,7 @@ var pruneJobs = sqlrow.SQL(`delete from executor_job where rowid in
 var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
 	select 1 from executor_job j where j.id = executor_begun.job and j.epoch = executor_begun.epoch and j.state = {Granted})`)
 
-// Prune removes what has been kept for long enough.
+// Prune removes jobs and runs that were kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	return do(ctx, s.writer, func(q *querier) (removed int, err error) {
 		for _, forget := range []string{forgetBegun, sqlrow.ForgetProgress} {

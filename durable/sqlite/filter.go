@@ -22,8 +22,8 @@ type way struct {
 	add func(q *sqlrow.Query)
 }
 
-// List returns a page of jobs. Where few have the tag or the prefix, or are in the states, they are looked up and
-// sorted; many are read in the order of the IDs, in which none is far from the next.
+// List returns a page of jobs. If few jobs have the tag or the prefix, or are in the states, List looks them up and
+// sorts them; otherwise it reads jobs in the order of their IDs.
 func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
 	w, err := s.way(ctx, &f)
 	if err != nil {

@@ -2,8 +2,8 @@ package store
 
 import "time"
 
-// An Act is something that somebody did, or tried to do, to a job or to something else of the program, and why. The
-// store keeps it for a year, also when the job is gone.
+// An Act is an entry of the audit log: what somebody did, or tried to do, to a job or to another part of the program,
+// and why. The store keeps it for a year, even if the job is removed.
 type Act struct {
 	Seq    int64     `json:"seq"` // grows with each act of the store; set by NoteAct
 	At     time.Time `json:"at"`  // on the store's clock; set by NoteAct

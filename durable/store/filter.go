@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// A Filter selects jobs. A job is selected if it is as each field says that is not zero; the zero Filter selects all.
+// A Filter selects jobs: those that match each of its fields that is not zero. The zero Filter selects all.
 //
-// Jobs with a tag are looked up by an index, and so are keys with a Prefix that few have. The stores that keep jobs in a
-// database also have indexes of the jobs that are over, by State and time of Updated, of those that wait, by Kind and
-// Due, and of those that nodes hold: they are of use where all States are among the first, are Waiting alone, or are
-// among the last. For anything else of which there is little, each page may read all jobs, which takes up to a second
-// for 100,000: an index more would be one to write to for each run.
+// Tags, and a Prefix that few keys have, are looked up by an index. The stores in databases also have indexes of the
+// jobs that are over, by State and Updated, of those that wait, by Kind and Due, and of those that nodes hold. They
+// serve a Filter whose States are all of one of these groups. For any other Filter that selects few jobs, each page may
+// read all jobs, which takes up to a second for 100,000: another index would have to be written for each run.
 type Filter struct {
 	Kind   string   // "" for all
 	Queue  string   // see durable.Queue; "" for all

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Graph is a Store whose jobs can wait for others: one that is added with parents, see After, is Blocked until enough of
-// them have ended. A parent ends when it is Succeeded, Dead or Canceled, by whatever call that comes, or when it is
+// A Graph is a Store whose jobs can wait for others: one that is added with parents, see After, is Blocked until enough
+// of them have ended. A parent ends when it is Succeeded, Dead or Canceled, by whatever call that comes, or when it is
 // removed, which counts as Canceled unless it had ended before. The end of a parent, and that it counts for its
 // children, is one step; a child that another transaction has locked may follow later, by a Heartbeat or a Prune.
 //

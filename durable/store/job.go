@@ -35,8 +35,8 @@ const (
 	Dead      State = 4 // stored: do not change
 	Canceled  State = 5 // stored: do not change
 	Paused    State = 6 // stored: do not change
-	Confirmed State = 7 // the databases have it as Running, see sqlrow
-	Blocked   State = 8 // the databases have it as Paused, see sqlrow
+	Confirmed State = 7 // databases store it as Running, with a mark
+	Blocked   State = 8 // databases store it as Paused, with a mark
 )
 
 var stateNames = [...]string{"waiting", "claimed", "running", "succeeded", "dead", "canceled", "paused", "confirmed", "blocked"}
@@ -222,7 +222,8 @@ type Count struct {
 	Due   time.Time `json:"due"` // the earliest Due among them
 }
 
-// An Answer is the outcome of a request to change a job. None of them is an error: a request and a run can cross.
+// An Answer is the outcome of a request to change a job. None of them is an error, since a request and a run may happen
+// at the same time.
 type Answer uint8
 
 const (

@@ -22,7 +22,7 @@ type Limiter interface {
 // So of all jobs that were claimed, no more than Burst + d/Every begin within any d. The zero Rate is no bound.
 //
 // A job that is released, or lost with its node, does not give its token back. All nodes must have the same Rate for a
-// kind; where they do not, each goes by its own.
+// kind; if they differ, each uses its own.
 type Rate struct {
 	Every time.Duration // at least a microsecond, in whole ones
 	Burst int           // at least 1

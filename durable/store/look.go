@@ -25,7 +25,7 @@ type NodeInfo struct {
 	Draining bool `json:"draining,omitempty"`
 }
 
-// RunProgress is how far a run has come, by its last call of Progress.
+// A RunProgress is how far a run has come, by its last call of Progress.
 type RunProgress struct {
 	Job   ID        `json:"job"`
 	Epoch int64     `json:"epoch"` // of the run
@@ -44,7 +44,7 @@ type LatestFilter struct {
 	Limit    int       // of the page; 0 is 100
 }
 
-// A JobRun is a run, with what its job is named.
+// A JobRun is a run, with the key and the kind of its job.
 type JobRun struct {
 	Run
 	Key  string `json:"key,omitempty"`

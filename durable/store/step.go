@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Steps is a Store that keeps the results of the steps of runs, and signals. Without it no Outcome has Signals. What is
-// kept of a job goes with it, when it is deleted or pruned.
+// Steps is a Store that keeps the results of the steps of runs, and signals. Without it no Outcome has Signals. Steps
+// and signals are removed with their job, when it is deleted or pruned.
 type Steps interface {
 	// KeptSteps returns what is kept of a job, of all occasions, in the order in which it was kept.
 	KeptSteps(ctx context.Context, id ID) ([]KeptStep, error)

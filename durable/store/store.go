@@ -12,17 +12,17 @@ import (
 // interfaces below, each by itself, up to Full. Package storetest has the tests that each passes.
 //
 // Each method is one atomic step. All times are on the store's own clock. Every method may be repeated after an error
-// that left its outcome unknown. A method that changes a job leaves it alone unless its epoch is the one expected.
-// Package transition has what each change does to a job, for stores to share.
+// that left its outcome unknown. A method that changes a job leaves it alone unless its epoch is the one expected. The
+// tests of package storetest are the specification of what each change does to a job.
 type Store interface {
 	// Now returns the store's time.
 	Now(ctx context.Context) (time.Time, error)
 
 	// Insert adds jobs, each with the state, owner and epoch that p asks for. A job whose ID is there already is not
-	// added again. One whose Key is there stands for the job that has it: see InsertResult. If one of several can't, as
-	// that is of another kind, or one of both is periodic and the other is not, none is added and none is changed.
-	// No two of the jobs have the same key. Several, of which some have keys, may be left to a claim, whatever p asks
-	// for.
+	// added again. One whose Key is there stands for the job that has it: see InsertResult. If one of several can't,
+	// since that job is of another kind, or only one of the two is periodic, none is added and none is changed. No two
+	// of the jobs have the same key. If there are several jobs, and some have keys, Insert may leave them to a claim,
+	// whatever p asks for.
 	Insert(ctx context.Context, jobs []NewJob, p Placement) ([]InsertResult, error)
 
 	// Join adds a node with a lease that ends after the given time.
@@ -37,9 +37,9 @@ type Store interface {
 	// [MaxLost]-th lost run in a row. A pending cancellation wins over both. The run is in the history as lost, and the
 	// job is Suspect. A periodic job keeps its attempts, all of which may be used up.
 	//
-	// If the lease of the node itself has ended, then the store was away, or its clock has jumped: the leases of all
-	// the others that have ended begin anew, and none is declared dead. A lease that ends later than it could have been
-	// granted now, since the clock was put back, is cut down.
+	// If the lease of the node itself has ended, the store did not answer for a while, or its clock has jumped: then
+	// the ended leases of all others begin anew, and no node is declared dead. A lease that ends later than one granted
+	// now, since the clock was put back, is shortened to that.
 	Heartbeat(ctx context.Context, node string, lease time.Duration, w Watch) (HeartbeatResult, error)
 
 	// Leave removes a node and frees what it holds.
@@ -71,13 +71,13 @@ type Store interface {
 	// List returns jobs in the order of their IDs.
 	List(ctx context.Context, f Filter) ([]Job, error)
 
-	// Prune removes what has been kept for long enough, some thousands at most, and returns how many jobs and runs it
-	// was.
+	// Prune removes jobs and runs that were kept for long enough, some thousands at most, and returns how many it has
+	// removed.
 	Prune(ctx context.Context, r Retention) (int, error)
 }
 
-// History is a Store that keeps the runs of jobs. The Commit of one that does not leaves Outcome.Run and Output alone,
-// except for the Label.
+// A History is a Store that keeps the runs of jobs. The Commit of one that does not leaves Outcome.Run and Output
+// alone, except for the Label.
 type History interface {
 	// Runs returns a job's history, the latest first, from before the run with that number; 0 means from the end.
 	Runs(ctx context.Context, id ID, before int64, limit int) ([]Run, error)
@@ -105,7 +105,7 @@ type Counter interface {
 
 // Pauses is a Store that notes which kinds are paused. Its Heartbeat returns them.
 type Pauses interface {
-	// PauseKind makes a kind paused, or not. Nodes observe it; a Claim need not.
+	// PauseKind pauses a kind, or ends its pause. Nodes observe it; a Claim need not.
 	PauseKind(ctx context.Context, kind string, pause bool) error
 
 	// PausedKinds returns the kinds that are paused, in any order.
@@ -215,6 +215,8 @@ type TxStore interface {
 
 	// InsertTx is Insert in tx, without a Placement. If one of several jobs can't be added, tx is as it was before.
 	InsertTx(ctx context.Context, tx Tx, jobs []NewJob) ([]InsertResult, error)
+
+	// CompleteTx is Commit in tx: what it reports takes effect when tx is committed.
 	CompleteTx(ctx context.Context, tx Tx, b CommitRequest) (CommitResult, error)
 }
 
@@ -305,7 +307,7 @@ type Watch struct {
 type HeartbeatResult struct {
 	Now      time.Time
 	Alive    bool     // false: the node was declared dead, and holds nothing
-	Alone    bool     // no other node is there, and one that comes reaches the store no more than this one; see fence
+	Alone    bool     // no other node is there, and none can reach the store if this one can't, as with a file: it may outlive its lease
 	Canceled []Ref    // jobs that this node runs, or may run, and that are to be canceled
 	Freed    int      // jobs of dead nodes that this heartbeat has freed
 	Dead     []ID     // those of them that are dead now
@@ -410,7 +412,7 @@ type Outcome struct {
 	// Signals are the names of those that the run waits for. If one is there by now, and the job waits or is paused, the
 	// job is due at once.
 	Signals []string
-	// Output is kept with that line, and goes with it.
+	// Output is kept with that line, and removed with it.
 	Output []byte
 }
 
@@ -448,8 +450,8 @@ type Change struct {
 	Queue string
 }
 
-// Retention is how long what is over is kept. Zero keeps for ever; but in durable.Config.Keep zero is the default, and a
-// negative duration keeps for ever.
+// Retention is how long jobs and runs are kept after their end. Zero keeps for ever; but in durable.Config.Keep zero is
+// the default, and a negative duration keeps for ever.
 type Retention struct {
 	Succeeded, Dead, History time.Duration // Dead is also for canceled jobs
 }

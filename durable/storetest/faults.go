@@ -25,9 +25,9 @@ type Faults struct {
 	Begin func(ctx context.Context) (durablestore.Tx, error)
 }
 
-// RunFaults holds a store against a ledger of what its callers were told while its statements fail, each in each way,
-// in every method: an answer without an error is so in the store; an error comes without an answer; and the call that
-// is made again after an error is answered as if it were the first, and has its effect once. What open returns is used
+// RunFaults makes the statements of a store fail, each in each way, in every method, and compares the store with what
+// its callers were told: an answer without an error is true in the store; an error comes without an answer; and a call
+// that is repeated after an error is answered as if it were the first, and takes effect once. What open returns is used
 // for all of it.
 func RunFaults(t *testing.T, open func(t *testing.T) (durablestore.Store, Faults)) {
 	store, faults := open(t)

@@ -34,8 +34,8 @@ func filtersAgree(b *bench) {
 	}
 }
 
-// FuzzFilters has a fuzz test hold List and Counts of an empty store against a plain predicate of each field of a
-// Filter. The test opens one store for all of its filters.
+// FuzzFilters makes a fuzz test that compares List and Counts of an empty store with a plain predicate of each field of
+// a Filter. The test opens one store for all of its filters.
 func FuzzFilters(f *testing.F, s store.Store) {
 	b := &bench{TB: f, store: newPartial(s)}
 	all := b.zoo()

@@ -1,5 +1,4 @@
-// Package storetest holds any durable.Store against what is demanded of one, as
-// testing/fstest does for file systems.
+// Package storetest tests implementations of store.Store, as testing/fstest does for file systems.
 package storetest
 
 import (
@@ -13,9 +12,8 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Run runs the suite. Each test gets a store from open, which must be empty, and
-// which open must arrange to close. Tests of what a store lacks, as it need not have all of a store.Full, are skipped
-// where they first ask for that, and name it.
+// Run runs the suite. Each test gets a store from open, which must be empty, and which open must arrange to close. A
+// store need not have all of store.Full: a test of a part that it lacks is skipped, and names the part.
 func Run[S store.Store](t *testing.T, open func(t *testing.T) S) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

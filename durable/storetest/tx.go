@@ -40,7 +40,7 @@ func (s standard) Count(ctx context.Context, tx durable.Tx, statement string) (n
 	return n, err
 }
 
-// RunTx holds a store.TxStore against what is demanded of transactions.
+// RunTx tests the transactions of a store.TxStore.
 func RunTx(t *testing.T, open func(t *testing.T) (durable.Store, DB)) {
 	for _, test := range []struct {
 		name string

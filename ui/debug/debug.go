@@ -19,17 +19,17 @@
 //
 // # Access
 //
-// By default it answers requests of this machine only: the peer's address and the host that is
-// asked for must both be loopback, or the connection a Unix socket. Other hosts are named by
-// [Hosts]. Requests of other sites, as a script in a browser might make them, are refused.
+// By default it answers requests of this machine only: the peer's address and the requested host
+// must both be loopback, or the connection a Unix socket. Other hosts are named by [Hosts].
+// Requests of other sites, as a script in a browser might make them, are refused.
 //
-// The names of pools and tasks are shown to all who may look. Errors, arguments and results are
-// not shown.
+// The names of pools and tasks are shown to everyone who may look. Errors, arguments and results
+// are not shown.
 //
 // # Cost
 //
-// There is no goroutine. A pool is looked at when a request asks for it, and at most once
-// in a second, however many pages are open. History has gaps while no page is open.
+// The handler has no goroutine. It looks at a pool when a request asks for it, and at most once in
+// a second, however many pages are open. History has gaps while no page is open.
 package debug
 
 import (

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Assets are files that pages load. Their names have a hash, so that a browser can keep them for ever. There is none in
-// the zero value.
+// Assets is a set of files that pages load. Their names have a hash, so that a browser can keep them for ever. The zero
+// Assets is empty.
 type Assets struct {
 	files map[string]file   // by their names with hash
 	names map[string]string // with hash, by those without
@@ -77,12 +77,12 @@ func (a *Assets) Serve(w http.ResponseWriter, r *http.Request, name string) bool
 	return true
 }
 
-// Style is the style that all pages have, as the file page.css.
+// Style has the file page.css, the style of all pages.
 //
 //go:embed page.css
 var Style embed.FS
 
-// Icon is what stands for all pages in the tab of a browser, as the file icon.svg.
+// Icon has the file icon.svg, the icon of all pages.
 //
 //go:embed icon.svg
 var Icon embed.FS

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Coloured returns a line of output as HTML, with the colours of a terminal: classes "bold" and "c0" to "c7". What else
-// can't be seen is shown as printable returns it.
+// Coloured returns a line of output as HTML, with the colours of a terminal: classes "bold" and "c0" to "c7". Other
+// characters that can't be seen are shown as printable returns them.
 func Coloured(line string, printable func(string) string) template.HTML {
 	var b strings.Builder
 	classes := ""

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Guard decides which requests are answered. Those are refused that no reader makes: of other sites in a browser, for
-// names that were made to point here, and through a proxy that the server does not know of.
+// Guard decides which requests are answered. It refuses requests that other sites make in a browser, that are for
+// another host name, as by DNS rebinding, or that came through an unexpected proxy.
 type Guard struct {
 	// Hosts are the hosts, in lower case, for which requests are answered from any address, in addition to those of
 	// this machine. Without a port a name stands for every port, and "*" for every host.
@@ -30,7 +30,8 @@ func NewHosts(names ...string) map[string]bool {
 	return hosts
 }
 
-// Refuse returns why a request is not answered, and with which status, 0 if it is. Posts says whether it may be a POST.
+// Refuse returns the status and the reason with which to refuse a request, or 0 if it is to be answered. posts says
+// whether it may be a POST.
 func (g *Guard) Refuse(r *http.Request, posts bool) (status int, reason string) {
 	looks := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch {
@@ -125,8 +126,8 @@ func sameHost(origin, host string) bool {
 	return err == nil && strings.EqualFold(u.Host, host)
 }
 
-// Secure sets what a browser is to know of every answer: it loads nothing from elsewhere,
-// no page frames it, and forms, if there are any, go to the same server.
+// Secure sets the security headers of an answer: the browser loads nothing from other servers, shows the page in no
+// frame, and sends forms, if allowed, to the same server only.
 func Secure(h http.Header, forms bool) {
 	action := "'none'"
 	if forms {

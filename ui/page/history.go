@@ -14,7 +14,7 @@ type Bar struct {
 	Says  string // shown at the pointer, as "run 7: failed after 3 s"
 }
 
-// MostBars is how many runs a history shows.
+// MostBars is how many runs History shows at most.
 const MostBars = 30
 
 const (
@@ -24,7 +24,7 @@ const (
 )
 
 // History draws the latest runs as bars whose height is the duration, the latest on the right. bars begins with the
-// latest. What did not end well has a mark as well as a colour. It returns "" without runs.
+// latest. A run that did not succeed has a mark as well as a colour. It returns "" without runs.
 func History(bars []Bar) template.HTML {
 	bars = bars[:min(len(bars), MostBars)]
 	if len(bars) == 0 {

@@ -16,7 +16,7 @@ const (
 	maxStreams = 100
 )
 
-// Streams are the connections of browsers that get live updates. NewStreams makes them.
+// Streams is the set of connections of browsers that get live updates. NewStreams makes one.
 type Streams struct {
 	prefix string        // of error texts
 	closed chan struct{} // by Close
@@ -28,7 +28,7 @@ type Streams struct {
 	left   chan struct{} // closed when the last has left after Close
 }
 
-// NewStreams returns Streams whose error texts begin with the name of a package.
+// NewStreams returns Streams whose error texts begin with name, that of a package.
 func NewStreams(name string) *Streams {
 	return &Streams{
 		prefix: name + ": ",
@@ -42,9 +42,9 @@ type Update struct {
 	Point string // JSON on one line, the newest values of charts; "" for none
 }
 
-// Serve sends what look returns, once in a second if it has changed, as server-sent events: "main" with a string in
-// JSON, and "point". An error of look ends it with the event "gone". It runs in the goroutine of the request, until the
-// browser, the server or Close ends it.
+// Serve sends what look returns, at most once in a second and only if it has changed, as server-sent events: "main"
+// with a string in JSON, and "point". An error of look ends it with the event "gone". It runs in the goroutine of the
+// request, until the browser, the server or Close ends it.
 func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, look func() (Update, error)) {
 	ending, err := s.enter(r)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Streams) leave() {
 	}
 }
 
-// Close ends all streams and waits for them. Later ones are refused. It may be called again.
+// Close ends all streams and waits for them. Later ones are refused. Close may be called several times.
 func (s *Streams) Close() {
 	s.mu.Lock()
 	if !s.over {

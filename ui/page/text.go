@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns s for people: what can't be seen, or changes the direction of what follows, is escaped as in Go,
-// and what is longer than most runes is cut.
+// Printable returns s for people: characters that can't be seen, or change the direction of the text, are escaped as in
+// Go, and the text is cut after most runes.
 func Printable(s string, most int) string {
 	var b strings.Builder
 	n := 0
@@ -90,7 +90,7 @@ func Count[N int | int64 | uint64](n N) string {
 	return s
 }
 
-// PerSecond returns a rate, a dash if it is negative, that is not known.
+// PerSecond returns a rate for people, or a dash if it is negative, which means unknown.
 func PerSecond(rate float64) string {
 	switch {
 	case rate < 0:

@@ -127,7 +127,7 @@ func (tt Timetable) NotLater(t, next time.Time) error {
 	return fmt.Errorf("it returned %v after %v, which is not later", next, t)
 }
 
-// onGrid returns the first time after t that is some distances after anchor, which is not after t. A Duration holds 292
+// onGrid returns the first time after t that is some intervals after anchor, which is not after t. A Duration holds 292
 // years.
 func onGrid(anchor, t time.Time, distance time.Duration) time.Time {
 	const far = time.Duration(1 << 62)
@@ -156,7 +156,7 @@ func (tt Timetable) latest(anchor, t, now time.Time) time.Time {
 const maxWalk = 10_000
 
 // latestOfTrigger is latest for a trigger. A trigger only goes forward, and where it goes may depend on the time it is
-// asked about: one of a fixed distance has no other times than those that follow from t. So this walks from t. If now
+// asked about: one of a fixed interval has no other times than those that follow from t. So this walks from t. If now
 // is too far it leaps: by a distance that is always the same or, as on a calendar, to now, from where it steps back
 // until some time lies between.
 func (tt Timetable) latestOfTrigger(t, now time.Time) time.Time {
