@@ -45,7 +45,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	perJob("executord_job_last_success_timestamp_seconds", "gauge",
-		"When a run last ended with exit code 0; 0 if none has.", func(f daemon.Figures) (float64, bool) {
+		"When a run last succeeded; 0 if none has.", func(f daemon.Figures) (float64, bool) {
 			at := f.LastSuccess
 			if before := successes[f.Job]; before.After(at) {
 				at = before
