@@ -156,7 +156,7 @@ func (l *listener) serve(log runlog.Log, d *daemon.Daemon, observer *executor.Ob
 		c.Act = func(ctx context.Context, a web.Action) (string, bool, error) {
 			text, done, err := actOn(ctx, d, a)
 			if noted := noteAct(ctx, d, a, text, err); noted != nil {
-				log.Warn("action not stored; it is in this log only", "job", a.Job, "reason", noted.Error())
+				log.Warn("action not stored", "job", a.Job, "reason", noted.Error())
 			}
 			return text, done, err
 		}

@@ -111,7 +111,7 @@ func (o *runOptions) run() error {
 	})
 	defer log.Close()
 	o.service = systemd.FromEnvironment(func(err error) {
-		log.Warn("service manager not told", "reason", err.Error())
+		log.Warn("service manager not notified", "reason", err.Error())
 	})
 	if zone := job.Misnamed(); zone != "" {
 		log.Warn("TZ ignored", "TZ", zone, "reason", misnamedZone, "hint", job.ZoneHint)

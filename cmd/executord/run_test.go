@@ -332,7 +332,7 @@ func TestRunMaxOutput(t *testing.T) {
 			logged++
 		}
 	}
-	p.want(1, "the rest is not logged", "job", "loud")
+	p.want(1, "rest of the output not logged", "job", "loud")
 	if unlogged, _ := end["unlogged"].(float64); logged+int(unlogged) != 20001 || logged < 5000 || logged > 15000 {
 		t.Errorf("%d lines are logged, and %v are not, want 20001", logged, end["unlogged"])
 	}

@@ -90,7 +90,7 @@ func TestRunTellsServiceManager(t *testing.T) {
 	if code := p.wait(); code != exitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
-	p.want(0, "service manager not told")
+	p.want(0, "service manager not notified")
 }
 
 // The watchdog hears of the daemon from the begin to the end of the drain.
@@ -123,5 +123,5 @@ func TestRunWithoutItsServiceManager(t *testing.T) {
 	if code := p.wait(); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
-	p.want(1, "service manager not told")
+	p.want(1, "service manager not notified")
 }

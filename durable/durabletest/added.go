@@ -31,8 +31,9 @@ func payload[P any](t testing.TB, jobs *durable.Jobs, kind string, j durable.Job
 	return p
 }
 
-// Added returns the payloads of the jobs of a kind that are in the store, whatever their states, in the order of
-// their IDs: of jobs that were added in the same millisecond, in any. It fails the test if one is no P, or if the store does.
+// Added returns the payloads of the jobs of a kind that are in the store, whatever their states, in the order of their
+// IDs: of jobs that were added in the same millisecond, in any order. It fails the test if a payload is not a P, or the
+// store returns an error.
 func Added[P any](t testing.TB, jobs *durable.Jobs, kind string) []P {
 	t.Helper()
 	var payloads []P

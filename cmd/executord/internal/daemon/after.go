@@ -27,7 +27,7 @@ func (r *run) trigger(ctx context.Context, o outcome.Outcome) error {
 				break
 			}
 			if tries == 1 {
-				r.log.Error("job after it not begun yet", "next", next.Job, "reason", err.Error())
+				r.log.Error("following job not started yet", "next", next.Job, "reason", err.Error())
 			}
 			select {
 			case <-time.After(min(time.Duration(tries)*100*time.Millisecond, 2*time.Second)):

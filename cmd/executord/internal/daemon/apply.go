@@ -16,7 +16,7 @@ func (d *Daemon) reload(ctx context.Context, file job.File) {
 	d.pool.Resize(workers(file)) // refused only by a pool that is shut down, whose jobs do not run any more
 	err := d.apply(ctx, file, "")
 	if err != nil {
-		d.Log.Error("the file is not in the store, or in part", "reason", err.Error(), "hint", "send SIGHUP again, when the store answers")
+		d.Log.Error("file not stored, or only in part", "reason", err.Error(), "hint", "send SIGHUP again, when the store answers")
 	}
 	d.noteApplied(file, err)
 }

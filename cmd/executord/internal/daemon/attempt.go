@@ -201,7 +201,7 @@ func (r *run) mayLog(line []byte) bool {
 		return true
 	}
 	if r.unlogged.Add(1) == 1 {
-		r.log.Warn("the rest is not logged", "reason", fmt.Sprintf("the run has written %d MiB to the log", most>>20), "hint",
+		r.log.Warn("rest of the output not logged", "reason", fmt.Sprintf("the run has written %d MiB to the log", most>>20), "hint",
 			"write less, or to a file, or set --max-output")
 	}
 	return false

@@ -78,5 +78,5 @@ func (r *run) noteRetry(result process.Result, o outcome.Outcome, wait time.Dura
 	default:
 		attrs = append(attrs, "exit", result.Code)
 	}
-	r.log.Warn("run to be tried again", attrs...)
+	r.log.Warn("run will be retried", attrs...)
 }

@@ -87,7 +87,7 @@ func TestRetryUntilWell(t *testing.T) {
 			if sum.Runs != 1 || sum.Failed != 0 || sum.Missed != 0 {
 				t.Errorf("%+v", sum)
 			}
-			if lines := h.logged("run to be tried again"); len(lines) != 3 || !strings.Contains(lines[0], "run=1 outcome=failed took=0s wait=10s left=3 exit=1") ||
+			if lines := h.logged("run will be retried"); len(lines) != 3 || !strings.Contains(lines[0], "run=1 outcome=failed took=0s wait=10s left=3 exit=1") ||
 				!strings.Contains(lines[1], `attempt=2 outcome="not started" took=0s wait=20s left=2 reason="context deadline exceeded"`) || !strings.Contains(lines[2], "attempt=3 outcome=failed took=0s wait=40s left=1 exit=2") {
 				t.Errorf("%q", lines)
 			}

@@ -226,7 +226,7 @@ func (e *event) short() (sign, string) {
 		return signStart, text
 	case "run ended":
 		return e.ended()
-	case "run to be tried again":
+	case "run will be retried":
 		return e.retried()
 	case "run not started":
 		return signBad, "not started: " + e.text("reason")

@@ -28,9 +28,9 @@ func TestShortLogShowsRun(t *testing.T) {
 	hello.Info("run ended", "outcome", "ok", "exit", 0, "took", 1102054*time.Nanosecond, "late", time.Second, "skipped", 0)
 	bad := log.With("job", "a-name-that-is-long").With("run", 1, "attempt", 2)
 	bad.Info("run started", "due", due, "late", 90*time.Second, "pid", 4711, "node", "web1")
-	bad.Warn("run to be tried again", "outcome", "failed", "took", 62345*time.Millisecond, "wait", time.Minute, "left", 2, "exit", 3)
-	bad.Warn("run to be tried again", "outcome", "not started", "took", 0*time.Second, "wait", time.Minute, "left", 1, "reason", "x")
-	bad.Warn("run to be tried again", "outcome", "timeout", "took", time.Second, "wait", time.Minute, "left", 1, "signal", "SIGTERM")
+	bad.Warn("run will be retried", "outcome", "failed", "took", 62345*time.Millisecond, "wait", time.Minute, "left", 2, "exit", 3)
+	bad.Warn("run will be retried", "outcome", "not started", "took", 0*time.Second, "wait", time.Minute, "left", 1, "reason", "x")
+	bad.Warn("run will be retried", "outcome", "timeout", "took", time.Second, "wait", time.Minute, "left", 1, "signal", "SIGTERM")
 	bad.Error("run ended", "outcome", "failed", "exit", 3, "took", 62345*time.Millisecond, "late", time.Second, "skipped", 0)
 	bad.Error("run ended", "outcome", "failed", "signal", "SIGKILL", "took", 5*time.Second, "late", time.Second, "skipped", 0,
 		"unlogged", 7)
