@@ -118,8 +118,7 @@
 // the bodies that run and returns the tasks that never ran, for use elsewhere.
 // [Pool.AwaitTermination] waits for the end within a context, [Pool.Close] is Shutdown and
 // that wait without a bound, and [Pool.Drain] ends it at a deadline. A pool that is not
-// shut down keeps its workers, and is not garbage collected as long as it has one: never,
-// unless they leave when they are idle.
+// shut down keeps its workers, and is not garbage collected as long as it has one.
 //
 // A task must not wait for its own pool to terminate, nor, in a pool without a worker to
 // spare, for a task that waits behind it. It may wait for tasks that it has submitted

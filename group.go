@@ -46,7 +46,7 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 }
 
 // Context returns the context of the group's functions. It ends when one has failed, so that
-// who adds functions can see that no further one would run, and when Wait has returned.
+// code that adds functions can see that no more will run, and when Wait has returned.
 func (g *Group) Context() context.Context {
 	g.mustBeMade()
 	return g.ctx

@@ -12,7 +12,7 @@ import (
 
 // An Observer watches pools, those with it as Config.Observer and those given to Watch, and
 // measures some of their tasks: how long they wait, how long they run, and how late they are.
-// Package debug shows it as a page. There is no default one, and a pool without one measures
+// Package ui/debug shows it as a page. There is no default one, and a pool without one measures
 // nothing. The zero Observer is ready to use and can be left on. It must not be copied, nor its
 // fields changed, once it has a pool.
 //

@@ -139,9 +139,9 @@ func SingleScheduled(with ...func(*ScheduledConfig)) *ScheduledPool {
 	return p
 }
 
-// Schedule submits fn to run once, after delay; a negative delay counts as none. The
-// future fails if p does not take the task. ctx is as for [Pool.Execute]: a task that
-// waits when ctx ends is canceled.
+// Schedule submits fn to run once, after delay; a negative delay counts as 0. The future fails if p
+// does not take the task. ctx is as for [Pool.Execute]: a task that waits when ctx ends is
+// canceled.
 func Schedule[T any](
 	ctx context.Context, p *ScheduledPool, delay time.Duration,
 	fn func(context.Context) (T, error), opts ...Option,

@@ -150,8 +150,8 @@ type Figures struct {
 	Max      int // the most workers; -1 for no limit
 	Capacity int // the most tasks that may wait; -1 for no limit
 
-	// Every is one task of how many that is measured, see Observer.Every; 0 for a pool
-	// without an Observer. Each measured one stands for so many.
+	// Every means that one task in so many is measured, see Observer.Every, and counts as that
+	// many; 0 for a pool without an Observer.
 	Every int
 
 	Wait histogram.Snapshot // from the admission to the begin of a run; empty for a scheduled pool
@@ -162,7 +162,7 @@ type Figures struct {
 	OtherNames NameFigures            // of the tasks with further names
 }
 
-// NameFigures are those of the tasks with one name.
+// NameFigures has the figures of the tasks with one name.
 type NameFigures struct {
 	Wait, Late, Run histogram.Snapshot // as in Figures
 }

@@ -29,8 +29,8 @@ func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T
 	return &t.future
 }
 
-// Submit submits fn and returns the future of its error: it is the function [Submit] for what has no
-// result.
+// Submit submits fn and returns the future of its error: it is the function [Submit] for functions
+// without a result.
 func (p *Pool) Submit(ctx context.Context, fn func(context.Context) error, opts ...Option) *Future[struct{}] {
 	if fn == nil {
 		return Submit[struct{}](ctx, p, nil, opts...)
