@@ -329,15 +329,6 @@ func TestParseNotesLooseFile(t *testing.T) {
 	}
 }
 
-// A file of channels or groups alone belongs beside files that have jobs, and is not noted.
-func TestParseFileBesideOthers(t *testing.T) {
-	for _, text := range []string{"[notify.a]\nmail = 'x@y'\n", "[group.db]\nlimit = 2\n"} {
-		if f := parse(t, text); len(f.Jobs) > 0 || len(f.Notes) > 0 {
-			t.Errorf("%q: jobs %v, notes %v", text, f.Jobs, f.Notes)
-		}
-	}
-}
-
 // The language of the schedules is that above all jobs, unless a job has one of its own.
 func TestParseLanguage(t *testing.T) {
 	file, err := Parse("tab", []byte(`
@@ -382,6 +373,15 @@ func TestParseLanguageHints(t *testing.T) {
 		var all job.Mistakes
 		if !errors.As(err, &all) || len(all) != 1 || !strings.Contains(all[0].Hint, want) {
 			t.Errorf("%s: %v, want the hint %q", keys, err, want)
+		}
+	}
+}
+
+// A file of channels or groups alone belongs beside files that have jobs, and is not noted.
+func TestParseFileBesideOthers(t *testing.T) {
+	for _, text := range []string{"[notify.a]\nmail = 'x@y'\n", "[group.db]\nlimit = 2\n"} {
+		if f := parse(t, text); len(f.Jobs) > 0 || len(f.Notes) > 0 {
+			t.Errorf("%q: jobs %v, notes %v", text, f.Jobs, f.Notes)
 		}
 	}
 }
