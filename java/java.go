@@ -1,5 +1,5 @@
 // Package java helps to port programs from java.util.concurrent. New programs do not need it: they
-// use executor.All, executor.Map and executor.Completed.
+// use [executor.All], [executor.Map] and [executor.Completed].
 //
 // The other classes and methods have counterparts in package executor, which docs/java.md lists.
 package java

@@ -1,4 +1,4 @@
-// Package execotel exports the measurements of an executor.Observer to OpenTelemetry, and makes
+// Package execotel exports the measurements of an [executor.Observer] to OpenTelemetry, and makes
 // spans of the runs of tasks.
 //
 //	observer := &executor.Observer{Every: 1, MaxNames: 20}
@@ -15,7 +15,7 @@
 //
 // # Metrics
 //
-// Register exports counters and sizes, and Producer the histograms, for which OpenTelemetry has no
+// [Register] exports counters and sizes, and [Producer] the histograms, for which OpenTelemetry has no
 // observable instrument. Both read the pools when a reader collects, and cost tasks nothing.
 //
 //	executor.worker.count         {worker}     executor.worker.state: active, idle

@@ -41,5 +41,5 @@
 //
 // A UI has no goroutine. It looks at pools when a request asks for it, and at most once in a second, however many pages
 // are open; history has gaps while no page is open. It reads each view of a database at most every 2 s, or every 20
-// times as long as the reading takes, and by one request at a time for each Source. The pages say how old a view is.
+// times as long as the reading takes, and by one request at a time for each [Source]. The pages say how old a view is.
 package ui

@@ -51,7 +51,7 @@ func ownPages(all []Page) (own []pages.Own, err error) {
 var reserved = []string{".", "..", "events", "act", "output"}
 
 // Frame returns the HTML before and after the content of a page with this title, for answers of the program's own that
-// are not a Page, such as one that is streamed. The tab of the page with this path is marked, if there is one.
+// are not a [Page], such as one that is streamed. The tab of the page with this path is marked, if there is one.
 func (u *UI) Frame(title, path string) (head, tail []byte, err error) {
 	return u.site.Frame(title, path)
 }

@@ -101,7 +101,7 @@ func MaxConns(n int) Option {
 // connIdle is how long a connection is kept that is not used.
 const connIdle = time.Minute
 
-// OpenContext is Open, but waits until ctx ends instead of 30 seconds.
+// OpenContext is [Open], but waits until ctx ends instead of 30 seconds.
 func OpenContext(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	set, err := settingsOf(opts)
 	if err != nil {

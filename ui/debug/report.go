@@ -18,7 +18,7 @@ type Report struct {
 	Lost   int64         `json:"lost"`   // events that are not kept any more
 }
 
-// PoolReport is a pool in a Report.
+// PoolReport is a pool in a [Report].
 type PoolReport struct {
 	Number    int            `json:"number"` // in the Observer, from 1
 	Name      string         `json:"name"`
@@ -65,14 +65,14 @@ type EventReport struct {
 	Kind   string    `json:"kind"`
 }
 
-// Measured has the measurements of some tasks, see executor.Figures.
+// Measured has the measurements of some tasks, see [executor.Figures].
 type Measured struct {
 	Wait *Durations `json:"wait,omitempty"`
 	Late *Durations `json:"late,omitempty"`
 	Run  *Durations `json:"run,omitempty"`
 }
 
-// Durations is a histogram, see histogram.Snapshot, with some quantiles in seconds.
+// Durations is a histogram, see [histogram.Snapshot], with some quantiles in seconds.
 type Durations struct {
 	Count   uint64   `json:"count"`
 	Sum     float64  `json:"sum"`
