@@ -6,14 +6,13 @@ import (
 	"slices"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/postgres"
 )
 
 // A Film is the payload of a job that encodes a film.
 type Film struct{ Name string }
 
 // newEncoder makes a program encode films. On a machine that has a graphics card it takes those that need one, too.
-func newEncoder(store *postgres.Store, hasCard bool, encode func(context.Context, Film) (string, error)) (*durable.Jobs, *durable.Kind[Film, string], error) {
+func newEncoder(store durable.Store, hasCard bool, encode func(context.Context, Film) (string, error)) (*durable.Jobs, *durable.Kind[Film, string], error) {
 	config := durable.Config{Store: store}
 	if hasCard {
 		config.Queues = []string{durable.DefaultQueue, "gpu"} // "gpu" alone would leave the others to other machines

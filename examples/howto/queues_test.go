@@ -2,7 +2,6 @@ package howto
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"testing"
 	"testing/synctest"
@@ -16,14 +15,14 @@ import (
 func TestQueuesKeepJobsToMachines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
-		program := func(queues ...string) (*durable.Jobs, *durable.Kind[Film, string]) {
-			jobs, err := durable.New(durable.Config{Store: store, Queues: queues, Logger: slog.New(slog.DiscardHandler)})
+		program := func(hasCard bool) (*durable.Jobs, *durable.Kind[Film, string]) {
+			jobs, films, err := newEncoder(store, hasCard, func(_ context.Context, f Film) (string, error) { return f.Name + ".mp4", nil })
 			if err != nil {
 				t.Fatal(err)
 			}
-			return jobs, durable.Handle(jobs, "encode", func(_ context.Context, f Film) (string, error) { return f.Name + ".mp4", nil })
+			return jobs, films
 		}
-		jobs, films := program()
+		jobs, films := program(false)
 		runJobs(t, jobs)
 		id, err := addFilm(t.Context(), films, Film{Name: "Sunrise"})
 		if err != nil {
@@ -33,7 +32,7 @@ func TestQueuesKeepJobsToMachines(t *testing.T) {
 		if queues, err := unserved(t.Context(), jobs); err != nil || len(queues) != 1 || queues[0].Name != "gpu" || queues[0].Jobs != 1 {
 			t.Errorf("unserved are %+v, %v", queues, err)
 		}
-		with, _ := program("gpu")
+		with, _ := program(true)
 		runJobs(t, with)
 		if name, err := films.Await(t.Context(), id); err != nil || name != "Sunrise.mp4" {
 			t.Errorf("encoded %q, %v", name, err)
