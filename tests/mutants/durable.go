@@ -4,8 +4,8 @@ package main
 var durableMutants = []mutant{
 	{
 		file: "durable/internal/node/poll.go", what: "a claim whose answer was lost is forgotten",
-		old: "		n.mu.Lock()\n\t\tn.loseAnswerLocked()\n\t\tn.mu.Unlock()\n\t\treturn false, err",
-		new: "		return false, err",
+		old: "		n.mu.Lock()\n\t\tn.loseAnswerLocked()\n\t\tn.mu.Unlock()\n\t\treturn false, false, err",
+		new: "		return false, false, err",
 	},
 	{
 		file: "durable/internal/node/run.go", what: "a run whose confirm was refused begins",
@@ -91,8 +91,8 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/postgres/claim.go", what: "a node that is dead claims",
-		old: " and exists (select from node)\n",
-		new: "\n",
+		old: "[{High} - k.priority + 1] and exists (select from node)\n",
+		new: "[{High} - k.priority + 1]\n",
 	},
 	{
 		file: "durable/postgres/claim.go", what: "two nodes count what all hold at the same time",

@@ -92,7 +92,7 @@ func TestRecordCheckFindsPlantedFaults(t *testing.T) {
 			"a child begins before its parents": {func(r *history.Record) {
 				for i, s := range r.Starts {
 					if s.Job == child {
-						r.Starts[i].At = s.At.Add(-time.Millisecond)
+						r.Starts[i].At = s.At.Add(-time.Hour)
 					}
 				}
 			}, fmt.Sprintf("job %s was begun at", child)},
