@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/executor-go/executor/internal/delay"
@@ -81,23 +82,42 @@ func (f *Future[T]) help(ctx context.Context) (waited func()) {
 	switch {
 	case waits == nil: // only a task helps: another goroutine would break the limit of the pool
 	case !ofOwnPool(t) || !isDue(t) && retryOf(t) == nil:
-		return waits.Lend(t.Owner())
+		return task.HolderOf(ctx).Lend(t.Owner())
 	case endsWith(t, ctx):
 		f.runFor(ctx, ctx)
+		if !t.State().Done() { // a worker has begun it before
+			return task.HolderOf(ctx).Lend(t.Owner())
+		}
 	case waits.Within(t.Owner()):
-		go f.runBeside(ctx)
+		return f.runBeside(ctx)
 	default:
-		return waits.Lend(t.Owner())
+		return task.HolderOf(ctx).Lend(t.Owner())
 	}
 	return func() {}
 }
 
 // runBeside runs the task for a caller whose wait, bounded by ctx, has a limit that the task has
-// not. The caller does nothing meanwhile, so that the pool runs no more than before. If the caller
-// waits no longer, what has begun goes on beside it.
-func (f *Future[T]) runBeside(ctx context.Context) {
-	defer logPanicOfContext()
-	f.runFor(ctx, f.core.Context())
+// not. The caller does nothing meanwhile, so that the pool runs no more than before; if a worker
+// has begun the task, the caller lends its own. If the caller waits no longer, what has begun goes
+// on beside it.
+func (f *Future[T]) runBeside(ctx context.Context) (waited func()) {
+	var mu sync.Mutex
+	over, withdraw := false, func() {}
+	go func() {
+		defer logPanicOfContext()
+		f.runFor(ctx, f.core.Context())
+		mu.Lock()
+		defer mu.Unlock()
+		if !over && !f.core.State().Done() {
+			withdraw = task.HolderOf(ctx).Lend(f.core.Owner())
+		}
+	}()
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+		withdraw()
+	}
 }
 
 // runFor runs the task for a caller that waits until ctx ends: all its attempts that no worker
@@ -107,6 +127,7 @@ func (f *Future[T]) runFor(ctx, run context.Context) {
 		f.run(run)
 		return
 	}
+	defer task.HolderOf(ctx).Lend(f.core.Owner())()
 	helpAttempts(ctx, []*task.Task{&f.core}, false, func(int) bool { f.runOnce(run, task.WhenDue); return true })
 }
 

@@ -59,9 +59,8 @@ func (g *Group) Wait() error {
 	g.mustBeMade()
 	if g.helps {
 		g.help()
-	} else {
-		defer lendTo(g.ctx, g.ex)()
 	}
+	defer lendTo(g.ctx, g.ex)()
 	g.left.Wait()
 	if g.unwatch != nil {
 		g.unwatch()

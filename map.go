@@ -176,9 +176,7 @@ func (m *mapping[In, Out]) take() (Out, error) {
 
 // await waits until one more call is over.
 func (m *mapping[In, Out]) await() {
-	if !m.helps {
-		defer lendTo(m.ctx, m.ex)()
-	}
+	defer lendTo(m.ctx, m.ex)()
 	<-m.wake
 }
 
@@ -233,6 +231,7 @@ func (m *mapping[In, Out]) helpWith(calls []*call[In, Out]) {
 	for i, c := range calls {
 		cores[i] = &c.core
 	}
+	defer lendTo(m.ctx, m.ex)()
 	helpAttempts(m.ctx, cores, true, func(i int) bool {
 		may := mayRun(m.ctx, cores[i])
 		if may {

@@ -56,7 +56,7 @@ var (
 	// CallerRuns runs the task in the goroutine that submits it, which slows submitters
 	// down to the pace of the pool. Hooks.BeforeTask, Around and AfterTask are not called;
 	// the error of a plain Runnable is logged. If the pool is shut down, it does what Abort
-	// does.
+	// does. A task with [Retry] that fails there waits for its next attempt in the pool.
 	CallerRuns RejectPolicy = &policy{"CallerRuns", (*Pool).callerRuns}
 
 	// Discard drops the task. The submission succeeds, and the task's future fails with a
@@ -242,26 +242,45 @@ func (p *Pool) callerRuns(ctx context.Context, u work, why error) error {
 		ctx, cancel := p.owner.WithCancel(context.Background())
 		defer cancel(ErrReturned)
 		p.runHere(ctx, u)
-	} else if ctx, ok := p.beginHere(u); ok {
-		p.runHere(ctx, u)
+	} else if ctx, ok := p.beginHere(u); ok && p.runHere(ctx, u).again {
+		p.takeOn(u)
 	}
 	return nil
+}
+
+// takeOn has u, whose first attempt has failed here, wait for the next one among the tasks of the
+// pool, for which there is always room.
+func (p *Pool) takeOn(u work) {
+	if !p.engine.SubmitAgain(u) {
+		u.end(task.Canceled, canceled(ErrShutdown))
+		return
+	}
+	p.watchRetry(u)
+	if t := u.taskCore(); t.State().Done() {
+		p.unqueue(t)
+	}
 }
 
 // beginHere is task.Begin in the submitter's goroutine, as beginByHand.
 func (p *Pool) beginHere(u work) (ctx context.Context, ok bool) {
 	returned := false
 	defer repanic(&returned, u.fail)
-	ctx, ok = u.taskCore().Begin(task.Once)
+	t, runs := u.taskCore(), task.Once
+	if retryOf(t) != nil {
+		runs = task.WhenDue
+	}
+	ctx, ok = t.Begin(runs)
 	returned = true
 	return ctx, ok
 }
 
 // runHere runs the body of u in the submitter's goroutine.
-func (p *Pool) runHere(ctx context.Context, u work) {
-	if end := invokeHere(ctx, u); end.err != nil {
+func (p *Pool) runHere(ctx context.Context, u work) ending {
+	end := invokeHere(ctx, u)
+	if end.err != nil {
 		p.reportBody(ctx, u, p.info(0, u), end)
 	}
+	return end
 }
 
 func (p *Pool) discardOldest(ctx context.Context, u work, why error) error {

@@ -960,3 +960,41 @@ func TestRejectedScheduledTaskNextIsItsTimeOrZero(t *testing.T) {
 	close(over)
 	calls.Wait()
 }
+
+// A task with Retry whose first attempt CallerRuns has run, and that failed, waits for the others in the
+// pool.
+func TestCallerRunsRetry(t *testing.T) {
+	retry := executor.Retry(3, func(int) time.Duration { return time.Minute })
+	for _, c := range []struct {
+		name string
+		end  func(*executor.Pool, executor.Awaitable)
+		want error
+	}{
+		{"Retry", func(*executor.Pool, executor.Awaitable) {}, nil},
+		{"Cancel", func(_ *executor.Pool, f executor.Awaitable) { f.Cancel() }, executor.ErrCanceled},
+		{"Shutdown", func(p *executor.Pool, _ executor.Awaitable) { p.Shutdown() }, executor.ErrShutdown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool, block := testkit.BusyPool(t, executor.CallerRuns)
+				mustGo(t, pool, block.Run)
+				runs := 0
+				f := pool.Submit(t.Context(), func(context.Context) error {
+					if runs++; runs < 3 {
+						return errTask
+					}
+					return nil
+				}, retry)
+				expect(t, "runs in the caller", runs, 1)
+				expect(t, "state", f.State(), executor.Pending)
+				expect(t, "queued", pool.Stats().Queued, 2)
+				block.Release()
+				c.end(pool, f)
+				expectIs(t, "outcome", f.Wait(t.Context()), c.want)
+				if c.want == nil {
+					expect(t, "runs", runs, 3)
+				}
+			})
+		})
+	}
+}

@@ -277,15 +277,16 @@ func helpAttempts(ctx context.Context, ts []*task.Task, first bool, run func(i i
 		if left == 0 {
 			return
 		}
-		timer := time.NewTimer(next)
+		var due <-chan time.Time // nil while nothing waits for its time
+		if next < math.MaxInt64 {
+			due = time.After(next)
+		}
 		select {
-		case <-timer.C:
+		case <-due:
 		case <-more:
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		}
-		timer.Stop()
 	}
 }
 

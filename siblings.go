@@ -85,6 +85,7 @@ func (s *siblings) help() {
 		}
 	}
 	if len(cores) > 0 {
+		defer lendTo(s.ctx, s.ex)()
 		helpAttempts(context.Background(), cores, false, func(i int) bool {
 			runByHand(s.ctx, retrying[i], task.WhenDue)
 			return true
@@ -271,9 +272,9 @@ func runsOn(ctx context.Context, ex Executor) bool {
 func lendTo(ctx context.Context, ex Executor) (waited func()) {
 	switch p := ex.(type) {
 	case *Pool:
-		return task.OwnerOf(ctx).Lend(&p.owner)
+		return task.HolderOf(ctx).Lend(&p.owner)
 	case *keyExecutor:
-		return task.OwnerOf(ctx).Lend(&p.pool.owner)
+		return task.HolderOf(ctx).Lend(&p.pool.owner)
 	}
 	return func() {}
 }

@@ -158,9 +158,8 @@ func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (
 	c := newCollector[T](len(fns))
 	if runsOn(ctx, ex) {
 		c.mayRun = func(*Future[T]) bool { return true }
-	} else {
-		c.lend = func() func() { return lendTo(ctx, ex) }
 	}
+	c.lend = func() func() { return lendTo(ctx, ex) }
 	defer c.cancel()
 	var last error
 	judge := func(f *Future[T]) bool {
@@ -326,7 +325,7 @@ func (c *collector[T]) await(ctx context.Context) error {
 // lender returns what lends the worker of the caller, whose context is ctx, to whatever has one
 // of fs, nil where it has none to lend.
 func lender[T any](ctx context.Context, fs []*Future[T]) func() (waited func()) {
-	waits := task.OwnerOf(ctx)
+	waits := task.HolderOf(ctx)
 	if waits == nil {
 		return nil
 	}

@@ -27,6 +27,20 @@ func (e *Engine) Submit(u Unit, late bool) Verdict {
 	return v
 }
 
+// SubmitAgain admits a unit that has run elsewhere without having been admitted, to wait for its next
+// run, for which there is always room. It reports false if the engine is shut down.
+func (e *Engine) SubmitAgain(u Unit) bool {
+	e.Lock()
+	defer e.Unlock()
+	if e.stage != Running {
+		return false
+	}
+	e.gate.submitted++
+	e.waitLocked(u)
+	e.dispatchLocked()
+	return true
+}
+
 // admitLocked is the four steps. It counts the unit if and only if it admits it.
 func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 	if e.stage != Running && (!late || e.stage != Shut) {
@@ -36,7 +50,7 @@ func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 	switch {
 	case e.workers < e.Core && !e.WhenBusy:
 		return e.hireForLocked(u)
-	case e.workers < e.eager() && free <= e.readyLocked() && e.mayHireLocked(): // each that is free has a unit to come
+	case e.countedLocked() < e.eager() && free <= e.readyLocked() && e.mayHireLocked(): // each that is free has a unit to come
 		return e.hireForLocked(u)
 	case e.hands && e.waking == nil && e.idle.top != nil && e.waitsLocked() == 0:
 		e.gate.submitted++
@@ -53,7 +67,7 @@ func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 		}
 		return Queued
 	}
-	if e.workers < e.Max && e.mayHireLocked() {
+	if e.countedLocked() < e.Max && e.mayHireLocked() {
 		return e.hireForLocked(u)
 	}
 	return Saturated

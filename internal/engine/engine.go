@@ -100,18 +100,17 @@ type Engine struct {
 	later   Timed              // units that wait to run again, if Queue is not Timed; nil before the first
 	holding int                // how many of later are not passed
 
-	workers   int                // that have not decided to leave
-	crew      list.List[*Worker] // these, the oldest first
-	active    int                // workers that have a unit
-	largest   int                // most workers ever
-	hired     int                // workers ever started, for their numbers
-	idle      idleList           // workers that are parked
-	waking    *Worker            // was woken to look at the queue, and has not done so yet; else nil
-	fresh     *Worker            // workers that Unlock starts, linked by next
-	aside     map[*Slot]Unit     // units that are aside; see Slot
-	offers    int                // of callers that wait, and have a worker of the lender; see lease.go
-	ownOffers int                // those of them that have a worker of this engine
-	helping   int                // workers that run on behalf of an offer
+	workers int                // that have not decided to leave
+	crew    list.List[*Worker] // these, the oldest first
+	active  int                // workers that have a unit
+	largest int                // most workers ever
+	hired   int                // workers ever started, for their numbers
+	idle    idleList           // workers that are parked
+	waking  *Worker            // was woken to look at the queue, and has not done so yet; else nil
+	fresh   *Worker            // workers that Unlock starts, linked by next
+	aside   map[*Slot]Unit     // units that are aside; see Slot
+	offers  int                // of callers that wait, and have a worker of the lender; see lease.go
+	helping int                // workers that run on behalf of an offer
 
 	blocked  list.List[*Waiter] // submitters that wait for room, the oldest first
 	nBlocked int                // length of blocked

@@ -134,7 +134,7 @@ func (e *Engine) mayHireLocked() bool {
 // but for those that run where a worker was offered.
 func (e *Engine) askLocked() {
 	e.helpLocked()
-	for e.stage < Stopped && e.workers < e.Max && e.workers-e.active < e.readyLocked() && !e.stranded {
+	for e.stage < Stopped && e.countedLocked() < e.Max && e.workers-e.active < e.readyLocked() && !e.stranded {
 		if !e.mayHireLocked() {
 			break
 		}
@@ -148,8 +148,8 @@ func (e *Engine) askLocked() {
 // nextTokenLocked returns when the rate allows one more unit to run than leases were asked
 // for.
 func (e *Engine) nextTokenLocked() (at int64, ok bool) {
-	asked, full := e.workers-e.active, e.workers >= e.Max
-	if e.helping < e.offers && e.active < e.Max+e.ownOffers { // which needs no lease
+	asked, full := e.workers-e.active, e.countedLocked() >= e.Max
+	if e.mayHelpLocked() { // which needs no lease
 		asked, full = 0, false
 	}
 	if !e.Rate.Bounded() || full || asked >= e.readyLocked() && e.nBlocked == 0 {
@@ -168,27 +168,38 @@ func (e *Engine) serve(w, on *Worker) {
 }
 
 // Offer has e run its units in goroutines of their own as well, one at a time, until Withdraw:
-// the caller has a worker of the lender, or with own one of e, and waits. So no worker is needed
+// the caller has a worker of the lender, maybe by a lease of e, and waits. So no worker is needed
 // for what it waits for.
-func (e *Engine) Offer(own bool) { e.offer(1, own) }
+func (e *Engine) Offer() { e.offer(1) }
 
 // Withdraw ends one Offer. What has begun goes on.
-func (e *Engine) Withdraw(own bool) { e.offer(-1, own) }
+func (e *Engine) Withdraw() { e.offer(-1) }
 
-func (e *Engine) offer(n int, own bool) {
+func (e *Engine) offer(n int) {
 	e.Lock()
 	e.offers += n
-	if own {
-		e.ownOffers += n
-	}
 	e.askLocked()
 	e.Unlock()
+}
+
+// countedLocked returns how many workers count to Max. With keys that only stands for how many
+// workers the lender has, and units that run on offered ones do not count.
+func (e *Engine) countedLocked() int {
+	if e.keyed != nil {
+		return e.workers - e.helping
+	}
+	return e.workers
+}
+
+// mayHelpLocked reports whether there is an offer for one more unit, as to the limit.
+func (e *Engine) mayHelpLocked() bool {
+	return e.helping < e.offers && (e.active < e.Max || e.keyed != nil)
 }
 
 // helpLocked has units that may run begin in goroutines of their own, as far as there are
 // offers.
 func (e *Engine) helpLocked() {
-	for e.helping < e.offers && e.active < e.Max+e.ownOffers && e.readyLocked() > 0 && !e.stranded {
+	for e.mayHelpLocked() && e.readyLocked() > 0 && !e.stranded {
 		w := e.hireLocked()
 		e.fresh, w.next = w.next, nil // it needs no lease
 		w.helps = true
@@ -244,7 +255,7 @@ func (e *Engine) begin(w *Worker) bool {
 		e.Unlock()
 		return false
 	}
-	has := e.workers <= e.Max && e.giveNextLocked(w)
+	has := e.countedLocked() <= e.Max && e.giveNextLocked(w)
 	if !has {
 		e.returnLocked(w)
 	}
@@ -288,7 +299,7 @@ func (e *Engine) handBack(w *Worker, goesOn bool) bool {
 		dropped = e.putBackLocked(w)
 	}
 	asked := e.workers - e.active - 1 // but for this one
-	goesOn = goesOn && dropped == nil && asked < e.readyLocked() && e.workers <= e.Max && !e.Rate.Bounded()
+	goesOn = goesOn && dropped == nil && asked < e.readyLocked() && e.countedLocked() <= e.Max && !e.Rate.Bounded()
 	if goesOn = goesOn && e.giveNextLocked(w); !goesOn {
 		e.returnLocked(w)
 	}

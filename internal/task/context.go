@@ -88,6 +88,8 @@ func (t *Task) value(run *runContext, key any) any {
 		return t.dueIn(run)
 	case ownerKey:
 		return t.Owner()
+	case holderKey:
+		return t.holder()
 	}
 	return t.Context().Value(key)
 }
@@ -248,6 +250,25 @@ type ownerKey struct{}
 func OwnerOf(ctx context.Context) *Owner {
 	o, _ := ctx.Value(ownerKey{}).(*Owner)
 	return o
+}
+
+type holderKey struct{}
+
+// HolderOf returns the owner of the task that has the worker on which a body runs that ctx was
+// given to: of a body that is run by hand, that is the task that runs it, if one does.
+func HolderOf(ctx context.Context) *Owner {
+	if o, ok := ctx.Value(holderKey{}).(*Owner); ok {
+		return o
+	}
+	return OwnerOf(ctx)
+}
+
+// holder is HolderOf for the context of the body.
+func (t *Task) holder() *Owner {
+	if t.has(byHand) {
+		return HolderOf(t.Context())
+	}
+	return t.Owner()
 }
 
 type dueKey struct{}

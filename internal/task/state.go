@@ -78,6 +78,7 @@ const (
 	resubmitted                          // may also wait as a plain Runnable
 	reported                             // its owner reports how the body ended; fixed before the task is shared
 	grouped                              // its group ends it with its context; fixed before the task is shared
+	byHand                               // of its runs the latest is by hand
 )
 
 func (t *Task) has(flag uint32) bool { return t.word.load()&flag != 0 }
@@ -256,17 +257,18 @@ const (
 // parent context.
 func (t *Task) Begin(r Runs) (context.Context, bool) {
 	var attached context.Context // which has its parent
-	return t.begin(attached, r, inBody)
+	return t.begin(attached, r, inBody, 0)
 }
 
 // BeginByHand is Begin for a caller that is not the owner. The parent is used unless
 // the task is attached. An attached task does not begin for one run of several: its
 // owner may meet it meanwhile, and would not run it again.
 func (t *Task) BeginByHand(parent context.Context, r Runs) (context.Context, bool) {
+	refuse := inBody
 	if r == Repeatedly {
-		return t.begin(parent, r, inBody|attached)
+		refuse |= attached
 	}
-	return t.begin(parent, r, inBody)
+	return t.begin(parent, r, refuse, byHand)
 }
 
 // isDue reports whether the time of the task has come. The caller holds the lock.
@@ -281,7 +283,8 @@ func (t *Task) isDue(bits uint32) bool {
 	return due <= int64(time.Since(o.epoch))
 }
 
-func (t *Task) begin(parent context.Context, r Runs, refuse uint32) (context.Context, bool) {
+// begin is Begin if the task has none of the flags refuse. by is byHand or 0.
+func (t *Task) begin(parent context.Context, r Runs, refuse, by uint32) (context.Context, bool) {
 	bits := t.word.lock()
 	if State(bits&stateBits) != Pending || bits&refuse != 0 || r == WhenDue && !t.isDue(bits) {
 		t.word.unlock(bits)
@@ -302,10 +305,10 @@ func (t *Task) begin(parent context.Context, r Runs, refuse uint32) (context.Con
 		limited = c.Timeout > 0
 		c.run, c.now, c.cancel, c.cause = nil, run, nil, nil // not those of the run before
 	}
-	t.word.unlock(bits&^stateBits | uint32(Running) | inBody | begun)
+	t.word.unlock(bits&^(stateBits|byHand) | uint32(Running) | inBody | begun | by)
 	switch {
 	case limited: // by a timeout, which counts from now
-		return t.behind(run), true
+		return context.WithValue(t.behind(run), holderKey{}, t.holder()), true
 	case run != nil:
 		return run, true
 	}

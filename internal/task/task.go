@@ -83,7 +83,7 @@ type Owner struct {
 	Keyed  bool   // its tasks have keys, by which it counts them: nobody else may run them
 
 	// Offer and Withdraw are those of the engine. They are nil without a Lender.
-	Offer, Withdraw func(own bool)
+	Offer, Withdraw func()
 }
 
 // Within reports whether o is of, or its workers are those of of. A nil o is within none.
@@ -263,29 +263,37 @@ func (t *Task) dueTime(bits uint32) time.Time {
 // Over reports whether the owner's context has ended.
 func (o *Owner) Over() bool { return o.ctx.Err() != nil }
 
-// Lend offers the worker that a task of o has, and that waits, to the tasks of an owner that
-// borrows from the same workers, until the function that it returns is called. Those of o itself
-// get it only if they have keys: others are run by the one that waits.
+// Lend offers the worker that a task of o has, and that waits for a task of to, until the function
+// that it returns is called. The owners borrow from the same workers, and the offer is to the one
+// that needs it:
+//
+//	it waits for a task         the offer is to
+//	of an owner below its own   that one: its tasks may have no other worker
+//	of its own, by key          its own
+//	of a lender of its own      its own: what it waits for may wait for that
+//
+// Without keys the tasks of its own owner are run by the one that waits.
 func (o *Owner) Lend(to *Owner) (withdraw func()) {
-	if o == nil {
+	lender, borrower := to, (*Owner)(nil)
+	for lender != nil && !o.Within(lender) {
+		lender, borrower = lender.Lender, lender
+	}
+	switch {
+	case lender == nil: // they have no worker in common
+		return func() {}
+	case borrower != nil:
+	case o != lender:
+		for borrower = o; borrower.Lender != lender; {
+			borrower = borrower.Lender
+		}
+	case o.Keyed:
+		borrower = o
+	}
+	if borrower == nil || borrower.Offer == nil {
 		return func() {}
 	}
-	var borrower *Owner
-	for lender := to; lender != nil; borrower, lender = lender, lender.Lender {
-		if !o.Within(lender) {
-			continue
-		}
-		own := borrower == nil
-		if own {
-			borrower = lender
-		}
-		if borrower.Offer == nil || own && !borrower.Keyed {
-			break
-		}
-		borrower.Offer(own)
-		return func() { borrower.Withdraw(own) }
-	}
-	return func() {}
+	borrower.Offer()
+	return borrower.Withdraw
 }
 
 // Context returns the context that ends those of the owner's bodies.

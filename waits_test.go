@@ -1,0 +1,244 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+)
+
+// A tree is a task that waits for its children. All of it is drawn before anything runs.
+type tree struct {
+	rank     int // of the place where it runs; see forest.place
+	way      int // how it waits
+	nap      time.Duration
+	fails    int // attempts before the one that waits
+	children []*tree
+}
+
+func (t *tree) String() string {
+	return fmt.Sprintf("%d(way %d, nap %v, fails %d)%v", t.rank, t.way, t.nap, t.fails, t.children)
+}
+
+const (
+	treeShares = 3 // their ranks are 0, 1, 2; the pool's is -1
+	treeKeys   = 5 // their ranks follow
+)
+
+// A forest is some trees, and the settings of the pool, the shares and the keys by which they run.
+type forest struct {
+	pool   executor.Config
+	shares [treeShares]executor.ShareConfig
+	nested [treeShares]bool // the share is one of the share before
+	perKey int
+	trees  []*tree
+
+	places []executor.Executor // of the ranks from -1
+}
+
+func (f *forest) String() string {
+	return fmt.Sprintf("pool %+v, shares %+v, nested %v, %d for each key, trees %v", f.pool, f.shares, f.nested, f.perKey, f.trees)
+}
+
+func drawForest(rng *rand.Rand, depth int) *forest {
+	f := &forest{pool: executor.Config{Core: 1 + rng.IntN(2)}, perKey: 1 + rng.IntN(2)}
+	switch rng.IntN(4) {
+	case 0:
+		f.pool.Queue, f.pool.Reject = executor.Bounded(1), executor.CallerRuns
+	case 1:
+		f.pool.Queue, f.pool.Reject, f.pool.Max = executor.Bounded(2), executor.CallerRuns, f.pool.Core+1
+	}
+	for i := range f.shares {
+		f.shares[i].Limit = 1 + rng.IntN(2)
+		f.nested[i] = i > 0 && rng.IntN(3) == 0
+		if rng.IntN(4) == 0 {
+			f.shares[i].Rate = executor.Rate{PerSecond: 1000, Burst: 1}
+		}
+	}
+	for range 1 + rng.IntN(3) {
+		f.trees = append(f.trees, f.draw(rng, depth, -1, -1))
+	}
+	return f
+}
+
+// draw returns a tree. It runs in the pool, in the share of the one that waits for it, or in a place of
+// a higher rank than highest, that of all that wait for it: so none needs what one of those holds alone.
+func (f *forest) draw(rng *rand.Rand, depth, parent, highest int) *tree {
+	ranks := []int{-1}
+	if parent >= 0 && parent < treeShares {
+		ranks = append(ranks, parent)
+	}
+	for r := highest + 1; r < treeShares+treeKeys; r++ {
+		if r < treeShares && f.nested[r] && highest >= 0 && parent != r-1 {
+			continue // it may need the place that one holds in the share before
+		}
+		ranks = append(ranks, r)
+	}
+	t := &tree{rank: ranks[rng.IntN(len(ranks))], way: rng.IntN(8), nap: time.Duration(rng.IntN(3)) * time.Millisecond}
+	if rng.IntN(5) == 0 {
+		t.fails = 1
+	}
+	if depth > 0 {
+		for range rng.IntN(4) {
+			t.children = append(t.children, f.draw(rng, depth-1, t.rank, max(highest, t.rank)))
+		}
+	}
+	return t
+}
+
+// grow runs the trees.
+func (f *forest) grow(ctx context.Context) error {
+	pool, err := executor.New(f.pool)
+	if err != nil {
+		return err
+	}
+	f.places = []executor.Executor{pool}
+	lender := pool
+	for i, c := range f.shares {
+		if !f.nested[i] {
+			lender = pool
+		}
+		if lender, err = lender.Share(c); err != nil {
+			return err
+		}
+		f.places = append(f.places, lender)
+	}
+	keyed := executor.NewKeyed[int](pool, f.perKey)
+	for key := range treeKeys {
+		f.places = append(f.places, keyed.For(key))
+	}
+	var errs []error
+	for _, future := range f.submit(ctx, f.trees) {
+		errs = append(errs, future.Wait(ctx))
+	}
+	pool.Close()
+	return errors.Join(errs...)
+}
+
+func (f *forest) place(t *tree) executor.Executor { return f.places[t.rank+1] }
+
+func (f *forest) submit(ctx context.Context, trees []*tree) (all []*executor.Future[int]) {
+	for _, t := range trees {
+		all = append(all, executor.Submit(ctx, f.place(t), f.body(t), t.options()...))
+	}
+	return all
+}
+
+func (t *tree) options() []executor.Option {
+	if t.fails == 0 {
+		return nil
+	}
+	return []executor.Option{executor.Retry(3, func(int) time.Duration { return time.Millisecond })}
+}
+
+func (f *forest) body(t *tree) func(context.Context) (int, error) {
+	left := t.fails
+	return func(ctx context.Context) (int, error) {
+		time.Sleep(t.nap)
+		if left > 0 {
+			left--
+			return 0, errTask
+		}
+		return 1, f.wait(ctx, t)
+	}
+}
+
+// wait waits for the children in one of eight ways.
+func (f *forest) wait(ctx context.Context, t *tree) error {
+	switch t.way {
+	case 0, 1, 2, 3:
+		all := f.submit(ctx, t.children)
+		if t.way == 3 {
+			for future := range executor.Completed(ctx, all...) {
+				if err := future.Err(); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		}
+		for _, future := range all {
+			var err error
+			switch t.way {
+			case 0:
+				err = future.Wait(ctx)
+			case 1:
+				bound, cancel := context.WithTimeout(ctx, time.Hour)
+				err = future.Wait(bound)
+				cancel()
+			case 2:
+				err = errors.Join(future.Join(ctx), future.Err())
+			}
+			if err != nil {
+				return err
+			}
+		}
+	case 4:
+		var groups []*executor.Group
+		for _, child := range t.children {
+			g, body := executor.NewGroup(ctx, f.place(child)), f.body(child)
+			g.Go(func(ctx context.Context) error { _, err := body(ctx); return err }, child.options()...)
+			groups = append(groups, g)
+		}
+		var errs []error
+		for _, g := range groups {
+			errs = append(errs, g.Wait())
+		}
+		return errors.Join(errs...)
+	case 5, 6:
+		for _, child := range t.children {
+			var results iter.Seq2[int, error]
+			body := f.body(child)
+			call := func(ctx context.Context, _ int) (int, error) { return body(ctx) }
+			if one := slices.Values([]int{1}); t.way == 5 {
+				results = executor.Map(ctx, f.place(child), 2, one, call, child.options()...)
+			} else {
+				results = executor.MapUnordered(ctx, f.place(child), 2, one, call, child.options()...)
+			}
+			for _, err := range results {
+				if err != nil {
+					return err
+				}
+			}
+		}
+	case 7:
+		for _, child := range t.children {
+			body := f.body(child)
+			if _, err := executor.Any(ctx, f.place(child), func(ctx context.Context) (n int, err error) {
+				for range 1 + child.fails {
+					n, err = body(ctx)
+				}
+				return n, err
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Tasks that wait for tasks that wait for others, in a pool, its shares and by key, all end, however few
+// workers there are, however they wait, and though some fail and run again.
+func TestWaitsForTasksThatWaitEnd(t *testing.T) {
+	for seed := range uint64(1000) {
+		f := drawForest(rand.New(rand.NewPCG(seed, 1)), 1+int(seed%4))
+		func() {
+			defer func() {
+				if v := recover(); v != nil { // all goroutines wait
+					t.Fatalf("seed %d: %v\n%v", seed, v, f)
+				}
+			}()
+			synctest.Test(t, func(t *testing.T) {
+				if err := f.grow(t.Context()); err != nil {
+					t.Errorf("seed %d: %v\n%v", seed, err, f)
+				}
+			})
+		}()
+	}
+}
