@@ -170,6 +170,9 @@ func (p *Program) run(r *rand.Rand) (out string, ended bool) {
 			time.AfterFunc(after, kill)
 		}
 	}
+	if err := text.Err(); err != nil {
+		p.t.Error(err)
+	}
 	err = cmd.Wait()
 	select {
 	case <-killed:
