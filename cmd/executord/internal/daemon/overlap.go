@@ -98,8 +98,11 @@ func (w *overlapWatch) first() time.Time {
 func (w *overlapWatch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.mu.stopped { // what has passed is no longer looked at under the lock
+		return
+	}
 	next := w.first()
-	if w.mu.stopped || next.IsZero() || w.run.entry.changes() != w.changes {
+	if next.IsZero() || w.run.entry.changes() != w.changes {
 		return
 	}
 	now := w.run.now()

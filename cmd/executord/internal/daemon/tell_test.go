@@ -292,9 +292,9 @@ func TestDaemonTellsNotStartedAndLost(t *testing.T) {
 		s := Memory()
 		down := &silent{Store: s.Store}
 		s.Store, s.Lease, s.Name = down, 5*time.Second, "x"
-		missing := true
+		var there atomic.Bool
 		command := func(ctx context.Context, c process.Command, o process.Observer) process.Result {
-			if c.Args[0] != "tell" && missing {
+			if c.Args[0] != "tell" && !there.Load() {
 				return process.Result{Err: errors.New("no directory /srv")}
 			}
 			return n.command(ctx, c, o)
@@ -303,7 +303,7 @@ func TestDaemonTellsNotStartedAndLost(t *testing.T) {
 		file.Channels = []notify.Spec{channel("ops")}
 		h := beginWith(t, Config{File: file, Store: s}, command)
 		time.Sleep(10*time.Minute + 30*time.Second)
-		missing = false
+		there.Store(true)
 		time.Sleep(10 * time.Minute)
 		down.set(true) // the run that began at 20 minutes is in progress
 		time.Sleep(10 * time.Second)
