@@ -485,7 +485,7 @@ func TestWaitUntil(t *testing.T) {
 // A signal that comes while the run ends that waits for it is not missed.
 func TestWaitDuringTheEnd(t *testing.T) {
 	inBubble(t, func(ctx context.Context, _ string) (string, error) { return durable.Wait[string](ctx, "go") }, func(b *bubble) {
-		id := b.add()
+		id := must(b.kind.Schedule(b.Context(), time.Second, "")) // after the store was set
 		b.store.set(func(op string) (error, error) {
 			if op == "keep_step" {
 				go func() {
