@@ -267,11 +267,13 @@ func runsOn(ctx context.Context, ex Executor) bool {
 	return false
 }
 
-// lendTo lends the worker of the caller, which is about to wait for tasks of ex, if ctx is that of
-// a task, and ex a share of its pool, or its keys. It does until the function that it returns is called.
+// lendTo lends the worker of the caller, which is about to wait for tasks of ex, if ctx is that of a
+// task, until the function that it returns is called; see [task.Owner.Lend].
 func lendTo(ctx context.Context, ex Executor) (waited func()) {
 	switch p := ex.(type) {
 	case *Pool:
+		return task.HolderOf(ctx).Lend(&p.owner)
+	case *ScheduledPool:
 		return task.HolderOf(ctx).Lend(&p.owner)
 	case *keyExecutor:
 		return task.HolderOf(ctx).Lend(&p.pool.owner)

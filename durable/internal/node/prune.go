@@ -10,8 +10,8 @@ import (
 const pruneMore = 1000
 
 // pruneLoop removes what has been kept for long enough, once a minute at a random second, and warns of jobs that no
-// program here handles, and of queues that no node serves. While there is much to remove it goes on, piece by piece: otherwise more might be added than
-// removed.
+// program here handles, and of queues that no node serves. While there is much to remove it goes on, piece by piece:
+// otherwise more might be added than removed.
 func (n *Node) pruneLoop(ctx context.Context) {
 	outage := n.outage("prune")
 	warned, unserved := make(map[string]bool), make(map[string]bool)
