@@ -182,6 +182,7 @@ func TestFutureRunAfterResetCancel(t *testing.T) {
 		f.RunAndReset(t.Context())
 		go f.Run(t.Context())
 		time.Sleep(time.Second)
+		synctest.Wait()
 		f.Cancel()
 		f.Join(t.Context())
 		if begun != nil || cause != executor.ErrCanceled {

@@ -38,6 +38,7 @@ func TestPoolShutdown(t *testing.T) {
 		expect(t, "stage after", pool.Stats().Stage, executor.StageShutdown)
 		expectIs(t, "Go", pool.Go(t.Context(), block.Run), executor.ErrShutdown)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		expect(t, "stage later", pool.Stats().Stage, executor.StageShutdown)
 		expect(t, "future", f.State(), executor.Pending)
 		block.Release()

@@ -451,6 +451,7 @@ func TestPoolConfigExtremes(t *testing.T) {
 			mustGo(t, pool, func(context.Context) error { ran = true; return nil })
 			s := waitStats(t, pool)
 			time.Sleep(1000 * time.Hour)
+			synctest.Wait()
 			if !ran || s.Workers != 1 || waitStats(t, pool).Workers != 1 {
 				t.Errorf("%+v: ran %v, %d workers, then %d", c, ran, s.Workers, pool.Stats().Workers)
 			}

@@ -139,6 +139,7 @@ func TestPoolWorkersLastRunsQueue(t *testing.T) {
 				})
 			}
 			time.Sleep(11 * time.Hour)
+			synctest.Wait()
 			expect(t, "workers at last", waitStats(t, pool).Workers, 0)
 			expect(t, "tasks with one worker", workers[1], 10)
 		})
@@ -690,6 +691,7 @@ func TestPoolRunContextPanics(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
+		synctest.Wait()
 		waitStats(t, s.Pool)
 		check(2, s, once, beat)
 	})

@@ -581,6 +581,7 @@ func TestScheduledPoolRejectFuncHandOverToScheduledPool(t *testing.T) {
 			return other.Execute(ctx, task)
 		})
 		time.Sleep(time.Hour) // so that the clocks of the two pools differ
+		synctest.Wait()
 		other = scheduled(t, 1)
 		d := newDiary()
 		executor.Schedule(t.Context(), p, time.Minute, d.Value("once"))

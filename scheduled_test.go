@@ -622,6 +622,7 @@ func TestScheduledPoolBusyAt(t *testing.T) {
 		executor.At(ctx, p, time.Now().Add(time.Minute), note("last"))
 		executor.Schedule(ctx, p, 30*time.Second, note("fourth"))
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		free()
 		p.Close()
 		if want := []string{"first", "second", "third", "fourth", "last"}; !slices.Equal(order, want) {

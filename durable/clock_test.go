@@ -385,6 +385,7 @@ func TestClockJumpAfterInsertReleasesJob(t *testing.T) {
 		start(t, jobs)
 		id := must(k.Schedule(t.Context(), 20*time.Millisecond, 0))
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if j := must(jobs.Get(t.Context(), id)); j.State != durable.Waiting || j.Attempt != 0 {
 			t.Errorf("a job that is far away is %v in attempt %d", j.State, j.Attempt)
 		}

@@ -55,6 +55,7 @@ func TestNodeDrainCancelsHandlers(t *testing.T) {
 		stop := start(t, jobs)
 		id := must(k.Schedule(t.Context(), 0, ""))
 		time.Sleep(time.Second)
+		synctest.Wait()
 		begun := time.Now()
 		stop()
 		if d := time.Since(begun); d != time.Minute || !errors.Is(cause, executor.ErrShutdown) {

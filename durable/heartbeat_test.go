@@ -210,6 +210,7 @@ func TestJobThatKillsNodesIsDead(t *testing.T) {
 			}
 			stop := start(t, jobs)
 			time.Sleep(5 * time.Minute)
+			synctest.Wait()
 			stop()
 		}
 		if job := must(watch.Get(t.Context(), id)); runs != durable.MaxLost+1 || job.State != durable.Dead {
@@ -435,9 +436,11 @@ func TestNodeLogsDeadJobsAside(t *testing.T) {
 		must(long.Schedule(t.Context(), 0, ""))
 		must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
 		time.Sleep(untilNoted)
+		synctest.Wait()
 		line.delay("get", 10*time.Second)
 		dies.down()
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		dies.up()
 		if line.callsOf("get") == 0 || cause != nil {
 			t.Errorf("the handler of a node that is well was canceled: %v, after %d calls", cause, line.callsOf("get"))
@@ -478,8 +481,10 @@ func TestNodeAloneKeepsHandlers(t *testing.T) {
 		long := must(k.Schedule(t.Context(), 0, 2*time.Minute))
 		later := must(k.Schedule(t.Context(), 20*time.Second, 0))
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		line.down()
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		line.up()
 		for _, id := range []durable.ID{long, later} {
 			if _, err := k.Await(t.Context(), id); err != nil {

@@ -142,6 +142,7 @@ func TestListenIsSpacedOut(t *testing.T) {
 		durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, nil })
 		stop := start(t, jobs)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		stop()
 		if tries < 60 || tries > 70 {
 			t.Errorf("%d tries in a minute", tries)

@@ -320,6 +320,7 @@ func TestHooksFailedReplacesTheLogLine(t *testing.T) {
 		must(k.Schedule(t.Context(), 0, true, durable.Key("fails"), durable.Attempts(3)))
 		must(k.Schedule(t.Context(), 0, false, durable.Key("succeeds")))
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		stop()
 		if want := []string{"fails after 3: failed, no"}; !slices.Equal(seen, want) {
 			t.Errorf("called for %q, want %q", seen, want)

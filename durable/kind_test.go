@@ -80,6 +80,7 @@ func TestKindGlobalLimitHolds(t *testing.T) {
 			quick = durable.Handle(jobs, "quick", func(context.Context, string) (string, error) { return "", nil })
 			start(t, jobs)
 			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
 		}
 		low := durable.Client[string, string](newJobs(t, store), "slow") // from elsewhere
 		ids := must(low.ScheduleAll(t.Context(), 0, make([]string, 10), durable.WithPriority(durable.Low)))

@@ -45,6 +45,7 @@ func TestKindPartitionLimitHolds(t *testing.T) {
 		begun := time.Now()
 		big := must(k.ScheduleAll(t.Context(), 0, slices.Repeat([]string{"big"}, 100), durable.Partition("big")))
 		time.Sleep(5 * time.Second)
+		synctest.Wait()
 		at := time.Now()
 		for i := range 5 {
 			customer := fmt.Sprint("small ", i)

@@ -286,6 +286,7 @@ func TestJobThatRunsOnceKeepsOccurrence(t *testing.T) {
 				t.Error(a)
 			}
 			time.Sleep(2 * time.Minute)
+			synctest.Wait()
 		}
 		stop()
 		for _, occurrence := range seen {
@@ -598,6 +599,7 @@ func TestTriggerThatPanics(t *testing.T) {
 					start(t, jobs)
 					broken.Store(before)
 					time.Sleep(2 * time.Hour)
+					synctest.Wait()
 					history := must(jobs.History(t.Context(), id, 0, 10))
 					j := must(jobs.Get(t.Context(), id))
 					want := map[string]string{"panic": "boom", "Goexit": "Goexit"}[name]

@@ -264,6 +264,7 @@ func TestNodeIdleHeartbeatEndsNoOutage(t *testing.T) {
 		k := durable.Handle(jobs, "k", d.handler, durable.Limit(1)) // such a job is claimed
 		start(t, jobs)
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		line.delay("heartbeat", 100*time.Millisecond)
 		beats, lost := make(chan time.Time, 10), false
 		line.set(func(op string) (error, error) {
@@ -278,9 +279,11 @@ func TestNodeIdleHeartbeatEndsNoOutage(t *testing.T) {
 		})
 		<-beats
 		time.Sleep(90 * time.Millisecond)
+		synctest.Wait()
 		added := time.Now()
 		must(k.Schedule(t.Context(), 0, ""))
 		time.Sleep(5 * time.Second)
+		synctest.Wait()
 		if since := d.since(added); len(since) != 1 || since[0] > 20*time.Millisecond || !lost {
 			t.Errorf("runs began after %v, want one within 20ms", since)
 		}

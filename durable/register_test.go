@@ -200,6 +200,7 @@ func TestJobsRegisterWhileRunning(t *testing.T) {
 		must(jobs.Register(t.Context(), k.FixedRate("a", 0, time.Hour, "a"),
 			k.FixedRate("b", 7*time.Millisecond, time.Hour, "b")))
 		time.Sleep(time.Second)
+		synctest.Wait()
 		want := []time.Duration{0, 7 * time.Millisecond}
 		if runs := d.since(at); sets != 1 || !reflect.DeepEqual(runs, want) {
 			t.Errorf("%d sets; runs %v after they were registered, want %v", sets, runs, want)

@@ -175,6 +175,7 @@ func TestNodeKeepsJobBeingInserted(t *testing.T) {
 		must(other.Schedule(t.Context(), 0, "other"))
 		must(k.Schedule(t.Context(), 0, ""))
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		if n := d.count(); n != 2 || !lost {
 			t.Errorf("the two were begun %d times", n)
 		}

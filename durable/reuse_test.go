@@ -36,6 +36,7 @@ func TestReuseKeyDropsNoWish(t *testing.T) {
 			last = must(k.Schedule(t.Context(), 0, "", durable.Key("key"), durable.ReuseKey()))
 			asked = append(asked, time.Now())
 			time.Sleep(time.Duration(i*7919%101) * time.Millisecond)
+			synctest.Wait()
 		}
 		must(k.Await(t.Context(), last))
 		for _, at := range asked {
@@ -66,6 +67,7 @@ func TestReplaceDebounces(t *testing.T) {
 			id = must(k.Schedule(t.Context(), time.Second, i, durable.Key("key"), durable.Replace()))
 			last = time.Now()
 			time.Sleep(900 * time.Millisecond)
+			synctest.Wait()
 		}
 		if got := must(k.Await(t.Context(), id)); got != 19 || len(payloads) != 1 || ran.Sub(last) != time.Second {
 			t.Errorf("it has run with %v, %v after the last call", payloads, ran.Sub(last))

@@ -420,6 +420,7 @@ func TestTriggerThatDoesNotGoForward(t *testing.T) {
 				broken = true
 				start(t, jobs)
 				time.Sleep(2 * time.Hour)
+				synctest.Wait()
 				j := must(jobs.Get(t.Context(), id))
 				if runs != 1 || j.State != durable.Dead || !strings.Contains(j.Error, "which is not later") {
 					t.Errorf("%v, %v: %d runs; job is %+v", back, missed, runs, j)
@@ -454,6 +455,7 @@ func TestTriggerBeyondTheYears(t *testing.T) {
 			soon = false
 			start(t, jobs)
 			time.Sleep(2 * time.Hour)
+			synctest.Wait()
 			if j := must(jobs.Get(t.Context(), id)); j.State != durable.Succeeded || j.Runs != 1 {
 				t.Errorf("%v: job is %+v", far, j)
 			}

@@ -112,6 +112,7 @@ func TestFilterIsTheSameForAll(t *testing.T) {
 		}
 		die("customer=17")
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		since := time.Now()
 		want := []durable.ID{die("customer=17"), die("customer=17", "night")}
 		die("customer=18")

@@ -290,6 +290,7 @@ func TestActChangesSeries(t *testing.T) {
 			t.Error("it is not paused")
 		}
 		time.Sleep(time.Second) // the page looks anew
+		synctest.Wait()
 		if w := post(u, form("series", number, "do", "pause")); w.Code != http.StatusUnprocessableEntity {
 			t.Errorf("pause of what is paused: %d", w.Code)
 		}

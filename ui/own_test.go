@@ -82,6 +82,7 @@ func TestOwnPageIsLive(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l := pagetest.Listen(ctx, u, "x&a=1")
 		time.Sleep(2500 * time.Millisecond)
+		synctest.Wait()
 		cancel()
 		<-l.Ended()
 		if es := l.Events(t); len(es) != 3 || es[2][1] != "00:00:02" {

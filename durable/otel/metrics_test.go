@@ -159,6 +159,7 @@ func TestRegisterCountsHasTheStore(t *testing.T) {
 		must(k.ScheduleAll(t.Context(), 0, []int{1, 2}))
 		must(durable.Client[int, int](jobs, "later").Schedule(t.Context(), time.Hour, 1))
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		for range 3 {
 			want(t, collect(), map[string]float64{
 				"executor.job.count{executor.job.kind=k,executor.job.state=waiting}":     2,
@@ -167,6 +168,7 @@ func TestRegisterCountsHasTheStore(t *testing.T) {
 				"executor.job.due.age{executor.job.kind=later}":                          0,
 			})
 			time.Sleep(3 * time.Second)
+			synctest.Wait()
 		}
 		if calls != 1 {
 			t.Errorf("the store was asked %d times", calls)

@@ -269,6 +269,7 @@ func TestNightlyIsInBerlin(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(200 * 24 * time.Hour)
+		synctest.Wait()
 		series.Cancel()
 		if runs != 200 {
 			t.Errorf("%d backups in 200 days", runs)

@@ -34,12 +34,14 @@ func TestSyncsAreOne(t *testing.T) {
 				for i := range 10 {
 					if i > 0 {
 						time.Sleep(time.Second)
+						synctest.Wait()
 					}
 					if _, err := test.ask(t.Context(), syncs, 7); err != nil {
 						t.Fatal(err)
 					}
 				}
 				time.Sleep(time.Minute)
+				synctest.Wait()
 				if len(runs) != 1 || runs[0] != test.want {
 					t.Errorf("ran after %v, want %v", runs, test.want)
 				}
@@ -69,12 +71,14 @@ func TestReportsAreUnique(t *testing.T) {
 				t.Errorf("added %v, %v, want %v", added, err, want)
 			}
 			time.Sleep(time.Minute)
+			synctest.Wait()
 		}
 		ask(true)
 		fails = false
 		ask(true)
 		ask(false)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		ask(true)
 	})
 }

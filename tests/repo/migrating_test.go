@@ -132,8 +132,10 @@ func TestMigratingBurst(t *testing.T) {
 			}
 			future = executor.Schedule(t.Context(), sched, 2*time.Second, executor.Func(call).Call)
 			time.Sleep(time.Second)
+			synctest.Wait()
 			if i == 3 { // the burst is over, and the next begins while the body runs
 				time.Sleep(time.Second + time.Millisecond)
+				synctest.Wait()
 			}
 		}
 		_, err := future.Get(t.Context())

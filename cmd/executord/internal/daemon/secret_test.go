@@ -34,6 +34,7 @@ func TestRunHidesSecrets(t *testing.T) {
 				return process.Result{Code: 1}
 			})
 		time.Sleep(time.Hour + time.Second)
+		synctest.Wait()
 		jobs, err := h.Jobs(t.Context())
 		if err != nil || len(jobs) != 1 || jobs[0].Last == nil {
 			t.Fatalf("jobs %+v, error %v", jobs, err)
