@@ -12,7 +12,7 @@ test: ## run the tests of all modules
 
 .PHONY: race
 race: ## run them with the race detector, in random order
-	go test -race -shuffle=on work
+	go test -race -shuffle=on -timeout 1h work
 
 .PHONY: ci
 ci: ## run all that must hold before a merge
@@ -35,7 +35,8 @@ oracle: ## compare 20,000 programs that nobody has drawn before with the JDK's e
 	go test -count=1 -v -run SameAsJDK -timeout 1h ./tests/oracle -oracle.programs 20000 -oracle.seed 0
 
 .PHONY: nightly
-nightly: ## run what takes longer than a merge may: fuzzing, tests from the zips, the JDK, mutants, a release, soaks
+nightly: ## run what takes longer than a merge may: all tests with -race, fuzzing, tests from the zips, the JDK, mutants, a release, soaks
+	$(MAKE) race
 	$(MAKE) fuzz FUZZTIME=10m
 	$(MAKE) zips oracle vulns rehearsal mutants
 	$(MAKE) soak SOAK=60m
