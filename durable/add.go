@@ -83,8 +83,8 @@ func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option
 }
 
 // ScheduleAll is Schedule for many payloads, in one transaction: all are added or none.
-// They share the options, and so can't have a Key; with UniquePayload no two payloads may be the same. In SQLite no other transaction writes
-// meanwhile: add as many at once as take less than a third of the lease, or the nodes lose
+// They share the options, and so can't have a Key; with UniquePayload no two payloads may be the same. In SQLite no
+// other transaction writes meanwhile: add as many at once as take less than a third of the lease, or the nodes lose
 // theirs.
 func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, payloads []P, opts ...Option) ([]ID, error) {
 	jobs := make([]addition, 0, len(payloads))

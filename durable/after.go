@@ -21,9 +21,9 @@ const MaxParents = 10_000
 // the jobs after it. With EvenIfFailed it runs all the same.
 //
 // A parent may have ended before; it must not have been pruned. If it is not there, nothing is added, and the error
-// matches ErrNotFound. It may be periodic, and ends with its schedule. The job itself may not, nor can it have ReuseKey, UniqueAmong,
-// UniqueWithin or what replaces: as it is a new one, and its parents are older, no job ever waits for itself. A job that
-// stands for it by its Key keeps the parents that it has. At most MaxParents are allowed.
+// matches ErrNotFound. It may be periodic, and ends with its schedule. The job itself may not, nor can it have
+// ReuseKey, UniqueAmong, UniqueWithin or what replaces: as it is a new one, and its parents are older, no job ever
+// waits for itself. A job that stands for it by its Key keeps the parents that it has. At most MaxParents are allowed.
 //
 // A parent is kept until all jobs after it have ended, for its result: see Parents. In a transaction, as in ScheduleTx,
 // a parent that was there before can't end until the transaction does. The store must have the methods of store.Graph.
@@ -55,8 +55,8 @@ func AtLeast(n int) Option {
 	}
 }
 
-// EvenIfFailed lets a parent that is dead, canceled or deleted count for After and AtLeast as one that has succeeded. The
-// handler finds out by CountParents or Parents what became of each.
+// EvenIfFailed lets a parent that is dead, canceled or deleted count for After and AtLeast as one that has succeeded.
+// The handler finds out by CountParents or Parents what became of each.
 func EvenIfFailed() Option {
 	return func(j *addition) error {
 		j.After.Anyway = true
@@ -161,7 +161,8 @@ func (j *Jobs) Parents(ctx context.Context, id ID) iter.Seq2[Job, error] {
 	return parents(ctx, j.parts.Graph, id)
 }
 
-// Children returns the jobs that have a job among their parents, in the order of their IDs, page by page as Parents does.
+// Children returns the jobs that have a job among their parents, in the order of their IDs, page by page as Parents
+// does.
 func (j *Jobs) Children(ctx context.Context, id ID) iter.Seq2[Job, error] {
 	mustContext(ctx)
 	if j.parts.Graph == nil {
@@ -172,8 +173,8 @@ func (j *Jobs) Children(ctx context.Context, id ID) iter.Seq2[Job, error] {
 	})
 }
 
-// CountParents returns how many parents of a job have ended: how far a batch is, of which the job is the last. The store
-// keeps the counts. A job that has no parents, or is not there, is ErrNotFound.
+// CountParents returns how many parents of a job have ended: how far a batch is, of which the job is the last. The
+// store keeps the counts. A job that has no parents, or is not there, is ErrNotFound.
 func (j *Jobs) CountParents(ctx context.Context, id ID) (ParentCounts, error) {
 	mustContext(ctx)
 	if j.parts.Graph == nil {

@@ -26,8 +26,8 @@ func (c *Changed) Jobs() int { return c.Applied + c.Deferred + c.TooLate + c.Not
 // of that. Each job is changed by itself: others see some changed and some not, and what was added or has changed its
 // state meanwhile may be among them or not.
 //
-// If More is set, a call with f.After set to After goes on. So does one after an error, with which Changed says what was
-// done before it. The zero Filter selects all jobs of the store.
+// If More is set, a call with f.After set to After goes on. So does one after an error, with which Changed says what
+// was done before it. The zero Filter selects all jobs of the store.
 func (j *Jobs) ChangeAll(ctx context.Context, c Change, f Filter) (Changed, error) {
 	mustContext(ctx)
 	done := Changed{After: f.After}

@@ -8,8 +8,8 @@ import (
 )
 
 // A Codec changes the bytes that are stored, as to compress or encrypt them, or to bring old ones up to date: the
-// payloads of jobs and signals, and the results of jobs and steps. Its methods get the kind of the job, may be called by
-// several goroutines at once, and must not keep or change their arguments.
+// payloads of jobs and signals, and the results of jobs and steps. Its methods get the kind of the job, may be called
+// by several goroutines at once, and must not keep or change their arguments.
 //
 // What was stored without the Codec, or by an older version of it, comes to Decode as it is: let what Encode returns
 // begin with a byte that tells them apart. JSON never begins with a byte below 0x09.
@@ -19,8 +19,8 @@ import (
 // returns other bytes for the same JSON each time, as one that encrypts does, registering a schedule again counts as a
 // change of its payload.
 type Codec interface {
-	// Encode returns what is stored of a value as JSON: a byte or more. MaxPayload and MaxResult are for that. An error of
-	// it is one of the call that adds the job or, for a result, of the run, which is tried again.
+	// Encode returns what is stored of a value as JSON: a byte or more. MaxPayload and MaxResult are for that. An error
+	// of it is one of the call that adds the job or, for a result, of the run, which is tried again.
 	Encode(kind string, plain []byte) (stored []byte, err error)
 	// Decode returns the JSON. An error of it is one of the call or of the run, which is tried again: another node may
 	// have the key.

@@ -31,9 +31,9 @@ type Config struct {
 	// host's name.
 	Name string
 
-	// Queues are those that this node serves: it takes the jobs that are in one of them, see Queue, of the kinds that it
-	// has handlers for. DefaultQueue is the one of jobs without a Queue. The default, nil, is that alone; a node that
-	// names others serves it only if it is among them.
+	// Queues are those that this node serves: it takes the jobs that are in one of them, see Queue, of the kinds that
+	// it has handlers for. DefaultQueue is the one of jobs without a Queue. The default, nil, is that alone; a node
+	// that names others serves it only if it is among them.
 	Queues []string
 
 	// Lease is how long after a node's last heartbeat the others wait until they take over its jobs. A node sends a
@@ -51,8 +51,8 @@ type Config struct {
 	// attempt, one that is killed is. The default, 0, is 30s; a negative Drain is none.
 	Drain time.Duration
 
-	// Codec is what payloads and results go through on their way into the store and back, as for encryption. All programs
-	// that share kinds must use the same. The default, nil, stores JSON.
+	// Codec is what payloads and results go through on their way into the store and back, as for encryption. All
+	// programs that share kinds must use the same. The default, nil, stores JSON.
 	Codec Codec
 
 	// Triggers are the meanings of the NamedTriggers. The default is none. A job whose trigger is not here is left to

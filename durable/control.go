@@ -54,10 +54,10 @@ func (j *Jobs) Delete(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpDelete})
 }
 
-// Move puts a job into another queue, or with DefaultQueue into that of jobs without one: see Queue. Nodes that serve it
-// claim the job next. Deferred means that the job is running, and is in the queue for the runs after this one. TooLate
-// means that it is over, or has a Partition, which a job in a queue can't have. A schedule that is registered again is in
-// the queue of its registration.
+// Move puts a job into another queue, or with DefaultQueue into that of jobs without one: see Queue. Nodes that serve
+// it claim the job next. Deferred means that the job is running, and is in the queue for the runs after this one.
+// TooLate means that it is over, or has a Partition, which a job in a queue can't have. A schedule that is registered
+// again is in the queue of its registration.
 func (j *Jobs) Move(ctx context.Context, id ID, queue string) (Answer, error) {
 	if err := j.checkMove(queue); err != nil {
 		return NotFound, err

@@ -25,8 +25,8 @@
 // once. Unless its handler fails or snoozes, an occurrence runs twice only if a node lost its lease during the run, or
 // was shut down and cut the run short. So handlers must be safe to run again. Four things help:
 //
-//   - Step keeps the result of a part of the handler, which no later run of the occurrence does again; Sleep and Wait end
-//     a run until a time or a signal.
+//   - Step keeps the result of a part of the handler, which no later run of the occurrence does again; Sleep and Wait
+//     end a run until a time or a signal.
 //   - CompleteTx commits the end of a run together with what the handler did in the same database: that is exactly
 //     once.
 //   - [FencingToken] grows from run to run of a job; an external system that refuses smaller tokens is safe from a node

@@ -25,8 +25,8 @@ var (
 	// run.
 	ErrLeaseLost = node.ErrLeaseLost
 
-	// ErrRefused is returned by CompleteTx, Step, Sleep and Wait if the run is no longer this node's, and by CompleteTx if
-	// it was completed before. The handler must roll its transaction back, and return.
+	// ErrRefused is returned by CompleteTx, Step, Sleep and Wait if the run is no longer this node's, and by CompleteTx
+	// if it was completed before. The handler must roll its transaction back, and return.
 	ErrRefused = node.ErrRefused
 
 	// ErrDead is matched by the error of Await for a job that failed for good, and by that of registering a schedule

@@ -18,8 +18,8 @@ import (
 type Hooks struct {
 	// Adding is called in place of each call of the store that adds jobs, or registers a periodic one, by the goroutine
 	// of the caller. It calls add, which makes the call; the jobs are checked by then. Before that it may set the Meta
-	// and the Tags of the jobs, and nothing else of them. What Adding returns is the error of the caller's. If it does not call add,
-	// nothing is added, and a nil error becomes one that says so.
+	// and the Tags of the jobs, and nothing else of them. What Adding returns is the error of the caller's. If it does
+	// not call add, nothing is added, and a nil error becomes one that says so.
 	//
 	// ctx is the caller's. add is called once, by the goroutine of Adding, with ctx, for which nil stands, or with one
 	// derived from it.
@@ -40,9 +40,10 @@ type Hooks struct {
 	// The next outcomes wait until Settled returns: it must be quick.
 	Settled func(job Job, o Outcome, committed bool)
 
-	// Failed is called when a handler has failed in its last attempt: of the job, or of one time of its schedule. It takes
-	// the place of the line of Config.Logger, for programs whose own log says so. job is as it was when the run began, and
-	// run is complete except for its Seq. The store does not have it yet, and may refuse it. Failed must be quick.
+	// Failed is called when a handler has failed in its last attempt: of the job, or of one time of its schedule. It
+	// takes the place of the line of Config.Logger, for programs whose own log says so. job is as it was when the run
+	// began, and run is complete except for its Seq. The store does not have it yet, and may refuse it. Failed must be
+	// quick.
 	Failed func(job Job, run Run)
 
 	// Call is called after each call of the store, with what the call is named, how long it took, and its error. The

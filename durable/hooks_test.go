@@ -297,8 +297,8 @@ func TestHooksCallHasEachCall(t *testing.T) {
 	})
 }
 
-// Failed is called once for a job whose last attempt has failed, in place of the line of the log; joined, all are called
-// though one panics.
+// Failed is called once for a job whose last attempt has failed, in place of the line of the log; joined, all are
+// called though one panics.
 func TestHooksFailedReplacesTheLogLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := new(logLines)

@@ -11,10 +11,11 @@ import (
 )
 
 // Limits of what is accepted. Exceeding one is an error of the call, or of the run whose result it is.
+// Store larger data elsewhere, and let the payload or the result say where.
 const (
 	MaxKey     = 512     // bytes of a key
 	MaxKind    = 128     // bytes of a kind
-	MaxPayload = 1 << 20 // bytes of a payload as it is stored: as JSON, or what Config.Codec makes of it; store larger data elsewhere, and put a reference here
+	MaxPayload = 1 << 20 // bytes of a payload as it is stored: as JSON, or what Config.Codec makes of it
 	MaxResult  = 1 << 20 // bytes of a result, of a job or a step, as it is stored
 	MaxStep    = 128     // bytes of the name of a step or a signal
 )

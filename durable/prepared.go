@@ -22,8 +22,8 @@ func (k *Kind[P, R]) Prepare(delay time.Duration, payload P, opts ...Option) Pre
 	return Prepared{k.jobs, job, err}
 }
 
-// ID returns the ID that the job will have, for After of another one; unless it stands for a job that has its key, which
-// then is the parent.
+// ID returns the ID that the job will have, for After of another one; unless it stands for a job that has its key,
+// which then is the parent.
 func (p Prepared) ID() ID { return p.job.ID }
 
 // Add adds jobs of any kinds in one transaction: all or none. A job comes behind those that it waits for by After, in

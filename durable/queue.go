@@ -10,10 +10,10 @@ import (
 // DefaultQueue is the queue of jobs that are added without Queue.
 const DefaultQueue = ""
 
-// Queue puts the job into a queue: only nodes that have it in Config.Queues run the job. The name has 1 to MaxKind bytes
-// of UTF-8 without control characters. A queue is there as soon as a job names it, or a node does: "gpu" for machines
-// that have one, or "host/" and the name of a host for that host. A job in a queue that no node serves waits; see
-// Jobs.Queues.
+// Queue puts the job into a queue: only nodes that have it in Config.Queues run the job. The name has 1 to MaxKind
+// bytes of UTF-8 without control characters. A queue is there as soon as a job names it, or a node does: "gpu" for
+// machines that have one, or "host/" and the name of a host for that host. A job in a queue that no node serves waits;
+// see Jobs.Queues.
 //
 // GlobalLimit and GlobalRate of its kind count the jobs in all queues. A job with a Queue can't have a Partition. A
 // schedule that is registered with another Queue moves there.
@@ -30,8 +30,8 @@ type QueueInfo struct {
 	// Jobs are those that wait, and Due is when the first of them is due: zero if there is none.
 	Jobs int       `json:"jobs"`
 	Due  time.Time `json:"due,omitzero"`
-	// Nodes are how many nodes that are alive serve the queue, without those that drain. If there is none, its jobs wait
-	// until there is one.
+	// Nodes are how many nodes that are alive serve the queue, without those that drain. If there is none, its jobs
+	// wait until there is one.
 	Nodes int `json:"nodes"`
 }
 
@@ -74,10 +74,10 @@ func (j *Jobs) Queues(ctx context.Context) ([]QueueInfo, error) {
 }
 
 // DrainNode asks a node, of this or another program, to take no more jobs: it gives back what has not begun, and lets
-// what runs go on. It learns of that from its next heartbeat, at most three tenths of its lease later; NodeInfo.Draining
-// says so, and the node has drained when its Jobs are 0. Its Run goes on, until UndrainNode or the end of its program. A
-// node is named by NodeInfo.Name; its program has another name when it is started again, and does not drain then. The
-// error matches ErrNoNode if no such node is alive. To drain a node that drains is no error.
+// what runs go on. It learns of that from its next heartbeat, at most three tenths of its lease later;
+// NodeInfo.Draining says so, and the node has drained when its Jobs are 0. Its Run goes on, until UndrainNode or the
+// end of its program. A node is named by NodeInfo.Name; its program has another name when it is started again, and does
+// not drain then. The error matches ErrNoNode if no such node is alive. To drain a node that drains is no error.
 func (j *Jobs) DrainNode(ctx context.Context, node string) error {
 	return j.drainNode(ctx, "drain node", node, true)
 }

@@ -82,8 +82,8 @@ func TestQueueKeepsJobsFromTheNodeThatAddsThem(t *testing.T) {
 	})
 }
 
-// Queues says which queues have jobs that wait, and how many nodes serve them; a queue that no node serves is in the log,
-// once.
+// Queues says which queues have jobs that wait, and how many nodes serve them; a queue that no node serves is in the
+// log, once.
 func TestJobsQueuesNamesThoseThatNobodyServes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()

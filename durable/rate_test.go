@@ -131,8 +131,8 @@ func (c *claimedAt) ClaimLimited(ctx context.Context, r durablestore.ClaimReques
 	return claims, err
 }
 
-// Whatever goes wrong between three nodes and the store, also where they die with jobs that have their tokens, the store
-// lets no more begin in any time than the rate and the burst allow; and nothing is lost, nor committed twice.
+// Whatever goes wrong between three nodes and the store, also where they die with jobs that have their tokens, the
+// store lets no more begin in any time than the rate and the burst allow; and nothing is lost, nor committed twice.
 func TestHistoryOfGlobalRate(t *testing.T) {
 	lost := 0
 	for seed := range uint64(4) {

@@ -22,8 +22,8 @@ func hourlies(kind *durable.Kind[string, string], keys ...string) (all []durable
 	return all
 }
 
-// What is under the prefix and not in the set is kept, paused or deleted; what is in the set, runs once, has another key
-// or is over is left alone.
+// What is under the prefix and not in the set is kept, paused or deleted; what is in the set, runs once, has another
+// key or is over is left alone.
 func TestRegisterSetTreatsTheAbsent(t *testing.T) {
 	for _, absent := range []durable.Absent{durable.KeepAbsent, durable.PauseAbsent, durable.DeleteAbsent} {
 		t.Run(absent.String(), func(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 )
 
 // Step calls fn, and keeps what it returns in the store under a name. The next run of the same occurrence, after a
-// failure or the death of the node, gets that and does not call fn again. So a handler of several steps goes on where it
-// was; it is begun from its top, and is free to do other things the next time. The result is what JSON makes of it, also
-// in the run that has called fn.
+// failure or the death of the node, gets that and does not call fn again. So a handler of several steps goes on where
+// it was; it is begun from its top, and is free to do other things the next time. The result is what JSON makes of it,
+// also in the run that has called fn.
 //
 // An error of fn is returned as it is, and is not kept. If the program dies between the end of fn and the commit of its
 // result, fn is called again: so fn must be safe to repeat, for example by an idempotency key made of the job's ID and
@@ -22,15 +22,16 @@ import (
 // ctx ends. If the run is no longer this node's, the result is not kept, and the error is ErrRefused: return it. Once
 // ctx has ended, fn is not called, and the error is the cause.
 //
-// A name has 1 to MaxStep bytes, and means one step: a second call with it in the same run returns the same result. If it
-// has another type, or the first one has not returned, that is an error that matches executor.ErrInvalid, as are a ctx
-// that is not a handler's, a call after CompleteTx, a nil fn, and a store that is no store.Steps. Steps with other names
-// may run at the same time, and one in another. A result has up to MaxResult bytes, and one that has more is a Permanent
-// error.
+// A name has 1 to MaxStep bytes, and means one step: a second call with it in the same run returns the same result. If
+// it has another type, or the first one has not returned, that is an error that matches executor.ErrInvalid, as are a
+// ctx that is not a handler's, a call after CompleteTx, a nil fn, and a store that is no store.Steps. Steps with other
+// names may run at the same time, and one in another. A result has up to MaxResult bytes, and one that has more is a
+// Permanent error.
 //
-// What is kept goes with the job, when that is deleted or pruned, or with the first step of its next occurrence. If a job
-// that runs once is asked for again, by Replace or ReuseKey, it begins anew; one that is revived goes on. Reschedule and
-// RunNow make another occurrence of a periodic job, and none of one that runs once. A handler that has no step costs nothing; one that has some costs a read of what is kept, and a commit for each that is new.
+// What is kept goes with the job, when that is deleted or pruned, or with the first step of its next occurrence. If a
+// job that runs once is asked for again, by Replace or ReuseKey, it begins anew; one that is revived goes on.
+// Reschedule and RunNow make another occurrence of a periodic job, and none of one that runs once. A handler that has
+// no step costs nothing; one that has some costs a read of what is kept, and a commit for each that is new.
 func Step[T any](ctx context.Context, name string, fn func(ctx context.Context) (T, error)) (T, error) {
 	var v T
 	h, err := stepping(ctx, "step", name)
@@ -81,9 +82,8 @@ func Sleep(ctx context.Context, name string, d time.Duration) error {
 // occurrence. Until then it returns an error, which the handler must return: the run ends, as by Snooze, and the job
 // waits, for a hundred years, without a worker. The signal makes it due. Each later run gets the same payload.
 //
-// To wait no longer than some time, call Sleep when Wait has put the run off, as Snoozed tells: the job is due at what comes
-// first. Other errors are those of Step. A signal may have the name of a
-// step.
+// To wait no longer than some time, call Sleep when Wait has put the run off, as Snoozed tells: the job is due at what
+// comes first. Other errors are those of Step. A signal may have the name of a step.
 func Wait[T any](ctx context.Context, name string) (T, error) {
 	var v T
 	h, err := stepping(ctx, "signal", name)
@@ -118,8 +118,8 @@ func stepping(ctx context.Context, what, name string) (node.Handling, error) {
 // must have the type of Wait, which Signal does not check.
 //
 // The first signal of a name counts: the answer is TooLate for another one, unless its payload is the same, and for a
-// job that is over. A call may be repeated after an error. If an occurrence of a periodic job is left out, as others are
-// made up for by one run, a signal to it is left out, too.
+// job that is over. A call may be repeated after an error. If an occurrence of a periodic job is left out, as others
+// are made up for by one run, a signal to it is left out, too.
 func (j *Jobs) Signal(ctx context.Context, id ID, name string, payload any) (Answer, error) {
 	mustContext(ctx)
 	if err := checkName("signal", name, MaxStep); err != nil {

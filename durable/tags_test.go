@@ -46,7 +46,8 @@ func TestWithTagsDeclinesWhatCannotBeKept(t *testing.T) {
 	}
 }
 
-// The tags of several options are in order, each once, also in the handler, where those that are name=value have values.
+// The tags of several options are in order, each once, also in the handler, where those that are name=value have
+// values.
 func TestWithTagsReachesTheHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())

@@ -51,7 +51,8 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	return ErrRefused
 }
 
-// lacks returns the error of a call that asks for what the store does not have, the part of package store with that name.
+// lacks returns the error of a call that asks for what the store does not have, the part of package store with that
+// name.
 func (j *Jobs) lacks(call, part string) error {
 	return invalid("%s: the store, a %T, does not have the methods of store.%s", call, j.cfg.Store, part)
 }

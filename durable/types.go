@@ -4,8 +4,8 @@ import "github.com/executor-go/executor/durable/store"
 
 // These are the types of package store that users of durable meet.
 type (
-	// A Store keeps jobs, with all that Jobs can show. Packages sqlite, postgres and memory have one each. For a store of
-	// your own the few methods of store.Store are enough.
+	// A Store keeps jobs, with all that Jobs can show. Packages sqlite, postgres and memory have one each. For a store
+	// of your own the few methods of store.Store are enough.
 	Store = store.Full
 	// A Tx is a transaction of the caller's, on the database of the store: a *sql.Tx, or what the store's package makes
 	// of another library's, as postgres.Tx does of pgx's.

@@ -108,8 +108,8 @@ func TestUniqueChecksOptions(t *testing.T) {
 	}
 }
 
-// With UniqueAmong a job that is in none of the states loses its key to the next; with UniqueWithin so does one that has
-// been over for long enough.
+// With UniqueAmong a job that is in none of the states loses its key to the next; with UniqueWithin so does one that
+// has been over for long enough.
 func TestUniqueAmong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())

@@ -1,5 +1,5 @@
-// Package durabletest helps to test programs that use durable jobs: on a store in memory, in a bubble of testing/synctest
-// where times pass at once.
+// Package durabletest helps to test programs that use durable jobs: on a store in memory, in a bubble of
+// testing/synctest where times pass at once.
 package durabletest
 
 import (
@@ -56,9 +56,9 @@ func Start(t testing.TB, jobs *durable.Jobs) (stop func()) {
 // idlePause is how long Idle waits between two looks at the store.
 const idlePause = 10 * time.Millisecond
 
-// Idle waits until all that was due has run: no job runs or is about to, and none waits whose time has come. What is due
-// later, as an attempt after a failed one, does not count, nor do jobs that are paused or blocked. In a bubble the time
-// that this takes passes at once.
+// Idle waits until all that was due has run: no job runs or is about to, and none waits whose time has come. What is
+// due later, as an attempt after a failed one, does not count, nor do jobs that are paused or blocked. In a bubble the
+// time that this takes passes at once.
 //
 // If ctx ends first the error matches its cause, and names a job that is not done: of a kind that no node handles, or
 // that is paused, it waits for ever. Other errors are the store's.

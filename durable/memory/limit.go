@@ -20,9 +20,9 @@ type limits struct {
 	lined map[durable.ID]int64 // the epochs in which jobs were put in line
 }
 
-// A partition has a place in line for each priority of which it may have jobs that wait. That is a time: until it nothing
-// of the partition is near, and of those that are near the earliest comes first. A claim puts in line what has begun to
-// wait since the last one.
+// A partition has a place in line for each priority of which it may have jobs that wait. That is a time: until it
+// nothing of the partition is near, and of those that are near the earliest comes first. A claim puts in line what has
+// begun to wait since the last one.
 type partition struct {
 	kind     string
 	priority durable.Priority

@@ -147,7 +147,8 @@ func (s *Store) importLocked(row store.Row, left map[durable.ID]bool, add bool, 
 		s.regraftLocked(row.After)
 	case row.Run != nil && !left[row.Run.Job]:
 		lines := append(s.mu.runs[row.Run.Job], line{row.Run.Run, row.Run.Output})
-		slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.Seq, b.Seq) }) // after it, what Reap has added
+		// What Reap has added comes after it.
+		slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.Seq, b.Seq) })
 		s.mu.runs[row.Run.Job] = lines
 	case row.Step != nil && !left[row.Step.Job]:
 		s.mu.steps[row.Step.Job] = append(s.mu.steps[row.Step.Job], row.Step.KeptStep)

@@ -13,8 +13,8 @@ import (
 	"github.com/executor-go/executor/durable/transfer"
 )
 
-// Import reads any bytes: it declines them and leaves the store empty, or what it has made of them can be moved on. It is
-// here, as a fuzzer builds all that a test imports, which with the other stores takes minutes.
+// Import reads any bytes: it declines them and leaves the store empty, or what it has made of them can be moved on. It
+// is here, as a fuzzer builds all that a test imports, which with the other stores takes minutes.
 func FuzzImport(f *testing.F) {
 	for seed := range uint64(3) {
 		from := memory.New()
@@ -47,8 +47,8 @@ func exported(t testing.TB, s *memory.Store) []byte {
 	return b.Bytes()
 }
 
-// signed makes the last line of an export fit the lines before, as an attacker could: else a fuzzer would get no further
-// than to the checksum.
+// signed makes the last line of an export fit the lines before, as an attacker could: else a fuzzer would get no
+// further than to the checksum.
 func signed(data []byte) []byte {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	count := make(map[string]int)

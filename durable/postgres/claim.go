@@ -95,7 +95,8 @@ const (
 
 // claimJobs returns the statement that claims what pick has picked. Its answer is a row for each job, and a last one
 // with an empty ID, in the columns of Anchor the time, of Due how long the look took, of Epoch when a token is
-// there, and of Runs the sum of what else there is to say: these are there also if there is no job, and are of the snapshot that the claim was made in.
+// there, and of Runs the sum of what else there is to say: these are there also if there is no job, and are of the
+// snapshot that the claim was made in.
 func claimJobs(pick, turned, busy, lost, next string) string {
 	return sqlrow.SQL(`with node as materialized (
 			select id from executor_node where id = $1 and lease_until > 0 for key share

@@ -9,9 +9,9 @@ import (
 // committed.
 type way func(ctx context.Context, fn func(q querier) error) error
 
-// do runs fn in a way, and returns its result when that is committed. All that changes rows goes through it: the rows of
-// a statement arrive before its commit, which can fail still, by a lock that it has to wait for, a full disk or a broken
-// line. With an error there is no result, whatever fn has read.
+// do runs fn in a way, and returns its result when that is committed. All that changes rows goes through it: the rows
+// of a statement arrive before its commit, which can fail still, by a lock that it has to wait for, a full disk or a
+// broken line. With an error there is no result, whatever fn has read.
 //
 // An error with a code is the server's: what it answers was not committed. With any other, which is mostly that of a
 // line, it may have been; no method takes it for an answer, and each can be called again.

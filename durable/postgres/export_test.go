@@ -22,8 +22,8 @@ var Latest = latest
 // Migrate makes the tables or brings them up to date.
 var Migrate = migrate
 
-// AddMigration adds a migration to those that there are, as a later version has it, and returns a function that takes it
-// back. No other test may run.
+// AddMigration adds a migration to those that there are, as a later version has it, and returns a function that takes
+// it back. No other test may run.
 func AddMigration(statements string) (undo func()) {
 	migrations = append(migrations, statements)
 	return func() { migrations = migrations[:len(migrations)-1] }

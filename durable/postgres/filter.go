@@ -35,8 +35,8 @@ func (s *Store) Counts(ctx context.Context, f durable.Filter) ([]durable.Count, 
 	return sqlrow.ScanCounts(s.calls.QueryContext(ctx, sqlrow.CountJobs+from+q.Where()+sqlrow.GroupCounts, q.Args()...))
 }
 
-// tables returns what the jobs of a filter are read from, and adds the conditions to q. A prefix is a range of keys, and
-// nothing else, so that the planner can estimate how many have it.
+// tables returns what the jobs of a filter are read from, and adds the conditions to q. A prefix is a range of keys,
+// and nothing else, so that the planner can estimate how many have it.
 func tables(q *sqlrow.Query, f *durable.Filter) (from string) {
 	from = "executor_job"
 	for i, tag := range f.Tags {

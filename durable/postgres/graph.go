@@ -22,8 +22,8 @@ const holdParents = "select id from executor_job where id = any($1::uuid[]) orde
 var markParents = sqlrow.SQL(`with l as materialized (` + holdParents + `)
 	update executor_job j set family = j.family | {HasChildren} from l where j.id = l.id`)
 
-// fate is what becomes of a job in executor_after by the numbers of its parents: 1 if it need not wait any longer, -1 if
-// it can't run, or 0.
+// fate is what becomes of a job in executor_after by the numbers of its parents: 1 if it need not wait any longer, -1
+// if it can't run, or 0.
 const fate = `case when a.succeeded + case when a.anyway then a.failed else 0 end >= a.need then 1
 	when not a.anyway and a.total - a.failed < a.need then -1 else 0 end`
 
@@ -157,8 +157,8 @@ func graft(ctx context.Context, q querier, jobs []durable.NewJob, placed []durab
 	return nil
 }
 
-// childrenOf selects the children of jobs that have ended, or are removed, which are not told yet, and locks them, except
-// for those that another transaction has locked. It returns each, and whether it is locked now.
+// childrenOf selects the children of jobs that have ended, or are removed, which are not told yet, and locks them,
+// except for those that another transaction has locked. It returns each, and whether it is locked now.
 var childrenOf = sqlrow.SQL(`with c as materialized (
 		select distinct child from executor_parent where parent = any($1::uuid[]) and state = {Waiting}
 	), l as materialized (
@@ -166,9 +166,9 @@ var childrenOf = sqlrow.SQL(`with c as materialized (
 	) select c.child, l.id is not null from c left join l on l.id = c.child`)
 
 // tellChildren is transition.Settle in one statement. The rows of executor_parent of jobs $1 that have ended get their
-// states. What is in these rows counts for the children $2, which are locked, together with what was late; for others it
-// is late. It returns how many of the children need not wait any longer, and which are canceled and have children. It
-// needs to know the state of the jobs: tellRemoved is for such as are removed.
+// states. What is in these rows counts for the children $2, which are locked, together with what was late; for others
+// it is late. It returns how many of the children need not wait any longer, and which are canceled and have children.
+// It needs to know the state of the jobs: tellRemoved is for such as are removed.
 var tellChildren, tellRemoved = tell("j.state", "from executor_job j where j.id = p.parent and j.state in {Over} and"), tell("{Canceled}", "where")
 
 func tell(state, from string) string {
@@ -208,8 +208,8 @@ var blameParents = sqlrow.SQL(`with u as (
 
 // ended tells the children of jobs that these have ended, and reports whether that has released one. It waits for no
 // lock. A child that another transaction has locked is left, with what it is to be told as late in executor_parent: for
-// catchUp, once that what was done here is committed, and for heartbeats. Each statement has a snapshot of its own: what
-// is late is read when the child is locked.
+// catchUp, once that what was done here is committed, and for heartbeats. Each statement has a snapshot of its own:
+// what is late is read when the child is locked.
 func ended(ctx context.Context, q querier, ids []durable.ID) (released, left bool, err error) {
 	return told(ctx, q, tellChildren, ids)
 }
@@ -391,9 +391,9 @@ func (s *Store) commitParents(ctx context.Context, b store.CommitRequest, places
 	return nil
 }
 
-// completeParents commits the outcomes of runs of jobs with children in a transaction of the caller's, and notes for the
-// children that they have ended. The children are told when the node commits the runs once more, see Commit: until the
-// caller's transaction ends, it would keep others from telling them.
+// completeParents commits the outcomes of runs of jobs with children in a transaction of the caller's, and notes for
+// the children that they have ended. The children are told when the node commits the runs once more, see Commit: until
+// the caller's transaction ends, it would keep others from telling them.
 func (s *Store) completeParents(ctx context.Context, q querier, b store.CommitRequest, places []int, a *store.CommitResult) error {
 	part := outcomesAt(b, places)
 	r, _, err := s.commitAll(ctx, q, part, whole)

@@ -18,10 +18,10 @@ import (
 )
 
 // insertJobs adds jobs: transition.New in one statement, which returns what only the server can know, and leaves the
-// rest to transition.New itself. If $18 is true, it is in a caller's transaction, whose commit, which may be late, notifies
-// the nodes. The lock on the node's row lasts to the commit, so that the node can't be declared
-// dead, and its jobs be freed without these. If $17 is true, it waits for no key for longer than a moment.
-// insertTagged is for jobs of which some have tags.
+// rest to transition.New itself. If $18 is true, it is in a caller's transaction, whose commit, which may be late,
+// notifies the nodes. The lock on the node's row lasts to the commit, so that the node can't be declared dead, and its
+// jobs be freed without these. If $17 is true, it waits for no key for longer than a moment. insertTagged is for jobs
+// of which some have tags.
 var insertJobs, insertTagged = insertStatement(untagged), insertStatement(tagged)
 
 func insertStatement(with tagging) string {

@@ -15,12 +15,12 @@ import (
 // index. Those that had a turn get the time of the claim as their next place, or that at which their next job is due.
 //
 // Those who add jobs, and end runs, do not write to executor_part, where they would wait for each other. What has begun
-// to wait is in a small index of its own, and a claim puts that in line first. All that is counted are the jobs that are
-// held. Whoever writes to executor_part has the lock on the kind's row in executor_limit, and increments its turn, so
-// that no claim goes by a line that is older.
+// to wait is in a small index of its own, and a claim puts that in line first. All that is counted are the jobs that
+// are held. Whoever writes to executor_part has the lock on the kind's row in executor_limit, and increments its turn,
+// so that no claim goes by a line that is older.
 
-// lineJobs puts jobs in line, if some are not. A job that waits anew has another epoch than before: each claim of it and
-// whatever takes it from a node increment it, and so does each change of one that waits in a partition.
+// lineJobs puts jobs in line, if some are not. A job that waits anew has another epoch than before: each claim of it
+// and whatever takes it from a node increment it, and so does each change of one that waits in a partition.
 var lineJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	mine as materialized (
 		select kind from executor_limit l where kind = any($1::text[]) and exists (
@@ -97,8 +97,8 @@ func (s *Store) claimLimited(ctx context.Context, queue string, r store.ClaimReq
 // claimLimited is claimBounded, and keeps the limits of kinds.
 //
 // Rates: transition.Bucket and transition.Take for all jobs at once. Of a kind with a rate the jobs that are near are
-// numbered in the order in which they are claimed. The bucket is full, before the nth takes its token, at base + (n-1) *
-// every: base is the latest time, of those at which the ones before it begin, less a token for each that came before
+// numbered in the order in which they are claimed. The bucket is full, before the nth takes its token, at base + (n-1)
+// * every: base is the latest time, of those at which the ones before it begin, less a token for each that came before
 // them; or when it was full, if that is later. The first that lacks a token ends it. The row of the kind, which is
 // locked as for a limit, has when the bucket is full afterwards.
 //

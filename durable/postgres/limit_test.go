@@ -68,7 +68,8 @@ func TestClaimLimitedOutlivesLostTables(t *testing.T) {
 	if n := claim(); n != 2 {
 		t.Fatalf("claimed %d jobs, want 2", n)
 	}
-	must(store.DB().Exec(sqlrow.SQL("update executor_job set state = {Succeeded}, owner = '' where state in {Held}"))) // two are left, in line
+	// Two are left, in line.
+	must(store.DB().Exec(sqlrow.SQL("update executor_job set state = {Succeeded}, owner = '' where state in {Held}")))
 	must(store.DB().Exec("truncate executor_part"))
 	if n := claim(); n != 0 {
 		t.Fatalf("without a line: claimed %d jobs; this proves nothing", n)

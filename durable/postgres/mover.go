@@ -31,7 +31,8 @@ func (s *Store) Export(ctx context.Context, each func(store.Row) error) error {
 
 // Import adds rows in one transaction, some hundred with each statement.
 func (s *Store) Import(ctx context.Context, rows iter.Seq2[store.Row, error], add bool) (store.ImportResult, error) {
-	r, err := do(ctx, func(ctx context.Context, fn func(q querier) error) error { return transact(ctx, s.calls, fn) }, // rows come once
+	// The transaction is not tried again, as rows come once.
+	r, err := do(ctx, func(ctx context.Context, fn func(q querier) error) error { return transact(ctx, s.calls, fn) },
 		func(q querier) (store.ImportResult, error) {
 			i := importer{querier: q, ctx: ctx, add: add, left: make(map[durable.ID]bool)}
 			err := i.all(rows)

@@ -34,8 +34,8 @@ var heartbeat, heartbeatQueues = heartbeatOf(""), heartbeatOf(` or exists (
 			select from executor_job where state < {Claimed} and queue <> '' and queue = q.queue and kind = k.kind and priority = p.priority + {Queued}
 				and due <= (select now + $4 from n) order by due limit 1) j)`)
 
-// heartbeatOf returns the statement of a heartbeat that looks for a job in one more way. heartbeatQueues looks in queues,
-// too.
+// heartbeatOf returns the statement of a heartbeat that looks for a job in one more way. heartbeatQueues looks in
+// queues, too.
 func heartbeatOf(look string) string {
 	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	me as materialized (select lease_until < n.now as late from executor_node, n where id = $1 and lease_until > 0),

@@ -8,8 +8,8 @@ import (
 	durablestore "github.com/executor-go/executor/durable/store"
 )
 
-// A row that is not as ours are is declined by the database, or does no harm. Each store has two such rows, of which one
-// waits and one is held by a dead node. See package poisontest.
+// A row that is not as ours are is declined by the database, or does no harm. Each store has two such rows, of which
+// one waits and one is held by a dead node. See package poisontest.
 func TestPoisonedRows(t *testing.T) {
 	for i, c := range append(poisontest.Cases(), poisontest.Case{Column: "payload", Value: `'\x00'`}) {
 		if testing.Short() && i%7 > 0 {

@@ -35,8 +35,8 @@ func pruneJobs(state durable.State) string {
 	) select (select count(*) from gone) + (select count(*) from runs)`, state)
 }
 
-// notAwaited is the condition that no child of a job in executor_job waits for it, or runs. It is no "not exists", which
-// the planner may turn into one look at all children there are.
+// notAwaited is the condition that no child of a job in executor_job waits for it, or runs. It is no "not exists",
+// which the planner may turn into one look at all children there are.
 var notAwaited = sqlrow.SQL(`((family & {HasChildren}) = 0 or coalesce((
 	select false from executor_parent p join executor_job c on c.id = p.child where p.parent = executor_job.id and c.state not in {Over} limit 1), true))`)
 

@@ -42,8 +42,9 @@ type insertion struct {
 }
 
 // insertAll inserts those of the jobs that are not among the ones that were added before, by the same few statements
-// however many they are. They are added in the order of their keys, so that programs which add the same ones at the same
-// time wait for each other, and not in a circle. If one of several can't have its key, the error is a conflictError.
+// however many they are. They are added in the order of their keys, so that programs which add the same ones at the
+// same time wait for each other, and not in a circle. If one of several can't have its key, the error is a
+// conflictError.
 func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, before []durable.InsertResult,
 	p store.Placement, callers bool) ([]durable.InsertResult, error) {
 	placed := make([]durable.InsertResult, len(jobs))

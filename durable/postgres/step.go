@@ -108,8 +108,8 @@ var wakeJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 		returning id
 	) select count(*) from u`)
 
-// signaled makes the jobs due, of those whose outcomes are done just now, for which signals have come that their runs wait
-// for.
+// signaled makes the jobs due, of those whose outcomes are done just now, for which signals have come that their runs
+// wait for.
 func signaled(ctx context.Context, q querier, outcomes []durable.Outcome, done []bool) error {
 	var ids []pgtype.UUID
 	var epochs []int64

@@ -107,8 +107,8 @@ func (q *querier) commit(o *durable.Outcome, b store.CommitRequest, now int64) (
 			return c, err
 		}
 		if c.parent = sqlrow.HasChildren(family); durable.State(state) != durable.Running {
-			// A job with this epoch that is not running was committed already: all else that ends a run makes the epoch go
-			// up.
+			// A job with this epoch that is not running was committed already: all else that ends a run makes the epoch
+			// go up.
 			c.ok, c.before = true, true
 			return c, nil
 		}

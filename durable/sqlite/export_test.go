@@ -19,8 +19,8 @@ func (s *Store) Limit(pages int) error {
 	})
 }
 
-// AddMigration adds a migration to those that there are, as a later version has it, and returns a function that takes it
-// back. No other test may run.
+// AddMigration adds a migration to those that there are, as a later version has it, and returns a function that takes
+// it back. No other test may run.
 func AddMigration(statements string) (undo func()) {
 	migrations = append(migrations, statements)
 	return func() { migrations = migrations[:len(migrations)-1] }

@@ -100,8 +100,8 @@ func (q *querier) failed(child durable.ID) func() (durable.ID, durable.State, er
 	}
 }
 
-// ended counts for their children those of the jobs that have ended, or are not there any more, and reports whether that
-// has released one.
+// ended counts for their children those of the jobs that have ended, or are not there any more, and reports whether
+// that has released one.
 func (q *querier) ended(now time.Time, ended ...durable.ID) (released bool, err error) {
 	for len(ended) > 0 {
 		touched := make(map[durable.ID]store.ParentCounts) // what is to be added

@@ -20,7 +20,8 @@ import (
 // index. Those that had a turn get the time of the claim as their next place, or that at which their next job is due.
 //
 // Those who add jobs, and end runs, do not write to executor_part, where they would wait for each other. What has begun
-// to wait is in a small index of its own, and a claim puts that in line. All that is counted are the jobs that are held.
+// to wait is in a small index of its own, and a claim puts that in line. All that is counted are the jobs that are
+// held.
 
 // ClaimLimited is Claim, and keeps the limits of kinds.
 func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {

@@ -32,8 +32,8 @@ func TestListOfPrefixUsesIndex(t *testing.T) {
 	}
 }
 
-// A list and a count of jobs with a tag do not cost more where more jobs are kept, whatever else the filter has; nor does
-// one of states that few jobs are in, with an index of these.
+// A list and a count of jobs with a tag do not cost more where more jobs are kept, whatever else the filter has; nor
+// does one of states that few jobs are in, with an index of these.
 func TestListOfFewUsesIndex(t *testing.T) {
 	begin := store.TimeRange{From: now()}
 	tagged := way{tag: "a"}

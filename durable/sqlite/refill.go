@@ -2,8 +2,8 @@ package sqlite
 
 import "github.com/executor-go/executor/durable/internal/sqlrow"
 
-// refill are the statements for tables that are made anew, since they were dropped: that of tags is filled from the rows
-// of the jobs, and jobs go on without what they wait for.
+// refill are the statements for tables that are made anew, since they were dropped: that of tags is filled from the
+// rows of the jobs, and jobs go on without what they wait for.
 var refill = map[string]string{
 	"executor_tag": `insert into executor_tag (tag, job)
 	with recursive split (job, tag, rest) as (

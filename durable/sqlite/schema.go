@@ -18,8 +18,8 @@ const oldest = 1
 // released is never changed.
 var migrations = []string{create}
 
-// create makes the tables. The predicates of partial indexes are ranges where they can be: with an in-list each statement
-// that writes builds two temporary trees.
+// create makes the tables. The predicates of partial indexes are ranges where they can be: with an in-list each
+// statement that writes builds two temporary trees.
 var create = `
 	-- A row that can't be read is not accepted: one would stop the claims of all. tags are in executor_tag as well; part
 	-- is the partition, which is in line if lined is the epoch, and family says whether it has parents and children. Of a job in

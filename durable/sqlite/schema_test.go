@@ -27,8 +27,8 @@ func execute(t *testing.T, store *sqlite.Store, statements ...string) {
 	}
 }
 
-// A file of the version before is brought up to date with all that is in it, once; programs of that version use it then,
-// as long as the migration lets them.
+// A file of the version before is brought up to date with all that is in it, once; programs of that version use it
+// then, as long as the migration lets them.
 func TestMigrate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	before, err := sqlite.Open(path)

@@ -110,7 +110,8 @@ func TestOpenDeclinesNewerSchema(t *testing.T) {
 	if _, err := sqlite.Open(path); !errors.Is(err, durable.ErrNewerSchema) || !strings.Contains(err.Error(), "1000") {
 		t.Error(err)
 	}
-	if _, err := os.Stat(path + "-wal"); !errors.Is(err, os.ErrNotExist) { // the last program that closes the file removes it
+	// The last program that closes the file removes its log.
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file is still open: %v", err)
 	}
 }

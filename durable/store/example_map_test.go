@@ -18,8 +18,8 @@ import (
 	"github.com/executor-go/executor/durable/storetest"
 )
 
-// mapStore is a whole store over a map. Each method is one step under a lock, where a database has a transaction; what a
-// step does to the row of a job is a function of package transition.
+// mapStore is a whole store over a map. Each method is one step under a lock, where a database has a transaction; what
+// a step does to the row of a job is a function of package transition.
 type mapStore struct {
 	mu     sync.Mutex
 	jobs   map[store.ID]*store.Job
@@ -299,8 +299,8 @@ func (s *mapStore) Prune(_ context.Context, r store.Retention) (removed int, err
 	return removed, nil
 }
 
-// A store of your own needs thirteen methods. This one, over a map, has no more than these: what it lacks, as a history,
-// is an error of the calls that ask for it.
+// A store of your own needs thirteen methods. This one, over a map, has no more than these: what it lacks, as a
+// history, is an error of the calls that ask for it.
 func Example() {
 	jobs, err := durable.New(durable.Config{Store: newMapStore(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -111,8 +111,8 @@ type Job struct {
 
 	Schedule string `json:"schedule"`         // once, rate 1m0s, delay 5s, cron 30 2 * * *, trigger name
 	Missed   string `json:"missed,omitempty"` // coalesce, skip 1m0s, skip overlap, catchup 10
-	// Anchor is the first time of a fixed rate, from which the others are counted. Of a job that runs once it tells what
-	// it was asked for apart from what it is asked for again; see Occasion.
+	// Anchor is the first time of a fixed rate, from which the others are counted. Of a job that runs once it tells
+	// what it was asked for apart from what it is asked for again; see Occasion.
 	Anchor time.Time `json:"anchor"`
 	// Due is when the job is to run; Occurrence is the time on its schedule that this run is for. They differ for
 	// retries, which move Due alone, as does a request for a job that runs once and may have begun; and for a run that

@@ -12,14 +12,14 @@ type Limiter interface {
 	//
 	// Partitions of a kind with PerPartition, of those that have jobs of the same priority which are near enough, take
 	// turns: first comes the one of which none was claimed for the longest time, or, if that came later, that has had
-	// jobs since. In a partition the order is that of Claim. A job without a partition is not bounded by PerPartition; it
-	// is found at the latest when fewer than a hundred jobs of its kind and priority are due before it.
+	// jobs since. In a partition the order is that of Claim. A job without a partition is not bounded by PerPartition;
+	// it is found at the latest when fewer than a hundred jobs of its kind and priority are due before it.
 	ClaimLimited(ctx context.Context, r ClaimRequest) (ClaimResult, error)
 }
 
 // A Rate is how often jobs of a kind may begin on all nodes together: a bucket of Burst tokens, which has one more each
-// Every until it is full. A claim takes a token for each job, for the time at which that begins: now, or when it is due.
-// So of all jobs that were claimed, no more than Burst + d/Every begin within any d. The zero Rate is no bound.
+// Every until it is full. A claim takes a token for each job, for the time at which that begins: now, or when it is
+// due. So of all jobs that were claimed, no more than Burst + d/Every begin within any d. The zero Rate is no bound.
 //
 // A job that is released, or lost with its node, does not give its token back. All nodes must have the same Rate for a
 // kind; if they differ, each uses its own.

@@ -103,5 +103,6 @@ func KeyInUse(id, other ID, key string) error {
 	return fmt.Errorf("job %v: key %q belongs to job %v: %w", id, key, other, ErrKeyInUse)
 }
 
-// LostParent returns the error of an Import of a job that waits for a parent which is not there. It matches ErrNotFound.
+// LostParent returns the error of an Import of a job that waits for a parent which is not there. It matches
+// ErrNotFound.
 func LostParent(job, parent ID) error { return fmt.Errorf("job %v: %w", job, NoParent(parent)) }

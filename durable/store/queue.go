@@ -10,8 +10,8 @@ import (
 // Placement: the caller of Insert has none unless the node serves the queues of all the jobs.
 type Queues interface {
 	// ClaimQueue is Claim, or ClaimLimited if one of the kinds is Limited, for the jobs of a queue other than the
-	// default one. What a KindLimit bounds are the jobs of the kind in all queues, but PerPartition does not bound those
-	// that it finds: a job in a queue has no partition.
+	// default one. What a KindLimit bounds are the jobs of the kind in all queues, but PerPartition does not bound
+	// those that it finds: a job in a queue has no partition.
 	ClaimQueue(ctx context.Context, queue string, r ClaimRequest) (ClaimResult, error)
 
 	// QueueCounts returns the queues that jobs wait in, other than the default one, in any order.

@@ -36,9 +36,9 @@ type KeptStep struct {
 	At time.Time `json:"at"`
 }
 
-// Occasion returns the time that tells for which work of the job steps are kept. It is the Occurrence of a periodic job.
-// Of a job that runs once, whose occurrence may be moved, it is the Anchor, which is another one when the job is asked
-// for again.
+// Occasion returns the time that tells for which work of the job steps are kept. It is the Occurrence of a periodic
+// job. Of a job that runs once, whose occurrence may be moved, it is the Anchor, which is another one when the job is
+// asked for again.
 func (j *Job) Occasion() time.Time {
 	if j.Periodic() {
 		return j.Occurrence

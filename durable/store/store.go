@@ -1,5 +1,5 @@
-// Package store is for authors of stores: what a store keeps, and what package durable asks of it. Users of durable find
-// the types that they meet under the same names there, as aliases.
+// Package store is for authors of stores: what a store keeps, and what package durable asks of it. Users of durable
+// find the types that they meet under the same names there, as aliases.
 package store
 
 import (
@@ -226,8 +226,8 @@ type NewJob struct {
 	Key string
 	// ReuseKey makes a job that is over lose the key to this one, unless Among has its state.
 	ReuseKey bool
-	// Among, unless empty, are the states in which a job with the key keeps it; in another it loses the key to this one,
-	// also if it is granted. It has Waiting, Claimed, Paused and Blocked, and Confirmed if it has Running.
+	// Among, unless empty, are the states in which a job with the key keeps it; in another it loses the key to this
+	// one, also if it is granted. It has Waiting, Claimed, Paused and Blocked, and Confirmed if it has Running.
 	Among []State
 	// Within, unless 0, is for how long after its end, in whole microseconds, a job that is over keeps the key in these
 	// states.
@@ -305,9 +305,11 @@ type Watch struct {
 
 // A HeartbeatResult is the answer to a heartbeat.
 type HeartbeatResult struct {
-	Now      time.Time
-	Alive    bool     // false: the node was declared dead, and holds nothing
-	Alone    bool     // no other node is there, and none can reach the store if this one can't, as with a file: it may outlive its lease
+	Now   time.Time
+	Alive bool // false: the node was declared dead, and holds nothing
+	// Alone means that no other node is there, and that none can reach the store if this one can't, as with a file. So
+	// this node may outlive its lease.
+	Alone    bool
 	Canceled []Ref    // jobs that this node runs, or may run, and that are to be canceled
 	Freed    int      // jobs of dead nodes that this heartbeat has freed
 	Dead     []ID     // those of them that are dead now
@@ -355,8 +357,8 @@ type ClaimResult struct {
 	Jobs []Job
 	// More reports that there may be more of what was asked for.
 	More bool
-	// Busy reports that a kind with a limit for all nodes was left out because another node is claiming of it: there may be
-	// more in a moment.
+	// Busy reports that a kind with a limit for all nodes was left out because another node is claiming of it: there
+	// may be more in a moment.
 	Busy bool
 	// Next, if not zero, is when there may be more of a kind that a Limiter has claimed: its rate lacked a token, which
 	// is there then; or there is more to be done before it is known, at once.
@@ -405,12 +407,12 @@ type Outcome struct {
 	Attempt         int
 	Error           string
 	Result          []byte
-	// Run is the line for the history, unless Unrecorded. The store fills in Job, Seq, Epoch and Node. Its Label becomes
-	// that of the job in any case.
+	// Run is the line for the history, unless Unrecorded. The store fills in Job, Seq, Epoch and Node. Its Label
+	// becomes that of the job in any case.
 	Run        Run
 	Unrecorded bool
-	// Signals are the names of those that the run waits for. If one is there by now, and the job waits or is paused, the
-	// job is due at once.
+	// Signals are the names of those that the run waits for. If one is there by now, and the job waits or is paused,
+	// the job is due at once.
 	Signals []string
 	// Output is kept with that line, and removed with it.
 	Output []byte

@@ -379,8 +379,8 @@ func settleBothErrors(b *bench) {
 	}
 }
 
-// The label of a run is that of its job until another run ends, recorded or not, and is in the history. One that is lost
-// with its node has none.
+// The label of a run is that of its job until another run ends, recorded or not, and is in the history. One that is
+// lost with its node has none.
 func settleLabel(b *bench) {
 	node, heir := b.node("a"), b.node("b")
 	j := b.running(node, key("key"), every("1h0m0s"))

@@ -59,7 +59,8 @@ func (f family) committing(state durablestore.State, child, grandchild durablest
 			if c := a.(durablestore.CommitResult); !slices.Equal(c.Committed, []bool{true}) || f.get(f.parent.ID).State != state {
 				return "the run is to be over"
 			}
-			must(f.store.Prune(f.Context(), durablestore.Retention{})) // tells the child of a transaction that was committed
+			// Prune tells the child of a transaction that was committed.
+			must(f.store.Prune(f.Context(), durablestore.Retention{}))
 			return f.wrong(child, grandchild)
 		},
 	}

@@ -26,7 +26,8 @@ func (b *bench) queued(node, queue string, change ...func(*store.ClaimRequest)) 
 	return c.Jobs
 }
 
-// A claim of a queue finds the jobs in that, and no claim those of another; nor are they given to a node in another way.
+// A claim of a queue finds the jobs in that, and no claim those of another; nor are they given to a node in another
+// way.
 func claimQueue(b *bench) {
 	b.store.queues()
 	node := b.node("a")
@@ -249,8 +250,8 @@ func drainNode(b *bench) {
 	drain(node, true, false)
 }
 
-// A job that is moved is claimed of its new queue next: at once if it waits or was claimed, after its run if it runs, and
-// when it waits again if it is paused. One that is over stays, and so does one with a partition.
+// A job that is moved is claimed of its new queue next: at once if it waits or was claimed, after its run if it runs,
+// and when it waits again if it is paused. One that is over stays, and so does one with a partition.
 func moves(b *bench) {
 	b.store.queues()
 	node := b.node("a")

@@ -241,8 +241,8 @@ func replaces(b *bench) {
 	}
 }
 
-// A job that waits, or is paused, takes on all but the time of one that replaces its payload, and a node that has claimed
-// it cannot confirm what it knew. One that runs has its next run when the first says, with the latest payload.
+// A job that waits, or is paused, takes on all but the time of one that replaces its payload, and a node that has
+// claimed it cannot confirm what it knew. One that runs has its next run when the first says, with the latest payload.
 func replacesPayload(b *bench) {
 	node := b.node("a")
 	first := b.add(30*time.Second, key("key"))

@@ -319,7 +319,8 @@ func signalsTogether(b *bench) {
 			}
 		})
 		r := store.CommitRequest{Node: node, Outcomes: []durable.Outcome{waiting(j, far, "go")}}
-		_, err := soon(func() (store.CommitResult, error) { return b.store.Commit(b.Context(), r) }, // its row may be locked
+		// Its row may be locked.
+		_, err := soon(func() (store.CommitResult, error) { return b.store.Commit(b.Context(), r) },
 			func(c store.CommitResult) bool { return len(c.Locked) == 0 })()
 		wg.Wait()
 		b.ok(err)

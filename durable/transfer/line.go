@@ -187,7 +187,8 @@ func locate(path string, text []byte, of reflect.Type) error {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// fieldsOf returns the types of the fields of a struct by their names in JSON, outer ones before those of embedded ones.
+// fieldsOf returns the types of the fields of a struct by their names in JSON, outer ones before those of embedded
+// ones.
 func fieldsOf(of reflect.Type) map[string]reflect.Type {
 	fields := make(map[string]reflect.Type)
 	for f := range of.Fields() {

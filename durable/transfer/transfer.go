@@ -2,15 +2,15 @@
 // and back, into a new version of a database, or into a test. It is for any [store.Mover], as are those of packages
 // sqlite, postgres and memory.
 //
-// What is moved are jobs in all states and schedules, with their IDs, keys, tags, payloads and results as they are stored
-// (a Codec sees none of them), what waits for what, the history with its output, steps and signals, kinds that are
-// paused, what is left of rates, the turns of partitions, and the acts of people. Nodes, and what they report of runs in
-// progress, are not: a node is alive in the store whose lease it renews.
+// What is moved are jobs in all states and schedules, with their IDs, keys, tags, payloads and results as they are
+// stored (a Codec sees none of them), what waits for what, the history with its output, steps and signals, kinds that
+// are paused, what is left of rates, the turns of partitions, and the acts of people. Nodes, and what they report of
+// runs in progress, are not: a node is alive in the store whose lease it renews.
 //
 // An Export is what the store had at one moment, while programs go on with it. To switch to another store, end all
 // programs that use the old one, nodes and those that add jobs; export, import, and start them with the new one. Jobs
-// that a node had at the moment of the Export, as one that was killed or has not been ended, are taken from it as from a
-// node that is lost: what had begun is begun again, and that was an attempt.
+// that a node had at the moment of the Export, as one that was killed or has not been ended, are taken from it as from
+// a node that is lost: what had begun is begun again, and that was an attempt.
 package transfer
 
 import (

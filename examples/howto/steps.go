@@ -15,8 +15,8 @@ type order struct {
 	Cents int
 }
 
-// shop is what an order calls. Each takes a key, and does with a key what it did before: a program may die between a call
-// and the moment in which its result is kept.
+// shop is what an order calls. Each takes a key, and does with a key what it did before: a program may die between a
+// call and the moment in which its result is kept.
 type shop interface {
 	Reserve(ctx context.Context, key, item string) (shelf string, err error)
 	Charge(ctx context.Context, key string, cents int) (receipt string, err error)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// manPage returns the manual, which is Markdown, as a page for man(1). Tables become lists: their texts are too long for
-// columns. The list of sections, and pictures, are left out.
+// manPage returns the manual, which is Markdown, as a page for man(1). Tables become lists: their texts are too long
+// for columns. The list of sections, and pictures, are left out.
 func manPage(markdown, version string) string {
 	w := &manWriter{}
 	w.request(`.TH EXECUTORD 1 "" "executord %s" "User Commands"`, version)

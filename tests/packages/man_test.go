@@ -27,7 +27,8 @@ func TestManPageHasTheManual(t *testing.T) {
 	for _, w := range word.FindAllString(strings.ToLower(shown), -1) {
 		got[w]++
 	}
-	rest := regexp.MustCompile(`(?m)^- \[.*\]\(#.*\)$|^!\[.*|\]\([^)]*\)`).ReplaceAllString(manual, "") // what is left out, and where links lead
+	// Take out what the page leaves out, and where links lead.
+	rest := regexp.MustCompile(`(?m)^- \[.*\]\(#.*\)$|^!\[.*|\]\([^)]*\)`).ReplaceAllString(manual, "")
 	rest = regexp.MustCompile(`(?m)^`+"```"+`\w+`).ReplaceAllString(rest, "")
 	rest = regexp.MustCompile(`(?m)^\|[^|\n]*(\|.*\n\|---)`).ReplaceAllString(rest, "$1") // the title of the terms of a list
 	lost := 0

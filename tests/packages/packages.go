@@ -6,9 +6,9 @@
 // The programs are those in dist, which make dist has built of a published version, or with -build are built from the
 // tree.
 //
-// What is in the packages is in packaging/nfpm.yaml. They are made by nfpm, which is built at a fixed version when it is
-// needed first, and is no dependency of any module here. Two builds of one program are equal: the times of files are that of the commit,
-// or of SOURCE_DATE_EPOCH.
+// What is in the packages is in packaging/nfpm.yaml. They are made by nfpm, which is built at a fixed version when it
+// is needed first, and is no dependency of any module here. Two builds of one program are equal: the times of files are
+// that of the commit, or of SOURCE_DATE_EPOCH.
 package main
 
 import (

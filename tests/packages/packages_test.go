@@ -290,7 +290,8 @@ func TestPackagesNameWhatIsWrong(t *testing.T) {
 	}
 }
 
-// systemd reads the unit without a complaint, also with each drop-in of its page, and finds it better locked in than most.
+// systemd reads the unit without a complaint, also with each drop-in of its page, and finds it better locked in than
+// most.
 func TestUnitIsRight(t *testing.T) {
 	tool, err := exec.LookPath("systemd-analyze")
 	if err != nil {

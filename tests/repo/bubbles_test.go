@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A test in a bubble that sleeps, and shares a variable with the functions that it starts, calls synctest.Wait: sleeping
-// orders nothing, and reading the variable then is a data race that the detector reports in one of many runs.
+// A test in a bubble that sleeps, and shares a variable with the functions that it starts, calls synctest.Wait:
+// sleeping orders nothing, and reading the variable then is a data race that the detector reports in one of many runs.
 func TestBubblesWaitBeforeTheyRead(t *testing.T) {
 	files, _ := workspace(t)
 	w, _ := parsed()

@@ -37,8 +37,8 @@ type adder struct {
 	recent []durable.ID // jobs that were accepted, for those that are to wait for some
 }
 
-// add has n adders add jobs until ctx ends, each in all ways: with and without keys, with keys that others have, several
-// at once and in transactions, with limits, steps and parents. Each writes down what it was told.
+// add has n adders add jobs until ctx ends, each in all ways: with and without keys, with keys that others have,
+// several at once and in transactions, with limits, steps and parents. Each writes down what it was told.
 func add(ctx context.Context, store durable.Store, k kinds, n int, note func(entry)) error {
 	db, err := transactions(store)
 	if err != nil {
@@ -347,9 +347,9 @@ func (f *fleet) settle(store durable.Store) {
 	}
 }
 
-// What is added while processes are killed and stopped, and the database is disturbed, is neither lost nor done twice, no
-// step of it is done again after its result was kept, none begins before its parents have succeeded, and the limits of its
-// partition and its kind hold.
+// What is added while processes are killed and stopped, and the database is disturbed, is neither lost nor done twice,
+// no step of it is done again after its result was kept, none begins before its parents have succeeded, and the limits
+// of its partition and its kind hold.
 func TestHistoryWithAdders(t *testing.T) {
 	for name, open := range databases(t) {
 		t.Run(name, func(t *testing.T) {

@@ -79,8 +79,8 @@ func plan(r *rand.Rand, kind *durable.Kind[step, int], layers, width int) []plan
 	return all
 }
 
-// Steps that wait for others, while one process after the other is killed: each ends as it must, by the results of those
-// before it, and begins after they have ended. None is lost, or committed twice.
+// Steps that wait for others, while one process after the other is killed: each ends as it must, by the results of
+// those before it, and begins after they have ended. None is lost, or committed twice.
 func TestHistoryOfGraphWithKilledProcesses(t *testing.T) {
 	for name, newStore := range stores(t) {
 		t.Run(name, func(t *testing.T) {

@@ -41,8 +41,8 @@ func TestHistoryWithFailoverToStandby(t *testing.T) {
 	})
 }
 
-// promote makes a standby a primary. It does not wait for that: the statement's snapshot may stand in the way of what is
-// still to be replayed.
+// promote makes a standby a primary. It does not wait for that: the statement's snapshot may stand in the way of what
+// is still to be replayed.
 func promote(t *testing.T, standby *pgserver.Server) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), standby.DSN())

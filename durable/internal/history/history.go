@@ -63,8 +63,8 @@ func Check(ctx context.Context, store durable.Store, starts []Start) (*Verdict, 
 	return (&Record{Starts: starts}).Check(ctx, store)
 }
 
-// Check judges the jobs that are in the store. Periodic ones must be at a fixed rate, catch up with all they missed, and
-// have their whole history; others must be over.
+// Check judges the jobs that are in the store. Periodic ones must be at a fixed rate, catch up with all they missed,
+// and have their whole history; others must be over.
 func (r *Record) Check(ctx context.Context, store durable.Store) (*Verdict, error) {
 	g := newJudgement(r)
 	for f := (durable.Filter{Limit: 1000}); ; {

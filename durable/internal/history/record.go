@@ -39,8 +39,8 @@ type Step struct {
 	Value int
 }
 
-// StepName returns the name of a step. A job with steps has them in their order, from 0 on, and its result is the sum of
-// their values.
+// StepName returns the name of a step. A job with steps has them in their order, from 0 on, and its result is the sum
+// of their values.
 func StepName(i int) string { return fmt.Sprint("step ", i) }
 
 // Edge is what those who add a job with parents write down before they do.
@@ -219,9 +219,9 @@ func (g *judgement) most(of partition, spans []span) {
 	}
 }
 
-// rate finds windows in which too many have begun. What was added after a moment has taken its tokens after that: so until
-// any time it has begun no more often than a full bucket then, and what runs into it until that time, allow; however late
-// a handler is called.
+// rate finds windows in which too many have begun. What was added after a moment has taken its tokens after that: so
+// until any time it has begun no more often than a full bucket then, and what runs into it until that time, allow;
+// however late a handler is called.
 func (g *judgement) rate(kind string, begins []begin) {
 	rate := g.record.Rates[kind]
 	g.Rated += len(begins)

@@ -277,7 +277,8 @@ func (m *model) call() {
 					return c, err
 				})
 				if err == nil {
-					_, err = s.Prune(ctx, durable.Retention{}) // PostgreSQL tells the children of parents by another call
+					// PostgreSQL tells the children of parents by another call.
+					_, err = s.Prune(ctx, durable.Retention{})
 				}
 				return a, err
 			}

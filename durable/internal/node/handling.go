@@ -73,8 +73,8 @@ func (h Handling) LeftOutDuring() LeftOut {
 // Transact returns the store if it can work in transactions, and tx is one.
 func (h Handling) Transact(tx store.Tx) (store.TxStore, error) { return h.run.n.cfg.Transact(tx) }
 
-// CompleteTx commits the success of the run as a part of tx, in which in works. The error is ErrRefused if the run is no
-// longer this node's, or was completed before.
+// CompleteTx commits the success of the run as a part of tx, in which in works. The error is ErrRefused if the run is
+// no longer this node's, or was completed before.
 func (h Handling) CompleteTx(ctx context.Context, in store.TxStore, tx store.Tx, result []byte) error {
 	r := h.run
 	// The outcome of this very run may have been committed before, by a transaction whose commit seemed to fail. Commit

@@ -114,8 +114,8 @@ type Config struct {
 	Kinds func() []string         // the names, in order
 
 	// Around calls run, which calls a handler. Settled, unless nil, is called with what became of a run, and Failed,
-	// unless nil, in place of the line of the log about one that was the last attempt. Changed is called when a run of the
-	// job has ended.
+	// unless nil, in place of the line of the log about one that was the last attempt. Changed is called when a run of
+	// the job has ended.
 	Around  func(ctx context.Context, job store.Job, run func(context.Context) error) error
 	Settled func(job store.Job, o store.Outcome, committed bool)
 	Failed  func(job store.Job, run store.Run)

@@ -49,8 +49,8 @@ func (q *Query) Where() string {
 func (q *Query) Args() []any { return q.args }
 
 // AddFilter adds the conditions of a filter on jobs in executor_job that are said in the same way everywhere: all but
-// those of Prefix, Tags and After. contains is the function that returns at what place of a text another one is, 0 if it
-// is not in it.
+// those of Prefix, Tags and After. contains is the function that returns at what place of a text another one is, 0 if
+// it is not in it.
 func (q *Query) AddFilter(f *durable.Filter, contains string) {
 	if f.Kind != "" {
 		q.Add("kind = ?", f.Kind)

@@ -165,7 +165,8 @@ var (
 	ActRows = Table{"executor_act", []string{"noted", "who", "action", "job", "key", "reason", "answer"}}
 )
 
-// leftTables are those whose rows are not moved: nodes, with what they report, and which runs have begun; and the version.
+// leftTables are those whose rows are not moved: nodes, with what they report, and which runs have begun; and the
+// version.
 var leftTables = []string{"executor_node", "executor_begun", "executor_progress", "executor_schema"}
 
 // AllTables returns the names of the tables that Export knows, in order.

@@ -60,8 +60,8 @@ var Sound = SQL(`(state between {Waiting} and {Paused} and pending between {Pend
 
 // SQL returns a statement in which each name in braces is replaced by the number that is stored: that of a state, of
 // what is pending or of a verdict, as {Granted}. {Held}, {Idle} and {Over} are lists of states, for "state in {Held}",
-// {AnyPriority} is that of all priorities, as rows have them, and {Priorities} is an array of PostgreSQL, the most urgent first. SQL panics
-// if a name is not known.
+// {AnyPriority} is that of all priorities, as rows have them, and {Priorities} is an array of PostgreSQL, the most
+// urgent first. SQL panics if a name is not known.
 //
 // The numbers stand in the text and are no parameters, or the planners would not see which partial index applies.
 func SQL(statement string) string {

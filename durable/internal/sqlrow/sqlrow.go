@@ -40,7 +40,8 @@ var (
 	Columns      = strings.Join(Names, ", ")
 	Read         = SQL(Columns + ", case when state = {Granted} then coalesce((" + started + "), 0) else 0 end")
 	claimedNames = slices.DeleteFunc(slices.Clone(Names), func(name string) bool {
-		return slices.Contains([]string{"next_due", "state", "pending", "owner", "updated"}, name) // the claim knows them
+		// The claim knows them.
+		return slices.Contains([]string{"next_due", "state", "pending", "owner", "updated"}, name)
 	})
 	Claimed = strings.Join(claimedNames, ", ")
 )

@@ -1,5 +1,5 @@
-// Package steptest kills programs between the steps of their jobs, and judges what they have done by a ledger that is in
-// no database.
+// Package steptest kills programs between the steps of their jobs, and judges what they have done by a ledger that is
+// in no database.
 package steptest
 
 import (

@@ -1,4 +1,5 @@
-// Package timetable has the times of schedules, and what a run makes up for that was missed, as functions of times alone.
+// Package timetable has the times of schedules, and what a run makes up for that was missed, as functions of times
+// alone.
 package timetable
 
 import (
@@ -80,8 +81,9 @@ func TextOf(s cron.Schedule) (string, error) {
 	return "cron " + text, nil
 }
 
-// sameZone reports whether a and b, which have one name, are one zone. A zone that a program has made may have any name,
-// also that of another zone. But the rules of a zone change with its database, a few of them, while a program runs.
+// sameZone reports whether a and b, which have one name, are one zone. A zone that a program has made may have any
+// name, also that of another zone. But the rules of a zone change with its database, a few of them, while a program
+// runs.
 func sameZone(a, b *time.Location) bool {
 	const month = 30 * 24 * time.Hour
 	months, differ := 0, 0

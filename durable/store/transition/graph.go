@@ -49,8 +49,8 @@ func settle(j *store.Job, c store.ParentCounts, failed func() (store.ID, store.S
 	return true, nil
 }
 
-// Block makes a job that was revived wait for those of its parents that have not ended. If too many have failed, it runs
-// all the same, as it was asked to.
+// Block makes a job that was revived wait for those of its parents that have not ended. If too many have failed, it
+// runs all the same, as it was asked to.
 func Block(j *store.Job, c store.ParentCounts) {
 	if !c.Enough() && !c.Hopeless() {
 		j.State = store.Blocked

@@ -1,5 +1,5 @@
-// Command export writes a table to a file each night at two, part after part, and shows how far it is. The program may be
-// killed at any time: when it is started again, the export goes on with the part in which it was.
+// Command export writes a table to a file each night at two, part after part, and shows how far it is. The program may
+// be killed at any time: when it is started again, the export goes on with the part in which it was.
 //
 //	go run ./examples/durable/export -night 2026-11-27 -crash 1s   # exits without cleanup, as after kill -9
 //	go run ./examples/durable/export -night 2026-11-27             # goes on, and ends with export-2026-11-27.csv
@@ -134,8 +134,8 @@ func (e exporter) export(ctx context.Context, night string) (file string, err er
 	})
 }
 
-// write writes a part to the file from an offset on, over what an attempt has left there that died, and returns where it
-// ends.
+// write writes a part to the file from an offset on, over what an attempt has left there that died, and returns where
+// it ends.
 func (e exporter) write(ctx context.Context, key, file string, part int, offset int64) (end int64, err error) {
 	fmt.Printf("part %d\n", part+1)
 	select {

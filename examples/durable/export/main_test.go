@@ -112,7 +112,8 @@ func TestExportRunsEachNightAndTellsProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer outside.Close()
-		jobs := durabletest.New(t, func(c *durable.Config) { c.Lease, c.Poll = time.Hour, time.Minute }) // the nights are long
+		// The nights are long.
+		jobs := durabletest.New(t, func(c *durable.Config) { c.Lease, c.Poll = time.Hour, time.Minute })
 		if _, err := (exporter{dir, 3, time.Minute, outside}).register(t.Context(), jobs); err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,5 @@
-// Command fanout counts the primes below ten million by 10,000 jobs, and one that waits for all of them and adds up. The
-// program may be killed at any time: when it is started again, it goes on with the jobs that are left.
+// Command fanout counts the primes below ten million by 10,000 jobs, and one that waits for all of them and adds up.
+// The program may be killed at any time: when it is started again, it goes on with the jobs that are left.
 //
 //	go run ./examples/durable/fanout -crash 3s    # exits without cleanup, as after kill -9
 //	go run ./examples/durable/fanout              # continues

@@ -11,8 +11,8 @@ import (
 
 func TestMain(m *testing.M) { killtest.Main(m, main) }
 
-// The sum is right, and is made once, however often the program is killed, after each of 10,000 counts, of which none is
-// made again after its result was kept.
+// The sum is right, and is made once, however often the program is killed, after each of 10,000 counts, of which none
+// is made again after its result was kept.
 func TestFanOutAddsUpAfterKills(t *testing.T) {
 	killtest.OnEachStore(t, func(t *testing.T, p *killtest.Program) {
 		n, kills := 10_000, 4

@@ -100,8 +100,8 @@ func run(ctx context.Context, db, ledger string, n int) error {
 	return nil
 }
 
-// send is the handler. If the program dies after the call of the mail server and before the receipt is stored, the letter
-// is sent again, with the same key: so the server can drop it.
+// send is the handler. If the program dies after the call of the mail server and before the receipt is stored, the
+// letter is sent again, with the same key: so the server can drop it.
 func send(ctx context.Context, server *world.Ledger, l Letter) (Receipt, error) {
 	job, ok := durable.Current(ctx)
 	if !ok {

@@ -30,8 +30,9 @@ func TestLettersAreSentWithinRateAfterKills(t *testing.T) {
 
 // judge returns what is wrong with what the mail server saw of n letters.
 //
-// A letter is sent after its token was taken, and a process takes tokens after its start. So from the start of any process
-// to the time t its letters are no more than the bucket and what runs into it until t, on a machine however slow.
+// A letter is sent after its token was taken, and a process takes tokens after its start. So from the start of any
+// process to the time t its letters are no more than the bucket and what runs into it until t, on a machine however
+// slow.
 func judge(entries []world.Entry, n int, allowed executor.Rate) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	type window struct {

@@ -1,6 +1,6 @@
 // Command order runs the orders of a shop. Each is a job of steps: reserve, charge, ship. A large one waits, without a
-// worker, until a human has decided on it, and the carrier declines some at first. The program may be killed at any time:
-// when it is started again, each order goes on with the step in which it was.
+// worker, until a human has decided on it, and the carrier declines some at first. The program may be killed at any
+// time: when it is started again, each order goes on with the step in which it was.
 //
 //	go run ./examples/durable/order -crash 300ms       # exits without cleanup, as after kill -9
 //	go run ./examples/durable/order                    # goes on

@@ -11,8 +11,8 @@ import (
 
 func TestMain(m *testing.M) { killtest.Main(m, main) }
 
-// Orders end right, however often the program is killed: each is charged and shipped once, none without the decision that
-// it needs, and no step is done again after its receipt was kept.
+// Orders end right, however often the program is killed: each is charged and shipped once, none without the decision
+// that it needs, and no step is done again after its receipt was kept.
 func TestOrdersEndRightAfterKills(t *testing.T) {
 	killtest.OnEachStore(t, func(t *testing.T, p *killtest.Program) {
 		n, kills := 12, 4

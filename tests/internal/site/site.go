@@ -186,8 +186,8 @@ func (s *Site) unzip(m Module) (dir string, err error) {
 	return dir, dropHashes(filepath.Join(dir, "go.sum"))
 }
 
-// dropHashes removes those of our modules from a go.sum, if there is one: they are of the last release, and the site may
-// have other files under the same version.
+// dropHashes removes those of our modules from a go.sum, if there is one: they are of the last release, and the site
+// may have other files under the same version.
 func dropHashes(name string) error {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -21,7 +21,8 @@ import (
 	"github.com/executor-go/executor/examples/durable/internal/world"
 )
 
-// Main is the work of TestMain: in a process that a test has started it calls the program's main, else it runs the tests.
+// Main is the work of TestMain: in a process that a test has started it calls the program's main, else it runs the
+// tests.
 func Main(m *testing.M, program func()) {
 	if os.Getenv("RUN_MAIN") != "" {
 		program()
@@ -132,8 +133,8 @@ func (p *Program) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run starts the program and, if r is not nil, kills it at a moment that r draws: some lines of output after its start and
-// a little later, or soon after its start. It reports whether the program has ended by itself.
+// run starts the program and, if r is not nil, kills it at a moment that r draws: some lines of output after its start
+// and a little later, or soon after its start. It reports whether the program has ended by itself.
 func (p *Program) run(r *rand.Rand) (out string, ended bool) {
 	p.t.Helper()
 	cmd := p.command()

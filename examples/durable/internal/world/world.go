@@ -1,5 +1,5 @@
-// Package world is what the programs beside it have around them: a store, and a ledger that stands for a bank, a carrier,
-// a mail server.
+// Package world is what the programs beside it have around them: a store, and a ledger that stands for a bank, a
+// carrier, a mail server.
 package world
 
 import (
@@ -31,9 +31,9 @@ func CrashAfter(d time.Duration) {
 	}
 }
 
-// A Ledger is a service outside of the program, which takes idempotency keys: what it was asked for before it does not do
-// again, and answers as it did then. It writes a line to its file for each call. Two processes must not ask one file for
-// the same.
+// A Ledger is a service outside of the program, which takes idempotency keys: what it was asked for before it does not
+// do again, and answers as it did then. It writes a line to its file for each call. Two processes must not ask one file
+// for the same.
 type Ledger struct {
 	mu   sync.Mutex
 	file *os.File
@@ -77,8 +77,8 @@ func OpenLedger(name string) (*Ledger, error) {
 // Close closes the file.
 func (l *Ledger) Close() error { return l.file.Close() }
 
-// Do does what it is asked for, unless that was done for the same key, and returns a receipt, the same for the same key.
-// The texts have no spaces and are not empty.
+// Do does what it is asked for, unless that was done for the same key, and returns a receipt, the same for the same
+// key. The texts have no spaces and are not empty.
 func (l *Ledger) Do(what, key, value string) (receipt string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

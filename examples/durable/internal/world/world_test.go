@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What was done for a key is not done again, also after the process was killed in the middle of a line, and the answer is
-// the same.
+// What was done for a key is not done again, also after the process was killed in the middle of a line, and the answer
+// is the same.
 func TestLedgerKeepsReceipts(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ledger.txt")
 	var receipts [2]string
