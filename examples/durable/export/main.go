@@ -12,11 +12,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/executor-go/executor/cron"
@@ -28,36 +25,20 @@ import (
 const rows = 500
 
 func main() {
-	db := flag.String("db", "export.db", "the `file` with the jobs, or the URL of a PostgreSQL database")
-	ledger := flag.String("ledger", "export.txt", "the `file` with what was written")
 	dir := flag.String("dir", ".", "the `directory` to export to")
 	parts := flag.Int("parts", 20, "how many parts of 500 rows the table has")
 	takes := flag.Duration("takes", 100*time.Millisecond, "how long it takes to read a part")
 	night := flag.String("night", "", "export that `date` now, once, and exit")
-	crash := flag.Duration("crash", 0, "exit without cleanup after this time")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	world.CrashAfter(*crash)
-	if err := run(ctx, *db, *ledger, exporter{*dir, *parts, *takes, nil}, *night); err != nil {
-		log.Fatal(err)
-	}
+	world.Main("export", func(ctx context.Context, store durable.Store, outside *world.Ledger) error {
+		return run(ctx, store, exporter{*dir, *parts, *takes, outside}, *night)
+	})
 }
 
-func run(ctx context.Context, db, ledger string, e exporter, night string) (err error) {
-	store, err := world.Open(db)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
+func run(ctx context.Context, store durable.Store, e exporter, night string) error {
 	jobs, err := durable.New(durable.Config{Store: store, Lease: time.Second})
 	if err != nil {
 		return err
 	}
-	if e.outside, err = world.OpenLedger(ledger); err != nil {
-		return err
-	}
-	defer e.outside.Close()
 	exports, err := e.register(ctx, jobs)
 	if err != nil || night == "" {
 		return errors.Join(err, jobs.Run(ctx))
@@ -67,10 +48,7 @@ func run(ctx context.Context, db, ledger string, e exporter, night string) (err 
 	if err != nil {
 		return err
 	}
-	ctx, done := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- jobs.Run(ctx) }()
-	defer func() { done(); <-ended }()
+	defer world.Start(ctx, jobs)()
 	go show(ctx, jobs, id)
 	file, err := exports.Await(ctx, id)
 	if err == nil {

@@ -96,10 +96,7 @@ func TestJudgeFindsFaults(t *testing.T) {
 			f := strings.Fields(line)
 			entries = append(entries, world.Entry{What: f[0], Again: len(f) > 1})
 		}
-		faults := strings.Join(judge(entries, c.text, 2), "\n")
-		if !strings.Contains(faults, c.fault) || (faults == "") != (c.fault == "") {
-			t.Errorf("%q: the judge found %q, want %q", c.ledger, faults, c.fault)
-		}
+		killtest.Expect(t, c.ledger, judge(entries, c.text, 2), c.fault)
 	}
 }
 

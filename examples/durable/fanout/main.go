@@ -9,10 +9,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"log"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -24,45 +20,25 @@ import (
 const size = 1000
 
 func main() {
-	db := flag.String("db", "primes.db", "the `file` with the jobs, or the URL of a PostgreSQL database")
-	ledger := flag.String("ledger", "primes.txt", "the `file` with what was counted")
 	n := flag.Int("n", 10_000, "how many jobs count, each a thousand numbers")
-	crash := flag.Duration("crash", 0, "exit without cleanup after this time")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	world.CrashAfter(*crash)
-	if err := run(ctx, *db, *ledger, *n); err != nil {
-		log.Fatal(err)
-	}
+	world.Main("primes", func(ctx context.Context, store durable.Store, outside *world.Ledger) error {
+		return run(ctx, store, outside, *n)
+	})
 }
 
-func run(ctx context.Context, db, ledger string, n int) error {
-	store, err := world.Open(db)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
+func run(ctx context.Context, store durable.Store, outside *world.Ledger, n int) error {
 	workers := executor.Scheduled(100) // the store commits the results of all that end at the same time at once
 	defer workers.Close()
 	jobs, err := durable.New(durable.Config{Store: store, Lease: time.Second, Executor: workers})
 	if err != nil {
 		return err
 	}
-	outside, err := world.OpenLedger(ledger)
-	if err != nil {
-		return err
-	}
-	defer outside.Close()
 	f := register(jobs, outside)
 	sum, err := f.add(ctx, n)
 	if err != nil {
 		return err
 	}
-	ctx, done := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- jobs.Run(ctx) }()
-	defer func() { done(); <-ended }()
+	defer world.Start(ctx, jobs)()
 	go show(ctx, jobs, sum)
 	primes, err := f.sum.Await(ctx, sum)
 	if err == nil {

@@ -11,10 +11,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -36,33 +32,16 @@ type Receipt struct {
 var allowed = executor.Rate{PerSecond: 20, Burst: 4}
 
 func main() {
-	db := flag.String("db", "letters.db", "the `file` with the jobs, or the URL of a PostgreSQL database")
-	ledger := flag.String("ledger", "letters.txt", "the `file` with the calls of the mail server")
 	n := flag.Int("n", 60, "how many letters there are")
-	crash := flag.Duration("crash", 0, "exit without cleanup after this time")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	world.CrashAfter(*crash)
-	if err := run(ctx, *db, *ledger, *n); err != nil {
-		log.Fatal(err)
-	}
+	world.Main("letters", func(ctx context.Context, store durable.Store, server *world.Ledger) error {
+		return run(ctx, store, server, *n)
+	})
 }
 
-func run(ctx context.Context, db, ledger string, n int) error {
-	server, err := world.OpenLedger(ledger)
-	if err != nil {
-		return err
-	}
-	defer server.Close()
+func run(ctx context.Context, store durable.Store, server *world.Ledger, n int) error {
 	if _, err := server.Do("start", fmt.Sprint("mailer-", time.Now().UnixNano()), "-"); err != nil {
 		return err
 	}
-	store, err := world.Open(db)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
 	jobs, err := durable.New(durable.Config{Store: store, Lease: time.Second})
 	if err != nil {
 		return err
@@ -81,11 +60,7 @@ func run(ctx context.Context, db, ledger string, n int) error {
 	if err != nil {
 		return err
 	}
-
-	ctx, done := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- jobs.Run(ctx) }()
-	defer func() { done(); <-ended }()
+	defer world.Start(ctx, jobs)()
 	again := 0
 	for _, id := range ids {
 		receipt, err := letters.Await(ctx, id)

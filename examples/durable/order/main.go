@@ -13,10 +13,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -31,17 +27,16 @@ type Order struct {
 }
 
 func main() {
-	db := flag.String("db", "orders.db", "the `file` with the jobs, or the URL of a PostgreSQL database")
-	ledger := flag.String("ledger", "orders.txt", "the `file` with the calls of bank and carrier")
 	n := flag.Int("n", 6, "how many orders there are")
-	crash := flag.Duration("crash", 0, "exit without cleanup after this time")
 	approve := flag.String("approve", "", "approve the `order`, and exit")
 	decline := flag.String("decline", "", "decline the `order`, and exit")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	world.CrashAfter(*crash)
-	err := open(*db, *ledger, func(s *shop) error {
+	world.Main("orders", func(ctx context.Context, store durable.Store, outside *world.Ledger) error {
+		jobs, err := durable.New(durable.Config{Store: store, Lease: time.Second})
+		if err != nil {
+			return err
+		}
+		s := &shop{jobs: jobs, outside: outside}
+		s.orders = durable.Handle(jobs, "order", s.handle, durable.Backoff(100*time.Millisecond, time.Second))
 		switch {
 		case *approve != "":
 			return s.decide(ctx, *approve, true)
@@ -50,9 +45,6 @@ func main() {
 		}
 		return s.run(ctx, *n)
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
 }
 
 // A shop is the program, and what it calls.
@@ -60,27 +52,6 @@ type shop struct {
 	jobs    *durable.Jobs
 	orders  *durable.Kind[Order, string]
 	outside *world.Ledger
-}
-
-// open calls f with a shop.
-func open(db, ledger string, f func(*shop) error) error {
-	store, err := world.Open(db)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	jobs, err := durable.New(durable.Config{Store: store, Lease: time.Second})
-	if err != nil {
-		return err
-	}
-	outside, err := world.OpenLedger(ledger)
-	if err != nil {
-		return err
-	}
-	defer outside.Close()
-	s := &shop{jobs: jobs, outside: outside}
-	s.orders = durable.Handle(jobs, "order", s.handle, durable.Backoff(100*time.Millisecond, time.Second))
-	return f(s)
 }
 
 // run takes n orders, and returns when all are over.
@@ -95,10 +66,7 @@ func (s *shop) run(ctx context.Context, n int) error {
 		}
 		ids[i] = id
 	}
-	ctx, done := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- s.jobs.Run(ctx) }()
-	defer func() { done(); <-ended }()
+	defer world.Start(ctx, s.jobs)()
 	for i, id := range ids {
 		parcel, err := s.orders.Await(ctx, id)
 		var failed *durable.JobError

@@ -110,9 +110,6 @@ func TestJudgeFindsFaults(t *testing.T) {
 			f := strings.Fields(line)
 			entries = append(entries, world.Entry{What: f[0], Key: f[1], Value: f[2], Again: len(f) > 3})
 		}
-		faults := strings.Join(judge(entries, 3), "\n")
-		if !strings.Contains(faults, c.fault) || (faults == "") != (c.fault == "") {
-			t.Errorf("%q for %q: the judge found %q, want %q", c.new, c.old, faults, c.fault)
-		}
+		killtest.Expect(t, fmt.Sprintf("%q for %q", c.new, c.old), judge(entries, 3), c.fault)
 	}
 }

@@ -264,3 +264,12 @@ func (p *Program) judgeKept(entries []world.Entry) {
 	}
 	p.t.Logf("%d results were kept before the last kill", len(p.kept))
 }
+
+// Expect tests the judge of a program's ledger: among the faults that it finds is the one that was planted, or there is
+// none if want is empty.
+func Expect(t *testing.T, ledger string, faults []string, want string) {
+	t.Helper()
+	if found := strings.Join(faults, "\n"); !strings.Contains(found, want) || (found == "") != (want == "") {
+		t.Errorf("%q: the judge found %q, want %q", ledger, found, want)
+	}
+}

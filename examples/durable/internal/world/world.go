@@ -1,14 +1,19 @@
-// Package world is what the programs beside it have around them: a store, and a ledger that stands for a bank, a
-// carrier, a mail server.
+// Package world is what the programs beside it have in common: how they begin and end, and a ledger that stands for a
+// bank, a carrier, a mail server.
 package world
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
+	"flag"
 	"fmt"
+	"log"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -24,11 +29,45 @@ func Open(db string) (durable.Store, error) {
 	return sqlite.Open(db)
 }
 
-// CrashAfter ends the program without cleanup, as kill -9 does, after d. If d is 0 it does nothing.
-func CrashAfter(d time.Duration) {
-	if d > 0 {
-		time.AfterFunc(d, func() { os.Exit(137) })
+// Main calls run with the store and the ledger that the flags name, and with a context that ends when the program is
+// interrupted. It parses the flags: those that the program has defined, and those that all programs here have. By
+// default the files are name.db and name.txt. If run returns an error, Main logs it and exits with code 1.
+func Main(name string, run func(ctx context.Context, store durable.Store, outside *Ledger) error) {
+	db := flag.String("db", name+".db", "the `file` with the jobs, or the URL of a PostgreSQL database")
+	ledger := flag.String("ledger", name+".txt", "the `file` with a line for each thing that was done")
+	crash := flag.Duration("crash", 0, "exit without cleanup after this time, as after kill -9")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if *crash > 0 {
+		time.AfterFunc(*crash, func() { os.Exit(137) })
 	}
+	if err := with(*db, *ledger, func(store durable.Store, outside *Ledger) error { return run(ctx, store, outside) }); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// with calls f with a store and a ledger, which it closes.
+func with(db, ledger string, f func(store durable.Store, outside *Ledger) error) error {
+	store, err := Open(db)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	outside, err := OpenLedger(ledger)
+	if err != nil {
+		return err
+	}
+	defer outside.Close()
+	return f(store, outside)
+}
+
+// Start runs jobs until stop is called, which waits until the handlers that run have returned.
+func Start(ctx context.Context, jobs *durable.Jobs) (stop func()) {
+	ctx, done := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- jobs.Run(ctx) }()
+	return func() { done(); <-ended }
 }
 
 // A Ledger is a service outside of the program, which takes idempotency keys: what it was asked for before it does not
