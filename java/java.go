@@ -11,10 +11,10 @@ import (
 	"github.com/executor-go/executor/queue"
 )
 
-// InvokeAll submits the functions, waits until all are done, and returns their futures in
-// the order of the functions. If a function fails, the others continue; if one is rejected,
-// they are canceled. If one is nil, nothing runs: its future fails with
-// [executor.ErrNilTask], and the others are canceled. A nil ctx, and a nil ex, panic.
+// InvokeAll submits the functions, waits until all are done, and returns their futures in the
+// order of the functions. If a function fails, the others continue; if one is rejected, they
+// are canceled. If one is nil, nothing runs: its future fails with [executor.ErrNilTask], and
+// the others are canceled. InvokeAll panics if ctx or ex is nil.
 //
 // When ctx ends, the futures that are not done are canceled: none is left pending, but a
 // function that was running may return later than InvokeAll; [executor.Future.Join] waits
@@ -64,20 +64,20 @@ func InvokeAll[T any](
 	return fs
 }
 
-// A CompletionService returns the futures of a stream of tasks in the order in which they
-// are done, to any number of takers. It holds those that were not taken, without a limit.
-// It has no goroutine and needs no end. It is made by [NewCompletionService]; the zero
+// A CompletionService returns the futures of a stream of tasks in the order in which they are
+// done, to any number of takers. It holds the futures that nobody has taken, without a limit.
+// It has no goroutine, and need not be closed. [NewCompletionService] makes one; the zero
 // CompletionService is not usable. All methods may be called by any goroutine.
 //
-// To get all of them, take as many as were submitted. Poll may return none when the pool
-// is terminated, though one will come: that of a task which its context or Cancel ended
-// may come a moment later, see [executor.Future.OnDone].
+// To get all futures, take as many as were submitted. Poll may return none for a moment after
+// the pool has terminated, though one is to come: that of a task which Cancel or its context
+// has ended, see [executor.Future.OnDone].
 type CompletionService[T any] struct {
 	ex   executor.Executor
 	done *queue.Blocking[*executor.Future[T]]
 }
 
-// NewCompletionService returns a service whose tasks are run by ex. A nil ex panics.
+// NewCompletionService returns a service whose tasks run in ex. It panics if ex is nil.
 func NewCompletionService[T any](ex executor.Executor) *CompletionService[T] {
 	if ex == nil {
 		panic("java: NewCompletionService: nil Executor")
@@ -85,8 +85,8 @@ func NewCompletionService[T any](ex executor.Executor) *CompletionService[T] {
 	return &CompletionService[T]{ex, queue.NewUnbounded[*executor.Future[T]]()}
 }
 
-// Submit is the function [executor.Submit]; the future goes to a taker once it is done, also
-// if it was rejected or canceled.
+// Submit submits fn as [executor.Submit] does. Once the future is done, a taker gets it, also
+// if the task was rejected or canceled.
 func (s *CompletionService[T]) Submit(
 	ctx context.Context, fn func(context.Context) (T, error), opts ...executor.Option,
 ) *executor.Future[T] {
@@ -96,8 +96,8 @@ func (s *CompletionService[T]) Submit(
 	return f
 }
 
-// Take waits for the next future that is done. If ctx ends first, the error matches that of
-// ctx and its cause. A nil ctx panics.
+// Take waits for the next future that is done. If ctx ends first, the error matches that of ctx
+// and its cause. Take panics if ctx is nil.
 func (s *CompletionService[T]) Take(ctx context.Context) (*executor.Future[T], error) {
 	s.mustBeMade()
 	return s.done.Take(ctx)

@@ -18,14 +18,14 @@ import (
 type Relation uint8
 
 const (
-	// Child makes runs children of the submitter's span. Those of periodic work are related as by
-	// Link: its runs of months would be one trace.
+	// Child makes runs children of the submitter's span. Runs of periodic work are linked, as by
+	// Link, since all of its runs would be one trace otherwise.
 	Child Relation = iota
 
 	// Link makes each run a trace of its own, with a link to the submitter's span.
 	Link
 
-	// None makes each run a trace of its own.
+	// None makes each run a trace of its own, without a link.
 	None
 )
 
@@ -40,10 +40,10 @@ func Relate(r Relation) Option {
 	return func(t *tracing) { t.relation = r }
 }
 
-// Hooks returns hooks for [executor.Config] that make a span of each run of a body, for pools of
-// tasks that take longer than some microseconds: a span costs about one. Other hooks are added by
-// [executor.Hooks.Join]. The body's context has the span, so that spans of the body are below it. A
-// task that never ran has no span. Hooks panics if tp is nil.
+// Hooks returns hooks for [executor.Config] that make a span of each run of a body, for pools whose
+// tasks take longer than some microseconds: a span costs about one microsecond. Other hooks are
+// added by [executor.Hooks.Join]. The body's context has the span, so that spans of the body are
+// below it. A task that never ran has no span. Hooks panics if tp is nil.
 //
 // The span is called "run" and the name of the task, or that of the pool if the task has none, and
 // has the kind internal. Its attributes are
@@ -58,9 +58,9 @@ func Relate(r Relation) Option {
 //	error.type                of a run that failed: a known error as executor.ErrTimeout, else its type
 //
 // A run that fails has the status Error, and an event named exception with the text of the error,
-// and with the stack of a panic. A run that returns the error of its context after that was
-// canceled is canceled, which is no failure, and one of periodic work that returns
-// [executor.Stop] succeeds.
+// and with the stack of a panic. A run that returns the error of its context, after the context was
+// canceled, counts as canceled and not as failed. A run of periodic work that returns
+// [executor.Stop] counts as succeeded.
 func Hooks(tp trace.TracerProvider, opts ...Option) executor.Hooks {
 	if tp == nil {
 		panic("execotel: Hooks of a nil TracerProvider; the global one is otel.GetTracerProvider()")

@@ -12,9 +12,9 @@ import (
 
 // Register adds the counters and sizes of the pools of o to mp, as observable instruments, and
 // returns a function that removes them. Each collection exports the pools that o watches at that
-// moment: pools that were added later are there, and terminated ones are not. It takes one snapshot
-// of each pool, so that its numbers add up. Register panics if o or mp is nil. An error is that of
-// mp.
+// moment: pools that were added later are included, and terminated ones are not. It takes one
+// snapshot of each pool, so that its numbers add up. Register panics if o or mp is nil. An error
+// comes from mp.
 func Register(o *executor.Observer, mp metric.MeterProvider) (unregister func() error, err error) {
 	if o == nil {
 		panic("execotel: Register of a nil Observer")

@@ -15,11 +15,11 @@
 //	…/jobs, …/job?id=…     jobs by state, kind, key, tags and errors; a job: its states, steps,
 //	                       output, runs, and the jobs before and after it
 //	…/runs                 the latest runs of all jobs, by outcome, kind and node
-//	…/nodes                the nodes that are alive, and what that of this program holds
-//	…/acts                 what was done by hand to jobs, pools and schedules, with the reasons
+//	…/nodes                the nodes that are alive, and the jobs that this program's node holds
+//	…/acts                 the audit log: actions on jobs, pools and schedules, with their reasons
 //	…/dead                 dead jobs, grouped by their errors
 //	…/output?id=…&run=3    what is kept of the output of a run, as text
-//	…/act                  asks for a confirmation and a reason, and carries out; only with Config.Actions
+//	…/act                  an action: asks for a confirmation and a reason; only with Config.Actions
 //	…/events               the live updates of the pages, as server-sent events
 //
 // The pages are complete without scripts, and load nothing from elsewhere.
@@ -34,8 +34,8 @@
 // anything, and every method except GET and HEAD is answered with 405.
 //
 // The names of pools and tasks, the keys and kinds of jobs and the errors of their runs are shown to everyone who may
-// look; payloads and results only with Config.Payloads. What runs write by [durable.Output], and note by
-// [durable.Progress], is shown, too.
+// look; payloads and results only with Config.Payloads. The pages also show what runs write to [durable.Output] and
+// report by [durable.Progress].
 //
 // # Cost
 //

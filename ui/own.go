@@ -15,17 +15,17 @@ import (
 
 // Page is a page of the program's own, in the frame of those of a UI: with the same header, style and live updates.
 type Page struct {
-	// Path is the last element of its address, as "backups"; "" is that of the first page. The page takes the place of
-	// that of UI with the same Path.
+	// Path is the last element of the page's address, as "backups"; "" is the first page. The page replaces the one of
+	// UI with the same Path.
 	Path string
 
-	// Tab is its name in the header. The default, "", is a page that only links lead to. Tabs of such pages come before
-	// the others, in the order of Config.Pages.
+	// Tab is its name in the header. The default, "", is no tab: only links lead to the page. Tabs of such pages come
+	// before the others, in the order of Config.Pages.
 	Tab string
 
-	// Body returns the title of the page, and what is in it. It is called by requests, for each query at most once in a
-	// second however many look, and again while the page is open. An error is shown; that of NotFound with status 404.
-	// A nil Body removes the page of UI with that Path, and its tab.
+	// Body returns the title of the page and its content. Requests call it, at most once in a second for each query
+	// however many people look, and again while the page is open. The page shows an error; that of NotFound has the
+	// status 404. A nil Body removes the page of UI with that Path, and its tab.
 	Body func(ctx context.Context, q url.Values) (title string, main template.HTML, err error)
 }
 

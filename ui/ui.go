@@ -27,22 +27,22 @@ type Config struct {
 	// Jobs are shown in this order. The default is none.
 	Jobs []Source
 
-	// Authorize returns what a request may do, and a name for the log of who makes it. It may be called by several
-	// goroutines at once, after the checks of hosts and sites. The default, nil, is Look for all requests
-	// that pass these.
+	// Authorize returns what a request may do, and the name of who makes it, for the audit log. It may be called by
+	// several goroutines at once, after the checks of hosts and sites. The default, nil, is Look for all requests that
+	// pass these.
 	Authorize func(*http.Request) (Access, string)
 
-	// Actions allows changes by requests for which Authorize returns Act. The default, false, is a page that changes nothing,
-	// whatever Authorize returns. What was done to a job is kept in its store; what was done to a pool or a schedule in
-	// that of the first of Jobs, or in memory, [memory.MostActs] of it, if there is none.
+	// Actions allows changes by requests for which Authorize returns Act. The default, false, is pages that change
+	// nothing, whatever Authorize returns. The audit log of a job is in its store. That of pools and schedules is in
+	// the store of the first of Jobs or, if there is none, in memory, which keeps the last [memory.MostActs] entries.
 	Actions bool
 
 	// Payloads shows payloads and results of jobs, which may be secret. The default, false, hides them.
 	Payloads bool
 
 	// Hosts are the hosts, as "ops.example.org" or "10.0.0.5:8080", for which requests are answered from any address,
-	// in addition to those of this machine. Without a port a name stands for every port. "*" stands for every host; it
-	// needs an Authorize, and is safe only if that asks for what no other site can make a browser send.
+	// in addition to those of this machine. Without a port a name stands for every port. "*" stands for every host. It
+	// needs an Authorize, and is safe only if Authorize checks something that no other site can make a browser send.
 	Hosts []string
 
 	// Logger gets a line for each action: who, what, to what, why, and the answer. The default, nil, is
@@ -65,9 +65,9 @@ type Source struct {
 	Name string
 	// Jobs is required. Its Run need not be running.
 	Jobs *durable.Jobs
-	// Link returns how a job with a key is named, and the address of its page, where the program has one of its own
-	// among Config.Pages. The default, nil, is the key, and the page of UI. With it, names say all: no kinds are shown
-	// beside them.
+	// Link returns the name of a job with a key, and the address of its page if the program has one of its own among
+	// Config.Pages. The default, nil, is the key, and the page of UI. If Link is set, the pages show no kinds beside
+	// the names.
 	Link func(key string) (name, path string)
 }
 
