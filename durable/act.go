@@ -9,9 +9,9 @@ import (
 	"github.com/executor-go/executor/durable/internal/text"
 )
 
-// NoteAct keeps an act. It is the audit log of programs that let people change jobs: call it after each change that was
-// made or refused; the methods of Jobs do not call it. Texts are cut at MaxAct bytes, and characters that can't be seen
-// become U+FFFD.
+// NoteAct adds an act to the audit log, for programs that let people change jobs: call it after each change that was
+// made or refused. The other methods of Jobs do not call it. Texts are cut at MaxAct bytes, and characters that can't
+// be seen become U+FFFD.
 func (j *Jobs) NoteAct(ctx context.Context, a Act) error {
 	mustContext(ctx)
 	for _, t := range []*string{&a.Who, &a.Action, &a.Key, &a.Reason, &a.Answer} {

@@ -82,10 +82,9 @@ func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option
 	return ids[0], err
 }
 
-// ScheduleAll is Schedule for many payloads, in one transaction: all are added or none.
-// They share the options, and so can't have a Key; with UniquePayload no two payloads may be the same. In SQLite no
-// other transaction writes meanwhile: add as many at once as take less than a third of the lease, or the nodes lose
-// theirs.
+// ScheduleAll is Schedule for many payloads, in one transaction: all are added or none. They share the options, and so
+// can't have a Key; with UniquePayload no two payloads may be the same. In SQLite no other transaction writes
+// meanwhile: a call should take less than a third of the lease, or the nodes lose their leases.
 func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, payloads []P, opts ...Option) ([]ID, error) {
 	jobs := make([]addition, 0, len(payloads))
 	first := make(map[string]int) // payloads, by their keys
@@ -115,9 +114,9 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 }
 
 // ScheduleTx is Schedule as a part of the caller's transaction: the job is there if and only if tx is committed. Its
-// time counts from this call, not from the commit. Where the store does not report commits, as in SQLite, the job may
-// begin up to Config.Poll late, also on the node of this program; RunNow, called after the commit, makes that node poll
-// at once.
+// time counts from this call, not from the commit. If the store does not report commits, as SQLite does not, the job
+// may begin up to Config.Poll late, also on the node of this program; RunNow, called after the commit, makes that node
+// poll at once.
 func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)

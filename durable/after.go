@@ -14,16 +14,17 @@ import (
 const MaxParents = 10_000
 
 // After makes the job wait until the jobs with these IDs, its parents, have succeeded: until then it is Blocked. With
-// AtLeast it waits for some of them. Its delay or time is the earliest that it begins. More than one After add up, and
+// AtLeast it waits for some of them. It begins no earlier than its delay or time says. Several After options add up;
 // one without an ID adds nothing.
 //
 // As soon as a parent is dead, canceled or deleted the job is canceled, with a Job.Error that names the parent; so are
 // the jobs after it. With EvenIfFailed it runs all the same.
 //
 // A parent may have ended before; it must not have been pruned. If it is not there, nothing is added, and the error
-// matches ErrNotFound. It may be periodic, and ends with its schedule. The job itself may not, nor can it have
-// ReuseKey, UniqueAmong, UniqueWithin or what replaces: as it is a new one, and its parents are older, no job ever
-// waits for itself. A job that stands for it by its Key keeps the parents that it has. At most MaxParents are allowed.
+// matches ErrNotFound. A parent may be periodic: it ends with its schedule. The job itself can't be periodic, and can't
+// have ReuseKey, UniqueAmong, UniqueWithin or one of the Replace options: it is always newer than its parents, so no
+// job ever waits for itself. If a job with its Key is there already, that job keeps its own parents. At most MaxParents
+// are allowed.
 //
 // A parent is kept until all jobs after it have ended, for its result: see Parents. In a transaction, as in ScheduleTx,
 // a parent that was there before can't end until the transaction does. The store must have the methods of store.Graph.
@@ -42,9 +43,9 @@ func After(ids ...ID) Option {
 	}
 }
 
-// AtLeast makes a job with After wait until n of its parents have succeeded, not all: of AtLeast(1), until any has. The
-// others go on. The job is canceled as soon as too many have failed for that. n must be 1 to the number of different
-// parents.
+// AtLeast makes a job with After wait until n of its parents have succeeded, instead of all: with AtLeast(1), until one
+// has. The other parents go on. The job is canceled as soon as too many have failed for that. n must be 1 to the number
+// of different parents.
 func AtLeast(n int) Option {
 	return func(j *addition) error {
 		if n < 1 {
@@ -55,8 +56,8 @@ func AtLeast(n int) Option {
 	}
 }
 
-// EvenIfFailed lets a parent that is dead, canceled or deleted count for After and AtLeast as one that has succeeded.
-// The handler finds out by CountParents or Parents what became of each.
+// EvenIfFailed makes a parent that is dead, canceled or deleted count for After and AtLeast as one that has succeeded.
+// The handler gets the state of each from Parents, and their numbers from CountParents.
 func EvenIfFailed() Option {
 	return func(j *addition) error {
 		j.After.Anyway = true
@@ -100,8 +101,8 @@ func (j *addition) after(jobs *Jobs) error {
 const parentsPage = 100
 
 // Parents returns the parents of the job that ctx belongs to, in the order of After, with their results, errors and
-// states. One that was deleted has no more than its ID and the state in which it counted. They are read page by page as
-// the loop goes on; an error of the store ends it. There are none if ctx is not a handler's.
+// states. A parent that was deleted has only its ID and the state in which it counted. The store is read page by page
+// as the loop goes on; an error of the store ends the loop. There are none if ctx is not a handler's.
 func Parents(ctx context.Context) iter.Seq2[Job, error] {
 	mustContext(ctx)
 	h, ok := node.Of(ctx)
@@ -112,8 +113,8 @@ func Parents(ctx context.Context) iter.Seq2[Job, error] {
 }
 
 // ParentResults returns the results of those parents of the job that ctx belongs to that have succeeded, in the order
-// of After. It is an error that matches ErrNotFound if one of them was deleted, and so its result is lost. There are
-// none if ctx is not a handler's.
+// of After. If one of them was deleted, its result is lost, and the error matches ErrNotFound. There are no results if
+// ctx is not a handler's.
 func ParentResults[R any](ctx context.Context) ([]R, error) {
 	mustContext(ctx)
 	h, ok := node.Of(ctx)
@@ -161,8 +162,8 @@ func (j *Jobs) Parents(ctx context.Context, id ID) iter.Seq2[Job, error] {
 	return parents(ctx, j.parts.Graph, id)
 }
 
-// Children returns the jobs that have a job among their parents, in the order of their IDs, page by page as Parents
-// does.
+// Children returns the jobs that have this job among their parents, in the order of their IDs. It reads page by page,
+// as Parents does.
 func (j *Jobs) Children(ctx context.Context, id ID) iter.Seq2[Job, error] {
 	mustContext(ctx)
 	if j.parts.Graph == nil {
@@ -173,7 +174,7 @@ func (j *Jobs) Children(ctx context.Context, id ID) iter.Seq2[Job, error] {
 	})
 }
 
-// CountParents returns how many parents of a job have ended: how far a batch is, of which the job is the last. The
+// CountParents returns how many parents of a job have ended: for the last job of a batch, how far the batch is. The
 // store keeps the counts. A job that has no parents, or is not there, is ErrNotFound.
 func (j *Jobs) CountParents(ctx context.Context, id ID) (ParentCounts, error) {
 	mustContext(ctx)

@@ -7,9 +7,9 @@ import (
 // changeLimit is how many jobs ChangeAll changes if its filter has no Limit.
 const changeLimit = 1000
 
-// Changed is what ChangeAll has done.
+// Changed is the result of ChangeAll.
 type Changed struct {
-	// How many jobs there were of each answer.
+	// Applied, Deferred, TooLate and NotFound are how many jobs had each answer.
 	Applied, Deferred, TooLate, NotFound int
 	// After is the ID of the last job that was changed, or that the filter had if there was none: the Filter.After of a
 	// call that goes on from there.
@@ -22,12 +22,12 @@ type Changed struct {
 func (c *Changed) Jobs() int { return c.Applied + c.Deferred + c.TooLate + c.NotFound }
 
 // ChangeAll makes a change to the jobs that f selects, one after the other in the order of their IDs, up to f.Limit of
-// them, where 0 means 1,000. The change is that of the method with its name, as Cancel for OpCancel, with the answers
-// of that. Each job is changed by itself: others see some changed and some not, and what was added or has changed its
-// state meanwhile may be among them or not.
+// them, where 0 means 1,000. The change is that of the method named in it, as Cancel for OpCancel, and so are the
+// answers. Each job is changed by itself: other programs may see some jobs changed and some not, and a job that is
+// added or changes its state meanwhile may be changed or not.
 //
-// If More is set, a call with f.After set to After goes on. So does one after an error, with which Changed says what
-// was done before it. The zero Filter selects all jobs of the store.
+// If More is set, a call with f.After set to After goes on. So does a call after an error: Changed then has what was
+// done before the error. The zero Filter selects all jobs of the store.
 func (j *Jobs) ChangeAll(ctx context.Context, c Change, f Filter) (Changed, error) {
 	mustContext(ctx)
 	done := Changed{After: f.After}

@@ -7,23 +7,24 @@ import (
 	executor "github.com/executor-go/executor"
 )
 
-// A Codec changes the bytes that are stored, as to compress or encrypt them, or to bring old ones up to date: the
-// payloads of jobs and signals, and the results of jobs and steps. Its methods get the kind of the job, may be called
-// by several goroutines at once, and must not keep or change their arguments.
+// A Codec converts JSON to the bytes that are stored, and back, to compress or encrypt them, say, or to read old forms.
+// It is for the payloads of jobs and signals, and the results of jobs and steps. Its methods get the kind of the job,
+// may be called by several goroutines at once, and must not keep or change their arguments.
 //
-// What was stored without the Codec, or by an older version of it, comes to Decode as it is: let what Encode returns
-// begin with a byte that tells them apart. JSON never begins with a byte below 0x09.
+// What was stored without the Codec, or by an older version of it, comes to Decode as it is. Let what Encode returns
+// begin with a byte that tells these apart. JSON never begins with a byte below 0x09.
 //
-// A Codec does not see texts: keys, errors, labels, Meta, notes of Progress and what is written to Output. Job.Payload,
-// Job.Result and KeptStep.Result are what is stored; Kind.Payload, Kind.Await and ParentResults read them. If Encode
-// returns other bytes for the same JSON each time, as one that encrypts does, registering a schedule again counts as a
-// change of its payload.
+// These do not go through a Codec: keys, errors, labels, Meta, notes of Progress and what is written to Output.
+// Job.Payload, Job.Result and KeptStep.Result are the bytes that are stored; Kind.Payload, Kind.Await and ParentResults
+// decode them. If Encode returns other bytes for the same JSON each time, as one that encrypts does, registering a
+// schedule again counts as a change of its payload.
 type Codec interface {
-	// Encode returns what is stored of a value as JSON: a byte or more. MaxPayload and MaxResult are for that. An error
-	// of it is one of the call that adds the job or, for a result, of the run, which is tried again.
+	// Encode returns the bytes to store for a value, plain, which is JSON. There must be at least one byte; MaxPayload
+	// and MaxResult limit how many. An error fails the call that adds the job or, for a result, the run, which is tried
+	// again.
 	Encode(kind string, plain []byte) (stored []byte, err error)
-	// Decode returns the JSON. An error of it is one of the call or of the run, which is tried again: another node may
-	// have the key.
+	// Decode returns the JSON. An error fails the call or the run. A run is tried again, since another node may have
+	// the key.
 	Decode(kind string, stored []byte) (plain []byte, err error)
 }
 

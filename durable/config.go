@@ -24,39 +24,39 @@ type Config struct {
 	// Its Hooks see each run, with the kind as TaskInfo.Name. The handler's context is derived from what BeforeTask
 	// returns. AfterTask gets the handler's error, a *PanicError if it panicked, and Stats counts it as Failed.
 	// AfterTask gets nil for executor.Stop, for Snooze, and for a run that was given back just before it began. Current
-	// works in handlers alone.
+	// works only in handlers.
 	Executor *executor.ScheduledPool
 
 	// Name is put before the random name of this node in Job.Owner, in the history and in the log. The default is the
 	// host's name.
 	Name string
 
-	// Queues are those that this node serves: it takes the jobs that are in one of them, see Queue, of the kinds that
-	// it has handlers for. DefaultQueue is the one of jobs without a Queue. The default, nil, is that alone; a node
-	// that names others serves it only if it is among them.
+	// Queues are the queues that this node serves, see Queue: it runs the jobs in them, of the kinds that it has
+	// handlers for. DefaultQueue is the queue of jobs without a Queue. The default, nil, is DefaultQueue alone; a node
+	// that names other queues serves DefaultQueue only if it is among them.
 	Queues []string
 
-	// Lease is how long after a node's last heartbeat the others wait until they take over its jobs. A node sends a
-	// heartbeat each three tenths of it. It must be 100ms to 8760h; the default, 0, is 3s.
+	// Lease is how long after a node's last heartbeat the other nodes take over its jobs. A node sends a heartbeat each
+	// three tenths of it. It must be 100ms to 8760h; the default, 0, is 3s.
 	Lease time.Duration
 
 	// Poll is how often a node asks for jobs. What is due before the next poll is claimed ahead, and begins at its
-	// time. What another node adds in between may wait for the next poll or heartbeat, unless the store reports it, as
-	// PostgreSQL does for what is due within five seconds. It must be 1ms to 8760h; the default, 0, is 1s.
+	// time. A job that another node adds in between may wait for the next poll or heartbeat, unless the store reports
+	// it, as PostgreSQL does for what is due within five seconds. It must be 1ms to 8760h; the default, 0, is 1s.
 	Poll time.Duration
 
 	// Drain is how long Run waits, once its context has ended, for the handlers that are running. Then it cancels their
-	// contexts, with the cause executor.ErrShutdown, and goes on waiting for those that ignore it. Let it be less than
-	// the time that the program has before it is killed, which is 30s in Kubernetes: a run that is cut short is not an
-	// attempt, one that is killed is. The default, 0, is 30s; a negative Drain is none.
+	// contexts, with the cause executor.ErrShutdown, and goes on waiting for those that ignore it. It should be less
+	// than the time after which the program is killed, which is 30s in Kubernetes: a run that is cut short does not
+	// count as an attempt, but one that is killed does. The default, 0, is 30s; a negative Drain is none.
 	Drain time.Duration
 
-	// Codec is what payloads and results go through on their way into the store and back, as for encryption. All
-	// programs that share kinds must use the same. The default, nil, stores JSON.
+	// Codec converts payloads and results to the bytes that are stored, and back, to encrypt them, say. All programs
+	// that share kinds must use the same. The default, nil, stores JSON.
 	Codec Codec
 
-	// Triggers are the meanings of the NamedTriggers. The default is none. A job whose trigger is not here is left to
-	// other nodes, and begins late because of it.
+	// Triggers are the meanings of the NamedTriggers. The default is none. A job whose trigger is missing here is left
+	// to other nodes, and so begins late.
 	Triggers map[string]executor.Trigger
 
 	// Keep is how long jobs and runs are kept after their end. It applies to everything in the store, whichever program
@@ -69,11 +69,11 @@ type Config struct {
 	// keeps none.
 	History int
 
-	// Output is how many bytes are kept of the beginning of what a run writes to Output, and as many of its end. It
-	// must be up to 1 MiB; the default, 0, is 64 KiB. A negative number keeps none.
+	// Output is how many bytes are kept of the beginning of what a run writes to Output, and of its end. It may be up
+	// to 1 MiB; the default, 0, is 64 KiB. A negative number keeps none.
 	Output int
 
-	// Hooks are called around what Jobs do. The default is none.
+	// Hooks are called around what the Jobs do. The default is none.
 	Hooks Hooks
 
 	// Logger gets a line for outages and recoveries, dead jobs, panics, lost leases, kinds that are paused, and jobs

@@ -12,13 +12,13 @@ import (
 
 // Cancel cancels a job: it does not run again. Applied means that it does not begin. Deferred means that it is running:
 // the context of its handler is canceled at the node's next heartbeat, or at once on this node, and the job ends with
-// the run: canceled if that fails, succeeded if it returns nil and was the last.
+// the run: canceled if the run fails, succeeded if it returns nil and was the last run.
 func (j *Jobs) Cancel(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpCancel})
 }
 
-// Pause keeps a job from running until Resume. Deferred means that it is running, and is paused after the run if
-// another one were to follow.
+// Pause keeps a job from running until Resume. Deferred means that the job is running: it is paused after this run,
+// unless the run ends the job.
 func (j *Jobs) Pause(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpPause})
 }
@@ -54,10 +54,10 @@ func (j *Jobs) Delete(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpDelete})
 }
 
-// Move puts a job into another queue, or with DefaultQueue into that of jobs without one: see Queue. Nodes that serve
-// it claim the job next. Deferred means that the job is running, and is in the queue for the runs after this one.
-// TooLate means that it is over, or has a Partition, which a job in a queue can't have. A schedule that is registered
-// again is in the queue of its registration.
+// Move puts a job into another queue, see Queue, or with DefaultQueue into the queue of jobs without one. From then on
+// the nodes that serve that queue claim the job. Deferred means that the job is running, and is in the queue from its
+// next run on. TooLate means that it is over, or has a Partition, which a job in a queue can't have. If a schedule is
+// registered again, it moves to the queue of its registration.
 func (j *Jobs) Move(ctx context.Context, id ID, queue string) (Answer, error) {
 	if err := j.checkMove(queue); err != nil {
 		return NotFound, err

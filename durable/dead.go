@@ -17,11 +17,10 @@ const (
 	maxDeadIDs = 500
 )
 
-// A DeadGroup is the dead jobs of a kind that have failed for the same reason.
+// A DeadGroup is the dead jobs of a kind that failed for the same reason.
 type DeadGroup struct {
 	Kind string `json:"kind"`
-	// Reason is the first line of their errors, in which each number, and each longer word of hexadecimal digits, is a
-	// "#".
+	// Reason is the first line of their errors, with "#" for each number and each longer word of hexadecimal digits.
 	Reason string    `json:"reason"`
 	Jobs   int       `json:"jobs"`
 	First  time.Time `json:"first"` // when the first and the last of them ended
@@ -29,8 +28,7 @@ type DeadGroup struct {
 	IDs    []ID      `json:"ids"` // the latest first, at most 500
 }
 
-// DeadGroups returns the jobs that are dead, of which it looks at the latest 10,000, in groups by kind and reason. The
-// largest group is the first.
+// DeadGroups returns the latest 10,000 dead jobs, in groups by kind and reason. The largest group is the first.
 func (j *Jobs) DeadGroups(ctx context.Context) ([]DeadGroup, error) {
 	mustContext(ctx)
 	if j.parts.Counter == nil {

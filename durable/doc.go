@@ -1,5 +1,6 @@
 // Package durable keeps the tasks of package executor in a database. Jobs survive a crash of the process and, with
-// PostgreSQL, any number of machines share them. Functions, terms and precision are those of package executor.
+// PostgreSQL, any number of machines share them. It uses the functions and terms of package executor, and its timers
+// are as precise.
 //
 // # Use
 //

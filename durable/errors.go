@@ -63,14 +63,14 @@ func mustContext(ctx context.Context) {
 	}
 }
 
-// Snooze returns an error by which a handler puts its job off: the job runs again after d, for the same occurrence, and
-// this run counts neither as a failure nor as an attempt. It is for work that is not ready yet, or for a service that
-// asks to be retried later. A negative d counts as 0. If the error is wrapped, the history keeps the text around it. A
-// job that was canceled meanwhile is not postponed.
+// Snooze returns an error with which a handler postpones its job: the job runs again after d, for the same occurrence,
+// and this run counts neither as a failure nor as an attempt. It is for work that is not ready yet, or for a service
+// that asks to be retried later. A negative d counts as 0. If the error is wrapped, the history keeps the text around
+// it. A job that was canceled meanwhile is not postponed.
 func Snooze(d time.Duration) error { return node.Snooze(max(d, 0)) }
 
-// Snoozed reports whether a handler that returns err has its job put off, and by how long, as by an error of Snooze,
-// Sleep or Wait.
+// Snoozed reports whether err postpones the job of a handler that returns it, as an error of Snooze, Sleep or Wait
+// does, and by how long.
 func Snoozed(err error) (d time.Duration, ok bool) { return node.Snoozed(err) }
 
 // A JobError is the outcome of a job that did not succeed, as Await returns it. It matches ErrDead or

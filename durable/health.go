@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// Healthy returns nil if this program can do its part, for the readiness probe of an orchestrator, say. While Run runs,
-// that is: the node has its lease, its pool is open, it is not draining, and no kind of call, such as claims, has
-// failed for longer than Config.Lease. It does not call the store then, since the node does so all the time. A program
-// that has not called Run only adds jobs: its store must answer, within ctx. After Run has returned there is always an
-// error.
+// Healthy returns nil if this program works, for a readiness probe, say. While Run runs, that means: the node has its
+// lease, its pool is open, it is not draining, and no kind of call of the store, such as claims, has failed for longer
+// than Config.Lease. Healthy does not call the store then, since the node does so all the time. If the program has not
+// called Run, since it only adds jobs, the store must answer within ctx. After Run has returned, Healthy always returns
+// an error.
 func (j *Jobs) Healthy(ctx context.Context) error {
 	mustContext(ctx)
 	j.mu.Lock()

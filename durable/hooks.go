@@ -13,16 +13,16 @@ import (
 )
 
 // Hooks are functions that Jobs call around their work, as for metrics and traces. Each may be nil, and costs nothing
-// then. They are called with no lock held, by several goroutines at once. A hook that panics ends nothing: the log has
-// a line, and the work is done as without it. Join makes one of several.
+// then. They are called with no lock held, by several goroutines at once. If a hook panics, the log has a line, and the
+// work is done as if there were no hook. Join combines several Hooks.
 type Hooks struct {
 	// Adding is called in place of each call of the store that adds jobs, or registers a periodic one, by the goroutine
 	// of the caller. It calls add, which makes the call; the jobs are checked by then. Before that it may set the Meta
-	// and the Tags of the jobs, and nothing else of them. What Adding returns is the error of the caller's. If it does
+	// and the Tags of the jobs, and nothing else of them. The caller gets the error that Adding returns. If Adding does
 	// not call add, nothing is added, and a nil error becomes one that says so.
 	//
-	// ctx is the caller's. add is called once, by the goroutine of Adding, with ctx, for which nil stands, or with one
-	// derived from it.
+	// ctx is the caller's. Call add once, in the goroutine of Adding, with ctx, a context derived from it, or nil,
+	// which stands for ctx.
 	Adding func(ctx context.Context, jobs []NewJob, add func(context.Context) error) error
 
 	// Around is called in place of each call of a handler, by the worker, and calls run, which calls the handler. The
@@ -31,30 +31,29 @@ type Hooks struct {
 	// error of the run, which may be another one, or Permanent or Snooze. If it does not call run, the handler is not
 	// called, and a nil error becomes one that says so.
 	//
-	// run is called once, by the goroutine of Around, with ctx, for which nil stands, or with one derived from it.
+	// Call run once, in the goroutine of Around, with ctx, a context derived from it, or nil, which stands for ctx.
 	Around func(ctx context.Context, job Job, run func(context.Context) error) error
 
-	// Settled is called once the store has answered to the outcome of a run. job is as it was when the run began, and o
-	// is what became of it: o.State is that of the job, and o.Run is complete, except that its Seq is 0 if the history
-	// does not have it. committed is false if the store refused the outcome, because the run was no longer this node's.
-	// The next outcomes wait until Settled returns: it must be quick.
+	// Settled is called once the store has answered the commit of a run's outcome. job is as it was when the run began,
+	// and o is the outcome: o.State is the new state of the job, and o.Run is complete, except that its Seq is 0 if the
+	// history does not have it. committed is false if the store refused the outcome, because the run was no longer this
+	// node's. The next outcomes wait until Settled returns: it must be quick.
 	Settled func(job Job, o Outcome, committed bool)
 
 	// Failed is called when a handler has failed in its last attempt: of the job, or of one time of its schedule. It
-	// takes the place of the line of Config.Logger, for programs whose own log says so. job is as it was when the run
+	// replaces the line of Config.Logger, for programs that log failures themselves. job is as it was when the run
 	// began, and run is complete except for its Seq. The store does not have it yet, and may refuse it. Failed must be
 	// quick.
 	Failed func(job Job, run Run)
 
-	// Call is called after each call of the store, with what the call is named, how long it took, and its error. The
+	// Call is called after each call of the store, with the name of the call, how long it took, and its error. The
 	// names are those of the methods of Store and TxStore, as "claim", "heartbeat", "commit" and "insert_tx". The call
 	// of Listen, which lasts as long as the node, is left out. Call must be quick, too.
 	Call func(op string, took time.Duration, err error)
 }
 
-// Join returns hooks that call those of h and then those of others, as for metrics and for traces. Adding and Around of
-// the first call those of the second; Settled, Failed and Call are called in order. Where one panics, these of the
-// others are called all the same.
+// Join returns hooks that call those of h and then those of others, such as one for metrics and one for traces. Adding
+// and Around of h call those of the next; Settled, Failed and Call are called in order, also if one of them panics.
 func (h Hooks) Join(others ...Hooks) Hooks {
 	to := h
 	for _, h := range others {

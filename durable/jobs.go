@@ -15,8 +15,8 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Jobs is a program's view of the jobs in a store. It adds them, looks at them and changes them; and while Run runs, it
-// is a node that runs those it has handlers for. All methods may be called by any goroutine.
+// Jobs is a program's view of the jobs in a store. It adds jobs, reads them and changes them; while Run runs, it is a
+// node that runs the jobs it has handlers for. All methods may be called by any goroutine.
 type Jobs struct {
 	cfg   Config
 	store store.Store // Config.Store, or what times the calls of it
@@ -50,9 +50,10 @@ func New(c Config) (*Jobs, error) {
 }
 
 // Run makes this program a node, which runs jobs. It blocks until ctx ends and the node has drained, and then returns
-// nil: the node claims no more, releases what has not begun, and waits for the handlers that run, see Config.Drain. A
-// store that does not answer does not end Run, nor keep it for longer than four leases once the handlers have returned.
-// Contexts of handlers have the values of ctx. A second call returns ErrRunning. Run panics if ctx is nil.
+// nil: the node claims no more, releases what has not begun, and waits for the handlers that run, see Config.Drain. If
+// the store does not answer, Run goes on; once ctx has ended and the handlers have returned, it waits for the store for
+// four leases at most. Contexts of handlers have the values of ctx. A second call returns ErrRunning. Run panics if ctx
+// is nil.
 func (j *Jobs) Run(ctx context.Context) error {
 	mustContext(ctx)
 	j.mu.Lock()

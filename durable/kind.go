@@ -20,7 +20,7 @@ type Kind[P, R any] struct {
 }
 
 // Handle makes this program run jobs of the kind with fn, and returns the Kind. The store knows the kind by its name:
-// it must be the same in all programs, and stay when fn gets another name. fn must allow being run again for the same
+// it must be the same in all programs, and stay when fn gets another name. fn must be safe to call again for the same
 // job.
 //
 // Handle panics if the name, which has 1 to MaxKind bytes, or an option is out of its range, if the kind has a handler
@@ -91,11 +91,11 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 	return k.add(ctx, NewJob{Schedule: store.Once, Due: t}, payload, opts)
 }
 
-// AtFixedRate registers the one job that has the key. It runs first after initial, and then each period after that, on
-// any node. If the job is there, its payload and options become these; its times stay as they are unless the period is
-// another. A job that is over, since it was canceled, is dead or was ended by executor.Stop, does not begin again for
-// as long as it is kept, unless ReuseKey is given. If it is dead, since run after run was lost with its node, its ID is
-// returned with an error that matches ErrDead; the others show it in Job.State.
+// AtFixedRate registers a periodic job, which its key names. It runs first after initial, and then once in each period,
+// on any node. If the job is there already, it gets this payload and these options; its times change only if the period
+// is another. A job that is over, since it was canceled, is dead or was ended by executor.Stop, does not begin again
+// for as long as it is kept, unless ReuseKey is given. If it is dead, since run after run was lost with its node, its
+// ID is returned with an error that matches ErrDead; the others show it in Job.State.
 //
 // A negative initial counts as 0. The period is at least a microsecond, and cut to whole ones. A run never overlaps the
 // one before. A run that fails is tried again; executor.Stop ends the schedule. Java: scheduleAtFixedRate.
@@ -116,8 +116,8 @@ func (k *Kind[P, R]) WithFixedDelay(ctx context.Context, key string, initial, de
 // On is AtFixedRate with the times of a trigger: a cron.Schedule, or a NamedTrigger. A schedule in time.Local is read
 // in the zone of the node that computes the next time; name the zone if the nodes differ. Zones are kept by their
 // names. One that is not in the time zone database, as most of time.FixedZone, is an error. So is a trigger whose first
-// time is not later than now; if a next one is not later than the one before, the job is dead after that run. A time
-// after the year 9999 is none.
+// time is not later than now. If a later time is not after the one before it, the job is dead after that run. A time
+// after the year 9999 counts as none.
 func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigger, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)

@@ -12,7 +12,7 @@ import (
 // and Job.Label have it, and so has the JobError of Await; of a run that sets none, or was lost with its node, it is
 // empty.
 //
-// Of a label MaxLabel bytes are kept. If ctx is not a handler's, SetLabel does nothing.
+// A label is cut to MaxLabel bytes. If ctx is not a handler's, SetLabel does nothing.
 func SetLabel(ctx context.Context, label string) {
 	mustContext(ctx)
 	if h, ok := node.Of(ctx); ok {

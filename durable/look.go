@@ -10,7 +10,7 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// A Phase is where a job is that a node holds.
+// A Phase is the phase of a job that a node holds.
 type Phase string
 
 // The phases, in their order.
@@ -21,7 +21,7 @@ const (
 	PhaseEnding  Phase = "ending"  // its handler has returned, and its outcome is being committed
 )
 
-// Held is a job that this program's node holds.
+// Held is a job that the node of this program holds.
 type Held struct {
 	Job   Job   `json:"job"` // without its Payload
 	Phase Phase `json:"phase"`
@@ -78,8 +78,8 @@ func (j *Jobs) Held() []Held {
 	return all
 }
 
-// Nodes returns the nodes that are alive, ordered by name. A node whose lease has ended counts as alive until the
-// heartbeat of another node notices.
+// Nodes returns the nodes that are alive, ordered by name. A node whose lease has ended counts as alive until another
+// node notices at its heartbeat.
 func (j *Jobs) Nodes(ctx context.Context) ([]NodeInfo, error) {
 	mustContext(ctx)
 	if j.parts.Reports == nil {
@@ -90,9 +90,9 @@ func (j *Jobs) Nodes(ctx context.Context) ([]NodeInfo, error) {
 	return nodes, failed("nodes", err)
 }
 
-// Latest returns the runs of all jobs that f selects, those that have ended last first. For the next page set f.Before
-// to the last Run of this one. Selecting by verdict uses an index; selecting by a kind or node with few runs may read
-// the whole history.
+// Latest returns the runs that f selects, of all jobs, beginning with the one that ended last. For the next page set
+// f.Before to the last Run of this one. Selecting by verdict uses an index; selecting by a kind or node with few runs
+// may read the whole history.
 func (j *Jobs) Latest(ctx context.Context, f LatestFilter) ([]JobRun, error) {
 	mustContext(ctx)
 	if err := checkLimit(f.Limit); err != nil {

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// WithMeta adds to the Meta of the job, which accompanies it, such as the ID of a request: texts of UTF-8 under names
-// that are not empty, up to MaxMeta bytes as JSON in all. Job.Meta has it, also in the handler. No Filter finds a job
-// by it: for that there are tags, see WithTags. That of a periodic job is not compared when it is registered again: it
-// becomes the new one if something else is new.
+// WithMeta adds to the Meta of the job: data that accompanies the job, such as the ID of a request. Names must not be
+// empty, names and values are UTF-8, and all together has up to MaxMeta bytes as JSON. Job.Meta has it, also in the
+// handler. A Filter can't select by Meta; for that there are tags, see WithTags. When a periodic job is registered
+// again, a new Meta alone is no change: it is stored only if something else has changed.
 func WithMeta(meta map[string]string) Option {
 	return func(j *addition) error {
 		all := make(map[string]string, len(j.Meta)+len(meta))

@@ -46,13 +46,14 @@ func Key(key string) Option {
 }
 
 // ReuseKey lets the job take its key from an earlier one that is over: that succeeded, is dead or was canceled. The
-// earlier job, of any kind, is kept without a key from then on. So work that is asked for many times while it waits is
-// done once, and can be asked for again after that; and a schedule that has ended, or was canceled, begins anew when it
-// is registered.
+// earlier job, of any kind, is kept without a key from then on. So a job that is added many times while it waits runs
+// once, and can be added again after that; and a schedule that has ended, or was canceled, starts again when it is
+// registered.
 //
-// If the earlier job runs, or may begin at any moment, and runs once, it runs again after that, with the payload and
-// options of this call, when this job would be due: the run in progress may have seen too little. More such calls until
-// then are one. It is over, for Await, after the last run. A job without a key is an error.
+// If the earlier job is not periodic, and is running or about to run, it runs once more after that run, when this job
+// would be due, with the payload and options of this call: the run in progress may have begun before the change that
+// this call is for. Further calls until then lead to no further run. For Await the job is over after its last run. A
+// job without a key is an error.
 func ReuseKey() Option {
 	return func(j *addition) error {
 		j.ReuseKey = true
@@ -60,9 +61,10 @@ func ReuseKey() Option {
 	}
 }
 
-// Replace is ReuseKey, and makes a job with the key that waits or is paused take on the payload, the options and the
-// time of this one: the latest call counts. This debounces: a job that is added with a delay at each change runs once
-// nothing has changed for that long. A periodic job does not take Replace, since registering it again does the same.
+// Replace does what ReuseKey does, and gives a job with the key that waits or is paused the payload, the options and
+// the time of this one: the latest call counts. This is debouncing: a job that is added with a delay at each change
+// runs once nothing has changed for that long. A periodic job does not take Replace, since registering it again does
+// the same.
 func Replace() Option {
 	return func(j *addition) error {
 		if j.Schedule != store.Once {
@@ -73,9 +75,9 @@ func Replace() Option {
 	}
 }
 
-// ReplacePayload is Replace, but a job with the key that waits or is paused keeps its time: it takes on the payload and
-// the options of this one. If the job runs, it runs again when the first such call during that run says. This
-// throttles: a job that is added with a delay at each change runs at most once in each such delay, with the latest
+// ReplacePayload is Replace, but a job with the key that waits or is paused keeps its time: it gets only the payload
+// and the options of this one. If the job runs, it runs again at the time of the first such call during the run. This
+// is throttling: a job that is added with a delay at each change runs at most once in each such delay, with the latest
 // payload.
 func ReplacePayload() Option {
 	return func(j *addition) error {
@@ -87,8 +89,8 @@ func ReplacePayload() Option {
 	}
 }
 
-// ReplaceTime is Replace, but a job with the key that waits or is paused keeps its payload and options, and takes on
-// the time of this one. If the job runs, it runs again when the last such call during that run says.
+// ReplaceTime is Replace, but a job with the key that waits or is paused keeps its payload and options, and gets only
+// the time of this one. If the job runs, it runs again at the time of the last such call during the run.
 func ReplaceTime() Option {
 	return func(j *addition) error {
 		if j.Schedule != store.Once {
@@ -99,8 +101,8 @@ func ReplaceTime() Option {
 	}
 }
 
-// WithResult stores in *p the outcome of the call: whether this call added or changed it, and not another one before it
-// or at the same time, and what it is now. If the call fails, *p is left alone, unless the error is ErrKeyTaken. The
+// WithResult stores in *p the outcome of the call: the job as it is now, and whether this call added or changed it,
+// rather than an earlier or concurrent one. If the call fails, *p is left alone, unless the error is ErrKeyTaken. The
 // result of ScheduleTx holds if the transaction is committed. A nil p has no effect. ScheduleAll does not take it.
 func WithResult(p *InsertResult) Option {
 	return func(j *addition) error {
@@ -147,8 +149,8 @@ func Timeout(d time.Duration) Option {
 
 // OnMissed sets what happens to occurrences of a periodic job that no node ran when they were due. The default is
 // Coalesce. With a fixed delay there is only one occurrence at a time, which is run however late it is: OnMissed has no
-// effect there. To a job that runs once it does not apply: its handler can compare the time with Occurrence of Current,
-// and return without an error.
+// effect there. OnMissed does not apply to a job that runs once: its handler can compare the time with Occurrence of
+// Current, and return without an error.
 func OnMissed(m Missed) Option {
 	return func(j *addition) error {
 		if _, err := timetable.ParsePolicy(m.text); err != nil {
@@ -198,8 +200,8 @@ func Limit(n int) HandlerOption {
 // GlobalLimit bounds how many jobs of the kind, at least one, all nodes together hold at the same time. A job that is
 // claimed ahead of its time, by up to 1.25 times Config.Poll, counts already. The store counts, and a node that was
 // declared dead holds nothing, so there may briefly be more than n if such a node is still alive. All programs must set
-// the same n; if they differ, each uses its own. Another node uses a place that was freed at its next poll. The default
-// is no bound.
+// the same n; if they differ, each uses its own. When a place becomes free, another node may use it at its next poll.
+// The default is no bound.
 func GlobalLimit(n int) HandlerOption {
 	return func(k *kind) error {
 		if n < 1 {

@@ -22,9 +22,9 @@ type RunOutput struct {
 // Omitted returns how many bytes were not kept, between Head and Tail.
 func (o *RunOutput) Omitted() int64 { return o.Written - int64(len(o.Head)) - int64(len(o.Tail)) }
 
-// From returns what is kept from an offset on, and the offset of what follows it. It is for following a run that is
-// Live: 0 begins, and the next call has the offset that this one returned. Where bytes were not kept, the second offset
-// is further than the length of data accounts for.
+// From returns the bytes that are kept from an offset on, and the next offset. It is for following a run that is Live:
+// begin with 0, and pass the offset that the last call has returned. If some of the bytes were not kept, next is
+// greater than offset plus the length of data.
 func (o *RunOutput) From(offset int64) (data []byte, next int64) {
 	head := int64(len(o.Head))
 	offset = max(offset, 0)
@@ -40,9 +40,9 @@ func (o *RunOutput) From(offset int64) (data []byte, next int64) {
 	}
 }
 
-// Output returns a writer for the current run's log. The first and the last 64 KiB
-// of it, see Config.Output, are kept with the run, compressed, for as long as the history has it; Jobs.Output returns
-// them. Until the run has ended they are in memory: those of a run that is lost with its node are lost.
+// Output returns a writer for the output of the run that ctx belongs to. Its first and last 64 KiB, see Config.Output,
+// are kept with the run, compressed, for as long as the history has the run; Jobs.Output returns them. Until the run
+// has ended, the output is in memory: if the run is lost with its node, so is its output.
 //
 // The writer may be used by several goroutines. It does not block, and returns no error. What is written after the
 // handler has returned is dropped. If ctx is not a handler's, the writer is io.Discard.
@@ -55,8 +55,8 @@ func Output(ctx context.Context) io.Writer {
 }
 
 // Output returns what a run has written to its Output: seq is its number in the history, or 0 for the last run that is
-// there. A run in progress on this program's node is the last, and has the number that its history will have. The
-// error is ErrNotFound if there is no such run. One that has written nothing has an empty RunOutput.
+// there. A run in progress on this program's node is the last, and has the number that its history will have. The error
+// is ErrNotFound if there is no such run. For a run that has written nothing, RunOutput is empty.
 func (j *Jobs) Output(ctx context.Context, id ID, seq int64) (RunOutput, error) {
 	mustContext(ctx)
 	if seq < 0 {

@@ -16,7 +16,7 @@ func (j *Jobs) PauseKind(ctx context.Context, kind string) error {
 }
 
 // ResumeKind lets the jobs of a kind that PauseKind has stopped begin when they are due, or at once if that has passed.
-// Nodes learn of it as of the pause. A job that was paused by itself, see Pause, stays so.
+// Nodes learn of it as of the pause. A job that was paused by itself, see Pause, stays paused.
 func (j *Jobs) ResumeKind(ctx context.Context, kind string) error {
 	return j.pauseKind(ctx, kind, false)
 }

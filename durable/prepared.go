@@ -9,7 +9,7 @@ import (
 )
 
 // A Prepared is a job that [Jobs.Add] adds, together with others of any kinds. Kind.Prepare makes it, and calls no
-// store. To add it again after an error is safe: it exists once.
+// store. It is safe to add it again after an error: it exists once.
 type Prepared struct {
 	jobs *Jobs
 	job  addition
@@ -22,16 +22,16 @@ func (k *Kind[P, R]) Prepare(delay time.Duration, payload P, opts ...Option) Pre
 	return Prepared{k.jobs, job, err}
 }
 
-// ID returns the ID that the job will have, for After of another one; unless it stands for a job that has its key,
-// which then is the parent.
+// ID returns the ID that the job will have, for After of another job. If a job with the key is there already, that job
+// is the parent instead.
 func (p Prepared) ID() ID { return p.job.ID }
 
-// Add adds jobs of any kinds in one transaction: all or none. A job comes behind those that it waits for by After, in
-// the list or in the store. No two may have the same key. The IDs are in the order of the arguments; see Kind.Schedule
-// for the errors. In SQLite no other transaction writes meanwhile: see Kind.ScheduleAll.
+// Add adds jobs of any kinds in one transaction: all or none. The parents of a job, see After, must be in the store, or
+// before it in the list. No two jobs may have the same key. The IDs are in the order of the arguments; see
+// Kind.Schedule for the errors. In SQLite no other transaction writes meanwhile: see Kind.ScheduleAll.
 //
-// A batch is some jobs and one after them, with EvenIfFailed: its handler learns by CountParents how many have failed,
-// and Jobs.CountParents returns how far the batch is.
+// A batch is several jobs and one job after them, with EvenIfFailed. The handler of that job gets from CountParents how
+// many have failed; Jobs.CountParents returns how many have ended.
 func (j *Jobs) Add(ctx context.Context, jobs ...Prepared) ([]ID, error) {
 	mustContext(ctx)
 	adds, err := j.additions(jobs)

@@ -10,12 +10,12 @@ import (
 // maxNote is how many bytes are kept of the note of a Progress.
 const maxNote = 200
 
-// Progress notes how far the run that ctx belongs to has come: done of total, both in a unit of the handler's, with a
-// note that may be empty. A total of 0 means that it is not known; negative numbers count as 0, and of the note 200
-// bytes are kept. Jobs.Progress returns the last one, on each node, for as long as the run goes on.
+// Progress reports how far the run that ctx belongs to has come: done of total, in a unit that the handler chooses,
+// with a note that may be empty. A total of 0 means that the total is not known. Negative numbers count as 0, and 200
+// bytes of the note are kept. Jobs.Progress returns the last report, on each node, for as long as the run goes on.
 //
-// It is kept in memory, and goes to the store with the next heartbeats, of at most 1,000 runs each: so frequent calls
-// are cheap. If ctx is not a handler's, Progress does nothing.
+// The report is kept in memory, and written to the store with the next heartbeat, which takes those of at most 1,000
+// runs: so frequent calls are cheap. If ctx is not a handler's, Progress does nothing.
 func Progress(ctx context.Context, done, total int64, note string) {
 	mustContext(ctx)
 	if h, ok := node.Of(ctx); ok {

@@ -11,9 +11,9 @@ import (
 const DefaultQueue = ""
 
 // Queue puts the job into a queue: only nodes that have it in Config.Queues run the job. The name has 1 to MaxKind
-// bytes of UTF-8 without control characters. A queue is there as soon as a job names it, or a node does: "gpu" for
-// machines that have one, or "host/" and the name of a host for that host. A job in a queue that no node serves waits;
-// see Jobs.Queues.
+// bytes of UTF-8 without control characters. A queue needs no set-up: it exists as soon as a job or a node names it.
+// Examples are "gpu" for machines that have one, or "host/" with the name of a host for that host. A job in a queue
+// that no node serves waits; see Jobs.Queues.
 //
 // GlobalLimit and GlobalRate of its kind count the jobs in all queues. A job with a Queue can't have a Partition. A
 // schedule that is registered with another Queue moves there.
@@ -24,19 +24,19 @@ func Queue(name string) Option {
 	}
 }
 
-// QueueInfo is a queue that jobs wait in, or nodes serve.
+// A QueueInfo is a queue that jobs wait in, or nodes serve.
 type QueueInfo struct {
 	Name string `json:"name"`
-	// Jobs are those that wait, and Due is when the first of them is due: zero if there is none.
+	// Jobs is how many jobs wait in the queue, and Due is when the first of them is due: zero if there is none.
 	Jobs int       `json:"jobs"`
 	Due  time.Time `json:"due,omitzero"`
-	// Nodes are how many nodes that are alive serve the queue, without those that drain. If there is none, its jobs
+	// Nodes is how many nodes serve the queue, of those that are alive and not draining. If there is none, the jobs
 	// wait until there is one.
 	Nodes int `json:"nodes"`
 }
 
 // Queues returns the queues that jobs wait in or nodes serve, ordered by name, without the default queue. A node is
-// counted soon after its begin, when it has reported what it serves. To list the jobs of one, use Filter.Queue.
+// counted soon after it starts, once it has reported its queues. To list the jobs of a queue, use Filter.Queue.
 func (j *Jobs) Queues(ctx context.Context) ([]QueueInfo, error) {
 	mustContext(ctx)
 	switch {
@@ -77,12 +77,14 @@ func (j *Jobs) Queues(ctx context.Context) ([]QueueInfo, error) {
 // what runs go on. It learns of that from its next heartbeat, at most three tenths of its lease later;
 // NodeInfo.Draining says so, and the node has drained when its Jobs are 0. Its Run goes on, until UndrainNode or the
 // end of its program. A node is named by NodeInfo.Name; its program has another name when it is started again, and does
-// not drain then. The error matches ErrNoNode if no such node is alive. To drain a node that drains is no error.
+// not drain then. The error matches ErrNoNode if no such node is alive. Draining a node that is draining already is no
+// error.
 func (j *Jobs) DrainNode(ctx context.Context, node string) error {
 	return j.drainNode(ctx, "drain node", node, true)
 }
 
-// UndrainNode lets a node that DrainNode has drained take jobs again. It learns of that as of the drain.
+// UndrainNode lets a node that DrainNode has drained take jobs again. The node learns of that from its next heartbeat,
+// too.
 func (j *Jobs) UndrainNode(ctx context.Context, node string) error {
 	return j.drainNode(ctx, "undrain node", node, false)
 }

@@ -90,7 +90,7 @@ func (r Registration) register(ctx context.Context) (ID, error) {
 	return ids[0], err
 }
 
-// An Effect is what a registration has changed in the store.
+// An Effect is what a registration changed in the store.
 type Effect uint8
 
 const (
@@ -118,9 +118,9 @@ type Registered struct {
 	Err error
 }
 
-// Register registers schedules of any kinds by one call of the store, in one transaction, however many they are: all or
-// none. They may be there already; see Kind.AtFixedRate for what becomes of those. The results are in the order of the
-// arguments, of which no two may have the same key.
+// Register registers schedules of any kinds with one call of the store, in one transaction: all or none. For schedules
+// that are there already, see Kind.AtFixedRate. The results are in the order of the arguments. No two schedules may
+// have the same key.
 //
 // If one is invalid, or its key is taken by another sort of job, none is registered: the error matches
 // executor.ErrInvalid or ErrKeyTaken, and the results name each that is wrong. If one is dead, all are registered, and

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Absent is what RegisterSet does with the schedules that are in the store and not in the set.
+// Absent is what RegisterSet does with the schedules that are in the store but not in the set.
 type Absent uint8
 
 const (
@@ -26,8 +26,8 @@ func (a Absent) String() string {
 	return fmt.Sprintf("Absent(%d)", uint8(a))
 }
 
-// A ScheduleSet is the set of all schedules whose keys begin with Prefix, as "app/": those that the program has in its
-// code, and no others. What users make at run time has keys with another beginning.
+// A ScheduleSet is all schedules whose keys begin with Prefix, as "app/": those that the program has in its code, and
+// no others. Give schedules that users make at run time another prefix.
 type ScheduleSet struct {
 	Prefix string // must not be empty
 	Absent Absent
@@ -39,7 +39,7 @@ type RegisteredSet struct {
 	Absent    []AbsentSchedule
 }
 
-// An AbsentSchedule is one that was in the store and is not in the set.
+// An AbsentSchedule is a schedule that was in the store but is not in the set.
 type AbsentSchedule struct {
 	Job Job // as it was before
 	// Answer is that of Pause, Delete or Cancel: NotFound if it is not there any more, Deferred if it is running. It is
@@ -47,13 +47,13 @@ type AbsentSchedule struct {
 	Answer Answer
 }
 
-// RegisterSet registers schedules as Register does, and then does what set asks for to those that the store has under
-// the prefix and that are not among them: so a schedule that was taken out of the code does not go on for ever. Jobs
-// that run once are left alone, and so are schedules that are over or, with PauseAbsent, paused.
+// RegisterSet registers schedules as Register does. Then it applies set.Absent to the schedules in the store whose keys
+// begin with the prefix and that are not among the arguments, so that a schedule which was removed from the code ends.
+// Jobs that run once do not change, nor do schedules that are over or, with PauseAbsent, paused.
 //
-// All keys must begin with the prefix. The set may be empty. If Register returns an error, except ErrDead,
-// nothing is done to the absent. After another error RegisterSet may be called again. While programs of two versions
-// are starting, what one has and the other lacks is registered and absent in turn: the last to start decides.
+// All keys must begin with the prefix. The set may be empty. If Register returns an error, except ErrDead, the absent
+// schedules do not change. After another error RegisterSet may be called again. If programs of two versions start at
+// the same time, the one that starts last decides which schedules are absent.
 func (j *Jobs) RegisterSet(ctx context.Context, set ScheduleSet, schedules ...Registration) (RegisteredSet, error) {
 	mustContext(ctx)
 	var r RegisteredSet

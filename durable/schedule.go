@@ -14,12 +14,13 @@ type Missed struct{ text string }
 // Coalesce runs once for all occurrences that were missed, and goes on with the schedule. It is the default.
 func Coalesce() Missed { return Missed{timetable.Coalesce} }
 
-// Skip leaves out what could not begin within grace, which must be positive, after its time. That goes for what RunNow,
-// Resume and Revive make due as well, if it waits for longer than that for a node: let grace be more than Config.Poll.
+// Skip leaves out an occurrence that could not begin within grace, which must be positive, after its time. That
+// includes what RunNow, Resume and Revive make due, if it waits for a node for longer than grace: so grace should be
+// more than Config.Poll.
 func Skip(grace time.Duration) Missed { return Missed{timetable.Skip(grace)} }
 
-// CatchUp runs what was missed, one occurrence after the other, but no more than the latest max, which must be
-// positive; nor more than the latest 100,000 of a trigger, which is asked for one time after the other.
+// CatchUp runs the occurrences that were missed, one after the other, but only the latest max of them; max must be
+// positive. Of a trigger, which has to compute one time after the other, it runs the latest 100,000 at most.
 func CatchUp(max int) Missed { return Missed{timetable.CatchUp(max)} }
 
 // SkipOverlap leaves out the occurrences that fall due while a run of the job is in progress, and makes up by one run,
@@ -27,7 +28,7 @@ func CatchUp(max int) Missed { return Missed{timetable.CatchUp(max)} }
 func SkipOverlap() Missed { return Missed{timetable.SkipOverlap} }
 
 // A NamedTrigger is a trigger that every node has in its Config.Triggers under the same name. It is for triggers that
-// are code, and have no text to be kept by.
+// are code, and so have no text that the store could keep.
 type NamedTrigger string
 
 // Next returns the zero Time; the trigger meant is the one in Config.Triggers.

@@ -12,9 +12,9 @@ import (
 )
 
 // Step calls fn, and keeps what it returns in the store under a name. The next run of the same occurrence, after a
-// failure or the death of the node, gets that and does not call fn again. So a handler of several steps goes on where
-// it was; it is begun from its top, and is free to do other things the next time. The result is what JSON makes of it,
-// also in the run that has called fn.
+// failure or the death of the node, gets the kept result and does not call fn again. So a handler of several steps
+// continues where it was: it is called from its top, and skips what is done. It need not do the same each time. The
+// result goes through JSON, also in the run that has called fn.
 //
 // An error of fn is returned as it is, and is not kept. If the program dies between the end of fn and the commit of its
 // result, fn is called again: so fn must be safe to repeat, for example by an idempotency key made of the job's ID and
@@ -24,14 +24,14 @@ import (
 //
 // A name has 1 to MaxStep bytes, and means one step: a second call with it in the same run returns the same result. If
 // it has another type, or the first one has not returned, that is an error that matches executor.ErrInvalid, as are a
-// ctx that is not a handler's, a call after CompleteTx, a nil fn, and a store that is no store.Steps. Steps with other
-// names may run at the same time, and one in another. A result has up to MaxResult bytes, and one that has more is a
-// Permanent error.
+// ctx that is not a handler's, a call after CompleteTx, a nil fn, and a store that is no store.Steps. Steps with
+// different names may run at the same time, also one inside another. A result has up to MaxResult bytes, and one that
+// has more is a Permanent error.
 //
-// What is kept goes with the job, when that is deleted or pruned, or with the first step of its next occurrence. If a
-// job that runs once is asked for again, by Replace or ReuseKey, it begins anew; one that is revived goes on.
-// Reschedule and RunNow make another occurrence of a periodic job, and none of one that runs once. A handler that has
-// no step costs nothing; one that has some costs a read of what is kept, and a commit for each that is new.
+// The results are removed with the job, when it is deleted or pruned, or with the first step of its next occurrence. A
+// job that runs once and is added again, by Replace or ReuseKey, begins from its first step; a job that is revived
+// continues. Reschedule and RunNow make another occurrence of a periodic job, but not of a job that runs once. A
+// handler without steps costs nothing. One with steps costs a read of the results, and a commit for each new one.
 func Step[T any](ctx context.Context, name string, fn func(ctx context.Context) (T, error)) (T, error) {
 	var v T
 	h, err := stepping(ctx, "step", name)
@@ -54,9 +54,9 @@ func Step[T any](ctx context.Context, name string, fn func(ctx context.Context) 
 	return v, h.Kind().Decode(fmt.Sprintf("result of step %q", name), data, &v)
 }
 
-// Sleep puts the job off until d after the first call with this name in the occurrence. Until then it returns an error,
-// which the handler must return: the run ends, as by Snooze, and holds no worker meanwhile. The next one begins at that
-// time, calls Sleep again, and gets nil; what was done before stands in steps.
+// Sleep postpones the job until d after the first call with this name in the occurrence. Until then it returns an
+// error, which the handler must return: the run ends, as by Snooze, and holds no worker meanwhile. The next one begins
+// at that time, calls Sleep again, and gets nil; what was done before it should be in steps.
 //
 // Sleep shares its names with steps; other errors are those of Step. If d is 0 or negative, Sleep returns nil at once.
 // RunNow does not shorten a Sleep.
@@ -82,8 +82,9 @@ func Sleep(ctx context.Context, name string, d time.Duration) error {
 // occurrence. Until then it returns an error, which the handler must return: the run ends, as by Snooze, and the job
 // waits, for a hundred years, without a worker. The signal makes it due. Each later run gets the same payload.
 //
-// To wait no longer than some time, call Sleep when Wait has put the run off, as Snoozed tells: the job is due at what
-// comes first. Other errors are those of Step. A signal may have the name of a step.
+// To bound the wait, call Sleep when Wait has postponed the run, as Snoozed reports: the job is due when the signal
+// comes or the time has passed, whichever is first. Other errors are those of Step. A signal may have the name of a
+// step.
 func Wait[T any](ctx context.Context, name string) (T, error) {
 	var v T
 	h, err := stepping(ctx, "signal", name)
@@ -113,9 +114,9 @@ func stepping(ctx context.Context, what, name string) (node.Handling, error) {
 	return h, nil
 }
 
-// Signal sends a signal to the occurrence of a job that runs, or is next, for Wait to return. If the job waits for it,
-// it is due at once; else it gets it when it calls Wait. The payload has up to MaxPayload bytes as it is stored. It
-// must have the type of Wait, which Signal does not check.
+// Signal sends a signal to a job: to the occurrence that runs or, if none does, to the next. Wait returns its payload.
+// A job that waits for the signal is due at once; otherwise the job gets the signal when it calls Wait. The payload has
+// up to MaxPayload bytes as it is stored. It must have the type of Wait, which Signal does not check.
 //
 // The first signal of a name counts: the answer is TooLate for another one, unless its payload is the same, and for a
 // job that is over. A call may be repeated after an error. If an occurrence of a periodic job is left out, as others
@@ -148,9 +149,8 @@ func (j *Jobs) Signal(ctx context.Context, id ID, name string, payload any) (Ans
 	return answer, failed("signal", err)
 }
 
-// Steps returns what is kept of the steps of a job, and of its signals, in the order in which it was kept: those of the
-// present occurrence and, until that has its first step, of the one before. For a job that does not exist, it is
-// nothing.
+// Steps returns the results of the steps of a job, and its signals, in the order in which they were stored: those of
+// the present occurrence or, until that has its first step, of the one before. A job that does not exist has none.
 func (j *Jobs) Steps(ctx context.Context, id ID) ([]KeptStep, error) {
 	mustContext(ctx)
 	if j.parts.Steps == nil {

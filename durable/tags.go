@@ -6,8 +6,8 @@ import "slices"
 // bytes of UTF-8 without control characters, and a job has up to MaxTags of them, each once, whatever their order.
 // Job.Tags has them, also in the handler. One that is name=value is an entry of a map: Job.Tag returns the value.
 //
-// Other tags of a periodic job that is registered again are a change, as another payload is. Each tag is a row that is
-// written when the job is added and removed with it; a job without tags costs nothing more.
+// If a periodic job is registered again with other tags, that is a change, as another payload is. Each tag is a row
+// that is written when the job is added and removed with it; a job without tags costs nothing more.
 func WithTags(tags ...string) Option {
 	return func(j *addition) error {
 		all, err := tagsOf(slices.Concat(j.Tags, tags))

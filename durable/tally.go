@@ -15,9 +15,9 @@ type tally struct {
 
 func newTally() tally { return tally{turn: make(chan struct{}, 1)} }
 
-// Tally returns Counts that are at most age old, and as of when they are, on this machine's clock. Callers share what
-// one of them has counted, and while one counts, the others wait for it: so the store is asked once, however many look.
-// A negative age counts as none.
+// Tally returns Counts that are at most age old, and the time at which they were counted, on this machine's clock.
+// Callers share the counts, and while one of them counts, the others wait for it: so the store is read once, however
+// many callers there are. A negative age counts as 0.
 func (j *Jobs) Tally(ctx context.Context, age time.Duration) (counts []Count, asOf time.Time, err error) {
 	mustContext(ctx)
 	called := time.Now()

@@ -4,8 +4,8 @@ import "github.com/executor-go/executor/durable/store"
 
 // These are the types of package store that users of durable meet.
 type (
-	// A Store keeps jobs, with all that Jobs can show. Packages sqlite, postgres and memory have one each. For a store
-	// of your own the few methods of store.Store are enough.
+	// A Store keeps jobs, with all that Jobs can show. Packages sqlite, postgres and memory have one each. A store of
+	// your own needs only the methods of store.Store.
 	Store = store.Full
 	// A Tx is a transaction of the caller's, on the database of the store: a *sql.Tx, or what the store's package makes
 	// of another library's, as postgres.Tx does of pgx's.
@@ -15,21 +15,21 @@ type (
 	ID = store.ID
 	// A Job is a job as the store had it at some moment.
 	Job = store.Job
-	// A State is where a job is in its life.
+	// A State is the state of a job.
 	State = store.State
 	// A Priority orders jobs that are due: the greater is claimed first.
 	Priority = store.Priority
-	// A Pending is a request that came while the job was running, and takes effect when its run ends.
+	// A Pending is a request that was made while the job was running, and takes effect when its run ends.
 	Pending = store.Pending
-	// A Run is one line of a job's history.
+	// A Run is an entry of a job's history.
 	Run = store.Run
-	// A JobRun is a run, with what its job is named.
+	// A JobRun is a run, with the names of its job.
 	JobRun = store.JobRun
 	// A Verdict is how a run ended.
 	Verdict = store.Verdict
 	// RunProgress is how far a run has come, by its last call of Progress.
 	RunProgress = store.RunProgress
-	// A KeptStep is what is kept of a step of a job, or a signal.
+	// A KeptStep is the stored result of a step of a job, or a signal.
 	KeptStep = store.KeptStep
 	// An Answer is the outcome of a request to change a job.
 	Answer = store.Answer
@@ -56,7 +56,7 @@ type (
 	LatestFilter = store.LatestFilter
 	// A Count is how many jobs of a kind are in a state.
 	Count = store.Count
-	// Retention is how long what is over is kept.
+	// A Retention is how long jobs and runs are kept after their end.
 	Retention = store.Retention
 	// An Act is something that somebody did, or tried to do, to a job, and why.
 	Act = store.Act

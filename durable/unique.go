@@ -11,9 +11,10 @@ import (
 )
 
 // UniquePayload gives the job a key that is made of its kind and its payload as JSON: jobs with the same payload exist
-// once, as with Key. ReuseKey, Replace and UniqueFor apply to it as to any key. Programs that encode a payload in
-// another way, as with a field more, make another key. The key has half of the SHA-256 of the JSON, also with a Codec:
-// who can read the store can check a guess of the payload. A job that has a Key, or is periodic, is an error.
+// once, as with Key. ReuseKey, Replace and UniqueFor apply to it as to any key. A program that encodes the payload
+// differently, with one more field, say, makes another key. The key contains half of the SHA-256 of the JSON, also with
+// a Codec, so anyone who can read the store can check a guess of the payload. A job that has a Key, or is periodic, is
+// an error.
 func UniquePayload() Option {
 	return func(j *addition) error {
 		j.byPayload = true
@@ -21,12 +22,12 @@ func UniquePayload() Option {
 	}
 }
 
-// UniqueFor makes the key of the job, of Key or UniquePayload, one for each period: a second job with the same key is
-// added once the next period has begun. Periods are counted from the year 1, in UTC, on the store's clock: one of 24h
-// begins at midnight. The period of a job is that in which it is added, whenever it is due. Job.Key ends with the
+// UniqueFor makes the key of the job, of Key or UniquePayload, unique within a period: a second job with the same key
+// is added once the next period has begun. Periods are counted from the year 1, in UTC, on the store's clock: one of
+// 24h begins at midnight. The period of a job is that in which it is added, whenever it is due. Job.Key ends with the
 // begin of the period, as "/2026-11-27T00:00:00.000Z".
 //
-// A call that is repeated, since its answer was lost, adds a job again if the next period has begun meanwhile. The
+// If a call is repeated because its answer was lost, it adds another job if the next period has begun meanwhile. The
 // period must be at least a millisecond. A job without a key, or one that is periodic, is an error.
 func UniqueFor(period time.Duration) Option {
 	return func(j *addition) error {
@@ -38,9 +39,9 @@ func UniqueFor(period time.Duration) Option {
 	}
 }
 
-// UniqueAmong makes the key of the job, of Key or UniquePayload, one among the jobs in these states: a job with the key
-// that is in none of them loses it to this one, and is kept without a key; one that runs goes on. What becomes of this
-// job if another is in one of them is as ever: it is not added, or does what ReuseKey or Replace say.
+// UniqueAmong makes the key of the job, of Key or UniquePayload, unique among the jobs in these states: a job with the
+// key that is in none of these states loses the key to this one, and is kept without a key; if it is running, it goes
+// on. If a job with the key is in one of the states, this job is not added, or does what ReuseKey or Replace say.
 //
 // The states are Waiting, which must be among them, Running, Succeeded, Dead and Canceled. Waiting stands for all jobs
 // that have not begun, also those that are claimed, paused or blocked; and Running for those that are confirmed, too.
@@ -70,9 +71,9 @@ func UniqueAmong(states ...State) Option {
 
 // UniqueWithin bounds for how long after its end a job that is over counts for the key of this one: after d, at least a
 // microsecond, it loses the key to this one. So with UniqueAmong(Waiting, Running, Succeeded) a job that succeeded less
-// than d ago stands for this one, and one that failed does not. Without UniqueAmong all states count. It goes no
-// further than Config.Keep. UniqueFor, unlike it, counts from when a job was added, in periods of the calendar. A job
-// without a key, or one that is periodic, is an error.
+// than d ago stands for this one, and one that failed does not. Without UniqueAmong all states count. A job that
+// Config.Keep has removed no longer counts. UniqueFor, in contrast, counts from when a job was added, in periods of the
+// calendar. A job without a key, or one that is periodic, is an error.
 func UniqueWithin(d time.Duration) Option {
 	return func(j *addition) error {
 		if d < time.Microsecond {
