@@ -96,7 +96,7 @@ rehearsal: ## make a release that goes nowhere, and build executord for all syst
 	go test -count=1 -v -timeout 2h -run '^TestRelease$$' ./tests/release -release.long
 
 .PHONY: dist
-dist: ## build executord of a published VERSION=v0.1.0 into dist/, with checksums, licenses and a bill of materials
+dist: ## build executord of a published VERSION=v0.1.0 into dist/, with its image, checksums, licenses and a bill of materials
 	go run ./tests/release -files $(VERSION)
 
 .PHONY: packages

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,62 +17,32 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/executor-go/executor/tests/internal/dockerfile"
 )
 
 // rootVariable has the root of an image, which the process runs in place of the tests. It is alone in its namespaces.
 const rootVariable = "EXECUTORD_TEST_IMAGE_ROOT"
 
-// image is what a Dockerfile says of how an image is run.
+// image is an image whose root is in a directory.
 type image struct {
-	root                            string
-	uid, gid                        uint32
-	env                             []string
-	dir                             string
-	entrypoint, arguments, examined []string
+	dockerfile.Image
+	root     string
+	uid, gid uint32
 }
 
-// readDockerfile reads the last stage of a Dockerfile.
-func readDockerfile(name string) (i image, err error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return i, err
+// readImage reads how the image is run, whose root is yet to be made.
+func readImage() (i image, err error) {
+	if i.Image, err = dockerfile.Read("../../packaging/Dockerfile"); err == nil {
+		_, err = fmt.Sscanf(i.User, "%d:%d", &i.uid, &i.gid)
 	}
-	stages := strings.Split(string(text), "\nFROM ")
-	for line := range strings.Lines(stages[len(stages)-1]) {
-		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		var list []string
-		if at := strings.Index(rest, "["); at >= 0 {
-			if err := json.Unmarshal([]byte(rest[at:]), &list); err != nil {
-				return i, fmt.Errorf("%s: %w", line, err)
-			}
-		}
-		switch word {
-		case "scratch":
-			i.env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"} // as of Docker
-		case "USER":
-			_, err = fmt.Sscanf(rest, "%d:%d", &i.uid, &i.gid)
-		case "WORKDIR":
-			i.dir = rest
-		case "ENV":
-			i.env = append(i.env, rest)
-		case "HEALTHCHECK":
-			i.examined = list
-		case "ENTRYPOINT":
-			i.entrypoint = list
-		case "CMD":
-			i.arguments = list
-		}
-		if err != nil {
-			return i, fmt.Errorf("%s: %w", line, err)
-		}
-	}
-	return i, nil
+	return i, err
 }
 
 // command returns a command in a container of the image, as process 1 if it is to be.
 func (i image) command(first bool, args ...string) *exec.Cmd {
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir, cmd.Env = i.dir, i.env
+	cmd.Dir, cmd.Env = i.Dir, i.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Chroot: i.root, Credential: &syscall.Credential{Uid: i.uid, Gid: i.gid}, Pdeathsig: syscall.SIGKILL,
 	}
@@ -100,8 +69,8 @@ func TestImageRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i, err := readDockerfile("../../packaging/Dockerfile")
-	if err != nil || i.uid == 0 || len(i.examined) == 0 {
+	i, err := readImage()
+	if err != nil || i.uid == 0 || len(i.Health.Command) == 0 {
 		t.Fatal(i, err)
 	}
 	page, err := os.ReadFile("../../docs/how-to/docker.md")
@@ -113,7 +82,7 @@ func TestImageRuns(t *testing.T) {
 		t.Fatal("docs/how-to/docker.md does not show how the image is run")
 	}
 	for name, arguments := range map[string][]string{
-		"as it is": i.arguments, "as its page says": strings.Fields(strings.ReplaceAll(string(shown[1]), "\\\n", " ")),
+		"as it is": i.Arguments, "as its page says": strings.Fields(strings.ReplaceAll(string(shown[1]), "\\\n", " ")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := filepath.Join(t.TempDir(), "root")
@@ -140,7 +109,7 @@ func TestImageRuns(t *testing.T) {
 
 // runImage runs the image of a root, with arguments, among namespaces of its own.
 func runImage(root string, arguments []string) error {
-	i, err := readDockerfile("../../packaging/Dockerfile")
+	i, err := readImage()
 	if err != nil {
 		return err
 	}
@@ -169,10 +138,10 @@ func runImage(root string, arguments []string) error {
 			return err
 		}
 	}
-	if out, err := i.command(false, i.examined...).CombinedOutput(); err == nil {
+	if out, err := i.command(false, i.Health.Command...).CombinedOutput(); err == nil {
 		return fmt.Errorf("the health check finds a daemon that is not there: %s", out)
 	}
-	daemon := i.command(true, slices.Concat(i.entrypoint, arguments)...)
+	daemon := i.command(true, slices.Concat(i.Entrypoint, arguments)...)
 	log, err := daemon.StdoutPipe()
 	if err != nil {
 		return err
@@ -192,7 +161,7 @@ func runImage(root string, arguments []string) error {
 		return errors.New("the job has not run") // the daemon ends with this process, which is the first
 	}
 	go io.Copy(io.Discard, log) // until the daemon ends
-	if out, err := i.command(false, i.examined...).CombinedOutput(); err != nil {
+	if out, err := i.command(false, i.Health.Command...).CombinedOutput(); err != nil {
 		return fmt.Errorf("the health check: %w\n%s", err, out)
 	}
 	if err := daemon.Process.Signal(syscall.SIGTERM); err != nil {
@@ -221,7 +190,7 @@ func TestImageRootHasLittle(t *testing.T) {
 	if err != nil || !slices.Equal(names, want) {
 		t.Errorf("%q, want %q, error %v", names, want, err)
 	}
-	i, err := readDockerfile("../../packaging/Dockerfile")
+	i, err := readImage()
 	users, errUsers := os.ReadFile(filepath.Join(root, "etc", "passwd"))
 	if err := errors.Join(err, errUsers); err != nil || !strings.Contains(string(users), ":"+strconv.Itoa(int(i.uid))+":"+strconv.Itoa(int(i.gid))+":") {
 		t.Errorf("%d:%d has no name in %q, error %v", i.uid, i.gid, users, err)

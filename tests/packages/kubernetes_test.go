@@ -200,7 +200,7 @@ func runPod(root, text string) error {
 	if err := json.Unmarshal([]byte(text), &pod); err != nil {
 		return err
 	}
-	i, err := readDockerfile("../../packaging/Dockerfile")
+	i, err := readImage()
 	if err != nil {
 		return err
 	}
@@ -210,13 +210,13 @@ func runPod(root, text string) error {
 		arguments = append(arguments, fmt.Sprint(arg))
 	}
 	for _, e := range pod.Container.list("env") {
-		i.env = append(i.env, fmt.Sprintf("%v=%v", e["name"], e["value"]))
+		i.Env = append(i.Env, fmt.Sprintf("%v=%v", e["name"], e["value"]))
 	}
 	if err := mountPod(root, pod.Files, pod.Container.list("volumeMounts")); err != nil {
 		return err
 	}
 
-	daemon := i.command(true, append(i.entrypoint, arguments...)...)
+	daemon := i.command(true, append(i.Entrypoint, arguments...)...)
 	log, err := daemon.StdoutPipe()
 	if err != nil {
 		return err

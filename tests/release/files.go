@@ -37,7 +37,7 @@ func fromPublished(ctx context.Context, tree, dir, version string, systems []str
 		return fmt.Errorf("go env: %w", err)
 	}
 	env := append(os.Environ(), "GOWORK=off", "GOMODCACHE="+strings.TrimSpace(string(cache)))
-	if err := files(ctx, env, dir, version, systems); err != nil {
+	if err := files(ctx, env, tree, dir, version, systems); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "notes.md"), []byte(notes), 0o644)
@@ -46,8 +46,9 @@ func fromPublished(ctx context.Context, tree, dir, version string, systems []str
 // files builds executord as it is published into a directory: for each system a program, made
 // without cgo and without the paths of this machine, so that two builds of a version by one
 // version of Go are equal. Beside them are a bill of materials for each in the form of CycloneDX,
-// NOTICES, which has the licenses of all that is in the programs, and SHA256SUMS.
-func files(ctx context.Context, env []string, dir, version string, systems []string) error {
+// NOTICES, which has the licenses of all that is in the programs, the image, of which the tree
+// has what is beside the program, and SHA256SUMS.
+func files(ctx context.Context, env []string, tree, dir, version string, systems []string) error {
 	gopath, err := os.MkdirTemp("", "release-")
 	if err != nil {
 		return err
@@ -89,6 +90,15 @@ func files(ctx context.Context, env []string, dir, version string, systems []str
 	}
 	if _, err := write("NOTICES", text, 0o644); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(systems, func(s string) bool { return strings.HasPrefix(s, "linux/") }) {
+		data, err := image(tree, dir, version, systems)
+		if err != nil {
+			return err
+		}
+		if _, err := write(imageName, data, 0o644); err != nil {
+			return err
+		}
 	}
 	return os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(sums.String()), 0o644)
 }

@@ -57,7 +57,7 @@ func main() {
 }
 
 // release makes a release of the tree's last commit, and pushes it. It returns the site, in whose directory Work the
-// clone is, and dist with the files.
+// clone is, with the files in dist.
 func release(ctx context.Context, tree, version string, systems []string, push bool) (*site.Site, error) {
 	notes, err := check(tree, version)
 	if err != nil {
@@ -67,7 +67,8 @@ func release(ctx context.Context, tree, version string, systems []string, push b
 	if err != nil {
 		return nil, err
 	}
-	clone, dist := filepath.Join(s.Work, "clone"), filepath.Join(s.Work, "dist")
+	clone := filepath.Join(s.Work, "clone")
+	dist := distOf(s)
 	step("a clone in %s", clone)
 	if err := cloneTree(tree, clone); err != nil {
 		return nil, err
@@ -85,8 +86,11 @@ func release(ctx context.Context, tree, version string, systems []string, push b
 	if err := s.Install(mods[len(mods)-1]); err != nil {
 		return nil, err
 	}
-	step("the daemon for %s", strings.Join(systems, ", "))
-	if err := files(ctx, s.Env, dist, version, systems); err != nil {
+	step("the daemon for %s, and its image", strings.Join(systems, ", "))
+	if err := files(ctx, s.Env, clone, dist, version, systems); err != nil {
+		return nil, err
+	}
+	if err := packages(ctx, clone, version, systems); err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(dist, "notes.md"), []byte(notes), 0o644); err != nil {
@@ -96,6 +100,30 @@ func release(ctx context.Context, tree, version string, systems []string, push b
 		return nil, err
 	}
 	return s, pushAll(clone, mods, push)
+}
+
+// distOf returns the directory of the files of a release: in the clone, where git ignores it.
+func distOf(s *site.Site) string { return filepath.Join(s.Work, "clone", "dist") }
+
+// packages adds the packages for Debian and Fedora to the files in a clone, as the workflow of a release does.
+func packages(ctx context.Context, clone, version string, systems []string) error {
+	args := []string{"run", "./tests/packages", "-version", version}
+	given := len(args)
+	for _, system := range systems {
+		if strings.HasPrefix(system, "linux/") {
+			args = append(args, system)
+		}
+	}
+	if len(args) == given {
+		return nil
+	}
+	step("the packages for Debian and Fedora")
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = clone
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go run ./tests/packages: %w\n%s", err, out)
+	}
+	return nil
 }
 
 func step(format string, args ...any) { fmt.Printf("── "+format+"\n", args...) }

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,14 +76,14 @@ func TestRelease(t *testing.T) {
 			t.Errorf("go.sum of executord lacks %q", line)
 		}
 	}
-	dist := filepath.Join(s.Work, "dist")
+	dist := distOf(s)
 	testFiles(t, dist, version)
+	testImage(t, dist, systems)
 	if notes, err := os.ReadFile(filepath.Join(dist, "notes.md")); err != nil || !strings.HasSuffix(string(notes), "\n\n- A change.\n") {
 		t.Errorf("the notes are %q, error %v", notes, err)
 	}
 	if *long {
-		testReproducible(t, s.Env, dist, version, systems)
-		testImage(t, s.Work, version)
+		testReproducible(t, s, version, systems)
 	}
 }
 
@@ -124,11 +129,12 @@ func testFiles(t *testing.T, dist, version string) {
 }
 
 // testReproducible builds the files once more, with a build cache and a module cache that are empty and elsewhere.
-func testReproducible(t *testing.T, env []string, dist, version string, systems []string) {
+func testReproducible(t *testing.T, s *site.Site, version string, systems []string) {
 	t.Helper()
+	dist := distOf(s)
 	cache := t.TempDir()
 	again := t.TempDir()
-	env = append(slices.Clone(env), "GOCACHE="+filepath.Join(cache, "build"), "GOMODCACHE="+filepath.Join(cache, "mod"))
+	env := append(slices.Clone(s.Env), "GOCACHE="+filepath.Join(cache, "build"), "GOMODCACHE="+filepath.Join(cache, "mod"))
 	t.Cleanup(func() {
 		clean := exec.Command("go", "clean", "-modcache") // it is read-only
 		clean.Env = env
@@ -136,7 +142,7 @@ func testReproducible(t *testing.T, env []string, dist, version string, systems 
 			t.Errorf("go clean: %v\n%s", err, out)
 		}
 	})
-	if err := files(t.Context(), env, again, version, systems); err != nil {
+	if err := files(t.Context(), env, filepath.Join(s.Work, "clone"), again, version, systems); err != nil {
 		t.Fatal(err)
 	}
 	a, errA := os.ReadFile(filepath.Join(dist, "SHA256SUMS"))
@@ -146,25 +152,128 @@ func testReproducible(t *testing.T, env []string, dist, version string, systems 
 	}
 }
 
-// testImage builds the image of the files for this machine's kind, and runs executord in it, without rights.
-func testImage(t *testing.T, work, version string) {
-	t.Helper()
-	if out, err := exec.Command("docker", "info").CombinedOutput(); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Errorf("docker info: %v\n%s", err, out)
+// The image has the programs for Linux, is run as its Dockerfile says, and is the same if it is made again.
+func TestImageHasPrograms(t *testing.T) {
+	if _, err := os.Stat("/etc/ssl/certs/ca-certificates.crt"); err != nil {
+		t.Skip("the package ca-certificates is missing:", err)
+	}
+	dist := t.TempDir()
+	systems := []string{"linux/amd64", "darwin/arm64", "linux/arm64"}
+	for _, name := range []string{"executord-linux-amd64", "executord-linux-arm64", "NOTICES"} {
+		if err := os.WriteFile(filepath.Join(dist, name), []byte("this is "+name), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		t.Log("the image is not tested: Docker is missing, or does not run")
-		return
 	}
-	file := filepath.Join(work, "clone", "cmd", "executord", "Dockerfile")
-	id, err := exec.Command("docker", "build", "--quiet", "--file", file, filepath.Join(work, "dist")).Output()
+	first, err := image(".", dist, "v0.1.0", systems)
 	if err != nil {
-		t.Fatalf("docker build: %v", err)
+		t.Fatal(err)
 	}
-	const script = `set -e; touch /data/jobs.db; TZ=Europe/Berlin date -d @0 +%H:%M; id -un; executord version`
-	out, err := exec.Command("docker", "run", "--rm", "--entrypoint", "sh", strings.TrimSpace(string(id)), "-c", script).CombinedOutput()
-	if want := "01:00\nnobody\nexecutord " + version + " "; err != nil || !strings.HasPrefix(string(out), want) {
-		t.Errorf("in the image: %q, error %v, want %q", out, err, want)
+	if second, err := image(".", dist, "v0.1.0", systems); err != nil || !bytes.Equal(first, second) {
+		t.Errorf("made again it differs, error %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dist, imageName), first, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	testImage(t, dist, systems)
+}
+
+// testImage tests that the image has a manifest for each system of Linux, whose blobs are those that it names, and that
+// executord and its licenses are in the layer.
+func testImage(t *testing.T, dist string, systems []string) {
+	t.Helper()
+	file, err := os.Open(filepath.Join(dist, imageName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	files := untar(t, file)
+	read := func(d descriptor, v any) []byte {
+		t.Helper()
+		data := files["blobs/sha256/"+strings.TrimPrefix(d.Digest, "sha256:")]
+		if len(data) != d.Size || d.Digest != fmt.Sprintf("sha256:%x", sha256.Sum256(data)) {
+			t.Fatalf("the blob %+v is missing, or another", d)
+		}
+		if v != nil {
+			if err := json.Unmarshal(data, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return data
+	}
+	var outer, index struct{ Manifests []descriptor }
+	if err := json.Unmarshal(files["index.json"], &outer); err != nil || len(outer.Manifests) != 1 {
+		t.Fatalf("the index is %s, error %v", files["index.json"], err)
+	}
+	read(outer.Manifests[0], &index)
+	var got []string
+	for _, m := range index.Manifests {
+		system := m.Platform["os"] + "/" + m.Platform["architecture"]
+		got = append(got, system)
+		var manifest struct {
+			Config descriptor
+			Layers []descriptor
+		}
+		var config struct {
+			Config struct {
+				User       string
+				Entrypoint []string
+			}
+			RootFS struct {
+				DiffIDs []string `json:"diff_ids"`
+			}
+		}
+		read(m, &manifest)
+		read(manifest.Config, &config)
+		z, err := gzip.NewReader(bytes.NewReader(read(manifest.Layers[0], nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := io.ReadAll(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprintf("sha256:%x", sha256.Sum256(plain)); !slices.Equal(config.RootFS.DiffIDs, []string{want}) {
+			t.Errorf("%s: the layer is %s, and the image names %q", system, want, config.RootFS.DiffIDs)
+		}
+		if config.Config.User != "10001:10001" || !slices.Equal(config.Config.Entrypoint, []string{"/usr/bin/executord"}) {
+			t.Errorf("%s: it is run as %+v", system, config.Config)
+		}
+		root := untar(t, bytes.NewReader(plain))
+		for name, from := range map[string]string{
+			"usr/bin/executord": "executord-" + strings.ReplaceAll(system, "/", "-"), "etc/executord/NOTICES": "NOTICES",
+		} {
+			if want, err := os.ReadFile(filepath.Join(dist, from)); err != nil || !bytes.Equal(root[name], want) {
+				t.Errorf("%s: %s is not %s of the release, error %v", system, name, from, err)
+			}
+		}
+		if _, ok := root["data/"]; !ok {
+			t.Errorf("%s: it has no /data", system)
+		}
+	}
+	want := slices.DeleteFunc(slices.Clone(systems), func(s string) bool { return !strings.HasPrefix(s, "linux/") })
+	if !slices.Equal(got, want) {
+		t.Errorf("the image is for %q, want %q", got, want)
+	}
+}
+
+// untar returns the files of a tar archive by their names. /data must belong to the user of the image.
+func untar(t *testing.T, r io.Reader) map[string][]byte {
+	t.Helper()
+	files := make(map[string][]byte)
+	for archive := tar.NewReader(r); ; {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (h.Uid == 10001) != (h.Name == "data/") {
+			t.Errorf("%s belongs to user %d", h.Name, h.Uid)
+		}
+		if files[h.Name], err = io.ReadAll(archive); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -247,7 +356,7 @@ func TestPushSaysWhatIsLeft(t *testing.T) {
 
 // A system that is none is an error.
 func TestFilesNamesWrongSystem(t *testing.T) {
-	err := files(context.Background(), os.Environ(), t.TempDir(), "v0.1.0", []string{"linux"})
+	err := files(context.Background(), os.Environ(), ".", t.TempDir(), "v0.1.0", []string{"linux"})
 	if err == nil || !strings.Contains(err.Error(), `"linux" is not a system`) {
 		t.Errorf("error %v", err)
 	}
