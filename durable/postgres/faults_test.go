@@ -62,9 +62,10 @@ func TestStoreFaultsFindBelievedRows(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStoreFaultsFindBelievedRows$")
 	cmd.Env = append(os.Environ(), lying+"=1")
 	out, _ := cmd.CombinedOutput()
+	in := strings.ReplaceAll(lied, " ", "_")
 	for _, method := range []string{"Insert", "InsertTx", "Join", "Heartbeat", "Leave", "Claim", "Release", "Commit", "CompleteTx",
 		"Change_cancels", "Change_deletes", "PauseKind", "NoteAct", "Report", "Prune", "Import"} {
-		if !bytes.Contains(out, []byte("FAIL: TestStoreFaultsFindBelievedRows/"+method+"/")) {
+		if !bytes.Contains(out, []byte("FAIL: TestStoreFaultsFindBelievedRows/"+in+"/"+method+" (")) {
 			t.Errorf("rows of %s that are not there are not missed", method)
 		}
 	}

@@ -50,9 +50,10 @@ func TestStoreFaultsFindUncommittedAnswers(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStoreFaultsFindUncommittedAnswers$")
 	cmd.Env = append(os.Environ(), lying+"=1")
 	out, _ := cmd.CombinedOutput()
+	in := strings.ReplaceAll(lied, " ", "_")
 	for _, method := range []string{"Insert", "InsertTx", "Join", "Heartbeat", "Leave", "Claim", "Release", "Commit", "CompleteTx",
 		"Change_cancels", "Change_deletes", "PauseKind", "NoteAct", "Report", "Prune", "Import"} {
-		if !bytes.Contains(out, []byte("FAIL: TestStoreFaultsFindUncommittedAnswers/"+method+"/")) {
+		if !bytes.Contains(out, []byte("FAIL: TestStoreFaultsFindUncommittedAnswers/"+in+"/"+method+" (")) {
 			t.Errorf("an answer of %s that is not so is not missed", method)
 		}
 	}

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -27,25 +26,35 @@ type Faults struct {
 
 // RunFaults makes the statements of a store fail, each in each way, in every method, and compares the store with what
 // its callers were told: an answer without an error is true in the store; an error comes without an answer; and a call
-// that is repeated after an error is answered as if it were the first, and takes effect once. What open returns is used
-// for all of it.
+// that is repeated after an error is answered as if it were the first, and takes effect once. Each kind of fault has a
+// store of its own from open, and they are tested in parallel.
 func RunFaults(t *testing.T, open func(t *testing.T) (durablestore.Store, Faults)) {
 	store, faults := open(t)
 	for _, method := range untested() {
 		t.Errorf("no call of %s is among those of RunFaults", method)
 	}
+	t.Run("no fault", func(t *testing.T) { runFaults(t, store, faults, "") })
+	for _, kind := range faults.Kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			store, faults := open(t)
+			runFaults(t, store, faults, kind)
+		})
+	}
+}
+
+// runFaults makes each call with faults of one kind, "" for none.
+func runFaults(t *testing.T, store durablestore.Store, faults Faults, kind string) {
 	for _, c := range calls {
 		if strings.HasSuffix(c.method(), "Tx") && faults.Begin == nil {
 			continue
 		}
-		for _, kind := range append([]string{""}, faults.Kinds...) {
-			t.Run(c.name+"/"+cmp.Or(kind, "no fault"), func(t *testing.T) {
-				b := &faulted{&bench{TB: t, store: newPartial(store)}, faults}
-				defer unexpected(t)
-				for n := 1; b.fails(c, kind, n); n++ {
-				}
-			})
-		}
+		t.Run(c.name, func(t *testing.T) {
+			b := &faulted{&bench{TB: t, store: newPartial(store)}, faults}
+			defer unexpected(t)
+			for n := 1; b.fails(c, kind, n); n++ {
+			}
+		})
 	}
 }
 
@@ -384,6 +393,10 @@ func (b *faulted) insertingTx(jobs []durablestore.NewJob) told {
 }
 
 var calls = []faultCall{
+	// These read all that the store has, so they come while that is little.
+	{"Export", reading(exporting)},
+	{"Import", (*faulted).importing},
+
 	{"InsertTx", func(b *faulted) told { return b.insertingTx(these(1, keyed)) }},
 	{"InsertTx of several with tags", func(b *faulted) told { return b.insertingTx(these(2, tagged)) }},
 	{"InsertTx of several", func(b *faulted) told { return b.insertingTx(these(3, keyed)) }},
@@ -683,9 +696,6 @@ var calls = []faultCall{
 			},
 		}
 	}},
-
-	{"Export", reading(exporting)},
-	{"Import", (*faulted).importing},
 
 	{"Now", func(b *faulted) told {
 		before := must(b.store.Now(b.Context()))
