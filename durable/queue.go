@@ -74,11 +74,11 @@ func (j *Jobs) Queues(ctx context.Context) ([]QueueInfo, error) {
 }
 
 // DrainNode asks a node, of this or another program, to take no more jobs: it gives back what has not begun, and lets
-// what runs go on. It learns of that from its next heartbeat, at most three tenths of its lease later;
-// NodeInfo.Draining says so, and the node has drained when its Jobs are 0. Its Run goes on, until UndrainNode or the
-// end of its program. A node is named by NodeInfo.Name; its program has another name when it is started again, and does
-// not drain then. The error matches ErrNoNode if no such node is alive. Draining a node that is draining already is no
-// error.
+// what runs go on. It learns of that from its next heartbeat, at most three tenths of its lease later, and is given no
+// job from now on. NodeInfo.Draining says so, and the node has drained when its Jobs are 0. Its Run goes on, until
+// UndrainNode or the end of its program. A node is named by NodeInfo.Name; its program has another name when it is
+// started again, and does not drain then. The error matches ErrNoNode if no such node is alive. Draining a node that is
+// draining already is no error.
 func (j *Jobs) DrainNode(ctx context.Context, node string) error {
 	return j.drainNode(ctx, "drain node", node, true)
 }

@@ -116,6 +116,44 @@ func TestJobsQueuesNamesThoseThatNobodyServes(t *testing.T) {
 	})
 }
 
+// A queue whose only node drains is one that nobody serves: that is in the log.
+func TestDrainNodeLeavesItsQueueUnserved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var log logLines
+		jobs := newJobs(t, store, func(c *durable.Config) { c.Queues, c.Logger = []string{"a"}, log.logger() })
+		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
+		start(t, jobs)
+		name := must(jobs.Nodes(t.Context()))[0].Name
+		must(0, jobs.DrainNode(t.Context(), name))
+		must(k.Schedule(t.Context(), 0, "", durable.Queue("a")))
+		time.Sleep(10 * time.Minute)
+		if n := log.count("jobs wait in a queue that no node serves"); n != 1 {
+			t.Errorf("the log says %d times that nobody serves the queue", n)
+		}
+	})
+}
+
+// A node that is seen to drain, and to have no job, begins none, though it has not heard of the drain yet.
+func TestDrainNodeHasDrainedWhenItHasNoJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, k, d := newNode(t, memory.New())
+		start(t, jobs)
+		time.Sleep(time.Second)
+		name := must(jobs.Nodes(t.Context()))[0].Name
+		must(0, jobs.DrainNode(t.Context(), name))
+		if n := must(jobs.Nodes(t.Context()))[0]; !n.Draining || n.Jobs != 0 {
+			t.Errorf("the node is %+v", n)
+		}
+		must(k.Schedule(t.Context(), 0, ""))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if d.count() != 0 {
+			t.Error("a node that had drained has begun a job")
+		}
+	})
+}
+
 // What can't be in a queue, or is none, is an error that says so.
 func TestQueueDeclinesMistakes(t *testing.T) {
 	jobs := newJobs(t, memory.New())

@@ -38,7 +38,7 @@ func (s *Store) claimLimited(queue string, r store.ClaimRequest) (store.ClaimRes
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := store.ClaimResult{Now: s.nowLocked()}
-	if _, alive := s.mu.leases[r.Node]; !alive {
+	if !s.takesLocked(r.Node) {
 		return c, nil
 	}
 	kinds := make([]limited, len(r.Kinds))

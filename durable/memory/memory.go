@@ -94,7 +94,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.nowLocked()
-	_, alive := s.mu.leases[p.Node]
+	takes := s.takesLocked(p.Node)
 	held := 0
 	placed := make([]durable.InsertResult, len(jobs))
 	if err := s.parentsLocked(jobs); err != nil {
@@ -113,7 +113,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 		}
 		if j == nil {
 			grafted := len(n.After.Parents) > 0
-			j = new(transition.New(n, p, alive && held < p.Limit && !grafted, now))
+			j = new(transition.New(n, p, takes && held < p.Limit && !grafted, now))
 			if s.mu.jobs[n.ID] = j; grafted {
 				s.graftLocked(j, n.After, ids)
 			}
@@ -154,6 +154,12 @@ func (s *Store) conflictLocked(jobs []durable.NewJob, placed []durable.InsertRes
 		conflict = conflict || j.ID != n.ID && transition.Conflicts(j, n)
 	}
 	return conflict
+}
+
+// takesLocked reports whether a node is alive, and not to drain.
+func (s *Store) takesLocked(node string) bool {
+	l, alive := s.mu.leases[node]
+	return alive && !l.drain
 }
 
 // Join adds a node.
@@ -236,7 +242,7 @@ func (s *Store) claim(queue string, r store.ClaimRequest) (store.ClaimResult, er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	claims := store.ClaimResult{Now: s.nowLocked()}
-	if _, alive := s.mu.leases[r.Node]; !alive {
+	if !s.takesLocked(r.Node) {
 		return claims, nil
 	}
 	room := make(map[string]int)

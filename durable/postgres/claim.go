@@ -99,7 +99,7 @@ const (
 // snapshot that the claim was made in.
 func claimJobs(pick, turned, busy, lost, next string) string {
 	return sqlrow.SQL(`with node as materialized (
-			select id from executor_node where id = $1 and lease_until > 0 for key share
+			select id from executor_node where id = $1 and lease_until > 0 and not drain for key share
 		), n as materialized (
 			select ` + clock + ` as now
 		), ` + pick + `, u as (
@@ -176,7 +176,7 @@ func (s *Store) claim(ctx context.Context, queue string, r store.ClaimRequest) (
 		sqlrow.Complete(&c.Jobs[i], &r, c.Now)
 	}
 	s.floors.heard(c.Now.UnixMicro())
-	if took >= 0 && queue == "" { // the node is alive; floors are of the default queue
+	if took >= 0 && queue == "" { // the node takes jobs; floors are of the default queue
 		s.floors.claimed(r, high, normal, low, c, c.Now.UnixMicro(), took)
 	}
 	return c, nil

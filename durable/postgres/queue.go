@@ -33,5 +33,7 @@ func (s *Store) DrainNode(ctx context.Context, node string, drain bool) (bool, e
 	})
 }
 
-const drainNode = `with u as (update executor_node set drain = $2 where id = $1 and lease_until > 0 returning id)
+// drainNode waits for the claims and inserts that are under way, which have a lock on the row of the node.
+const drainNode = `with me as materialized (select id from executor_node where id = $1 and lease_until > 0 for update),
+	u as (update executor_node n set drain = $2 from me where n.id = me.id returning n.id)
 	select exists (select from u)`

@@ -10,6 +10,23 @@ import (
 	durablestore "github.com/executor-go/executor/durable/store"
 )
 
+// A drain waits for the claim that is under way, so that what it gives the node is seen when the drain is.
+func TestDrainNodeWaitsForClaims(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.Join(t.Context(), "a", time.Hour))
+	end := leaveOpen(t, store, "select from executor_node where id = 'a' for key share") // as a claim does
+	done := make(chan bool)
+	go func() { done <- must(store.DrainNode(t.Context(), "a", true)) }()
+	waitForWaiting(t, store, 1)
+	if must(store.Nodes(t.Context()))[0].Draining {
+		t.Error("the node is to drain, and a claim may give it a job yet")
+	}
+	end()
+	if !<-done || !must(store.Nodes(t.Context()))[0].Draining {
+		t.Error("the node is not to drain")
+	}
+}
+
 // However many jobs wait in a queue that nobody serves, a claim of another reads few pages, and so does one of the
 // default queue, and a heartbeat that looks in both.
 func TestClaimQueueReadsFewPages(t *testing.T) {

@@ -41,9 +41,10 @@ func (q *querier) addRun(r *durable.Run) error {
 	return err
 }
 
-func (q *querier) alive(node string) (bool, error) {
+// takes reports whether a node is alive, and not to drain.
+func (q *querier) takes(node string) (bool, error) {
 	var n int
-	err := q.row("select count(*) from executor_node where id = ?", []any{node}, &n)
+	err := q.row("select count(*) from executor_node where id = ? and not drain", []any{node}, &n)
 	return n > 0, err
 }
 
@@ -54,10 +55,10 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 }
 
 func (q *querier) insert(jobs []durable.NewJob, p store.Placement) ([]durable.InsertResult, error) {
-	alive := false
+	takes := false
 	if p.Node != "" {
 		var err error
-		if alive, err = q.alive(p.Node); err != nil {
+		if takes, err = q.takes(p.Node); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +75,7 @@ func (q *querier) insert(jobs []durable.NewJob, p store.Placement) ([]durable.In
 	ids, parents := make(map[durable.ID]durable.ID, len(jobs)), make(map[durable.ID]bool)
 	for i, n := range jobs {
 		grafted := len(n.After.Parents) > 0
-		one, err := q.insertOne(n, p, alive && held < p.Limit && !grafted, now)
+		one, err := q.insertOne(n, p, takes && held < p.Limit && !grafted, now)
 		if err == nil && grafted && one.Changed {
 			err = q.graft(&one.Job, n.After, ids, parents)
 		}
@@ -123,9 +124,9 @@ func (q *querier) conflict(jobs []durable.NewJob, placed []durable.InsertResult,
 	return conflict, nil
 }
 
-func (q *querier) insertOne(n durable.NewJob, p store.Placement, alive bool,
+func (q *querier) insertOne(n durable.NewJob, p store.Placement, takes bool,
 	now time.Time) (durable.InsertResult, error) {
-	j := transition.New(n, p, alive, now)
+	j := transition.New(n, p, takes, now)
 	added, err := q.exec(insertJob+" on conflict do nothing", sqlrow.Values(&j, j.ID[:])...)
 	if err != nil || added == 1 {
 		if err == nil {
@@ -142,7 +143,7 @@ func (q *querier) insertOne(n durable.NewJob, p store.Placement, alive bool,
 		if _, err = q.exec("update executor_job set key = null where id = ?", there.ID[:]); err != nil {
 			return durable.InsertResult{}, err
 		}
-		return q.insertOne(n, p, alive, now)
+		return q.insertOne(n, p, takes, now)
 	}
 	if err == nil && there == nil {
 		err = errors.New("durable/sqlite: a job was not added, and does not exist")

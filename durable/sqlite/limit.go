@@ -57,8 +57,8 @@ type limitedKind struct {
 func (k *limitedKind) space(part string) int { return k.PerPartition - k.held[part] - k.taken[part] }
 
 func (l *limitedClaim) claim() error {
-	alive, err := l.alive(l.r.Node)
-	if err != nil || !alive {
+	takes, err := l.takes(l.r.Node)
+	if err != nil || !takes {
 		return err
 	}
 	kinds := make([]limitedKind, len(l.r.Kinds))

@@ -191,8 +191,8 @@ func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimRes
 func (q *querier) claim(queue string, r store.ClaimRequest) (store.ClaimResult, error) {
 	r.Kinds = slices.Clone(r.Kinds)
 	c := store.ClaimResult{Now: now()}
-	alive, err := q.alive(r.Node)
-	if err != nil || !alive {
+	takes, err := q.takes(r.Node)
+	if err != nil || !takes {
 		return c, err
 	}
 	ahead, lead := micros(c.Now.Add(r.Ahead)), micros(c.Now.Add(r.Lead))

@@ -27,7 +27,8 @@ type QueueCount struct {
 
 // Drains is a Store that notes which nodes are to drain. Its Heartbeat, and Nodes of Reports, return that.
 type Drains interface {
-	// DrainNode makes a node one that is to drain, or not. It reports false if no such node is alive. Nodes observe it;
-	// a Claim need not.
+	// DrainNode makes a node one that is to drain, or not. It reports false if no such node is alive. When it has
+	// returned, no Claim and no Placement gives the node a job, until it is not to drain any more; the rest is up to the
+	// node.
 	DrainNode(ctx context.Context, node string, drain bool) (bool, error)
 }

@@ -265,7 +265,7 @@ type NewJob struct {
 func (j *NewJob) Periodic() bool { return j.Schedule != Once }
 
 // A Placement asks for new jobs to be claimed by a node at once. With the zero Placement they wait for any node, as
-// they do if the node named is not alive.
+// they do if the node named is not alive, or is to drain, see Drains.
 type Placement struct {
 	Node string
 	// A job due within Lead is Confirmed at once, one due within Ahead is Claimed,

@@ -250,6 +250,36 @@ func drainNode(b *bench) {
 	drain(node, true, false)
 }
 
+// A node that is to drain is given nothing, by no sort of claim and no placement, though it may not know of it yet;
+// until it is not to drain any more. What it has stays its own.
+func drainedTakesNothing(b *bench) {
+	node := b.node("a")
+	held := b.running(node)
+	if !must(b.store.DrainNode(b.Context(), node, true)) {
+		b.Fatal("the node is not alive")
+	}
+	j := b.add(-time.Second)
+	b.same(b.claim(node))
+	placed := must(b.store.Insert(b.Context(), []store.NewJob{job(0)}, store.Placement{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 1}))
+	if placed[0].Held || placed[0].State != store.Waiting {
+		b.Errorf("what was placed on it is %+v", placed[0])
+	}
+	if b.store.parts.Limiter != nil {
+		r := store.ClaimRequest{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 10,
+			Kinds: []store.KindLimit{{Kind: "k", Max: 10, Rate: store.Rate{Every: time.Microsecond, Burst: 100}}}}
+		b.same(must(b.store.ClaimLimited(b.Context(), r)).Jobs)
+	}
+	if b.store.parts.Queues != nil {
+		b.add(-time.Second, toQueue("q"))
+		b.same(b.queued(node, "q"))
+	}
+	b.settle(node, outcome(held))
+	b.same(b.claim(b.node("b")), j, placed[0].Job)
+	must(b.store.DrainNode(b.Context(), node, false))
+	next := b.add(-time.Second)
+	b.same(b.claim(node), next)
+}
+
 // A job that is moved is claimed of its new queue next: at once if it waits or was claimed, after its run if it runs,
 // and when it waits again if it is paused. One that is over stays, and so does one with a partition.
 func moves(b *bench) {

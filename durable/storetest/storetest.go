@@ -204,6 +204,7 @@ var tests = []struct {
 	{"PausedKindsAreThoseThatArePaused", pausedKinds},
 	{"ActsAreKeptInOrder", acts},
 	{"NodeDrainsUntilItDoesNot", drainNode},
+	{"NodeThatDrainsIsGivenNothing", drainedTakesNothing},
 	{"NodesAreThoseThatAreAlive", nodesAlive},
 	{"ProgressIsThatOfTheRunInProgress", progressOfRuns},
 	{"ProgressOfManyIsOneReport", progressOfMany},

@@ -62,7 +62,8 @@ func (n *Node) restAgain(ctx context.Context, name string) error {
 // unservedFor is for how long a job in a queue must have been due before there is a warning.
 const unservedFor = time.Minute
 
-// warnUnserved warns of queues in which jobs wait, while no node that is alive serves them: once, until one does.
+// warnUnserved warns of queues in which jobs wait, while no node that is alive, and does not drain, serves them: once,
+// until one does.
 func (n *Node) warnUnserved(ctx context.Context, warned map[string]bool) error {
 	if n.cfg.Parts.Queues == nil || n.cfg.Parts.Reports == nil {
 		return nil
@@ -76,7 +77,7 @@ func (n *Node) warnUnserved(ctx context.Context, warned map[string]bool) error {
 		return err
 	}
 	for _, c := range counts {
-		served := slices.ContainsFunc(nodes, func(i store.NodeInfo) bool { return slices.Contains(i.Queues, c.Queue) })
+		served := slices.ContainsFunc(nodes, func(i store.NodeInfo) bool { return !i.Draining && slices.Contains(i.Queues, c.Queue) })
 		if served || n.clock.Until(c.Due) > -unservedFor {
 			delete(warned, c.Queue)
 		} else if !warned[c.Queue] {
