@@ -5,9 +5,11 @@ package faults
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -74,8 +76,20 @@ func transactions(store durable.Store) (*sql.DB, error) {
 	return db, err
 }
 
-// ways is how many ways there are to add jobs.
-const ways = 12
+// ways is how many ways there are to add jobs, and one to move them.
+const ways = 13
+
+// queues are those that jobs are in.
+var queues = []string{durable.DefaultQueue, "a", "b"}
+
+// anyQueue returns options by which jobs are in any queue.
+func anyQueue() []durable.Option {
+	opts := []durable.Option{durable.Attempts(1000)}
+	if queue := queues[rand.N(len(queues))]; queue != durable.DefaultQueue {
+		opts = append(opts, durable.Queue(queue))
+	}
+	return opts
+}
 
 // addBy adds jobs in one of the ways.
 func (a *adder) addBy(ctx context.Context, way int) entry {
@@ -84,7 +98,7 @@ func (a *adder) addBy(ctx context.Context, way int) entry {
 		delay = rand.N(3 * time.Second)
 	}
 	one := func(kind *durable.Kind[time.Duration, int], work time.Duration, opts ...durable.Option) entry {
-		id, err := kind.Schedule(ctx, delay, work, append(opts, durable.Attempts(1000))...)
+		id, err := kind.Schedule(ctx, delay, work, opts...)
 		if err != nil {
 			return entry{}
 		}
@@ -93,18 +107,18 @@ func (a *adder) addBy(ctx context.Context, way int) entry {
 	switch way {
 	case 0: // until it is accepted: with a key that is safe
 		for ctx.Err() == nil {
-			if e := one(a.tick, 0, durable.Key(key)); len(e.Accepted) > 0 {
+			if e := one(a.tick, 0, append(anyQueue(), durable.Key(key))...); len(e.Accepted) > 0 {
 				return e
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
 		return entry{}
 	case 1: // whose key another may be adding
-		return one(a.tick, 0, durable.Key(fmt.Sprint("shared", time.Now().UnixMilli()/20)))
+		return one(a.tick, 0, append(anyQueue(), durable.Key(fmt.Sprint("shared", time.Now().UnixMilli()/20)))...)
 	case 2: // which takes its key from one that is over
-		return one(a.again, 0, durable.Key(fmt.Sprint(rand.N(100))), durable.ReuseKey())
+		return one(a.again, 0, append(anyQueue(), durable.Key(fmt.Sprint(rand.N(100))), durable.ReuseKey())...)
 	case 3:
-		ids, err := a.tick.ScheduleAll(ctx, delay, make([]time.Duration, 1+rand.N(10)), durable.Attempts(1000))
+		ids, err := a.tick.ScheduleAll(ctx, delay, make([]time.Duration, 1+rand.N(10)), anyQueue()...)
 		if err != nil {
 			return entry{}
 		}
@@ -112,7 +126,7 @@ func (a *adder) addBy(ctx context.Context, way int) entry {
 	case 4: // in a transaction
 		return a.inTx(ctx, func(tx *sql.Tx) (ids []durable.ID, err error) {
 			for i := range 2 {
-				id, err := a.tick.ScheduleTx(ctx, tx, delay, 0, durable.Key(fmt.Sprint(key, i)), durable.Attempts(1000))
+				id, err := a.tick.ScheduleTx(ctx, tx, delay, 0, append(anyQueue(), durable.Key(fmt.Sprint(key, i)))...)
 				if err != nil {
 					return nil, err
 				}
@@ -121,19 +135,19 @@ func (a *adder) addBy(ctx context.Context, way int) entry {
 			return ids, nil
 		})
 	case 5: // so many of each at a time
-		return one(a.keyed, rand.N(20*time.Millisecond), durable.Partition(fmt.Sprint("customer ", rand.N(3))))
+		return one(a.keyed, rand.N(20*time.Millisecond), durable.Attempts(1000), durable.Partition(fmt.Sprint("customer ", rand.N(3))))
 	case 6: // so often, also if many are added at once
 		n := 1
 		if rand.N(20) == 0 {
 			n = 3 * often.Burst
 		}
-		ids, err := a.rated.ScheduleAll(ctx, delay, make([]time.Duration, n), durable.Attempts(1000))
+		ids, err := a.rated.ScheduleAll(ctx, delay, make([]time.Duration, n), anyQueue()...)
 		if err != nil {
 			return entry{}
 		}
 		return entry{Accepted: ids}
 	case 7:
-		return a.remember(one(a.steps, 0))
+		return a.remember(one(a.steps, 0, anyQueue()...))
 	case 8: // after some that were added before
 		if len(a.recent) > 0 {
 			ids, err := a.jobs.Add(ctx, a.prepare(delay, nil)...)
@@ -148,10 +162,14 @@ func (a *adder) addBy(ctx context.Context, way int) entry {
 			return entry{}
 		}
 		return a.remember(entry{Accepted: ids})
+	case 11: // what waits in one queue is moved to another
+		from := durable.Filter{Queue: queues[1+rand.N(2)], States: []durable.State{durable.Waiting, durable.Claimed, durable.Blocked}, Limit: 20}
+		a.jobs.ChangeAll(ctx, durable.Change{Op: durable.OpMove, Queue: queues[rand.N(len(queues))]}, from) // as far as it gets
+		return entry{}
 	case 10: // the same, in a transaction
 		return a.remember(a.inTx(ctx, func(tx *sql.Tx) ([]durable.ID, error) { return a.jobs.AddTx(ctx, tx, a.family(delay)...) }))
 	}
-	return a.remember(one(a.tick, 0))
+	return a.remember(one(a.tick, 0, anyQueue()...))
 }
 
 // inTx has jobs added in a transaction, which is rolled back once in three times.
@@ -192,14 +210,14 @@ func (a *adder) prepare(delay time.Duration, before []durable.Prepared) []durabl
 		parents = append(parents, a.recent[rand.N(len(a.recent))])
 	}
 	kind := []*durable.Kind[time.Duration, int]{a.tick, a.steps}[rand.N(2)]
-	child := kind.Prepare(delay, 0, durable.After(parents...), durable.Attempts(1000))
+	child := kind.Prepare(delay, 0, append(anyQueue(), durable.After(parents...))...)
 	a.note(entry{Edges: []history.Edge{{Child: child.ID(), Parents: parents}}})
 	return append(before, child)
 }
 
 // family returns a job, one with steps and two after some of those before them.
 func (a *adder) family(delay time.Duration) []durable.Prepared {
-	all := []durable.Prepared{a.tick.Prepare(delay, time.Millisecond, durable.Attempts(1000)), a.steps.Prepare(0, 0, durable.Attempts(1000))}
+	all := []durable.Prepared{a.tick.Prepare(delay, time.Millisecond, anyQueue()...), a.steps.Prepare(0, 0, anyQueue()...)}
 	return a.prepare(0, a.prepare(0, all))
 }
 
@@ -274,16 +292,54 @@ func fill(t *testing.T, dir string) {
 
 const diskSize = "size=6g"
 
+// drain drains one of the nodes, and returns how it is let take jobs again. That it had drained is written down.
+func (f *fleet) drain(jobs *durable.Jobs) (undrain func()) {
+	ctx := context.Background()
+	nodes, err := jobs.Nodes(ctx)
+	if err != nil || len(nodes) == 0 {
+		return func() {} // the database is disturbed
+	}
+	name := nodes[rand.N(len(nodes))].Name
+	if jobs.DrainNode(ctx, name) != nil {
+		return func() {}
+	}
+	seen := false // to have no job
+	for begun := time.Now(); !seen && time.Since(begun) < 2*lease; time.Sleep(lease / 100) {
+		nodes, err := jobs.Nodes(ctx)
+		seen = err == nil && slices.ContainsFunc(nodes, func(n durable.NodeInfo) bool { return n.Name == name && n.Draining && n.Jobs == 0 })
+	}
+	from := time.Now()
+	return func() {
+		if seen {
+			f.drains = append(f.drains, history.Drain{Node: name, From: from, To: time.Now()})
+		}
+		for err := jobs.UndrainNode(ctx, name); err != nil && !errors.Is(err, durable.ErrNoNode); err = jobs.UndrainNode(ctx, name) {
+			time.Sleep(lease / 100) // the database is disturbed
+		}
+	}
+}
+
 // trialOfAdders has processes add jobs, of 1, 2, 8 and 32 adders in turn, which others run, until so many were
-// accepted, while they are killed and stopped, and the database is disturbed. All that was accepted is done, once.
+// accepted, while they are killed, stopped and drained, and the database is disturbed. All that was accepted is done,
+// once, by nodes that serve its queue.
 func trialOfAdders(t *testing.T, f *fleet, d database, least int) {
+	store, err := openStore(d.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	jobs, err := durable.New(config(store))
+	if err != nil {
+		t.Fatal(err)
+	}
 	f.adders(1)
-	victim, sleeper, _ := f.start(), f.start(), f.start()
+	victim, sleeper, _ := f.serve("a", ""), f.serve("b", ""), f.serve(queues...)
 	adder, most := f.adders(8), []int{1, 2, 8, 32}
 	for round := 0; f.accepted() < least || round < 3; round++ {
 		adder.end(syscall.SIGKILL)
 		adder = f.adders(most[round%len(most)])
 		time.Sleep(2 * lease)
+		undrain := f.drain(jobs)
 		for _, disturb := range d.disturb {
 			disturb()
 		}
@@ -293,7 +349,8 @@ func trialOfAdders(t *testing.T, f *fleet, d database, least int) {
 			time.Sleep(2 * lease)
 			sleeper.signal(syscall.SIGCONT)
 		}
-		victim = f.start()
+		victim = f.serve("a", "")
+		undrain()
 		if round%20 == 19 {
 			t.Logf("%d accepted", f.accepted())
 		}
@@ -303,19 +360,14 @@ func trialOfAdders(t *testing.T, f *fleet, d database, least int) {
 			n.end(syscall.SIGTERM)
 		}
 	}
-	store, err := openStore(d.name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
 	f.settle(store)
 	for _, n := range f.nodes {
 		n.end(syscall.SIGTERM)
 	}
 	v := f.judge(store, f.accepted()/2)
-	t.Logf("%d children, %d results of steps, %d begins with a rate; at most %d of a partition at a time", v.Children, v.Kept,
-		v.Rated, v.Most)
-	if v.Children == 0 || v.Kept == 0 || v.Rated == 0 || v.Most < perCustomer {
+	t.Logf("%d children, %d results of steps, %d begins with a rate, %d in a queue, %d nodes that had drained; at most %d of a partition at a time",
+		v.Children, v.Kept, v.Rated, v.Queued, v.Drained, v.Most)
+	if v.Children == 0 || v.Kept == 0 || v.Rated == 0 || v.Queued == 0 || v.Most < perCustomer {
 		t.Error("too quiet to prove anything")
 	}
 }

@@ -78,6 +78,9 @@ func work(name string) error {
 		c = durable.Config{Store: store}
 	}
 	c.Executor = executor.Scheduled(8)
+	if text, ok := os.LookupEnv("DURABLE_TEST_QUEUES"); ok {
+		c.Queues = strings.Split(text, ",")
+	}
 	jobs, err := durable.New(c)
 	if err != nil {
 		return err
@@ -90,7 +93,7 @@ func work(name string) error {
 		defer mu.Unlock()
 		return out.Encode(v)
 	}
-	k := handle(jobs, write)
+	k := handle(jobs, c.Queues, write)
 	if text := os.Getenv("DURABLE_TEST_ADDERS"); text != "" {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -121,11 +124,12 @@ type mark struct {
 	Step *history.Step `json:",omitempty"`
 }
 
-// handle sets the handlers, which write down what they do.
-func handle(jobs *durable.Jobs, write func(any) error) kinds {
+// handle sets the handlers, which write down what they do on a node that serves these queues.
+func handle(jobs *durable.Jobs, queues []string, write func(any) error) kinds {
 	handler := func(ctx context.Context, work time.Duration) (int, error) {
 		j, _ := durable.Current(ctx)
-		if err := write(history.Start{Job: j.ID, Epoch: j.Epoch, Occurrence: j.Occurrence, At: time.Now()}); err != nil {
+		if err := write(history.Start{Job: j.ID, Epoch: j.Epoch, Occurrence: j.Occurrence, At: time.Now(), Node: j.Owner,
+			Queue: j.Queue, Serves: queues}); err != nil {
 			return 0, err
 		}
 		select {
@@ -182,6 +186,7 @@ type fleet struct {
 	seen     []history.Start
 	ends     []history.End
 	steps    []history.Step
+	drains   []history.Drain
 	ledger   entry                   // what adders were told
 	distinct map[occurrence]struct{} // that were begun, however often
 	more     chan struct{}           // has room for one, and gets it when another was begun
@@ -228,6 +233,12 @@ func (f *fleet) reach(n int) {
 func (f *fleet) start() *node {
 	f.Helper()
 	return f.startBy()
+}
+
+// serve starts a node that serves these queues.
+func (f *fleet) serve(queues ...string) *node {
+	f.Helper()
+	return f.startBy("DURABLE_TEST_QUEUES=" + strings.Join(queues, ","))
 }
 
 // startBy starts a process with more in its environment.
@@ -366,7 +377,7 @@ func distinct(ids []durable.ID) int {
 func (f *fleet) judge(store durable.Store, least int) *history.Verdict {
 	t := f.T
 	t.Helper()
-	record := history.Record{Starts: f.seen, Ends: f.ends, Steps: f.steps, Edges: f.ledger.Edges,
+	record := history.Record{Starts: f.seen, Ends: f.ends, Steps: f.steps, Edges: f.ledger.Edges, Drains: f.drains,
 		PerPartition: map[string]int{"keyed": perCustomer}, Rates: map[string]executor.Rate{"rated": often}}
 	v, err := record.Check(context.Background(), store)
 	if err == nil {

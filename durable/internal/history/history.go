@@ -1,7 +1,8 @@
 // Package history judges what nodes did to a store, from what the handlers wrote
 // down and what the database has: nothing lost, no occurrence committed twice,
 // nothing begun early, nothing begun twice with the same right to it; no step done
-// again, no job before its parents, no more at a time or in a time than allowed.
+// again, no job before its parents, no more at a time or in a time than allowed;
+// nothing by a node that does not serve its queue, or has drained.
 package history
 
 import (
@@ -22,6 +23,9 @@ type Start struct {
 	Epoch      int64
 	Occurrence time.Time
 	At         time.Time // on the store's clock, if Node has the same
+	Node       string    // that runs it
+	Queue      string    // of the job
+	Serves     []string  // the queues that the node serves; nil if that is not to be judged
 }
 
 // Verdict is what there is to say about a history.
@@ -35,6 +39,8 @@ type Verdict struct {
 	Kept      int // results of steps that are kept
 	Most      int // the most that ran of a partition at the same time
 	Rated     int // begins of jobs with a rate
+	Queued    int // begins of jobs in a queue
+	Drained   int // times that a node had drained
 	Faults    []string
 }
 

@@ -18,6 +18,7 @@ type Record struct {
 	Ends   []End
 	Steps  []Step
 	Edges  []Edge
+	Drains []Drain
 
 	PerPartition map[string]int           // how many of each partition of a kind may run at the same time
 	Rates        map[string]executor.Rate // how often jobs of a kind may begin
@@ -47,6 +48,13 @@ func StepName(i int) string { return fmt.Sprint("step ", i) }
 type Edge struct {
 	Child   durable.ID
 	Parents []durable.ID
+}
+
+// Drain is what those who drain a node write down: from when on it was seen to drain, and to have no job, and when it was
+// let take jobs again.
+type Drain struct {
+	Node     string
+	From, To time.Time
 }
 
 // A right is one to run an occurrence of a job.
@@ -80,8 +88,14 @@ type begin struct{ added, at time.Time }
 func newJudgement(r *Record) *judgement {
 	g := &judgement{new(Verdict), r, make(map[durable.ID][]Start), make(map[right]time.Time), make(map[durable.ID][]Step),
 		make(map[partition][]span), make(map[string][]begin), make(map[durable.ID]time.Time), make(map[durable.ID]time.Time)}
+	drains := make(map[string][]Drain)
+	for _, d := range r.Drains {
+		drains[d.Node] = append(drains[d.Node], d)
+	}
+	g.Drained = len(r.Drains)
 	for _, s := range r.Starts {
 		g.begun[s.Job] = append(g.begun[s.Job], s)
+		g.place(s, drains[s.Node])
 	}
 	for _, e := range r.Ends {
 		g.ended[right{job: e.Job, epoch: e.Epoch}] = e.Ended
@@ -96,6 +110,21 @@ func newJudgement(r *Record) *judgement {
 		}
 	}
 	return g
+}
+
+// place finds what is wrong with the node of a begin, which had drained at these times.
+func (g *judgement) place(s Start, drains []Drain) {
+	if s.Queue != "" {
+		g.Queued++
+	}
+	if s.Serves != nil && !slices.Contains(s.Serves, s.Queue) {
+		g.fault("job %s of queue %q was begun by node %s, which serves %q", s.Job, s.Queue, s.Node, s.Serves)
+	}
+	for _, d := range drains {
+		if s.At.After(d.From) && s.At.Before(d.To) {
+			g.fault("job %s was begun by node %s %v after that had drained", s.Job, s.Node, s.At.Sub(d.From))
+		}
+	}
 }
 
 // look notes what the rules beyond one job need of it.

@@ -18,16 +18,17 @@ import (
 )
 
 // recorded runs jobs of all sorts, and returns the store and what was written down: six jobs of a partition, six of a
-// kind with a rate, two with steps, and one after these two.
+// kind with a rate, two with steps, and one after these two, which is in a queue.
 func recorded(t *testing.T) (*memory.Store, history.Record) {
-	store := memory.New()
-	jobs := durabletest.New(t, func(c *durable.Config) { c.Store = store })
+	store, serves := memory.New(), []string{"q", durable.DefaultQueue}
+	jobs := durabletest.New(t, func(c *durable.Config) { c.Store, c.Queues = store, serves })
 	r := history.Record{PerPartition: map[string]int{"keyed": 2}, Rates: map[string]executor.Rate{"rated": {PerSecond: 1, Burst: 2}}}
 	var mu sync.Mutex
 	handler := func(ctx context.Context, steps int) (sum int, err error) {
 		j, _ := durable.Current(ctx)
 		mu.Lock()
-		r.Starts = append(r.Starts, history.Start{Job: j.ID, Epoch: j.Epoch, Occurrence: j.Occurrence, At: time.Now()})
+		r.Starts = append(r.Starts, history.Start{Job: j.ID, Epoch: j.Epoch, Occurrence: j.Occurrence, At: time.Now(),
+			Node: j.Owner, Queue: j.Queue, Serves: serves})
 		mu.Unlock()
 		time.Sleep(100 * time.Millisecond)
 		for i := range steps {
@@ -56,7 +57,7 @@ func recorded(t *testing.T) (*memory.Store, history.Record) {
 	}
 	parents := []durable.Prepared{steps.Prepare(0, 3), steps.Prepare(0, 3)}
 	ids := []durable.ID{parents[0].ID(), parents[1].ID()}
-	child := steps.Prepare(0, 3, durable.After(ids...))
+	child := steps.Prepare(0, 3, durable.After(ids...), durable.Queue("q"))
 	all = append(append(all, parents...), child)
 	r.Edges = []history.Edge{{Child: child.ID(), Parents: ids}}
 	if _, err := jobs.Add(t.Context(), all...); err != nil {
@@ -64,6 +65,9 @@ func recorded(t *testing.T) (*memory.Store, history.Record) {
 	}
 	stop := durabletest.Start(t, jobs)
 	time.Sleep(time.Minute)
+	synctest.Wait()
+	node, now := r.Starts[0].Node, time.Now()
+	r.Drains = []history.Drain{{Node: node, From: now, To: now.Add(time.Minute)}}
 	stop()
 	return store, r
 }
@@ -115,6 +119,17 @@ func TestRecordCheckFindsPlantedFaults(t *testing.T) {
 					}
 				}
 			}, `of partition "a" of kind "keyed" ran at`},
+			"a node begins a job of a queue that it does not serve": {func(r *history.Record) {
+				for i, s := range r.Starts {
+					if s.Job == child {
+						r.Starts[i].Serves = []string{durable.DefaultQueue}
+					}
+				}
+			}, fmt.Sprintf(`job %s of queue "q" was begun by node`, child)},
+			"a node that serves a queue begins a job of none": {func(r *history.Record) { r.Starts[0].Serves = []string{"q"} }, `of queue "" was begun by node`},
+			"a node that has drained begins a job": {func(r *history.Record) {
+				r.Drains[0].From = r.Starts[0].At.Add(-time.Millisecond)
+			}, "after that had drained"},
 			"a rate is exceeded": {func(r *history.Record) {
 				for i, s := range r.Starts {
 					if s.Job == rated[len(rated)-1] {
@@ -127,6 +142,7 @@ func TestRecordCheckFindsPlantedFaults(t *testing.T) {
 		} {
 			r := right
 			r.Starts, r.Ends, r.Steps, r.Edges = slices.Clone(r.Starts), slices.Clone(r.Ends), slices.Clone(r.Steps), slices.Clone(r.Edges)
+			r.Drains = slices.Clone(r.Drains)
 			c.plant(&r)
 			v, err := r.Check(context.Background(), store)
 			if err != nil {
@@ -136,9 +152,9 @@ func TestRecordCheckFindsPlantedFaults(t *testing.T) {
 			if !strings.Contains(faults, c.fault) || (faults == "") != (c.fault == "") {
 				t.Errorf("%s: the judge found %q, want %q", name, faults, c.fault)
 			}
-			if v.Children != 1 || v.Kept != 9 || v.Rated < 5 || v.Most < 2 {
-				t.Errorf("%s: %d children, %d results kept, %d begins with a rate, at most %d at a time; want 1, 9, 6, 2", name, v.Children,
-					v.Kept, v.Rated, v.Most)
+			if v.Children != 1 || v.Kept != 9 || v.Rated < 5 || v.Most < 2 || v.Queued < 1 || v.Drained != 1 {
+				t.Errorf("%s: %d children, %d results kept, %d begins with a rate, at most %d at a time, %d in a queue, %d drains; want 1, 9, 6, 2, 1, 1",
+					name, v.Children, v.Kept, v.Rated, v.Most, v.Queued, v.Drained)
 			}
 		}
 	})
