@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/environ"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
-	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -30,15 +28,6 @@ func newAnyStore() *cobra.Command {
 				return store, shown, err
 			}
 		},
-		Table: func(w io.Writer, rows [][]string) error {
-			t := new(terminal.Table)
-			for _, row := range rows {
-				t.Add(row...)
-			}
-			return t.Fit(terminal.Width(w)).Write(w)
-		},
-		Width:   terminal.Width,
-		Explain: stores.Explain,
 		Mistake: func(err error) error { return &exitError{exitMistake, err.Error()} },
 		Quiet:   errQuiet,
 		Who:     client.WhoAmI,

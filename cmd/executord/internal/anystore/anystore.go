@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -21,20 +22,12 @@ type Host struct {
 	// Flag adds the flag that names the store, and returns a function that opens it, and returns the name by which it may
 	// be shown. If create is true, a store that is not there is made.
 	Flag func(cmd *cobra.Command) (open func(create bool) (store durable.Store, shown string, err error))
-	// Table writes rows, the first of which has the titles, and Width is how wide a terminal is, 0 for none.
-	Table func(w io.Writer, rows [][]string) error
-	Width func(w io.Writer) int
-	// Explain explains an error of a store, and Mistake makes it one of the program's. Quiet is a Mistake of which all is
-	// said.
-	Explain func(shown string, err error) error
+	// Mistake makes an error one of the program's. Quiet is a Mistake of which all is said.
 	Mistake func(err error) error
 	Quiet   error
 	// Who returns who acts.
 	Who func() string
 }
-
-// patience bounds what is asked of a store, except for exports, imports and changes of many.
-const patience = 30 * time.Second
 
 // Command returns the command.
 func Command(h Host) *cobra.Command {
@@ -99,7 +92,7 @@ func (h Host) visit(cmd *cobra.Command, open func(bool) (durable.Store, string, 
 	case errors.As(err, &mistake):
 		return h.Mistake(mistake)
 	}
-	return h.Mistake(h.Explain(shown, err))
+	return h.Mistake(stores.Explain(shown, err))
 }
 
 // A mistaken is an error that is not the store's.

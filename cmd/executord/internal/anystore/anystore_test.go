@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,13 +19,13 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// stores are those that a test has, by their names.
-type stores map[string]*memory.Store
+// memories are the stores that a test has, by their names.
+type memories map[string]*memory.Store
 
 var errQuiet = errors.New("quiet")
 
 // run runs a command line, and returns what it prints and its error.
-func (s stores) run(t *testing.T, line ...string) (stdout, stderr string, err error) {
+func (s memories) run(t *testing.T, line ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	cmd := Command(Host{
 		Flag: func(cmd *cobra.Command) func(bool) (durable.Store, string, error) {
@@ -41,14 +40,6 @@ func (s stores) run(t *testing.T, line ...string) (stdout, stderr string, err er
 				return s[*name], *name, nil
 			}
 		},
-		Table: func(w io.Writer, rows [][]string) error {
-			for _, row := range rows {
-				fmt.Fprintln(w, strings.Join(row, " | "))
-			}
-			return nil
-		},
-		Width:   func(io.Writer) int { return 0 },
-		Explain: func(_ string, err error) error { return err },
 		Mistake: func(err error) error { return err },
 		Quiet:   errQuiet,
 		Who:     func() string { return "me" },
@@ -63,7 +54,7 @@ func (s stores) run(t *testing.T, line ...string) (stdout, stderr string, err er
 }
 
 // ok is run of what has to succeed.
-func (s stores) ok(t *testing.T, line ...string) string {
+func (s memories) ok(t *testing.T, line ...string) string {
 	t.Helper()
 	out, _, err := s.run(t, line...)
 	if err != nil {
@@ -72,8 +63,11 @@ func (s stores) ok(t *testing.T, line ...string) string {
 	return out
 }
 
+// fields returns a table with one blank between its cells.
+func fields(table string) string { return strings.Join(strings.Fields(table), " ") }
+
 // filled returns the store of a program with mails, of which two are dead, and another job.
-func filled(t *testing.T) (stores, []durable.ID) {
+func filled(t *testing.T) (memories, []durable.ID) {
 	t.Helper()
 	s := memory.New()
 	var jobs []store.NewJob
@@ -95,7 +89,7 @@ func filled(t *testing.T) (stores, []durable.ID) {
 	for i := range jobs {
 		ids[i] = jobs[i].ID
 	}
-	return stores{"a": s}, ids
+	return memories{"a": s}, ids
 }
 
 func must(t *testing.T) func(v any, err error) any {
@@ -199,7 +193,7 @@ func TestChangeOfChosenNeedsYes(t *testing.T) {
 		return n
 	}
 	chosen := []string{"revive", "--state", "dead", "--error", "refused"}
-	if out := s.ok(t, append(chosen, "--dry-run")...); !strings.Contains(out, "mail | dead | 2") || dead() != 2 {
+	if out := s.ok(t, append(chosen, "--dry-run")...); !strings.Contains(fields(out), "mail dead 2 ") || dead() != 2 {
 		t.Errorf("--dry-run: %s, and %d are dead", out, dead())
 	}
 	if _, _, err := s.run(t, chosen...); err == nil || !strings.Contains(err.Error(), "2 jobs") || !strings.Contains(err.Error(), "--yes") || dead() != 2 {
@@ -265,7 +259,7 @@ func TestChangeMistakes(t *testing.T) {
 func TestPauseKind(t *testing.T) {
 	s, _ := filled(t)
 	s.ok(t, "pause-kind", "mail")
-	if out := s.ok(t, "counts"); !strings.Contains(out, "mail | waiting | 1 | ") || !strings.Contains(out, "kind is paused") {
+	if out := s.ok(t, "counts"); !strings.Contains(fields(out), "mail waiting 1 ") || !strings.Contains(out, "kind is paused") {
 		t.Errorf("counts: %s", out)
 	}
 	s.ok(t, "resume-kind", "mail")
@@ -277,7 +271,7 @@ func TestPauseKind(t *testing.T) {
 // Nodes are shown with what they hold.
 func TestNodes(t *testing.T) {
 	s, _ := filled(t)
-	if out := s.ok(t, "nodes"); !strings.Contains(out, "node | - | 0 | 0 | ") {
+	if out := s.ok(t, "nodes"); !strings.Contains(fields(out), "node - 0 0 ") {
 		t.Errorf("nodes: %s", out)
 	}
 }

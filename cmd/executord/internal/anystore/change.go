@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -135,7 +136,7 @@ func (h Host) changeChosen(ctx context.Context, c client, use string, change dur
 		return nil
 	case dry || !yes:
 		sortCounts(counts)
-		if err := h.Table(c.out, countRows(counts, nil)); err != nil || dry {
+		if err := printTable(c.out, countRows(counts, nil)); err != nil || dry {
 			return err
 		}
 		return mistake("%s would concern %d jobs; to do it, add --yes", use, n)
@@ -199,7 +200,7 @@ func (h Host) pauses() (all []*cobra.Command) {
 		open := h.Flag(cmd)
 		reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
 		cmd.RunE = func(cmd *cobra.Command, kinds []string) error {
-			return h.visit(cmd, open, false, patience, func(ctx context.Context, c client) error {
+			return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
 				for _, kind := range kinds {
 					do, text := c.jobs.PauseKind, "paused"
 					if !pause {

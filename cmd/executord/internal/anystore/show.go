@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/stores"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -125,7 +127,7 @@ shown where there is room, and by show and --json.`),
 				return fmt.Errorf("--after %s: it must be the ID of a job", *after)
 			}
 		}
-		return h.visit(cmd, open, false, patience, func(ctx context.Context, c client) error {
+		return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
 			f.Limit = *number + 1
 			list, err := c.jobs.List(ctx, f)
 			if err != nil {
@@ -140,7 +142,7 @@ shown where there is room, and by show and --json.`),
 				fmt.Fprintln(cmd.ErrOrStderr(), "there are no such jobs")
 				return nil
 			}
-			if err := h.Table(c.out, jobRows(list, h.Width(c.out))); err != nil {
+			if err := printTable(c.out, jobRows(list, terminal.Width(c.out))); err != nil {
 				return err
 			}
 			if more {
@@ -150,6 +152,15 @@ shown where there is room, and by show and --json.`),
 		})
 	}
 	return cmd
+}
+
+// printTable writes rows, the first of which has the titles. On a terminal they fit that.
+func printTable(w io.Writer, rows [][]string) error {
+	var t terminal.Table
+	for _, row := range rows {
+		t.Add(row...)
+	}
+	return t.Fit(terminal.Width(w)).Write(w)
 }
 
 // jobRows returns the table of jobs. IDs are never cut: on a terminal of less than 120 columns there are no keys and
@@ -190,7 +201,7 @@ func (h Host) show() *cobra.Command {
 		if *number < 1 || *number > 1000 {
 			return fmt.Errorf("-n %d: it must be 1 to 1000", *number)
 		}
-		return h.visit(cmd, open, false, patience, func(ctx context.Context, c client) error {
+		return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
 			var list []durable.Job
 			for _, name := range names {
 				j, err := c.find(ctx, name)
@@ -295,7 +306,7 @@ func (h Host) counts() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return h.visit(cmd, open, false, patience, func(ctx context.Context, c client) error {
+		return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
 			counts, err := c.jobs.Counts(ctx, f)
 			if err != nil {
 				return err
@@ -312,7 +323,7 @@ func (h Host) counts() *cobra.Command {
 				fmt.Fprintln(cmd.ErrOrStderr(), "there are no such jobs")
 				return nil
 			}
-			return h.Table(c.out, countRows(counts, paused))
+			return printTable(c.out, countRows(counts, paused))
 		})
 	}
 	return cmd
@@ -347,7 +358,7 @@ func (h Host) nodes() *cobra.Command {
 	open := h.Flag(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each node")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return h.visit(cmd, open, false, patience, func(ctx context.Context, c client) error {
+		return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
 			nodes, err := c.jobs.Nodes(ctx)
 			switch {
 			case err != nil:
@@ -362,7 +373,7 @@ func (h Host) nodes() *cobra.Command {
 			for _, n := range nodes {
 				rows = append(rows, []string{printable(n.Name), cmp.Or(printable(n.Host), "-"), fmt.Sprint(n.PID), fmt.Sprint(n.Jobs), instant(n.Beat), n.Lease.String()})
 			}
-			return h.Table(c.out, rows)
+			return printTable(c.out, rows)
 		})
 	}
 	return cmd
