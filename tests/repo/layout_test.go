@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -31,12 +30,17 @@ var moduleArrows = []struct {
 	{"tests", []string{".", "durable", "otel", "ui"}},
 }
 
-// layers has the packages of the core, and which others each of them may import;
-// "." is the root. A package imports those before it only. Tests may import more.
-var layers = []struct {
+// layer is a package, by its directory in its module, and which others of the module it may import; "." is the root.
+type layer struct {
 	dir     string
 	imports []string
-}{
+}
+
+// layers has the packages of the modules that have several. A package imports those before it only, and each arrow is
+// used. Tests may import more.
+var layers = map[string][]layer{".": coreLayers, "durable": durableLayers, "ui": uiLayers, executordDir: executordLayers}
+
+var coreLayers = []layer{
 	{"internal/ring", nil},
 	{"internal/heap", nil},
 	{"internal/alarm", nil},
@@ -57,20 +61,65 @@ var layers = []struct {
 	{"cron", nil},
 	{"histogram", nil},
 	{".", []string{
-		"histogram", "queue", "internal/engine", "internal/task", "internal/delay", "internal/ctxgroup", "internal/list",
+		"histogram", "internal/engine", "internal/task", "internal/delay", "internal/ctxgroup", "internal/list",
 		"internal/bucket", "internal/rhythm",
 	}},
 	{"executortest", []string{".", "queue"}},
 	{"java", []string{".", "queue"}},
 	{"internal/testkit/check", nil},
-	{"internal/testkit", []string{".", "internal/testkit/check"}},
+	{"internal/testkit", []string{"."}},
 }
 
-// executordLayers is layers for the packages of executord that are internal to it. Its commands may import them all.
-var executordLayers = []struct {
-	dir     string
-	imports []string
-}{
+var durableLayers = []layer{
+	{"internal/argument", nil},
+	{"internal/text", nil},
+	{"internal/output", nil},
+	{"internal/storeclock", nil},
+	{"store", []string{"internal/argument"}},
+	{"internal/timetable", []string{"internal/argument", "store"}},
+	{"store/transition", []string{"store"}},
+	{"internal/node", []string{
+		"internal/argument", "internal/output", "internal/storeclock", "internal/text", "internal/timetable", "store",
+	}},
+	{"transfer", []string{"internal/argument", "store"}},
+	{".", []string{"internal/argument", "internal/node", "internal/output", "internal/text", "internal/timetable", "store"}},
+	{"internal/sqlrow", []string{".", "store"}},
+	{"memory", []string{".", "store", "store/transition"}},
+	{"sqlite", []string{".", "internal/argument", "internal/sqlrow", "store", "store/transition"}},
+	{"postgres", []string{".", "internal/argument", "internal/sqlrow", "store", "store/transition"}},
+	{"internal/faults", nil},
+	{"internal/figures", nil},
+	{"internal/model", nil},
+	{"internal/history", []string{"."}},
+	{"internal/steptest", []string{"."}},
+	{"internal/graphtest", []string{".", "store"}},
+	{"internal/poisontest", []string{".", "store"}},
+	{"internal/filled", []string{"store"}},
+	{"durabletest", []string{".", "memory"}},
+	{"storetest", []string{".", "internal/filled", "memory", "store"}},
+	{"storetest/pgserver", nil},
+	{"internal/pgtest", []string{"storetest/pgserver"}},
+}
+
+var uiLayers = []layer{
+	{"page", nil},
+	{"internal/address", []string{"page"}},
+	{"internal/source", []string{"internal/address"}},
+	{"internal/poolview", []string{"page"}},
+	{"internal/figures", []string{"internal/poolview", "page"}},
+	{"internal/act", []string{"internal/address", "internal/figures", "internal/poolview", "internal/source", "page"}},
+	{"internal/pages", []string{
+		"internal/act", "internal/address", "internal/figures", "internal/poolview", "internal/source", "page",
+	}},
+	{"debug", []string{"internal/poolview", "page"}},
+	{".", []string{"internal/act", "internal/address", "internal/figures", "internal/pages", "internal/source", "page"}},
+	{"internal/pagetest", nil},
+}
+
+// executordDir has the commands of executord, which may import all that is internal to it.
+const executordDir = "cmd/executord"
+
+var executordLayers = within("internal", []layer{
 	{"logwriter", nil},
 	{"nodelock", nil},
 	{"notify", nil},
@@ -103,10 +152,18 @@ var executordLayers = []struct {
 		"catalog", "environ", "job", "notify", "outcome", "process", "record", "variables", "view",
 	}},
 	{"web", []string{"catalog", "daemon", "job", "notify", "outcome", "record", "view"}},
-}
+})
 
-// executordDir has the commands of executord, and executordLayers below it.
-const executordDir = "cmd/executord"
+// within returns layers whose directories are given as seen from one of the module.
+func within(dir string, layers []layer) []layer {
+	for i, l := range layers {
+		layers[i].dir = path.Join(dir, l.dir)
+		for j, to := range l.imports {
+			l.imports[j] = path.Join(dir, to)
+		}
+	}
+	return layers
+}
 
 // Modules and packages import each other along the arrows of the layout only, and no module imports an internal package
 // of another: users upgrade modules one by one, and an internal package has no compatibility to keep.
@@ -127,29 +184,33 @@ func TestImportArrows(t *testing.T) {
 		}
 	}
 	allowed := make(map[string][]string)
-	laid := slices.Clone(layers)
-	for _, l := range executordLayers {
-		l.dir, l.imports = executordDir+"/internal/"+l.dir, slices.Clone(l.imports)
-		for i := range l.imports {
-			l.imports[i] = executordDir + "/internal/" + l.imports[i]
-		}
-		laid = append(laid, l)
-	}
-	for _, l := range laid {
-		for _, to := range l.imports {
-			if _, before := allowed[to]; !before {
-				t.Errorf("layers has %q before %q, which it imports; move it behind", l.dir, to)
+	for module, laid := range layers {
+		for _, l := range laid {
+			dir, arrows := path.Join(module, l.dir), []string{}
+			for _, to := range l.imports {
+				to = path.Join(module, to)
+				if _, before := allowed[to]; !before {
+					t.Errorf("layers has %q before %q, which it imports; move it behind", dir, to)
+				}
+				arrows = append(arrows, to)
 			}
+			allowed[dir] = arrows
 		}
-		allowed[l.dir] = l.imports
 	}
 
-	stale := maps.Clone(allowed)
+	type arrow struct{ from, to string }
+	unused := make(map[arrow]bool)
+	for from, all := range allowed {
+		unused[arrow{from, ""}] = true
+		for _, to := range all {
+			unused[arrow{from, to}] = true
+		}
+	}
 	for _, f := range files {
 		home := f.module(modules)
-		isLaid := home == "." || home == executordDir && f.dir != executordDir
+		isLaid := layers[home] != nil && f.dir != executordDir
 		arrows, known := allowed[f.dir]
-		delete(stale, f.dir)
+		delete(unused, arrow{f.dir, ""})
 		if isLaid && !known {
 			t.Errorf("%s: package %q is not in the layout; add it to the layers in %s", f.name, f.dir, here)
 			continue
@@ -157,6 +218,9 @@ func TestImportArrows(t *testing.T) {
 		for _, p := range f.imports() {
 			dir, own := ours(p)
 			first, _, _ := strings.Cut(p, "/")
+			if !f.test {
+				delete(unused, arrow{f.dir, dir})
+			}
 			switch to := moduleOf(dir, modules); {
 			case !own && home == "." && strings.Contains(first, "."):
 				t.Errorf("%s imports %s: the core uses the standard library only; move what needs it to a module of its own", f.name, p)
@@ -172,8 +236,12 @@ func TestImportArrows(t *testing.T) {
 			}
 		}
 	}
-	for dir := range stale {
-		t.Errorf("the layers in %s have the package %q, which is gone; remove it", here, dir)
+	for a := range unused {
+		if a.to == "" {
+			t.Errorf("the layers in %s have the package %q, which is gone; remove it", here, a.from)
+		} else {
+			t.Errorf("%q does not import %q any more; remove the arrow from the layers in %s", a.from, a.to, here)
+		}
 	}
 }
 
