@@ -33,8 +33,8 @@ const (
 // order is what a request asks to be done.
 type order struct {
 	targets []*target
-	deeds   []deed // that can be done to them
-	deed    *deed  // that is chosen, nil if none is
+	actions []action // that can be done to them
+	action  *action  // that is chosen, nil if none is
 	reason  string
 	given   url.Values   // what was typed
 	view    address.View // that the targets belong to
@@ -43,8 +43,8 @@ type order struct {
 // confirmPage asks whether an order is meant, and what is to be done if that is not chosen yet.
 type confirmPage struct {
 	Title   string
-	Deed    *deed
-	Deeds   []deed // to choose from, if there is no Deed
+	Action  *action
+	Actions []action // to choose from, if there is no Action
 	Asks    []ask
 	Reason  string
 	Error   string
@@ -94,7 +94,7 @@ func (e *Engine) Answer(w http.ResponseWriter, r *http.Request, who string) (Ans
 		o.given.Set(name, strings.TrimSpace(r.Form.Get(name)))
 	}
 	var err error
-	o.targets, o.deeds, o.view, err = e.aim(r.Context(), r.Form)
+	o.targets, o.actions, o.view, err = e.aim(r.Context(), r.Form)
 	a.View = o.view
 	a.View.Act = true
 	if err != nil {
@@ -119,25 +119,25 @@ func (e *Engine) Answer(w http.ResponseWriter, r *http.Request, who string) (Ans
 	return a, nil
 }
 
-// choose sets the deed by its name. What is the only one need not be named.
+// choose sets the action by its name. What is the only one need not be named.
 func (o *order) choose(name string) {
-	i := slices.IndexFunc(o.deeds, func(d deed) bool { return d.Name == name || name == "" && len(o.deeds) == 1 })
+	i := slices.IndexFunc(o.actions, func(d action) bool { return d.Name == name || name == "" && len(o.actions) == 1 })
 	if i >= 0 {
-		o.deed = &o.deeds[i]
+		o.action = &o.actions[i]
 	}
 }
 
 // complete checks what was typed, and returns what does it, or what is wrong.
 func (o *order) complete() (do doing, problem string) {
 	switch {
-	case o.deed == nil:
+	case o.action == nil:
 		return nil, "Choose an action; the one that was chosen may no longer be available."
 	case o.reason == "":
 		return nil, "Please give a reason; it is stored with the action."
 	case len(o.reason) > reasonLimit || !utf8.ValidString(o.reason):
 		return nil, fmt.Sprintf("The reason has %d bytes; it must have at most %d, of UTF-8.", len(o.reason), reasonLimit)
 	}
-	do, err := o.deed.ready(o.given)
+	do, err := o.action.ready(o.given)
 	if err != nil {
 		return nil, "The " + err.Error() + "."
 	}
@@ -149,7 +149,7 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 	ctx, cancel := context.WithTimeout(ctx, source.QueryTime)
 	defer cancel()
 	p := &confirmPage{
-		Deed: o.deed, Reason: o.reason, Source: o.view.Source, Number: len(o.targets),
+		Action: o.action, Reason: o.reason, Source: o.view.Source, Number: len(o.targets),
 		Back: o.view.Link(),
 	}
 	p.Targets = o.targets[:min(len(o.targets), shownTargets)]
@@ -159,17 +159,17 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 			return nil, err
 		}
 	}
-	offered := o.deeds
-	if o.deed != nil {
-		offered = []deed{*o.deed}
-		p.Title = o.deed.Title
+	offered := o.actions
+	if o.action != nil {
+		offered = []action{*o.action}
+		p.Title = o.action.Title
 	} else {
-		p.Deeds, p.Title = o.deeds, "Change"
+		p.Actions, p.Title = o.actions, "Change"
 	}
 	for _, d := range offered {
 		for _, a := range d.Asks {
 			a.Value = cmp.Or(o.given.Get(a.Name), a.Value)
-			a.Optional = a.Optional || o.deed == nil // it may not be for what is chosen
+			a.Optional = a.Optional || o.action == nil // it may not be for what is chosen
 			p.Asks = append(p.Asks, a)
 		}
 	}
@@ -190,12 +190,12 @@ func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actTime)
 	defer cancel()
 	p := &answersPage{
-		Title: o.deed.Title, Reason: page.Printable(o.reason, reasonLimit), view: o.view, Back: o.view.Link(),
+		Title: o.action.Title, Reason: page.Printable(o.reason, reasonLimit), view: o.view, Back: o.view.Link(),
 	}
 	for _, t := range o.targets {
 		_ = t.read(ctx) // for its key; it is not needed
 		done, err := do.safely(ctx, t)
-		attrs := []any{"action", o.deed.Name, t.sort, t.named(), "reason", o.reason, "who", who}
+		attrs := []any{"action", o.action.Name, t.sort, t.named(), "reason", o.reason, "who", who}
 		if o.view.Source != "" {
 			attrs = append(attrs, "source", o.view.Source)
 		}
@@ -208,7 +208,7 @@ func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *
 		} else {
 			e.Logger.Info("ui: action", append(attrs, "answer", done.answer)...)
 		}
-		act := t.act(o.deed)
+		act := t.act(o.action)
 		act.Who, act.Reason, act.Answer = who, o.reason, done.answer
 		if err := t.source.Jobs.NoteAct(ctx, act); err != nil {
 			e.Logger.Warn("ui: action could not be stored; it is in this log only", append(attrs, "err", err)...)

@@ -45,16 +45,16 @@ func (t *target) readAll(ctx context.Context) error {
 	return err
 }
 
-// allOps are the changes that deeds make to all jobs of a list, by the names of the deeds.
+// allOps are the changes that actions make to all jobs of a list, by the names of the actions.
 var allOps = map[string]durable.Op{
 	"run": durable.OpRunNow, "pause": durable.OpPause, "resume": durable.OpResume, "reschedule": durable.OpReschedule,
 	"revive": durable.OpRevive, "cancel": durable.OpCancel, "delete": durable.OpDelete,
 }
 
-// allDeeds are what can be done to all jobs of a list: the same as to one.
-var allDeeds = func() []deed {
-	deeds := make([]deed, len(jobDeeds))
-	for i, d := range jobDeeds {
+// allActions are what can be done to all jobs of a list: the same as to one.
+var allActions = func() []action {
+	actions := make([]action, len(jobActions))
+	for i, d := range jobActions {
 		op := allOps[d.Name]
 		d.Title += " all"
 		d.ready = func(given url.Values) (doing, error) {
@@ -68,9 +68,9 @@ var allDeeds = func() []deed {
 			}
 			return toAll(change), nil
 		}
-		deeds[i] = d
+		actions[i] = d
 	}
-	return deeds
+	return actions
 }()
 
 // toAll returns what makes a change to all jobs of a list.

@@ -10,8 +10,8 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
-// signalDeed sends a signal to a job. It is not among jobDeeds, since it is offered only where a job has steps.
-var signalDeed = deed{
+// signalAction sends a signal to a job. It is not among jobActions, since it is offered only where a job has steps.
+var signalAction = action{
 	Name: "signal", Title: "Signal",
 	Says: "A job that waits for it goes on at once; else the job gets it when it comes to wait. The first signal of a name counts.",
 	Asks: []ask{

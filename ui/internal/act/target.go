@@ -29,11 +29,11 @@ type target struct {
 }
 
 // aim returns what a form is about, what can be done to it, and the page that it belongs to.
-func (e *Engine) aim(ctx context.Context, form url.Values) (targets []*target, deeds []deed, v address.View, err error) {
+func (e *Engine) aim(ctx context.Context, form url.Values) (targets []*target, actions []action, v address.View, err error) {
 	for _, sort := range []string{"pool", "series"} {
 		if form.Has(sort) {
-			targets, deeds, err = e.aimAt(sort, form.Get(sort))
-			return targets, deeds, address.View{Name: map[string]string{"pool": "pools", "series": "schedules"}[sort]}, err
+			targets, actions, err = e.aimAt(sort, form.Get(sort))
+			return targets, actions, address.View{Name: map[string]string{"pool": "pools", "series": "schedules"}[sort]}, err
 		}
 	}
 	v = address.View{Name: "jobs"}
@@ -44,7 +44,7 @@ func (e *Engine) aim(ctx context.Context, form url.Values) (targets []*target, d
 	v.Source = s.Name
 	if form.Has("jobs") {
 		t, v, err := e.aimAtAll(s, form.Get("jobs"))
-		return []*target{t}, allDeeds, v, err
+		return []*target{t}, allActions, v, err
 	}
 	ids, err := e.chosen(ctx, s, form)
 	for _, id := range ids {
@@ -54,10 +54,10 @@ func (e *Engine) aim(ctx context.Context, form url.Values) (targets []*target, d
 			Name: text, Path: address.View{Name: "job", Source: s.Name, ID: id}.Link(),
 		})
 	}
-	if form.Get("do") == signalDeed.Name {
-		return targets, []deed{signalDeed}, v, err
+	if form.Get("do") == signalAction.Name {
+		return targets, []action{signalAction}, v, err
 	}
-	return targets, jobDeeds, v, err
+	return targets, jobActions, v, err
 }
 
 // chosen returns the jobs that a form is about.
@@ -81,7 +81,7 @@ func (e *Engine) chosen(ctx context.Context, s *source.Source, form url.Values) 
 }
 
 // aimAt returns a pool or a series as a target, and what can be done to it.
-func (e *Engine) aimAt(sort, text string) ([]*target, []deed, error) {
+func (e *Engine) aimAt(sort, text string) ([]*target, []action, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil {
 		return nil, nil, address.Badf("%s is %.20q; it must be a number", sort, text)
@@ -96,7 +96,7 @@ func (e *Engine) aimAt(sort, text string) ([]*target, []deed, error) {
 		title := poolview.Title(p.Stats().Name, number)
 		if sort == "pool" && number == n {
 			t.key, t.Name, t.Kind, t.State = p.Stats().Name, title, "pool", p.Stats().Stage.String()
-			return []*target{t}, poolDeeds(p), nil
+			return []*target{t}, poolActions(p), nil
 		}
 		for _, info := range e.Observer.Schedules(number) {
 			if sort != "series" || l.Series(info.Series) != n {
@@ -109,7 +109,7 @@ func (e *Engine) aimAt(sort, text string) ([]*target, []deed, error) {
 			if info.Paused {
 				t.State = "paused"
 			}
-			return []*target{t}, seriesDeeds(info.Series, info.Paused), nil
+			return []*target{t}, seriesActions(info.Series, info.Paused), nil
 		}
 	}
 	return nil, nil, address.Gonef("there is no %s %d; it may have ended", sort, n)
@@ -145,8 +145,8 @@ func (t *target) named() string {
 }
 
 // act returns what is kept of something that was done to the target.
-func (t *target) act(deed *deed) durable.Act {
-	a := durable.Act{Action: deed.Name, Job: t.id, Key: t.key}
+func (t *target) act(action *action) durable.Act {
+	a := durable.Act{Action: action.Name, Job: t.id, Key: t.key}
 	if t.sort != "job" {
 		a.Action += " " + t.sort
 	}

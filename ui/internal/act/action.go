@@ -14,8 +14,8 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
-// deed is something that can be done to a target.
-type deed struct {
+// action is something that can be done to a target.
+type action struct {
 	Name   string // as in "do=run"
 	Title  string
 	Says   string // what will happen
@@ -26,7 +26,7 @@ type deed struct {
 	ready  func(given url.Values) (doing, error)
 }
 
-// ask is a text that a deed needs.
+// ask is a text that an action needs.
 type ask struct {
 	Name, Label string
 	Value       string // as it is now
@@ -36,10 +36,10 @@ type ask struct {
 // asks returns one ask, for a value.
 func asks(label, value string) []ask { return []ask{{Name: "value", Label: label, Value: value}} }
 
-// doing does a deed to a target. An error is of a deed that was not done, or of which that is not known.
+// doing does an action to a target. An error is of an action that was not done, or of which that is not known.
 type doing func(context.Context, *target) (outcome, error)
 
-// outcome is what became of a deed.
+// outcome is what became of an action.
 type outcome struct {
 	answer string // a few words; after an error "" stands for "not known"
 	says   string // what that means
@@ -70,7 +70,7 @@ var answerSays = map[durable.Answer]string{
 	durable.NotFound: "There is no such job.",
 }
 
-var jobDeeds = []deed{
+var jobActions = []action{
 	{
 		Name: "run", Title: "Run now",
 		Says:   "It is due at once, also if it waits for other jobs; a schedule goes on afterwards.",
@@ -122,7 +122,7 @@ type Link struct {
 	Danger     bool
 }
 
-// LinkTo returns the address that asks for a deed to a job, with what is given to it.
+// LinkTo returns the address that asks for an action to a job, with what is given to it.
 func LinkTo(do, source string, id durable.ID, given ...string) string {
 	q := url.Values{"do": {do}, "id": {id.String()}}
 	if source != "" {
@@ -136,7 +136,7 @@ func LinkTo(do, source string, id durable.ID, given ...string) string {
 
 // Links returns links to what can be done to a job now.
 func Links(source string, j *durable.Job) (all []Link) {
-	for _, d := range jobDeeds {
+	for _, d := range jobActions {
 		if slices.Contains(d.states, j.State) {
 			all = append(all, Link{d.Title, LinkTo(d.Name, source, j.ID), d.Danger})
 		}
@@ -194,13 +194,13 @@ func did(ok bool, answer string) (outcome, error) {
 	return tried(answer, nil)
 }
 
-// poolDeeds returns what can be done to a pool.
-func poolDeeds(p *executor.Pool) []deed {
+// poolActions returns what can be done to a pool.
+func poolActions(p *executor.Pool) []action {
 	size := p.Settings().Core
 	if f := p.Figures(); !f.Scheduled && f.Max >= 0 {
 		size = f.Max
 	}
-	return []deed{{
+	return []action{{
 		Name: "resize", Title: "Resize", Asks: asks("Workers", strconv.Itoa(size)),
 		Says: "It has that many workers: core and limit. Busy workers above that leave after their task.",
 		ready: func(given url.Values) (doing, error) {
@@ -216,19 +216,19 @@ func poolDeeds(p *executor.Pool) []deed {
 	}}
 }
 
-// seriesDeeds returns what can be done to a series now.
-func seriesDeeds(s *executor.Series, paused bool) []deed {
-	goesOn := deed{
+// seriesActions returns what can be done to a series now.
+func seriesActions(s *executor.Series, paused bool) []action {
+	goesOn := action{
 		Name: "pause", Title: "Pause", Says: "It does not run until it is resumed. A run in progress goes on.",
 		ready: on(func(context.Context, *target) (outcome, error) { return did(s.Pause(), "paused") }),
 	}
 	if paused {
-		goesOn = deed{
+		goesOn = action{
 			Name: "resume", Title: "Resume", Says: "It goes on at its next time.",
 			ready: on(func(context.Context, *target) (outcome, error) { return did(s.Resume(), "resumed") }),
 		}
 	}
-	return []deed{{
+	return []action{{
 		Name: "run", Title: "Run now", Says: "A run is due at once; the rhythm goes on.",
 		ready: on(func(context.Context, *target) (outcome, error) { return tried("due now", s.RunNow()) }),
 	}, goesOn, {
