@@ -33,12 +33,18 @@ func newActor(t *testing.T, o *executor.Observer, jobs *durable.Jobs) (*ui.UI, *
 	return newUI(t, c), log
 }
 
-// form returns a form that is confirmed, with a reason, and with names and values.
+// form returns a form that is confirmed by its reason, with names and values.
 func form(pairs ...string) url.Values {
-	f := url.Values{"confirmed": {"yes"}, "reason": {"a test"}}
+	f := url.Values{"reason": {"a test"}}
 	for i := 0; i < len(pairs); i += 2 {
 		f.Set(pairs[i], pairs[i+1])
 	}
+	return f
+}
+
+// without returns a form without one of its fields.
+func without(name string, f url.Values) url.Values {
+	f.Del(name)
 	return f
 }
 
@@ -168,8 +174,8 @@ func TestActNeedsConfirmation(t *testing.T) {
 		code int
 		want string
 	}{
-		"not confirmed":          {cancel("confirmed", ""), 200, "Reason, for the record"},
-		"not confirmed, a pool":  {resize("confirmed", ""), 200, "Reason, for the record"},
+		"not confirmed":          {without("reason", cancel()), 200, "Reason, for the record"},
+		"not confirmed, a pool":  {without("reason", resize()), 200, "Reason, for the record"},
 		"no reason":              {cancel("reason", " "), 422, "give a reason"},
 		"no reason, a pool":      {resize("reason", " "), 422, `name="value" id="value" value="9"`},
 		"a long reason":          {cancel("reason", strings.Repeat("x", 501)), 422, "reason has 501 bytes"},
@@ -323,7 +329,7 @@ func TestActAnswersOneByOne(t *testing.T) {
 	if _, err := jobs.Cancel(t.Context(), canceled); err != nil {
 		t.Fatal(err)
 	}
-	form := url.Values{"do": {"revive"}, "confirmed": {"yes"}, "reason": {"x"},
+	form := url.Values{"do": {"revive"}, "reason": {"x"},
 		"id": {canceled.String(), waiting.String(), none.String(), canceled.String()}}
 	rows := strings.Split(answered(t, u, form), "<tr>")
 	for id, want := range map[durable.ID]string{canceled: "applied", waiting: "too late", none: "not found"} {
@@ -348,7 +354,7 @@ func TestActAnswersOneByOne(t *testing.T) {
 func TestActLimit(t *testing.T) {
 	jobs := newJobs(t, nil)
 	u, log := newActor(t, nil, jobs)
-	form := url.Values{"do": {"cancel"}, "confirmed": {"yes"}, "reason": {"x"}}
+	form := url.Values{"do": {"cancel"}, "reason": {"x"}}
 	for range 500 {
 		form.Add("id", durable.NewID().String())
 	}
@@ -370,7 +376,7 @@ func TestActLimit(t *testing.T) {
 func TestActReasonIsOneLine(t *testing.T) {
 	jobs := newJobs(t, nil)
 	u, log := newActor(t, nil, jobs)
-	answered(t, u, url.Values{"do": {"cancel"}, "confirmed": {"yes"}, "reason": {"a\nlevel=INFO msg=evil"},
+	answered(t, u, url.Values{"do": {"cancel"}, "reason": {"a\nlevel=INFO msg=evil"},
 		"id": {addJob(t, jobs, "mail", time.Hour).String()}})
 	if n := strings.Count(log.String(), "\n"); n != 1 {
 		t.Errorf("the log has %d lines: %s", n, log)
@@ -387,12 +393,12 @@ func TestActsAreShown(t *testing.T) {
 	}
 	id := addJob(t, jobs, "mail", time.Hour, durable.Key("welcome/7"))
 	answered(t, u, url.Values{
-		"do": {"cancel"}, "id": {id.String()}, "confirmed": {"yes"}, "reason": {"<b>wrong</b>\u202e address"},
+		"do": {"cancel"}, "id": {id.String()}, "reason": {"<b>wrong</b>\u202e address"},
 	})
 	if _, err := jobs.Delete(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	answered(t, u, url.Values{"do": {"revive"}, "id": {id.String()}, "confirmed": {"yes"}, "reason": {"too late"}})
+	answered(t, u, url.Values{"do": {"revive"}, "id": {id.String()}, "reason": {"too late"}})
 	text := get(t, u, "/acts")
 	for _, want := range []string{
 		"cancel", ">welcome/7<", ">ann<", "&lt;b&gt;wrong&lt;/b&gt;\\u202e address", "applied", "too late", "not found", "/job?id=" + id.String(),

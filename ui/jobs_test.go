@@ -242,7 +242,7 @@ func TestDeadGroups(t *testing.T) {
 			t.Fatalf("want one group: %s", page)
 		}
 		confirm := get(t, u, "/"+html.UnescapeString(m[0][1]))
-		form := url.Values{"do": {"revive"}, "confirmed": {"yes"}, "reason": {"fixed"}}
+		form := url.Values{"do": {"revive"}, "reason": {"fixed"}}
 		for _, id := range regexp.MustCompile(`name="id" value="([^"]*)"`).FindAllStringSubmatch(confirm, -1) {
 			form.Add("id", id[1])
 		}

@@ -3,12 +3,14 @@ package ui
 import (
 	"context"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/executor-go/executor/ui/internal/act"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/pages"
 )
@@ -29,7 +31,36 @@ type Page struct {
 	Body func(ctx context.Context, q url.Values) (title string, main template.HTML, err error)
 }
 
-// NotFound returns an error for Page.Body: the page has the status 404 and this text, which says what was not found.
+// Action is what a page of the program's own asks for, by a link to "act?do=NAME&…" with whatever else it needs. As the
+// actions of UI it is confirmed on a page of its own, needs a reason, is logged, and is kept in the store.
+type Action struct {
+	// Name is the do of the link, as "back-up". The log and the list of actions have it.
+	Name string
+
+	// Title says what is done to what, as "Back up the disk db". Says is what will happen, as a sentence.
+	Title, Says string
+
+	// Danger marks what can't be undone. The default is false.
+	Danger bool
+
+	// Key is the key of the job of the first of Config.Jobs to which it is done. The default, "", is none.
+	Key string
+
+	// Back is the address of the page to go back to, relative to that of UI. The default, "", is that of the job, or
+	// the first page if there is none.
+	Back string
+
+	// Attrs are about it in the log, beside who did it and why. The default is none.
+	Attrs []slog.Attr
+
+	// Do does it, and is required. It returns what became of it in a few words, and whether it is done, now or soon.
+	// After an error it is not known whether it is, as the answer may say. ctx ends after a minute; that the browser
+	// leaves does not end it.
+	Do func(ctx context.Context) (answer string, done bool, err error)
+}
+
+// NotFound returns an error for Page.Body and Config.ActionOf: the page has the status 404 and this text, which says what
+// was not found.
 func NotFound(text string) error { return address.Gonef("%s", text) }
 
 // ownPages returns the pages of the program's own, or what is wrong with them.
@@ -45,6 +76,17 @@ func ownPages(all []Page) (own []pages.Own, err error) {
 		own = append(own, pages.Own(p))
 	}
 	return own, nil
+}
+
+// ownActions returns what finds the actions of the program's own, nil if there are none.
+func ownActions(of func(url.Values) (*Action, error)) func(url.Values) (*act.Own, error) {
+	if of == nil {
+		return nil
+	}
+	return func(q url.Values) (*act.Own, error) {
+		a, err := of(q)
+		return (*act.Own)(a), err
+	}
 }
 
 // reserved are the last elements of paths that are no pages.

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 
@@ -37,6 +38,13 @@ type Config struct {
 	// the store of the first of Jobs or, if there is none, in memory, which keeps the last [memory.MostActs] entries.
 	Actions bool
 
+	// ActionOf returns the action of the program's own that a request asks for, by the query of a link or the same as a
+	// form; nil if it asks for one of those of UI, whose names are "run", "pause", "resume", "reschedule", "revive",
+	// "cancel", "delete", "signal" and "resize". "reason" is not for the program. It is called to ask for the confirmation
+	// and again to carry out, only for requests that may act, and needs Actions. An error is shown with status 400, that
+	// of NotFound with 404. The default, nil, is no actions but those of UI.
+	ActionOf func(q url.Values) (*Action, error)
+
 	// Payloads shows payloads and results of jobs, which may be secret. The default, false, hides them.
 	Payloads bool
 
@@ -45,8 +53,8 @@ type Config struct {
 	// needs an Authorize, and is safe only if Authorize checks something that no other site can make a browser send.
 	Hosts []string
 
-	// Logger gets a line for each action: who, what, to what, why, and the answer. The default, nil, is
-	// slog.Default.
+	// Logger gets a line for each action: who, what, to what, why, the answer, and whether it is done; as a warning if it
+	// is not. The default, nil, is slog.Default.
 	Logger *slog.Logger
 
 	// Title is the title of the pages. The default is "executor".
@@ -98,6 +106,9 @@ func New(c Config) (*UI, error) {
 	if c.Actions && c.Authorize == nil {
 		return nil, invalid("Config.Actions needs Config.Authorize, which decides who may act; " +
 			"to let everyone act who can log in to this machine, let it return ui.Act")
+	}
+	if c.ActionOf != nil && !c.Actions {
+		return nil, invalid("Config.ActionOf needs Config.Actions, without which nothing is done")
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -162,6 +173,7 @@ func New(c Config) (*UI, error) {
 	u.site.Add(own)
 	u.engine = act.Engine{
 		Sources: sources, Journal: journal, Observer: c.Observer, Pools: pools, Cache: cache, Logger: c.Logger,
+		Own: ownActions(c.ActionOf),
 	}
 	return u, nil
 }

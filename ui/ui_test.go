@@ -158,7 +158,7 @@ func TestUIRefuses(t *testing.T) {
 	actor := func(*http.Request) (ui.Access, string) { return ui.Act, "" }
 	nobody := func(*http.Request) (ui.Access, string) { return ui.None, "" }
 	wrong := func(*http.Request) (ui.Access, string) { return 77, "" }
-	act := "/act?do=cancel&confirmed=yes&reason=x&id=" + id.String()
+	act := "/act?do=cancel&reason=x&id=" + id.String()
 	for name, c := range map[string]struct {
 		config ui.Config
 		method string

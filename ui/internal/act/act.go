@@ -49,8 +49,9 @@ type confirmPage struct {
 	Reason  string
 	Error   string
 	Source  string
-	Targets []*target
-	Others  []*target // that are not shown
+	Fields  []field   // that name the targets
+	Targets []*target // that are shown
+	Others  int       // that are not
 	Number  int       // of all
 	Back    string
 }
@@ -63,6 +64,9 @@ type Engine struct {
 	Pools    *figures.Pools
 	Cache    *source.Cache // reset after a change, so that pages show at once what has changed
 	Logger   *slog.Logger
+
+	// Own returns the action of the program's own that a form asks for, nil if it asks for none of them. It may be nil.
+	Own func(form url.Values) (*Own, error)
 
 	answers answers
 }
@@ -102,7 +106,7 @@ func (e *Engine) Answer(w http.ResponseWriter, r *http.Request, who string) (Ans
 	}
 	o.choose(r.Form.Get("do"))
 	var problem string
-	if r.Method == http.MethodPost && r.PostForm.Get("confirmed") == "yes" {
+	if r.Method == http.MethodPost && r.PostForm.Has("reason") { // it comes from the page that asks for one
 		var do doing
 		if do, problem = o.complete(); problem == "" {
 			a.Redirect = "act?answers=" + e.answers.add(e.carryOut(r.Context(), o, do, who))
@@ -152,12 +156,19 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 		Action: o.action, Reason: o.reason, Source: o.view.Source, Number: len(o.targets),
 		Back: o.view.Link(),
 	}
-	p.Targets = o.targets[:min(len(o.targets), shownTargets)]
-	p.Others = o.targets[len(p.Targets):]
-	for _, t := range p.Targets {
+	for _, t := range o.targets {
+		p.Fields = append(p.Fields, t.Fields...)
+		switch {
+		case t.sort == "own": // the title says what it is
+			continue
+		case len(p.Targets) == shownTargets:
+			p.Others++
+			continue
+		}
 		if err := t.read(ctx); err != nil {
 			return nil, err
 		}
+		p.Targets = append(p.Targets, t)
 	}
 	offered := o.actions
 	if o.action != nil {
@@ -174,8 +185,8 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 		}
 	}
 	if len(o.targets) == 1 {
-		if o.targets[0].sort != "jobs" { // whose title says so
-			p.Title += " " + o.targets[0].Name
+		if t := o.targets[0]; t.sort != "jobs" && t.sort != "own" { // whose titles say so
+			p.Title += " " + t.Name
 		}
 		p.Back = o.targets[0].Path
 	} else {
@@ -193,28 +204,51 @@ func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *
 		Title: o.action.Title, Reason: page.Printable(o.reason, reasonLimit), view: o.view, Back: o.view.Link(),
 	}
 	for _, t := range o.targets {
-		_ = t.read(ctx) // for its key; it is not needed
-		done, err := do.safely(ctx, t)
-		attrs := []any{"action", o.action.Name, t.sort, t.named(), "reason", o.reason, "who", who}
-		if o.view.Source != "" {
-			attrs = append(attrs, "source", o.view.Source)
+		if t.sort != "own" {
+			_ = t.read(ctx) // for its key; it is not needed
 		}
+		done, err := do.safely(ctx, t)
 		if err != nil {
 			if done.answer == "" {
 				done.answer = "not known"
 			}
 			done.says, done.bad = page.Lines(err.Error(), 300), true
-			e.Logger.Warn("ui: action failed", append(attrs, "err", err)...)
-		} else {
-			e.Logger.Info("ui: action", append(attrs, "answer", done.answer)...)
 		}
-		act := t.act(o.action)
-		act.Who, act.Reason, act.Answer = who, o.reason, done.answer
-		if err := t.source.Jobs.NoteAct(ctx, act); err != nil {
+		attrs := append([]any{"action", o.action.Name}, t.named()...)
+		attrs = append(attrs, "reason", o.reason, "who", who)
+		if o.view.Source != "" {
+			attrs = append(attrs, "source", o.view.Source)
+		}
+		attrs = append(attrs, "answer", done.answer, "done", !done.bad)
+		if err != nil {
+			attrs = append(attrs, "err", err)
+		}
+		if done.bad {
+			e.Logger.Warn("ui: action", attrs...)
+		} else {
+			e.Logger.Info("ui: action", attrs...)
+		}
+		if err := e.note(ctx, t, o, done.answer, who); err != nil {
 			e.Logger.Warn("ui: action could not be stored; it is in this log only", append(attrs, "err", err)...)
 		}
 		p.Answers = append(p.Answers, answerRow{t.Name, t.Path, done.answer, done.says, done.bad})
 	}
+	if t := o.targets[0]; t.sort == "own" {
+		p.Back = t.Path
+	}
 	e.Cache.Reset() // pages show at once what has changed
 	return p
+}
+
+// note keeps what was done to a target in its store.
+func (e *Engine) note(ctx context.Context, t *target, o *order, answer, who string) error {
+	if t.sort == "own" { // what has done it need not have had the store
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, source.QueryTime)
+		defer cancel()
+		_ = t.read(ctx) // for its ID; it is not needed
+	}
+	act := t.act(o.action)
+	act.Who, act.Reason, act.Answer = who, o.reason, answer
+	return t.source.Jobs.NoteAct(ctx, act)
 }

@@ -29,7 +29,9 @@ func (e *Engine) aimAtAll(s *source.Source, text string) (*target, address.View,
 	if err := v.ParseJobs(q); err != nil {
 		return nil, v, err
 	}
-	return &target{sort: "jobs", source: s, view: v, key: v.Says(), Field: "jobs", Value: text, Name: v.Says(), Path: v.Link()}, v, nil
+	return &target{
+		sort: "jobs", source: s, view: v, key: v.Says(), Fields: []field{{"jobs", text}}, Name: v.Says(), Path: v.Link(),
+	}, v, nil
 }
 
 // readAll completes it by how many jobs there are.

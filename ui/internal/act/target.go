@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"log/slog"
 	"net/url"
 	"slices"
 	"strconv"
@@ -18,18 +19,33 @@ import (
 
 // target is what something is done to: a job, a pool, or a series of one.
 type target struct {
-	sort   string         // "job", "jobs", "pool" or "series"
+	sort   string         // "job", "jobs", "pool", "series", or "own" for that of an action of the program's own
 	source *source.Source // that keeps what was done
 	id     durable.ID     // of a job
 	key    string         // of a job, or the name of what is none
 	view   address.View   // of the list, of jobs
 
-	// Field and Value are how a form names it, the others are shown.
-	Field, Value, Name, Kind, State, Path string
+	attrs []slog.Attr // of an own action, for the log
+
+	Fields                  []field // how a form names it
+	Name, Kind, State, Path string  // are shown
 }
+
+// field is a field of a form.
+type field struct{ Name, Value string }
 
 // aim returns what a form is about, what can be done to it, and the page that it belongs to.
 func (e *Engine) aim(ctx context.Context, form url.Values) (targets []*target, actions []action, v address.View, err error) {
+	if e.Own != nil {
+		own, err := e.Own(form)
+		if err != nil {
+			return nil, nil, v, badRequest(err)
+		}
+		if own != nil {
+			targets, actions = e.ownActions(own, form)
+			return targets, actions, v, nil
+		}
+	}
 	for _, sort := range []string{"pool", "series"} {
 		if form.Has(sort) {
 			targets, actions, err = e.aimAt(sort, form.Get(sort))
@@ -50,7 +66,7 @@ func (e *Engine) aim(ctx context.Context, form url.Values) (targets []*target, a
 	for _, id := range ids {
 		text := id.String()
 		targets = append(targets, &target{
-			sort: "job", source: s, id: id, Field: "id", Value: text,
+			sort: "job", source: s, id: id, Fields: []field{{"id", text}},
 			Name: text, Path: address.View{Name: "job", Source: s.Name, ID: id}.Link(),
 		})
 	}
@@ -89,7 +105,7 @@ func (e *Engine) aimAt(sort, text string) ([]*target, []action, error) {
 	if e.Observer == nil {
 		return nil, nil, address.Gonef("there are no pools, since Config has no Observer")
 	}
-	t := &target{sort: sort, source: e.Journal, Field: sort, Value: text}
+	t := &target{sort: sort, source: e.Journal, Fields: []field{{sort, text}}}
 	l := e.Pools.Look()
 	for number, p := range e.Observer.Pools() {
 		t.Path = poolview.Path(number)
@@ -121,6 +137,8 @@ func (t *target) read(ctx context.Context) error {
 	case "job":
 	case "jobs":
 		return t.readAll(ctx)
+	case "own":
+		return t.readKeyed(ctx)
 	default:
 		return nil
 	}
@@ -136,18 +154,36 @@ func (t *target) read(ctx context.Context) error {
 	return err
 }
 
-// named returns what the log calls the target.
-func (t *target) named() string {
-	if t.sort == "job" {
-		return t.id.String()
+// readKeyed completes the target of an own action by the ID of its job, if it has one.
+func (t *target) readKeyed(ctx context.Context) error {
+	if t.key == "" {
+		return nil
 	}
-	return t.Name
+	j, err := t.source.Jobs.Find(ctx, t.key)
+	if t.id = j.ID; errors.Is(err, durable.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// named returns what the log has of the target.
+func (t *target) named() (attrs []any) {
+	switch t.sort {
+	case "own":
+		for _, a := range t.attrs {
+			attrs = append(attrs, a)
+		}
+		return attrs
+	case "job":
+		return []any{t.sort, t.id.String()}
+	}
+	return []any{t.sort, t.Name}
 }
 
 // act returns what is kept of something that was done to the target.
 func (t *target) act(action *action) durable.Act {
 	a := durable.Act{Action: action.Name, Job: t.id, Key: t.key}
-	if t.sort != "job" {
+	if t.sort != "job" && t.sort != "own" {
 		a.Action += " " + t.sort
 	}
 	return a

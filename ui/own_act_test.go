@@ -1,0 +1,175 @@
+package ui_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui"
+)
+
+// backup returns the action "back-up" of a program, which notes what it backs up, and then answers so.
+func backup(done *[]string, answer string, ok bool, err error) func(url.Values) (*ui.Action, error) {
+	return func(q url.Values) (*ui.Action, error) {
+		disk := q.Get("disk")
+		switch {
+		case q.Get("do") != "back-up":
+			return nil, nil
+		case disk == "":
+			return nil, errors.New("the disk is missing")
+		case disk == "none":
+			return nil, ui.NotFound("there is no such disk")
+		}
+		return &ui.Action{
+			Name: "back-up", Title: "Back up <" + disk + ">", Says: "The disk is read.", Danger: disk == "root",
+			Key: "backup/" + disk, Attrs: []slog.Attr{slog.String("disk", disk)},
+			Do: func(context.Context) (string, bool, error) {
+				*done = append(*done, disk)
+				return answer, ok, err
+			},
+		}, nil
+	}
+}
+
+// newBackup returns a UI for who may act on jobs, with the action of backup, and its log.
+func newBackup(t *testing.T, jobs *durable.Jobs, of func(url.Values) (*ui.Action, error)) (*ui.UI, *bytes.Buffer) {
+	log := new(bytes.Buffer)
+	c := ui.Config{
+		Actions: true, ActionOf: of, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Authorize: func(*http.Request) (ui.Access, string) { return ui.Act, "ann" },
+		Pages:     []ui.Page{{Path: "mine", Body: echo}},
+	}
+	if jobs != nil {
+		c.Jobs = []ui.Source{{Jobs: jobs, Link: func(key string) (string, string) {
+			return strings.ToUpper(key), "mine?key=" + url.QueryEscape(key)
+		}}}
+	}
+	return newUI(t, c), log
+}
+
+// An action of the program's own is confirmed on a page that says what it does, with what the link has.
+func TestOwnActionIsConfirmed(t *testing.T) {
+	var done []string
+	u, log := newBackup(t, newJobs(t, nil), backup(&done, "", true, nil))
+	text := get(t, u, "/act?do=back-up&disk=root&reason=why")
+	for _, want := range []string{
+		"<h1><bdi>Back up &lt;root&gt;</bdi>?</h1>", "<p>The disk is read.</p>", `<input type="hidden" name="disk" value="root">`,
+		`<input type="hidden" name="do" value="back-up">`, `class="do danger">Back up &lt;root&gt;</button>`,
+		`id="reason" value="why" required`, `<a href="mine?key=backup%2Froot">Back</a>`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %s: %s", want, text)
+		}
+	}
+	for name, c := range map[string]struct {
+		form url.Values
+		code int
+		want string
+	}{
+		"no reason field": {without("reason", form("do", "back-up", "disk", "db")), 200, "Reason, for the record"},
+		"no reason":       {form("do", "back-up", "disk", "db", "reason", " "), 422, "give a reason"},
+		"a long reason":   {form("do", "back-up", "disk", "db", "reason", strings.Repeat("é", 251)), 422, "reason has 502 bytes"},
+		"no disk":         {form("do", "back-up"), 400, "the disk is missing"},
+		"not found":       {form("do", "back-up", "disk", "none"), 404, "there is no such disk"},
+	} {
+		if w := post(u, c.form); w.Code != c.code || !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%s: %d, want %d with %q: %s", name, w.Code, c.code, c.want, w.Body)
+		}
+	}
+	if len(done) > 0 || log.Len() > 0 {
+		t.Errorf("%q are done, and the log is %s", done, log)
+	}
+}
+
+// What became of an action of the program's own is shown, logged and kept: with the job of its key, if there is one.
+func TestOwnActionIsDone(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer      string
+		ok          bool
+		err         error
+		shown, log  string
+		kept, level string
+	}{
+		"done":     {"it is read", true, nil, "It is done.", `answer="it is read" done=true`, "it is read", "INFO"},
+		"not done": {"it is <busy>", false, nil, "It is not done.", `answer="it is <busy>" done=false`, "it is <busy>", "WARN"},
+		"an error": {"", false, errors.New("no answer"), "no answer", `answer="not known" done=false err="no answer"`, "not known", "WARN"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var done []string
+			jobs := newJobs(t, nil)
+			id := addJob(t, jobs, "mail", 0, durable.Key("backup/db"))
+			u, log := newBackup(t, jobs, backup(&done, c.answer, c.ok, c.err))
+			page := answered(t, u, form("do", "back-up", "disk", "db"))
+			for _, want := range []string{"Back up &lt;db&gt;", "a test", c.shown, `<a href="mine?key=backup%2Fdb"><bdi>BACKUP/DB<`} {
+				if !strings.Contains(page, want) {
+					t.Errorf("the page has no %s: %s", want, page)
+				}
+			}
+			want := `level=` + c.level + ` msg="ui: action" action=back-up disk=db reason="a test" who=ann ` + c.log + "\n"
+			if fmt.Sprint(done) != "[db]" || !strings.HasSuffix(log.String(), want) || strings.Count(log.String(), "\n") != 1 {
+				t.Errorf("%q are done, and the log is %s", done, log)
+			}
+			acts, err := jobs.Acts(t.Context(), durable.ActFilter{})
+			if err != nil || len(acts) != 1 {
+				t.Fatalf("%+v, %v are kept", acts, err)
+			}
+			if a := acts[0]; a.Action != "back-up" || a.Job != id || a.Key != "backup/db" || a.Reason != "a test" || a.Who != "ann" || a.Answer != c.kept {
+				t.Errorf("kept is %+v", a)
+			}
+		})
+	}
+}
+
+// An action of the program's own needs no store, and what it leaves to UI is done by that.
+func TestOwnActionsBesideOthers(t *testing.T) {
+	var done []string
+	u, _ := newBackup(t, nil, backup(&done, "it is read", true, nil))
+	answered(t, u, form("do", "back-up", "disk", "db"))
+	if text := get(t, u, "/acts"); !strings.Contains(text, "back-up") || !strings.Contains(text, "backup/db") || len(done) != 1 {
+		t.Errorf("%q are done, and kept is %s", done, text)
+	}
+	jobs := newJobs(t, nil)
+	u, _ = newBackup(t, jobs, backup(&done, "", true, nil))
+	id := addJob(t, jobs, "mail", 0)
+	answered(t, u, form("do", "cancel", "id", id.String()))
+	if j, err := jobs.Get(t.Context(), id); err != nil || j.State != durable.Canceled {
+		t.Errorf("the job is %+v, %v", j, err)
+	}
+}
+
+// An action of the program's own need not be about a job; then its title is what the answer is about.
+func TestOwnActionWithoutJob(t *testing.T) {
+	for back, want := range map[string]string{"": "./", "mine": "mine"} {
+		u, _ := newBackup(t, newJobs(t, nil), func(url.Values) (*ui.Action, error) {
+			return &ui.Action{Name: "tidy", Title: "Tidy up", Back: back, Do: func(context.Context) (string, bool, error) {
+				return "tidied up", true, nil
+			}}, nil
+		})
+		page := answered(t, u, form("do", "tidy"))
+		if !strings.Contains(page, `<a href="`+want+`"><bdi>Tidy up</bdi></a>`) || !strings.Contains(page, `<a href="`+want+`">Back</a>`) {
+			t.Errorf("back to %q: %s", back, page)
+		}
+	}
+}
+
+// Actions of the program's own need what all actions do.
+func TestOwnActionsNeedActions(t *testing.T) {
+	var done []string
+	c := ui.Config{Jobs: []ui.Source{{Jobs: newJobs(t, nil)}}, ActionOf: backup(&done, "", true, nil)}
+	if _, err := ui.New(c); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "needs Config.Actions") {
+		t.Errorf("New: %v", err)
+	}
+	c.Actions, c.Authorize = true, func(*http.Request) (ui.Access, string) { return ui.Look, "bob" }
+	u := newUI(t, c)
+	if w := post(u, form("do", "back-up", "disk", "db")); w.Code != http.StatusForbidden || len(done) > 0 {
+		t.Errorf("who may look gets %d, and %q are done", w.Code, done)
+	}
+}
