@@ -12,13 +12,11 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/runlog"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
-	"github.com/executor-go/executor/durable"
 )
 
 // socketMode is for the daemon's user and group. It is documented.
@@ -154,11 +152,7 @@ func (l *listener) serve(log runlog.Log, d *daemon.Daemon, observer *executor.Ob
 	}
 	if l.acts {
 		c.Act = func(ctx context.Context, a web.Action) (string, bool, error) {
-			text, done, err := actOn(ctx, d, a)
-			if noted := noteAct(ctx, d, a, text, err); noted != nil {
-				log.Warn("action not stored", "job", a.Job, "reason", noted.Error())
-			}
-			return text, done, err
+			return actOn(ctx, d, a)
 		}
 		c.Log = log.Logger
 	}
@@ -166,21 +160,6 @@ func (l *listener) serve(log runlog.Log, d *daemon.Daemon, observer *executor.Ob
 	log.Info("listening", "at", l.shown)
 	server.Serve(l.Listener)
 	return server.Close
-}
-
-// noteAct keeps an action in the store, with what became of it.
-func noteAct(ctx context.Context, d *daemon.Daemon, a web.Action, answer string, err error) error {
-	if err != nil {
-		answer = "not known: " + err.Error()
-	}
-	e, _, err := d.Find(ctx, a.Job) // a job that is not there has no ID
-	if err != nil {
-		return err
-	}
-	return d.Durable().NoteAct(ctx, durable.Act{
-		Who: a.Who, Action: a.Do, Job: e.ID, Key: catalog.Key(d.Store.Namespace, a.Job), Reason: a.Reason,
-		Answer: answer,
-	})
 }
 
 // actions are those of the pages.

@@ -55,7 +55,7 @@ func TestListenActs(t *testing.T) {
 				if code := doing(t, socket, form); code != http.StatusOK {
 					t.Errorf("%s %s: %d", do, job, code)
 				}
-				p.after(0, "action", "action", do, "job", job, "reason", "a test", "who", "the socket", "done", true)
+				p.after(0, "ui: action", "action", do, "job", job, "reason", "a test", "who", "the socket", "done", true)
 			}
 			act("run-now", "long", "")
 			p.after(0, "up", "job", "long")
@@ -78,7 +78,7 @@ func TestListenActs(t *testing.T) {
 				t.Errorf("the runs are %s", runs)
 			}
 			doing(t, socket, url.Values{"do": {"end-run"}, "job": {"long"}, "run": {"2"}, "reason": {"a test"}})
-			p.after(0, "action", "action", "end-run", "done", false, "answer", "run 2 is not in progress here")
+			p.after(0, "ui: action", "action", "end-run", "done", false, "answer", "run 2 is not in progress here")
 			_, acts := over(t, socket, func(c *http.Client) (*http.Response, error) { return c.Get("http://localhost/acts") })
 			for _, want := range []string{"run-now", "end-run", "pause", "resume", "a test", "the socket", `<a href="job?name=tick">`,
 				"run 2 is not in progress here"} {

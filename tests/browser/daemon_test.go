@@ -143,6 +143,6 @@ func TestDaemonActs(t *testing.T) {
 		eval[int](b, `[...document.querySelectorAll('nav[aria-label=Actions] a')].find(a => a.textContent.includes('`+do+`')).click(); 0`)
 		b.poll(10*time.Second, `document.getElementById('reason') !== null`)
 		b.do(chromedp.SendKeys("#reason", "a test"), chromedp.Submit("#reason"))
-		b.poll(10*time.Second, `document.querySelector('main')?.textContent.includes('Done:')`)
+		b.poll(10*time.Second, `document.querySelector('main')?.textContent.includes('It is done.')`)
 	}
 }

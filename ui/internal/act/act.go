@@ -229,7 +229,7 @@ func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *
 			e.Logger.Info("ui: action", attrs...)
 		}
 		if err := e.note(ctx, t, o, done.answer, who); err != nil {
-			e.Logger.Warn("ui: action could not be stored; it is in this log only", append(attrs, "err", err)...)
+			e.Logger.Warn("ui: action not stored", append(attrs, "err", err)...)
 		}
 		p.Answers = append(p.Answers, answerRow{t.Name, t.Path, done.answer, done.says, done.bad})
 	}

@@ -2,18 +2,20 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-	"unicode/utf8"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/ui"
 )
 
 // The things that can be done. They are documented.
@@ -28,20 +30,10 @@ const (
 type Action struct {
 	Do, Job string
 	Run     int // for EndRun
-	Reason  string
-	Who     string // asks, as far as that is known
 }
 
-const (
-	// longestReason is how many characters a reason may have. It is documented.
-	longestReason = 200
-
-	// keptActions is how many answers can be looked at.
-	keptActions = 100
-
-	// actPatience is how long an action may take.
-	actPatience = 10 * time.Second
-)
+// actPatience is how long an action may take.
+const actPatience = 10 * time.Second
 
 // link is a link to the page on which an action is confirmed.
 type link struct {
@@ -76,11 +68,8 @@ func endOf(r *view.Run) link {
 	return link{fmt.Sprint("End run ", r.Run), "act?" + v.Encode(), true}
 }
 
-// Danger reports whether the action ends something.
-func (a Action) Danger() bool { return a.Do == EndRun }
-
-// Title returns the action as a heading.
-func (a Action) Title() string {
+// title returns the action as a heading.
+func (a Action) title() string {
 	name := job.Printable(a.Job)
 	switch a.Do {
 	case RunNow:
@@ -93,8 +82,8 @@ func (a Action) Title() string {
 	return fmt.Sprintf("End run %d of %s", a.Run, name)
 }
 
-// What describes what the action does.
-func (a Action) What() string {
+// says returns what the action does.
+func (a Action) says() string {
 	switch a.Do {
 	case RunNow:
 		return "The job is due at once. Its schedule goes on afterwards."
@@ -108,67 +97,53 @@ func (a Action) What() string {
 
 // actionOf returns the action that a request is about.
 func actionOf(v url.Values) (a Action, err error) {
-	a = Action{Do: v.Get("do"), Job: v.Get("job"), Reason: strings.TrimSpace(v.Get("reason"))}
+	a = Action{Do: v.Get("do"), Job: v.Get("job")}
 	if !slices.Contains([]string{RunNow, Pause, Resume, EndRun}, a.Do) {
 		return a, fmt.Errorf("unknown action %.20q; known are %s, %s, %s, %s", a.Do, RunNow, Pause, Resume, EndRun)
 	}
 	if a.Job == "" {
-		return a, fmt.Errorf("the name of the job is missing")
+		return a, errors.New("the name of the job is missing")
 	}
 	if a.Do == EndRun {
 		if a.Run, err = strconv.Atoi(v.Get("run")); err != nil || a.Run < 1 {
-			return a, fmt.Errorf("run must be the number of a run")
+			return a, errors.New("run must be the number of a run")
 		}
 	}
 	return a, nil
 }
 
-// actBody is what the page of an action has.
-type actBody struct {
-	Action
-	Wrong string
-}
-
-// serveAct asks for the reason of an action, and says what it does.
-func (s *Server) serveAct(w http.ResponseWriter, r *http.Request) {
-	a, err := actionOf(r.URL.Query())
+// action is actionOf for module ui, which asks for a reason, and notes what was done.
+func (s *Server) action(v url.Values) (*ui.Action, error) {
+	a, err := actionOf(v)
 	if err != nil {
-		s.sorry(w, http.StatusBadRequest, err.Error())
-		return
+		return nil, err
 	}
-	s.page(w, http.StatusOK, a.Title(), "act", actBody{Action: a})
-}
-
-// act does it. What became of it is on a page of its own, so that to load that again does nothing.
-func (s *Server) act(w http.ResponseWriter, r *http.Request) {
-	if err := r.ParseForm(); err != nil {
-		plain(w, http.StatusBadRequest, "executord: "+err.Error())
-		return
-	}
-	a, err := actionOf(r.PostForm)
-	if err != nil {
-		s.sorry(w, http.StatusBadRequest, err.Error())
-		return
-	}
-	if n := utf8.RuneCountInString(a.Reason); n < 1 || n > longestReason {
-		s.page(w, http.StatusBadRequest, a.Title(), "act", actBody{a, fmt.Sprintf("A reason is needed, of %d characters at most.", longestReason)})
-		return
-	}
-	a.Who = s.who(r)
-	ctx, cancel := context.WithTimeout(r.Context(), actPatience)
-	defer cancel()
-	answer, done, err := s.Act(ctx, a)
-	if err != nil {
-		answer, done = "the store does not answer: "+err.Error(), false
-	}
-	attrs := []any{"action", a.Do, "job", job.Printable(a.Job), "who", a.Who, "reason", job.Printable(a.Reason),
-		"answer", answer, "done", done}
+	attrs := []slog.Attr{slog.String("job", job.Printable(a.Job))}
 	if a.Run > 0 {
-		attrs = append(attrs, "run", a.Run)
+		attrs = append(attrs, slog.Int("run", a.Run))
 	}
-	s.Log.Warn("action", attrs...)
-	n := s.acted.add(result{a, answer, done})
-	http.Redirect(w, r, "acted?n="+strconv.Itoa(n), http.StatusSeeOther)
+	return &ui.Action{
+		Name: a.Do, Title: a.title(), Says: a.says(), Danger: a.Do == EndRun, Attrs: attrs,
+		Key: catalog.Key(s.Namespace, a.Job), Back: jobAt(a.Job),
+		Do: func(ctx context.Context) (string, bool, error) {
+			ctx, cancel := context.WithTimeout(ctx, actPatience)
+			defer cancel()
+			text, done, err := s.Act(ctx, a)
+			if err != nil {
+				return "", false, noAnswer(err)
+			}
+			return text, done, nil
+		},
+	}, nil
+}
+
+// access returns what a request may do that has passed the guard, and has the token: to act by the actions here, which
+// other pages do not offer.
+func (s *Server) access(r *http.Request) (ui.Access, string) {
+	if s.Act != nil && r.URL.Path == "/act" {
+		return ui.Act, s.who(r)
+	}
+	return ui.Look, ""
 }
 
 // who returns who asks, as far as that is known.
@@ -181,49 +156,4 @@ func (s *Server) who(r *http.Request) string {
 		from += ", for " + job.Printable(by[:min(len(by), 100)])
 	}
 	return from
-}
-
-// result is what became of an action.
-type result struct {
-	Action
-	Answer string
-	Done   bool
-}
-
-// acted has the latest results.
-type acted struct {
-	mu   sync.Mutex
-	all  map[int]result
-	last int
-}
-
-// add adds a result, and returns its number.
-func (a *acted) add(r result) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.all == nil {
-		a.all = make(map[int]result)
-	}
-	a.last++
-	a.all[a.last] = r
-	delete(a.all, a.last-keptActions)
-	return a.last
-}
-
-func (a *acted) find(n int) (result, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	r, ok := a.all[n]
-	return r, ok
-}
-
-// serveActed shows what became of an action.
-func (s *Server) serveActed(w http.ResponseWriter, r *http.Request) {
-	n, _ := number(r, "n", 0)
-	found, ok := s.acted.find(n)
-	if !ok {
-		s.sorry(w, http.StatusNotFound, "This result has expired; see the log.")
-		return
-	}
-	s.page(w, http.StatusOK, found.Title(), "acted", found)
 }

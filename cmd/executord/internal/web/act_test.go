@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
 )
 
 // actor is a server whose actions are noted.
@@ -42,28 +43,32 @@ func post(h http.Handler, values url.Values, change func(*http.Request)) *httpte
 	})
 }
 
+// did posts a form that is carried out, and returns the page with the answer.
+func did(t *testing.T, h http.Handler, values url.Values) string {
+	t.Helper()
+	w := post(h, values, nil)
+	to := w.Header().Get("Location")
+	if w.Code != http.StatusSeeOther || !strings.HasPrefix(to, "/act?answers=") {
+		t.Fatalf("%d to %s: %s", w.Code, to, w.Body)
+	}
+	return ask(h, "GET", to, header("Authorization", "Bearer "+token)).Body.String()
+}
+
 // An action is done once, with its reason in the log, and its answer is on a page of its own.
 func TestServerActs(t *testing.T) {
 	h, acted, log := actor(t, "due now", true, nil)
-	w := post(h, url.Values{"do": {RunNow}, "job": {"backup"}, "reason": {" after the repair\n"}}, nil)
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/acted?n=1" {
-		t.Fatalf("%d to %s: %s", w.Code, w.Header().Get("Location"), w.Body)
-	}
-	if want := (Action{Do: RunNow, Job: "backup", Reason: "after the repair", Who: "127.0.0.1:5000"}); len(*acted) != 1 || (*acted)[0] != want {
+	text := did(t, h, url.Values{"do": {RunNow}, "job": {"backup"}, "reason": {" after the repair\n"}})
+	if want := (Action{Do: RunNow, Job: "backup"}); len(*acted) != 1 || (*acted)[0] != want {
 		t.Errorf("done %+v", *acted)
 	}
-	for _, want := range []string{"msg=action", "action=run-now", "job=backup", "who=127.0.0.1:5000", `reason="after the repair"`,
-		`answer="due now"`, "done=true"} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log has no %s: %s", want, log)
+	want := `level=INFO msg="ui: action" action=run-now job=backup reason="after the repair" who=127.0.0.1:5000 answer="due now" done=true`
+	if !strings.Contains(log.String(), want) {
+		t.Errorf("the log has no %s: %s", want, log)
+	}
+	for _, want := range []string{"Run backup now", "due now", "It is done.", "after the repair", `<a href="job?name=backup">Back</a>`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %s: %s", want, text)
 		}
-	}
-	page := ask(h, "GET", "/acted?n=1", header("Authorization", "Bearer "+token))
-	if text := page.Body.String(); !strings.Contains(text, "Run backup now") || !strings.Contains(text, "due now") {
-		t.Errorf("the page is %s", text)
-	}
-	if len(*acted) != 1 {
-		t.Error("to look at the answer has acted")
 	}
 }
 
@@ -71,14 +76,19 @@ func TestServerActs(t *testing.T) {
 func TestServerSaysWhatIsNotDone(t *testing.T) {
 	for _, err := range []error{nil, errors.New("no answer")} {
 		h, _, log := actor(t, "it is running already", false, err)
-		post(h, url.Values{"do": {EndRun}, "job": {"backup"}, "run": {"2"}, "reason": {"x"}}, nil)
-		page := ask(h, "GET", "/acted?n=1", header("Authorization", "Bearer "+token)).Body.String()
-		want := "it is running already"
+		page := did(t, h, url.Values{"do": {EndRun}, "job": {"backup"}, "run": {"2"}, "reason": {"x"}})
+		wants := []string{"it is running already", "It is not done."}
 		if err != nil {
-			want = "no answer"
+			wants = []string{"not known", "the store does not answer: no answer"}
 		}
-		if !strings.Contains(page, "Not done:") || !strings.Contains(page, want) || !strings.Contains(log.String(), "done=false") {
-			t.Errorf("the page is %s, the log %s", page, log)
+		for _, want := range wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("the page has no %s: %s", want, page)
+			}
+		}
+		if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "job=backup run=2 ") ||
+			!strings.Contains(log.String(), "done=false") {
+			t.Errorf("the log is %s", log)
 		}
 	}
 }
@@ -99,8 +109,8 @@ func TestServerRefusesActions(t *testing.T) {
 		change func(*http.Request)
 		want   int
 	}{
-		"no reason":       {with("reason", " "), nil, 400},
-		"a long reason":   {with("reason", strings.Repeat("é", longestReason+1)), nil, 400},
+		"no reason":       {with("reason", " "), nil, 422},
+		"a long reason":   {with("reason", strings.Repeat("é", 251)), nil, 422},
 		"no such action":  {with("do", "delete"), nil, 400},
 		"no job":          {with("job", ""), nil, 400},
 		"no run":          {with("do", EndRun), nil, 400},
@@ -115,7 +125,9 @@ func TestServerRefusesActions(t *testing.T) {
 		"GET":             {good, func(r *http.Request) { r.Method = "GET" }, 400},
 		"in the address": {nil, func(r *http.Request) {
 			r.URL.RawQuery = good.Encode()
-		}, 400},
+		}, 200}, // and so asks for a confirmation
+		"of module ui": {url.Values{"do": {"cancel"}, "id": {durable.NewID().String()}, "reason": {"x"}}, nil, 400},
+		"no answer":    {nil, func(r *http.Request) { r.Method, r.URL.RawQuery = "GET", "answers=x" }, 404},
 	} {
 		h, acted, _ := actor(t, "done", true, nil)
 		if w := post(h, test.values, test.change); w.Code != test.want {
@@ -135,7 +147,7 @@ func TestServerWithoutActions(t *testing.T) {
 	if w := ask(h, "POST", "/act", nil); w.Code != http.StatusMethodNotAllowed && w.Code != http.StatusNotFound {
 		t.Errorf("%d", w.Code)
 	}
-	for _, path := range []string{"/act?do=pause&job=backup", "/acted?n=1"} {
+	for _, path := range []string{"/act?do=pause&job=backup", "/act?answers=x"} {
 		if w := ask(h, "GET", path, nil); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, w.Code)
 		}
@@ -172,19 +184,5 @@ func TestServerOffersActions(t *testing.T) {
 	page = ask(h, "GET", "/act?do=pause&job=backup", bearer).Body.String()
 	if !strings.Contains(page, `<button class="do">Pause backup</button>`) || len(*acted) != 0 {
 		t.Errorf("the page is %s", page)
-	}
-}
-
-// The answers of as many actions are kept as the limit says.
-func TestActedIsBounded(t *testing.T) {
-	var a acted
-	for range 3 * keptActions {
-		a.add(result{})
-	}
-	if _, ok := a.find(2 * keptActions); ok || len(a.all) != keptActions {
-		t.Errorf("%d answers", len(a.all))
-	}
-	if _, ok := a.find(3 * keptActions); !ok {
-		t.Error("the last is not kept")
 	}
 }

@@ -59,7 +59,7 @@ type Config struct {
 	Access Access
 
 	// Act does what a reader asks for. It returns what became of it, and whether it is done. Nil means that nothing can
-	// be changed.
+	// be changed. Module ui asks for a reason before, and notes it after.
 	Act func(context.Context, Action) (text string, done bool, err error)
 
 	// Log gets a line for each action. It is not nil if Act is not.
@@ -110,7 +110,6 @@ type Server struct {
 	began    time.Time
 	serving  sync.WaitGroup
 	closing  sync.Once
-	acted    acted
 	gate     sync.RWMutex // read-locked by each request, locked for good by Close
 }
 
@@ -133,7 +132,10 @@ func New(c Config) *Server {
 func (s *Server) newUI() *ui.UI {
 	c := ui.Config{
 		Observer: s.Observer, Title: "executord", Pages: s.own(), Menu: s.menu(), Hosts: []string{"*"},
-		Authorize: func(*http.Request) (ui.Access, string) { return ui.Look, "" },
+		Authorize: s.access,
+	}
+	if s.Act != nil {
+		c.Actions, c.ActionOf, c.Logger = true, s.action, s.Log
 	}
 	if s.Durable != nil {
 		c.Jobs = []ui.Source{{Jobs: s.Durable, Link: func(key string) (name, path string) {
@@ -184,9 +186,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /metrics", s.serveMetrics)
 	mux.HandleFunc("GET /", s.servePage)
 	if s.Act != nil {
-		mux.HandleFunc("GET /act", s.serveAct)
-		mux.HandleFunc("POST /act", s.act)
-		mux.HandleFunc("GET /acted", s.serveActed)
+		mux.HandleFunc("POST /act", s.servePage)
 	}
 	mux.HandleFunc("GET /api/jobs", s.apiJobs)
 	mux.HandleFunc("GET /api/runs", s.apiRuns)
