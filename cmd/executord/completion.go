@@ -149,7 +149,7 @@ func namesOfJobs(last int, store storeFlag, at *atFlag, namespace *string) cobra
 		if at != nil && at.chosen(store) {
 			all, err := at.jobs(nil)
 			for _, j := range all {
-				names = append(names, named(j.Job, j.Schedule+", "+j.State))
+				names = append(names, named(j.Job, j.Schedule+", "+j.State.String()))
 			}
 			return names, err
 		}
@@ -158,7 +158,7 @@ func namesOfJobs(last int, store storeFlag, at *atFlag, namespace *string) cobra
 			for _, e := range all {
 				if !e.Removed() {
 					j := view.Of(e, nil, time.Now())
-					names = append(names, named(client.Called(e, full), j.Schedule+", "+j.State))
+					names = append(names, named(client.Called(e, full), j.Schedule+", "+j.State.String()))
 				}
 			}
 			return err

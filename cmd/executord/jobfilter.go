@@ -41,8 +41,7 @@ func (f *someFlags) filter() durable.Filter { return durable.Filter{Tags: f.tags
 // of returns those of the jobs that are chosen.
 func (f *someFlags) of(list []view.Job) []view.Job {
 	return slices.DeleteFunc(list, func(j view.Job) bool {
-		state, _, _ := strings.Cut(j.State, ",") // a job may be "running, then paused"
-		return f.state != "" && state != f.state || !hasError(j, f.error) ||
+		return f.state != "" && string(j.State.State) != f.state || !hasError(j, f.error) ||
 			slices.ContainsFunc(f.tags, func(tag string) bool { return !slices.Contains(j.Tags, tag) })
 	})
 }

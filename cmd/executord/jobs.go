@@ -123,15 +123,17 @@ func jobTable(list []view.Job, full bool, show func(time.Time) string) *terminal
 	t := new(terminal.Table)
 	t.Add("JOB", "SCHEDULE", "STATE", "NEXT", "LAST RUN", "NODE")
 	for _, j := range list {
-		next, last, state := "-", "never", j.State
+		next, last, state := "-", "never", j.State.String()
 		if j.Next != nil {
 			next = show(*j.Next)
 		}
 		if j.Last != nil {
 			last = show(j.Last.Started) + " " + string(j.Last.Outcome)
 		}
-		if rest, ok := strings.CutPrefix(state, view.InProgress); ok && j.Running != nil {
-			state = view.InProgress + " " + view.Span(j.Running.Took).Truncate(time.Second).String() + rest
+		if j.State.State == catalog.StateRunning && j.Running != nil {
+			since := j.State
+			since.State += catalog.State(" " + view.Span(j.Running.Took).Truncate(time.Second).String())
+			state = since.String()
 			if p := j.Running.Progress; p != nil && p.Total > 0 {
 				state += " " + p.String()
 			}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
@@ -89,7 +90,7 @@ func TestListenFollowsRun(t *testing.T) {
 	jobs, _, _ := output(t, "", "jobs", "--at", at, "--json")
 	var j view.Job
 	err = json.Unmarshal([]byte(jobs), &j)
-	if err != nil || j.State != view.InProgress || j.Running == nil || j.Running.Took < 0 {
+	if err != nil || j.State.State != catalog.StateRunning || j.Running == nil || j.Running.Took < 0 {
 		t.Errorf("the job is %s: %v", jobs, err)
 	}
 	if err := os.WriteFile(fifo, []byte("two\n"), 0); err != nil { // the job goes on only now

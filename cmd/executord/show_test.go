@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
@@ -35,8 +36,9 @@ func TestTablesFitTerminal(t *testing.T) {
 		Node: "web-1.example.internal", Error: strings.Repeat("exit status 3, ", 9),
 	}
 	j := view.Job{
-		Namespace: "shop", Job: r.Job, Schedule: "CRON_TZ=America/Los_Angeles 30 2 * * mon-fri", State: "running 3h25m45s, then paused",
-		Next: &at, Last: &r, Node: r.Node,
+		Namespace: "shop", Job: r.Job, Schedule: "CRON_TZ=America/Los_Angeles 30 2 * * mon-fri",
+		State: catalog.Status{State: "running 3h25m45s", Then: catalog.StatePaused},
+		Next:  &at, Last: &r, Node: r.Node,
 	}
 	short := func(t time.Time) string { return showShort(t, at.Add(time.Hour)) }
 	jobs, runs := []view.Job{j, {Job: "a", Schedule: "@every 1s"}}, []view.Run{r, {}}

@@ -74,16 +74,16 @@ func (e Entry) Removed() bool {
 
 // held returns the state, if any, into which a user has put the job so that it does not run, or into which it will
 // be put when its run has ended. That it was removed is no such state, but does not undo one.
-func (e Entry) held() string {
+func (e Entry) held() State {
 	switch {
 	case e.Spec.Off:
 		return e.Spec.Held
 	case e.Pending == durable.PendingPause:
-		return durable.Paused.String()
+		return StatePaused
 	case e.Pending == durable.PendingCancel:
-		return durable.Canceled.String()
+		return StateCanceled
 	case e.State == durable.Paused, e.State == durable.Canceled, e.State == durable.Dead:
-		return e.State.String()
+		return State(e.State.String())
 	}
 	return ""
 }

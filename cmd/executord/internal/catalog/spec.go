@@ -62,7 +62,7 @@ type Spec struct {
 
 	// Held, of a job that is off, is the state in which it did not run already
 	// when it was removed: paused, canceled or dead. Put back, it is so again.
-	Held string `json:"held,omitempty"`
+	Held State `json:"held,omitempty"`
 
 	// Bytes says that the texts of the command have bytes that are not UTF-8, and that each is stored byte by byte, as
 	// the characters of Latin-1.

@@ -1,28 +1,83 @@
 package catalog
 
 import (
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor/durable"
 )
 
-// Status returns the state of a job in the words of the manual.
-func (e Entry) Status() string {
+// State is what a job is, in a word of the manual: one of these, or of those that package durable has besides.
+type State string
+
+const (
+	StateWaiting   State = "waiting"
+	StateClaimed   State = "claimed"
+	StateConfirmed State = "confirmed"
+	StateRunning   State = "running"
+	StatePaused    State = "paused"
+	StateCanceled  State = "canceled"
+	StateDead      State = "dead"
+	StateEnded     State = "ended"   // it has no more times
+	StateRemoved   State = "removed" // from its file
+)
+
+// Held reports whether a job does not run until it is resumed.
+func (s State) Held() bool { return s == StatePaused || s == StateCanceled || s == StateDead }
+
+// Status is what a job is, and what it will be when the run in progress has ended. As text it is "running, then paused".
+type Status struct {
+	State
+	Then State // "" if it will wait for its next time, or does not run
+}
+
+const then = ", then "
+
+func (s Status) String() string {
+	if s.Then == "" {
+		return string(s.State)
+	}
+	return string(s.State) + then + string(s.Then)
+}
+
+// MarshalText returns the text that JSON has.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText has written.
+func (s *Status) UnmarshalText(text []byte) error {
+	is, next, _ := strings.Cut(string(text), then)
+	*s = Status{State(is), State(next)}
+	return nil
+}
+
+// Ended returns what a job is when the run in progress has ended.
+func (s Status) Ended() Status {
+	switch {
+	case s.Then != "":
+		return Status{State: s.Then}
+	case s.State == StateRunning:
+		return Status{State: StateWaiting}
+	}
+	return s
+}
+
+// Status returns what a job is.
+func (e Entry) Status() Status {
 	switch {
 	case e.Removed():
-		return "removed"
+		return Status{State: StateRemoved}
 	case e.State == durable.Succeeded:
-		return "ended"
+		return Status{State: StateEnded}
 	case e.State.Granted() && e.Spec.Off:
-		return "running, then removed"
+		return Status{StateRunning, StateRemoved}
 	case e.State.Granted() && e.Pending == durable.PendingCancel:
-		return "running, then canceled"
+		return Status{StateRunning, StateCanceled}
 	case e.State.Granted() && e.Pending == durable.PendingPause:
-		return "running, then paused"
+		return Status{StateRunning, StatePaused}
 	case e.State.Granted():
-		return "running"
+		return Status{State: StateRunning}
 	}
-	return e.State.String()
+	return Status{State: State(e.State.String())}
 }
 
 // Next returns when a job is due next, the zero Time if that is not known or it is not to run.

@@ -207,7 +207,7 @@ func (c *Catalog) putBack(ctx context.Context, j job.Job, was Entry) (durable.ID
 		}
 		return c.register(ctx, spec, j)
 	}
-	if held == "" || held == durable.Paused.String() {
+	if held == "" || held == StatePaused {
 		return restore(ctx, c.Jobs, held != "", register)
 	}
 	// Mostly it is canceled, or dead, already. Being off, it has not run meanwhile.

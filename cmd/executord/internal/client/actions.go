@@ -46,7 +46,7 @@ func (c Client) cancel(ctx context.Context, e catalog.Entry) (durable.Answer, st
 	case durable.Deferred:
 		return answer, "canceled; its run on " + On(e) + " is being ended", err
 	}
-	return answer, "it is " + e.Status() + " already", err
+	return answer, "it is " + e.Status().String() + " already", err
 }
 
 func (c Client) pause(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
@@ -57,7 +57,7 @@ func (c Client) pause(ctx context.Context, e catalog.Entry) (durable.Answer, str
 	case durable.Deferred:
 		return answer, "will be paused when its run on " + On(e) + " has ended", err
 	}
-	return answer, "cannot be paused: it is " + e.Status(), err
+	return answer, "cannot be paused: it is " + e.Status().String(), err
 }
 
 func (c Client) resume(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
@@ -77,7 +77,7 @@ func (c Client) resume(ctx context.Context, e catalog.Entry) (durable.Answer, st
 	case durable.Deferred:
 		return answer, "resumed; it will not be paused after its run on " + On(e), err
 	}
-	return answer, "not paused: it is " + e.Status(), err
+	return answer, "not paused: it is " + e.Status().String(), err
 }
 
 func (c Client) runNow(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {

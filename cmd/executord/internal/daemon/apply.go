@@ -29,7 +29,7 @@ func (d *Daemon) noteApplied(file job.File, err error) {
 
 // apply brings the store in line with the file. The hint is for jobs that are not in the file any more.
 func (d *Daemon) apply(ctx context.Context, file job.File, hint string) error {
-	reported := make(map[string]string, len(file.Jobs))
+	reported := make(map[string]catalog.State, len(file.Jobs))
 	err := d.catalog.Apply(ctx, file.Jobs, func(s catalog.Step) {
 		if s.Action != catalog.Keep {
 			d.entry(s.Name).change()
@@ -73,7 +73,7 @@ func (d *Daemon) logApplied(s catalog.Step) {
 		return
 	}
 	if state := blockedBy(s.Now); state != "" {
-		e.log.Warn("job does not run", "schedule", schedule, "change", string(s.Action), "state", state, "hint", d.resume(s.Name))
+		e.log.Warn("job does not run", "schedule", schedule, "change", string(s.Action), "state", string(state), "hint", d.resume(s.Name))
 	} else {
 		e.logScheduled(s)
 	}

@@ -153,7 +153,7 @@ func (d *Daemon) Jobs(ctx context.Context) ([]view.Job, error) {
 			continue
 		}
 		v := view.Job{Namespace: d.Store.Namespace, Job: name, Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
-			Command: j.Command.String(), State: "ended", Attempt: 1}
+			Command: j.Command.String(), State: catalog.Status{State: catalog.StateEnded}, Attempt: 1}
 		d.addLatest(&v)
 		list = append(list, v)
 	}
@@ -167,19 +167,14 @@ func (d *Daemon) addLatest(j *view.Job) {
 		r := d.runOf(f)
 		switch {
 		case f.Ended.IsZero():
-			if j.Running = &r; !strings.HasPrefix(j.State, view.InProgress) {
-				j.State = view.InProgress // the store has said something else a moment ago
+			if j.Running = &r; j.State.State != catalog.StateRunning {
+				j.State = catalog.Status{State: catalog.StateRunning} // the store has said something else a moment ago
 			}
 		case j.Last == nil || j.Last.Run <= r.Run:
 			j.Last = &r
 			j.Runs = max(j.Runs, r.Run)
 			if j.Running != nil && j.Running.Run <= r.Run { // the store has said so a moment ago
-				j.Running = nil
-				if _, then, ok := strings.Cut(j.State, ", then "); ok {
-					j.State = then
-				} else if j.State == view.InProgress {
-					j.State = durable.Waiting.String()
-				}
+				j.Running, j.State = nil, j.State.Ended()
 			}
 		}
 	}

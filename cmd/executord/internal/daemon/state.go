@@ -35,7 +35,7 @@ type Daemon struct {
 type watcher struct {
 	// reported has the jobs that the file has put into the store, and for each what keeps it from running, as far
 	// as the log says so.
-	reported map[string]string
+	reported map[string]catalog.State
 
 	// last is the last job that a look asked for, and had the time to.
 	last string
@@ -63,20 +63,18 @@ type past struct {
 // file, of which one daemon has a newer version.
 const hintSameName = "if that was another file of the same name, give each a --namespace of its own"
 
-const removed = "removed"
-
 // blockedBy returns what keeps a job from running, "" for nothing: that it was removed, or its state, or the one
 // that it will be in when the run in progress has ended.
-func blockedBy(e catalog.Entry) string {
+func blockedBy(e catalog.Entry) catalog.State {
 	switch {
 	case e.Removed():
-		return removed
+		return catalog.StateRemoved
 	case e.State.Done(), e.State == durable.Paused:
-		return e.State.String()
+		return catalog.State(e.State.String())
 	case e.Pending == durable.PendingPause:
-		return durable.Paused.String()
+		return catalog.StatePaused
 	case e.Pending == durable.PendingCancel:
-		return durable.Canceled.String()
+		return catalog.StateCanceled
 	}
 	return ""
 }

@@ -60,10 +60,10 @@ func (d *Daemon) look(ctx context.Context) {
 		w.reported[name] = is
 		switch log := d.entry(name).log; is {
 		case "":
-		case removed:
+		case catalog.StateRemoved:
 			log.Warn("job removed", "reason", "another daemon has applied a file without it", "hint", hintSameName)
 		default:
-			log.Warn("job does not run", "state", is, "hint", d.resume(name))
+			log.Warn("job does not run", "state", string(is), "hint", d.resume(name))
 		}
 	}
 }

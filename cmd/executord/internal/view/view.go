@@ -16,22 +16,22 @@ import (
 
 // Job is a job. Its variables are not in it: they may be secret.
 type Job struct {
-	Namespace string     `json:"namespace"`
-	Job       string     `json:"job"`
-	ID        durable.ID `json:"id"`
-	Schedule  string     `json:"schedule"`
-	Words     string     `json:"words,omitempty"` // the schedule in English
-	Zone      string     `json:"zone"`
-	Command   string     `json:"command"`
-	State     string     `json:"state"`
-	Tags      []string   `json:"tags,omitempty"`
-	Next      *time.Time `json:"next"`
-	Node      string     `json:"node,omitempty"`
-	Attempt   int        `json:"attempt"`
-	Runs      int64      `json:"runs"`
-	Error     string     `json:"error,omitempty"`
-	Last      *Run       `json:"last_run"`
-	Running   *Run       `json:"running,omitempty"`
+	Namespace string         `json:"namespace"`
+	Job       string         `json:"job"`
+	ID        durable.ID     `json:"id"`
+	Schedule  string         `json:"schedule"`
+	Words     string         `json:"words,omitempty"` // the schedule in English
+	Zone      string         `json:"zone"`
+	Command   string         `json:"command"`
+	State     catalog.Status `json:"state"`
+	Tags      []string       `json:"tags,omitempty"`
+	Next      *time.Time     `json:"next"`
+	Node      string         `json:"node,omitempty"`
+	Attempt   int            `json:"attempt"`
+	Runs      int64          `json:"runs"`
+	Error     string         `json:"error,omitempty"`
+	Last      *Run           `json:"last_run"`
+	Running   *Run           `json:"running,omitempty"`
 }
 
 // Run is a run of a job.

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
@@ -47,10 +46,10 @@ func acts(j *view.Job) (all []link) {
 		all = append(all, link{name, "act?" + url.Values{"do": {do}, "job": {j.Job}}.Encode(), false})
 	}
 	switch {
-	case slices.Contains([]string{"paused", "canceled", "dead"}, j.State):
+	case j.State.Held():
 		add(Resume, "Resume")
-	case j.State == "ended", j.State == "removed":
-	case strings.HasPrefix(j.State, "running"):
+	case j.State.State == catalog.StateEnded, j.State.State == catalog.StateRemoved:
+	case j.State.State == catalog.StateRunning:
 		add(Pause, "Pause")
 	default:
 		add(RunNow, "Run now")

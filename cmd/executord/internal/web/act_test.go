@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
@@ -159,9 +160,11 @@ func TestServerWithoutActions(t *testing.T) {
 
 // The page of a job offers what can be done in its state, and leads to a page that says what that is.
 func TestServerOffersActions(t *testing.T) {
-	for state, want := range map[string]string{
-		"waiting": "[Run now Pause]", "claimed": "[Run now Pause]", "paused": "[Resume]", "dead": "[Resume]", "canceled": "[Resume]",
-		"running": "[Pause]", "running, then paused": "[Pause]", "ended": "[]", "removed": "[]",
+	for state, want := range map[catalog.Status]string{
+		{State: catalog.StateWaiting}: "[Run now Pause]", {State: catalog.StateClaimed}: "[Run now Pause]",
+		{State: catalog.StatePaused}: "[Resume]", {State: catalog.StateDead}: "[Resume]", {State: catalog.StateCanceled}: "[Resume]",
+		{State: catalog.StateRunning}: "[Pause]", {State: catalog.StateRunning, Then: catalog.StatePaused}: "[Pause]",
+		{State: catalog.StateEnded}: "[]", {State: catalog.StateRemoved}: "[]",
 	} {
 		var names []string
 		for _, l := range acts(&view.Job{State: state}) {
@@ -171,7 +174,7 @@ func TestServerOffersActions(t *testing.T) {
 			t.Errorf("%s: %s, want %s", state, got, want)
 		}
 	}
-	all := acts(&view.Job{Job: "backup", State: "running", Running: &view.Run{Job: "backup", Run: 2}})
+	all := acts(&view.Job{Job: "backup", State: catalog.Status{State: catalog.StateRunning}, Running: &view.Run{Job: "backup", Run: 2}})
 	if want := (link{"End run 2", "act?do=end-run&job=backup&run=2", true}); len(all) != 2 || all[1] != want {
 		t.Errorf("of a job that runs: %v, want %v at the end", all, want)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -83,7 +82,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, f := range figures {
 		if j, ok := known[f.Job]; ok {
-			m.sample("executord_job_paused", jobLabel(f.Job), bit(slices.Contains([]string{"paused", "canceled", "dead"}, j.State)))
+			m.sample("executord_job_paused", jobLabel(f.Job), bit(j.State.Held()))
 		}
 	}
 	s.notifications(&m)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
@@ -69,22 +70,22 @@ func class(o outcome.Outcome) string {
 }
 
 // stateName returns a state of a job in the words of an operator.
-func stateName(state string) string {
-	switch state {
-	case "claimed", "confirmed":
+func stateName(s catalog.Status) string {
+	switch s.State {
+	case catalog.StateClaimed, catalog.StateConfirmed:
 		return "due"
 	}
-	return state
+	return s.String()
 }
 
 // stateClass returns how a state is coloured, with the space before it.
-func stateClass(state string) string {
-	switch state {
-	case "running":
+func stateClass(s catalog.Status) string {
+	switch s.State {
+	case catalog.StateRunning:
 		return " busy"
-	case "paused", "canceled":
+	case catalog.StatePaused, catalog.StateCanceled:
 		return " held"
-	case "dead":
+	case catalog.StateDead:
 		return " bad"
 	}
 	return ""
@@ -175,7 +176,7 @@ func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.H
 
 // bad reports whether a job needs attention.
 func bad(j view.Job) bool {
-	return j.State == "dead" || j.Last != nil && !slices.Contains([]outcome.Outcome{outcome.OK, outcome.Canceled, outcome.Stopped, outcome.Delayed}, j.Last.Outcome)
+	return j.State.State == catalog.StateDead || j.Last != nil && !slices.Contains([]outcome.Outcome{outcome.OK, outcome.Canceled, outcome.Stopped, outcome.Delayed}, j.Last.Outcome)
 }
 
 func rank(j view.Job) int {

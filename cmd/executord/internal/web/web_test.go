@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
@@ -82,7 +83,7 @@ func show(f record.Facts) view.Run {
 func newFake(name string) (*fake, *record.Run) {
 	f := &fake{log: record.New(record.Limits{Output: 1 << 16, Runs: 10, Bytes: 1 << 20, Age: time.Hour})}
 	last := view.Run{Job: name, Run: 1, Outcome: "failed"}
-	f.jobs = []view.Job{{Job: name, Schedule: "@every 1s", Command: "echo " + name, State: "waiting", Last: &last}}
+	f.jobs = []view.Job{{Job: name, Schedule: "@every 1s", Command: "echo " + name, State: catalog.Status{State: catalog.StateWaiting}, Last: &last}}
 	f.figures = []daemon.Figures{{Job: name}}
 	run := f.log.Begin(record.Facts{Job: name, Number: 1})
 	run.Output().Add(time.Now(), false, false, []byte("plain"))
@@ -548,7 +549,7 @@ func TestServerMetrics(t *testing.T) {
 	defer run.End(nil)
 	next := time.Unix(2_000_000_000, 0)
 	f.jobs[0].Next = &next
-	f.jobs = append(f.jobs, view.Job{Job: "of-another-file", State: "waiting"})
+	f.jobs = append(f.jobs, view.Job{Job: "of-another-file", State: catalog.Status{State: catalog.StateWaiting}})
 	f.before = map[string]time.Time{"backup": time.Unix(1_700_000_000, 500_000_000)}
 	f.channels = []notify.Counts{{Channel: "ops", Sent: 3, Failed: 2, Dropped: 1, Waiting: 4}}
 	h := New(Config{Daemon: f, Version: `v1"\`}).Handler()
@@ -688,7 +689,7 @@ func TestServerPageSize(t *testing.T) {
 		if i%100 == 99 {
 			last.Outcome = "failed"
 		}
-		f.jobs = append(f.jobs, view.Job{Job: name, Schedule: "30 2 * * mon-fri", State: "waiting", Next: &at, Last: &last})
+		f.jobs = append(f.jobs, view.Job{Job: name, Schedule: "30 2 * * mon-fri", State: catalog.Status{State: catalog.StateWaiting}, Next: &at, Last: &last})
 	}
 	text := ask(New(Config{Daemon: f}).Handler(), "GET", "/", nil).Body.String()
 	rows := strings.Count(text, `<tr><th scope="row">`)
