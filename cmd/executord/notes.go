@@ -25,15 +25,6 @@ func noteMissing(file *job.File) {
 	if runtime.GOOS == "windows" {
 		return // there is no /bin/sh
 	}
-	type line struct {
-		file string
-		line int
-	}
-	noted := make(map[line]bool) // whose user field is taken for the program
-	for _, n := range file.Notes {
-		at := line{n.File, n.Line}
-		noted[at] = noted[at] || strings.Contains(n.What, "user field")
-	}
 	noteHome(file)
 	for _, spec := range file.Channels {
 		if _, err := spec.Build(runHere); err != nil {
@@ -43,7 +34,7 @@ func noteMissing(file *job.File) {
 	}
 	missing := 0
 	for _, j := range file.Jobs {
-		if noted[line{cmp.Or(j.File, file.Name), j.Line}] {
+		if j.MaybeUser {
 			continue
 		}
 		if _, err := j.Season.Excludes(time.Now()); err != nil {

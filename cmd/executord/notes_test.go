@@ -113,3 +113,13 @@ func TestCheckNotesFewMissing(t *testing.T) {
 		t.Errorf("%d are noted, exit code %d: %s", n, code, stderr)
 	}
 }
+
+// A first word that looks like a user is noted as such, and not once more as a program that is not there.
+func TestCheckNotesUserOnce(t *testing.T) {
+	t.Parallel()
+	_, stderr, code := output(t, "@daily root /nosuch/x\n@daily /nosuch/y\n", "check", "-")
+	if code != exitOK || !strings.Contains(stderr, `"root" looks like the user field`) || strings.Contains(stderr, "root cannot run") ||
+		!strings.Contains(stderr, "y cannot run here and now") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+}

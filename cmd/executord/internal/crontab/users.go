@@ -15,9 +15,10 @@ func (p *parser) noteUsers() {
 		user, likely, _ := userField(j.Command.Script)
 		all = all && user != "" && likely
 	}
-	for _, j := range p.jobs {
+	for i, j := range p.jobs {
 		user, _, known := userField(j.Command.Script)
 		if user != "" && (known || all) {
+			p.jobs[i].MaybeUser = true
 			p.report.Note(j.Line, "use --format system if it is one; otherwise remove it, as jobs run as the user who runs executord",
 				"%q looks like the user field of a system crontab; here it is the program to run", user)
 		}

@@ -35,6 +35,7 @@ type Job struct {
 	Schedule     Schedule
 	Season       Season // which of the schedule's times count
 	Command      Command
+	MaybeUser    bool          // a note says that the first word of the command looks like a user, not like a program
 	Timeout      time.Duration // a run longer than this is ended; 0 means no limit
 	SuccessCodes []int         // exit codes of a run that is well; nil means 0 alone
 	Progress     bool          // lines of its output may say how far it has come
