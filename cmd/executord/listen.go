@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
@@ -157,7 +158,7 @@ func (l *listener) serve(log runlog.Log, d *daemon.Daemon, observer *executor.Ob
 		c.Log = log.Logger
 	}
 	server := web.New(c)
-	log.Info("listening", "at", l.shown)
+	log.Info("listening", about.Key, about.Listening, "at", l.shown)
 	server.Serve(l.Listener)
 	return server.Close
 }

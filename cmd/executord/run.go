@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/exposure"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -173,7 +174,7 @@ func conclude(log runlog.Log, sum daemon.Summary, logLost bool) error {
 	case logLost:
 		code = exitMistake
 	}
-	log.Info("executord ended", "jobs", sum.Jobs, "runs", sum.Runs, "failed", sum.Failed,
+	log.Info("executord ended", about.Key, about.Ended, "jobs", sum.Jobs, "runs", sum.Runs, "failed", sum.Failed,
 		"skipped", sum.Skipped, "missed", sum.Missed, "interrupted", sum.Interrupted, "exit", code)
 	left := log.Close()
 	switch {

@@ -120,6 +120,7 @@ var uiLayers = []layer{
 const executordDir = "cmd/executord"
 
 var executordLayers = within("internal", []layer{
+	{"about", nil},
 	{"logwriter", nil},
 	{"nodelock", nil},
 	{"notify", nil},
@@ -141,7 +142,7 @@ var executordLayers = within("internal", []layer{
 	{"importer", []string{"job", "request", "tomlfile"}},
 	{"environ", []string{"job", "process", "variables"}},
 	{"record", []string{"outcome"}},
-	{"runlog", []string{"complaint", "job", "logwriter", "outcome", "terminal"}},
+	{"runlog", []string{"about", "complaint", "job", "logwriter", "outcome", "terminal"}},
 	{"notices", []string{"notify"}},
 	{"stores", []string{"complaint", "job", "nodelock", "notices"}},
 	{"anystore", []string{"job", "stores", "terminal"}},
@@ -149,7 +150,7 @@ var executordLayers = within("internal", []layer{
 	{"view", []string{"catalog", "job", "outcome"}},
 	{"client", []string{"catalog", "job", "view"}},
 	{"daemon", []string{
-		"catalog", "environ", "job", "notify", "outcome", "process", "record", "variables", "view",
+		"about", "catalog", "environ", "job", "notify", "outcome", "process", "record", "variables", "view",
 	}},
 	{"web", []string{"catalog", "daemon", "job", "notify", "outcome", "record", "view"}},
 })

@@ -4,13 +4,14 @@ import (
 	"context"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // reload replaces the file.
 func (d *Daemon) reload(ctx context.Context, file job.File) {
-	d.Log.Info("file read again", "file", file.Name, "jobs", len(file.Jobs))
+	d.Log.Info("file read again", about.Key, about.ReadAgain, "file", file.Name, "jobs", len(file.Jobs))
 	d.logNotes(file)
 	d.setChannels(file)
 	d.pool.Resize(workers(file)) // refused only by a pool that is shut down, whose jobs do not run any more
@@ -82,7 +83,7 @@ func (d *Daemon) logApplied(s catalog.Step) {
 
 // logScheduled logs that a job is scheduled, and when it is due next, if that is known.
 func (e *entry) logScheduled(s catalog.Step) {
-	attrs := []any{"schedule", s.Job.Schedule.Text, "change", string(s.Action)}
+	attrs := []any{about.Key, about.JobScheduled, "schedule", s.Job.Schedule.Text, "change", string(s.Action)}
 	if !s.Job.Schedule.After {
 		attrs = append(attrs, "next", stamp(next(s.Now).In(s.Now.Spec.Location())))
 	}
@@ -102,7 +103,7 @@ func next(e catalog.Entry) time.Time {
 
 func (d *Daemon) logNotes(file job.File) {
 	for _, note := range file.Notes {
-		d.Log.Warn("note on the file", "file", note.File, "line", note.Line, "what", note.What, "hint", note.Hint)
+		d.Log.Warn("note on the file", about.Key, about.Note, "file", note.File, "line", note.Line, "what", note.What, "hint", note.Hint)
 	}
 }
 

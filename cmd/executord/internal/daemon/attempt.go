@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/environ"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
@@ -85,7 +86,7 @@ func (r *run) command(ctx context.Context) process.Result {
 		Timeout: r.job.Timeout,
 	}, process.Observer{
 		Started: func(pid int, began time.Time) {
-			attrs := []any{"due", stamp(r.due), "late", r.late(began), "pid", pid}
+			attrs := []any{about.Key, about.RunStarted, "due", stamp(r.due), "late", r.late(began), "pid", pid}
 			if r.node != "" {
 				attrs = append(attrs, "node", r.node)
 			}
@@ -128,7 +129,7 @@ func (r *run) environment() ([]string, error) {
 	env = append(env,
 		"EXECUTORD_JOB="+r.job.Name,
 		"EXECUTORD_RUN="+strconv.Itoa(r.number),
-		"EXECUTORD_DUE="+stamp(r.due),
+		"EXECUTORD_DUE="+stamp(r.due).String(),
 		"EXECUTORD_ATTEMPT="+strconv.Itoa(r.attempt),
 	)
 	return append(env, r.extra...), nil

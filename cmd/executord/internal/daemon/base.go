@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
@@ -99,5 +100,5 @@ func (d *base) entry(name string) *entry {
 	return e
 }
 
-// stamp writes a time as logs do, to the second, which cron's times are, or to the millisecond.
-func stamp(t time.Time) string { return t.Truncate(time.Millisecond).Format(time.RFC3339Nano) }
+// stamp is a time as logs write it, to the second, which cron's times are, or to the millisecond.
+func stamp(t time.Time) about.Time { return about.Time{Time: t} }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
@@ -118,7 +119,7 @@ func (d *Daemon) Run(ends Ends) (Summary, error) {
 
 // start puts the jobs of the file into the store, and begins to run them.
 func (d *Daemon) start(ctx context.Context) error {
-	started := []any{"file", d.File.Name, "jobs", len(d.File.Jobs)}
+	started := []any{about.Key, about.Started, "file", d.File.Name, "jobs", len(d.File.Jobs)}
 	if d.Store.shared() {
 		started = append(started, "store", d.Store.Name, "namespace", d.Store.Namespace)
 	}
@@ -178,7 +179,7 @@ var errPatience = errors.New("the drain took longer than --drain-timeout")
 func (d *Daemon) drain(ends Ends) {
 	d.leave()
 	began := time.Now()
-	d.Log.Info("draining", "reason", reason(ends.Drain, ends.Stop), "running", d.running.Load())
+	d.Log.Info("draining", about.Key, about.Draining, "reason", reason(ends.Drain, ends.Stop), "running", d.running.Load())
 
 	stop, release := ends.Stop, context.CancelFunc(func() {})
 	if d.Patience > 0 {
@@ -188,7 +189,7 @@ func (d *Daemon) drain(ends Ends) {
 	select {
 	case <-d.ended:
 	case <-stop.Done():
-		d.Log.Warn("stopping", "reason", reason(stop), "running", d.running.Load(), "grace", d.Grace)
+		d.Log.Warn("stopping", about.Key, about.Stopping, "reason", reason(stop), "running", d.running.Load(), "grace", d.Grace)
 		d.stop()
 		<-d.ended
 	}

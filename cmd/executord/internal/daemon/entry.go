@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/durable"
@@ -111,7 +112,7 @@ func (e *entry) miss(n int, first time.Time, reason, hint string) {
 	e.mu.Lock()
 	e.mu.Missed += n
 	e.mu.Unlock()
-	attrs := []any{"count", n, "first", stamp(first), "reason", reason}
+	attrs := []any{about.Key, about.RunsMissed, "count", n, "first", stamp(first), "reason", reason}
 	if hint != "" {
 		attrs = append(attrs, "hint", hint)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/durable"
 )
@@ -50,7 +51,7 @@ func (r *handled) awaitTurn(ctx context.Context) error {
 		}
 		if err == nil && len(ahead) >= limit && !logged {
 			logged = true
-			r.log.Info("run waits", "due", stamp(r.due), "group", r.job.Group,
+			r.log.Info("run waits", about.Key, about.RunWaits, "due", stamp(r.due), "group", r.job.Group,
 				"reason", fmt.Sprintf("at most %d at a time: %s", limit, strings.Join(ahead, ", ")))
 		}
 		timer := time.NewTimer(pause)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
@@ -121,13 +122,13 @@ func (r *run) exclude() error {
 	if reason == "" {
 		return nil
 	}
-	r.log.Info("run excluded", "due", stamp(r.due), "reason", reason)
+	r.log.Info("run excluded", about.Key, about.RunExcluded, "due", stamp(r.due), "reason", reason)
 	return over(outcome.Label{Outcome: outcome.Excluded}, "excluded: "+reason)
 }
 
 // delay waits, unless the daemon ends or the run is canceled meanwhile.
 func (r *handled) delay(ctx context.Context, d time.Duration) error {
-	r.log.Info("run delayed", "due", stamp(r.due), "until", stamp(r.now().Add(d).In(r.due.Location())), "reason", "jitter")
+	r.log.Info("run delayed", about.Key, about.RunDelayed, "due", stamp(r.due), "until", stamp(r.now().Add(d).In(r.due.Location())), "reason", "jitter")
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -143,7 +144,7 @@ func (r *handled) delay(ctx context.Context, d time.Duration) error {
 // runAtStart runs a job once, now. It is not in the store: each daemon runs it at its start.
 func (d *base) runAtStart(j job.Job, now time.Time) {
 	e := d.entry(j.Name)
-	e.log.Info("job scheduled", "schedule", j.Schedule.Text)
+	e.log.Info("job scheduled", about.Key, about.JobScheduled, "schedule", j.Schedule.Text)
 	r := &run{entry: e, job: j, number: 1, attempt: 1, due: now.In(j.Schedule.Location()), log: e.log.With("run", 1)}
 	if r.exclude() != nil {
 		return

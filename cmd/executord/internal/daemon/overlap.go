@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
@@ -139,7 +140,7 @@ func (w *overlapWatch) skip(n int, first, now time.Time) {
 	e.mu.Skipped += n
 	e.mu.latest = w.overlap
 	e.mu.Unlock()
-	e.log.Warn("runs skipped", "count", n, "first", stamp(first.In(w.run.spec.Location())),
+	e.log.Warn("runs skipped", about.Key, about.RunsSkipped, "count", n, "first", stamp(first.In(w.run.spec.Location())),
 		"reason", "the previous run is still in progress", "running", w.run.number)
 	e.tell(notify.Event{
 		Kind: notify.Skipped, Run: w.run.number, Count: w.logged, Before: w.logged - n, Due: first.In(w.run.spec.Location()),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
@@ -69,7 +70,7 @@ func (r *run) await(ctx context.Context, wait time.Duration, result *process.Res
 
 // noteRetry logs that there will be another attempt.
 func (r *run) noteRetry(result process.Result, o outcome.Outcome, wait time.Duration) {
-	attrs := []any{"outcome", string(o), "took", result.Took, "wait", wait, "left", r.job.Retry.Times - r.failures + 1}
+	attrs := []any{about.Key, about.RunRetried, "outcome", string(o), "took", result.Took, "wait", wait, "left", r.job.Retry.Times - r.failures + 1}
 	switch {
 	case result.Err != nil:
 		attrs = append(attrs, "reason", result.Err.Error())

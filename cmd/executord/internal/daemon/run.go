@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
@@ -84,7 +85,7 @@ func (r *run) failure(result process.Result, o outcome.Outcome) string {
 func (r *run) report(result process.Result, o outcome.Outcome, skips int) {
 	late := r.late(result.Began)
 	if result.Err != nil && o != outcome.Delayed {
-		r.log.Error("run not started", "due", stamp(r.due), "late", late, "reason", result.Err.Error(), "skipped", skips)
+		r.log.Error("run not started", about.Key, about.RunNotStarted, "due", stamp(r.due), "late", late, "reason", result.Err.Error(), "skipped", skips)
 		return
 	}
 	level := slog.LevelError
@@ -94,7 +95,7 @@ func (r *run) report(result process.Result, o outcome.Outcome, skips int) {
 	case outcome.Canceled, outcome.Replaced:
 		level = slog.LevelWarn
 	}
-	attrs := []slog.Attr{slog.String("outcome", string(o)), slog.Int("exit", result.Code)}
+	attrs := []slog.Attr{slog.String("outcome", string(o)), slog.Int("exit", result.Code), slog.Any(about.Key, about.RunEnded)}
 	if result.Signal != "" {
 		attrs[1] = slog.String("signal", result.Signal)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/durable"
 )
@@ -25,7 +26,7 @@ func (d *Daemon) summarize() Summary {
 		e.mu.Lock()
 		c := e.mu.Counts
 		e.mu.Unlock()
-		e.log.Info("job summary", "runs", c.Runs, "failed", c.Failed, "skipped", c.Skipped, "missed", c.Missed)
+		e.log.Info("job summary", about.Key, about.JobSummary, "runs", c.Runs, "failed", c.Failed, "skipped", c.Skipped, "missed", c.Missed)
 		sum.Runs += c.Runs
 		sum.Failed += c.Failed
 		sum.Interrupted += c.Interrupted

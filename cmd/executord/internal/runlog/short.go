@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
@@ -90,7 +91,7 @@ func (h *shortLog) Handle(_ context.Context, r slog.Record) error {
 	e := event{Record: r, attrs: attrs}
 	name := daemonName
 	if v, ok := e.take("job"); ok {
-		name = v.String()
+		name = v.Resolve().String()
 	}
 	s, text := e.short()
 	_, err := io.WriteString(h.to, h.lines(r.Time, name, s, text))
@@ -149,10 +150,20 @@ func (e *event) take(key string) (slog.Value, bool) {
 	for i, a := range e.attrs {
 		if a.Key == key {
 			e.attrs = append(e.attrs[:i:i], e.attrs[i+1:]...)
-			return a.Value.Resolve(), true
+			return a.Value, true
 		}
 	}
 	return slog.Value{}, false
+}
+
+// kind is take for what the record is about.
+func (e *event) kind() about.Kind {
+	v, ok := e.take(about.Key)
+	if !ok {
+		return about.Other
+	}
+	k, _ := v.Any().(about.Kind)
+	return k
 }
 
 // text is take for what is shown.
@@ -166,11 +177,14 @@ func (e *event) text(key string) string {
 
 // shortValue returns a value as it is shown.
 func shortValue(v slog.Value) string {
-	switch v.Kind() {
+	if t, ok := v.Any().(about.Time); ok {
+		return shortTime(t.Time)
+	}
+	switch v = v.Resolve(); v.Kind() {
 	case slog.KindDuration:
 		return shortDuration(v.Duration())
 	case slog.KindTime:
-		return shortTime(v.Time().Format(time.RFC3339Nano))
+		return shortTime(v.Time())
 	}
 	return job.Printable(v.String())
 }
@@ -185,11 +199,7 @@ func shortDuration(d time.Duration) string {
 }
 
 // shortTime returns a time in the form of the log without what today is: its date, and the zone of the log.
-func shortTime(stamp string) string {
-	t, err := time.Parse(time.RFC3339Nano, stamp)
-	if err != nil {
-		return job.Printable(stamp)
-	}
+func shortTime(t time.Time) string {
 	now := time.Now().In(t.Location())
 	form := "2006-01-02 15:04:05"
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
@@ -214,8 +224,8 @@ func (e *event) short() (sign, string) {
 	case "stderr":
 		return signErr, e.Message
 	}
-	switch e.Message {
-	case "run started":
+	switch e.kind() {
+	case about.RunStarted:
 		text := "run " + e.text("run")
 		if attempt := e.text("attempt"); attempt != "" {
 			text += ", attempt " + attempt
@@ -224,51 +234,51 @@ func (e *event) short() (sign, string) {
 			text += ", " + shortDuration(late.Duration()) + " late"
 		}
 		return signStart, text
-	case "run ended":
+	case about.RunEnded:
 		return e.ended()
-	case "run will be retried":
+	case about.RunRetried:
 		return e.retried()
-	case "run not started":
+	case about.RunNotStarted:
 		return signBad, "not started: " + e.text("reason")
-	case "run delayed":
-		return signNote, "delayed until " + shortTime(e.text("until"))
-	case "run waits":
+	case about.RunDelayed:
+		return signNote, "delayed until " + e.text("until")
+	case about.RunWaits:
 		return signNote, "waits for its group, " + e.text("reason")
-	case "run excluded":
+	case about.RunExcluded:
 		return signSkip, "excluded: " + e.text("reason")
-	case "runs skipped":
+	case about.RunsSkipped:
 		return signSkip, e.text("count") + " skipped, run " + e.text("running") + " goes on"
-	case "runs missed":
+	case about.RunsMissed:
 		return signSkip, e.text("count") + " missed: " + e.text("reason")
-	case "job scheduled":
+	case about.JobScheduled:
 		text := e.text("schedule")
 		if next := e.text("next"); next != "" {
-			text += ", next " + shortTime(next)
+			text += ", next " + next
 		}
 		if change := e.text("change"); change != "" && change != "new" && change != "unchanged" {
 			text += " (" + change + ")"
 		}
 		return signNote, text
-	case "note on the file":
+	case about.Note:
 		return signWarn, filepath.Base(e.text("file")) + ":" + e.text("line") + ": " + e.text("what") + e.hinted()
-	case "listening":
+	case about.Listening:
 		return signNote, "listening at " + e.text("at")
-	case "executord started":
+	case about.Started:
 		text := "started: " + terminal.Count(e.text("jobs"), "job") + " of " + e.text("file")
 		if store := e.text("store"); store != "" {
 			text += ", in " + store + " as " + e.text("namespace")
 		}
 		return signNote, text
-	case "file read again":
+	case about.ReadAgain:
 		return signNote, "read again: " + terminal.Count(e.text("jobs"), "job") + " of " + e.text("file")
-	case "draining":
+	case about.Draining:
 		return signNote, "draining, " + terminal.Count(e.text("running"), "run") + " in progress: " + e.text("reason")
-	case "stopping":
+	case about.Stopping:
 		return signWarn, "stopping, " + terminal.Count(e.text("running"), "run") + " with " + e.text("grace") + " to end: " +
 			e.text("reason")
-	case "job summary":
+	case about.JobSummary:
 		return signNote, e.counts()
-	case "executord ended":
+	case about.Ended:
 		return signNote, "ended: " + e.counts()
 	}
 	s := signNote
@@ -337,7 +347,7 @@ func (e *event) rest() string {
 		reason = e.text("error")
 	}
 	for _, a := range e.attrs {
-		if value := shortValue(a.Value.Resolve()); value != "" {
+		if value := shortValue(a.Value); value != "" {
 			text += " " + a.Key + "=" + value
 		}
 	}

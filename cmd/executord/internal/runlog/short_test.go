@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
 
@@ -17,35 +18,35 @@ import (
 func TestShortLogShowsRun(t *testing.T) {
 	var b bytes.Buffer
 	log := slog.New(newShortLog(&b, terminal.Look{}, func() int { return 60 }))
-	log.Info("listening", "at", "http://127.0.0.1:1/")
-	log.Info("executord started", "file", "jobs.crontab", "jobs", 2)
-	log.Info("executord started", "file", "jobs.crontab", "jobs", 1, "store", "jobs.db", "namespace", "shop")
-	due := time.Now().Format(time.RFC3339Nano)
+	log.Info("listening", about.Key, about.Listening, "at", "http://127.0.0.1:1/")
+	log.Info("executord started", about.Key, about.Started, "file", "jobs.crontab", "jobs", 2)
+	log.Info("executord started", about.Key, about.Started, "file", "jobs.crontab", "jobs", 1, "store", "jobs.db", "namespace", "shop")
+	due := about.Time{Time: time.Now()}
 	hello := log.With("job", "hello").With("run", 3)
-	hello.Info("run started", "due", due, "late", 404*time.Microsecond, "pid", 4711)
+	hello.Info("run started", about.Key, about.RunStarted, "due", due, "late", 404*time.Microsecond, "pid", 4711)
 	hello.Info("hello, run 1", "stream", "stdout")
 	hello.Info(strings.Repeat("long ", 15)+"end", "stream", "stderr", "more", true)
-	hello.Info("run ended", "outcome", "ok", "exit", 0, "took", 1102054*time.Nanosecond, "late", time.Second, "skipped", 0)
+	hello.Info("run ended", about.Key, about.RunEnded, "outcome", "ok", "exit", 0, "took", 1102054*time.Nanosecond, "late", time.Second, "skipped", 0)
 	bad := log.With("job", "a-name-that-is-long").With("run", 1, "attempt", 2)
-	bad.Info("run started", "due", due, "late", 90*time.Second, "pid", 4711, "node", "web1")
-	bad.Warn("run will be retried", "outcome", "failed", "took", 62345*time.Millisecond, "wait", time.Minute, "left", 2, "exit", 3)
-	bad.Warn("run will be retried", "outcome", "not started", "took", 0*time.Second, "wait", time.Minute, "left", 1, "reason", "x")
-	bad.Warn("run will be retried", "outcome", "timeout", "took", time.Second, "wait", time.Minute, "left", 1, "signal", "SIGTERM")
-	bad.Error("run ended", "outcome", "failed", "exit", 3, "took", 62345*time.Millisecond, "late", time.Second, "skipped", 0)
-	bad.Error("run ended", "outcome", "failed", "signal", "SIGKILL", "took", 5*time.Second, "late", time.Second, "skipped", 0,
+	bad.Info("run started", about.Key, about.RunStarted, "due", due, "late", 90*time.Second, "pid", 4711, "node", "web1")
+	bad.Warn("run will be retried", about.Key, about.RunRetried, "outcome", "failed", "took", 62345*time.Millisecond, "wait", time.Minute, "left", 2, "exit", 3)
+	bad.Warn("run will be retried", about.Key, about.RunRetried, "outcome", "not started", "took", 0*time.Second, "wait", time.Minute, "left", 1, "reason", "x")
+	bad.Warn("run will be retried", about.Key, about.RunRetried, "outcome", "timeout", "took", time.Second, "wait", time.Minute, "left", 1, "signal", "SIGTERM")
+	bad.Error("run ended", about.Key, about.RunEnded, "outcome", "failed", "exit", 3, "took", 62345*time.Millisecond, "late", time.Second, "skipped", 0)
+	bad.Error("run ended", about.Key, about.RunEnded, "outcome", "failed", "signal", "SIGKILL", "took", 5*time.Second, "late", time.Second, "skipped", 0,
 		"unlogged", 7)
-	bad.Error("run ended", "outcome", "timeout", "exit", -1, "took", 5*time.Second, "note", "a note")
-	bad.Warn("runs skipped", "count", 2, "first", due, "reason", "the previous run is still in progress", "running", 1)
-	bad.Error("run not started", "due", due, "reason", "there is no program x")
-	hello.Info("run waits", "due", due, "group", "db", "reason", "at most 1 at a time: b")
+	bad.Error("run ended", about.Key, about.RunEnded, "outcome", "timeout", "exit", -1, "took", 5*time.Second, "note", "a note")
+	bad.Warn("runs skipped", about.Key, about.RunsSkipped, "count", 2, "first", due, "reason", "the previous run is still in progress", "running", 1)
+	bad.Error("run not started", about.Key, about.RunNotStarted, "due", due, "reason", "there is no program x")
+	hello.Info("run waits", about.Key, about.RunWaits, "due", due, "group", "db", "reason", "at most 1 at a time: b")
 	log.Warn("job removed", "job", "old", "reason", "it is not there", "hint", "put it back")
-	log.Warn("note on the file", "file", "/etc/tab", "hint", "remove it", "line", 4, "what", "MAILTO is ignored")
+	log.Warn("note on the file", about.Key, about.Note, "file", "/etc/tab", "hint", "remove it", "line", 4, "what", "MAILTO is ignored")
 	log.Warn("durable: no answer", "call", "commit", "error", errors.New("it was removed"))
-	log.Info("file read again", "file", "jobs.crontab", "jobs", 3)
-	log.Info("draining", "reason", "SIGTERM", "running", 1)
-	log.Warn("stopping", "reason", "second SIGTERM", "running", 1, "grace", 10*time.Second)
-	log.Info("job summary", "job", "hello", "runs", 1, "failed", 0, "skipped", 0, "missed", 0)
-	log.Info("executord ended", "jobs", 2, "runs", 3, "failed", 1, "skipped", 0, "missed", 0, "interrupted", 0, "exit", 0)
+	log.Info("file read again", about.Key, about.ReadAgain, "file", "jobs.crontab", "jobs", 3)
+	log.Info("draining", about.Key, about.Draining, "reason", "SIGTERM", "running", 1)
+	log.Warn("stopping", about.Key, about.Stopping, "reason", "second SIGTERM", "running", 1, "grace", 10*time.Second)
+	log.Info("job summary", about.Key, about.JobSummary, "job", "hello", "runs", 1, "failed", 0, "skipped", 0, "missed", 0)
+	log.Info("executord ended", about.Key, about.Ended, "jobs", 2, "runs", 3, "failed", 1, "skipped", 0, "missed", 0, "interrupted", 0, "exit", 0)
 	got := regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d`).ReplaceAllString(b.String(), "hh:mm:ss")
 	want := `hh:mm:ss executord · listening at http://127.0.0.1:1/
 hh:mm:ss executord · started: 2 jobs of jobs.crontab
@@ -88,6 +89,18 @@ hh:mm:ss executord        · ended: 3 runs, 1 failed
 	}
 }
 
+// What a line is about is said by its kind, whatever its text, and a line without one is shown as it is, with short times.
+func TestShortLogChoosesByKind(t *testing.T) {
+	var b bytes.Buffer
+	log := slog.New(newShortLog(&b, terminal.Look{}, func() int { return 80 }))
+	log.Info("worded anew", about.Key, about.RunStarted, "job", "a", "run", 1)
+	log.Info("run started", "job", "a", "run", 1)
+	log.Info("looked", "job", "a", "next", about.Time{Time: time.Now().Truncate(time.Second)})
+	if got := regexp.MustCompile(`\d\d:\d\d:\d\d`).ReplaceAllString(b.String(), "T"); got != "T a         ▸ run 1\nT a         · run started run=1\nT a         · looked next=T\n" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // Colours are only there if they are wanted, and signs of ASCII take their place where there are no others.
 func TestShortLogColours(t *testing.T) {
 	for l, want := range map[terminal.Look]string{
@@ -96,7 +109,7 @@ func TestShortLogColours(t *testing.T) {
 		{Color: true, ASCII: true}: "\x1b[0m job       \x1b[31mx\x1b[0m \x1b[31mexit 3 1s\x1b[0m\n",
 	} {
 		var b bytes.Buffer
-		slog.New(newShortLog(&b, l, func() int { return 80 })).Error("run ended", "job", "job", "outcome", "failed", "exit", 3, "took", time.Second)
+		slog.New(newShortLog(&b, l, func() int { return 80 })).Error("run ended", about.Key, about.RunEnded, "job", "job", "outcome", "failed", "exit", 3, "took", time.Second)
 		if !strings.HasSuffix(b.String(), want) {
 			t.Errorf("%+v: %q, want %q", l, b.String(), want)
 		}
@@ -106,8 +119,6 @@ func TestShortLogColours(t *testing.T) {
 // Whatever is logged, no line is wider than the terminal, none has what cannot be seen, and all text is there.
 func TestShortLogFits(t *testing.T) {
 	words := []string{"a", "word", "日本語", "\x1b[31m", "é", "\t", strings.Repeat("x", 50), "\u202e", "👍", "\n", "a\rb", " "}
-	messages := []string{"run started", "run ended", "run not started", "run delayed", "runs skipped", "runs missed", "job scheduled",
-		"job summary", "executord ended", "note on the file", "draining", "another"}
 	keys := []string{"job", "run", "reason", "hint", "outcome", "exit", "signal", "took", "note", "until", "next", "schedule", "count",
 		"running", "failed", "stream", "other", "late", "line", "what"}
 	text := func() string {
@@ -121,7 +132,7 @@ func TestShortLogFits(t *testing.T) {
 		width := 50 + rand.IntN(60)
 		var b bytes.Buffer
 		log := slog.New(newShortLog(&b, terminal.Look{}, func() int { return width }))
-		var attrs []any
+		attrs := []any{about.Key, about.Kind(rand.IntN(int(about.Ended) + 1))}
 		for range rand.IntN(8) {
 			var value any = text()
 			switch rand.IntN(5) {
@@ -140,7 +151,7 @@ func TestShortLogFits(t *testing.T) {
 			}
 			attrs = append(attrs, key, value)
 		}
-		log.Info(messages[rand.IntN(len(messages))], attrs...)
+		log.Info(text()+"x", attrs...)
 		if b.Len() == 0 || !strings.HasSuffix(b.String(), "\n") {
 			t.Fatalf("%v: logged %q", attrs, b.String())
 		}
