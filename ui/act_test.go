@@ -478,8 +478,8 @@ func TestActsPages(t *testing.T) {
 	}
 }
 
-// What is chosen for all jobs of a list is done to all of them, on whatever page they are, and to no others. It is noted
-// once, with the answers counted; the page before says how many there are.
+// What is chosen for all jobs of a list is done to all of them, on whatever page they are, and to no others. It is
+// noted once, with the answers counted; the page before says how many there are.
 func TestActOnAllOfAList(t *testing.T) {
 	jobs := newJobs(t, nil)
 	u, log := newActor(t, nil, jobs)

@@ -550,7 +550,8 @@ func TestJobGraphIsBounded(t *testing.T) {
 	}
 }
 
-// The graph of a job goes on to the parents of its parents, and to the children of its children, and says where it ends.
+// The graph of a job goes on to the parents of its parents, and to the children of its children, and says where it
+// ends.
 func TestJobGraphGoesOn(t *testing.T) {
 	jobs := newJobs(t, nil)
 	var chain []durable.ID

@@ -59,8 +59,8 @@ type Action struct {
 	Do func(ctx context.Context) (answer string, done bool, err error)
 }
 
-// NotFound returns an error for Page.Body and Config.ActionOf: the page has the status 404 and this text, which says what
-// was not found.
+// NotFound returns an error for Page.Body and Config.ActionOf: the page has the status 404 and this text, which says
+// what was not found.
 func NotFound(text string) error { return address.Gonef("%s", text) }
 
 // ownPages returns the pages of the program's own, or what is wrong with them.

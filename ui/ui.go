@@ -40,9 +40,9 @@ type Config struct {
 
 	// ActionOf returns the action of the program's own that a request asks for, by the query of a link or the same as a
 	// form; nil if it asks for one of those of UI, whose names are "run", "pause", "resume", "reschedule", "revive",
-	// "cancel", "delete", "signal" and "resize". "reason" is not for the program. It is called to ask for the confirmation
-	// and again to carry out, only for requests that may act, and needs Actions. An error is shown with status 400, that
-	// of NotFound with 404. The default, nil, is no actions but those of UI.
+	// "cancel", "delete", "signal" and "resize". "reason" is not for the program. It is called to ask for the
+	// confirmation and again to carry out, only for requests that may act, and needs Actions. An error is shown with
+	// status 400, that of NotFound with 404. The default, nil, is no actions but those of UI.
 	ActionOf func(q url.Values) (*Action, error)
 
 	// Payloads shows payloads and results of jobs, which may be secret. The default, false, hides them.
@@ -53,8 +53,8 @@ type Config struct {
 	// needs an Authorize, and is safe only if Authorize checks something that no other site can make a browser send.
 	Hosts []string
 
-	// Logger gets a line for each action: who, what, to what, why, the answer, and whether it is done; as a warning if it
-	// is not. The default, nil, is slog.Default.
+	// Logger gets a line for each action: who, what, to what, why, the answer, and whether it is done; as a warning if
+	// it is not. The default, nil, is slog.Default.
 	Logger *slog.Logger
 
 	// Title is the title of the pages. The default is "executor".

@@ -77,8 +77,8 @@ func completeFlags(cmd *cobra.Command) {
 }
 
 // completeNames completes arguments by names, from the argument with the index first on: those before it are files.
-// Names returns them, each with a description behind a tab. An error means that there are none: a completion has no place
-// to show it.
+// Names returns them, each with a description behind a tab. An error means that there are none: a completion has no
+// place to show it.
 func completeNames(first, last int, names func(args []string) ([]string, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		switch {

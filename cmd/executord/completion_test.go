@@ -90,7 +90,8 @@ func TestCompletionScripts(t *testing.T) {
 	tab := write(t, "tab", completedTab)
 	const bashFunctions = "/usr/share/bash-completion/bash_completion"
 	for shell, script := range map[string]string{
-		// What the tab key does: readline sets these variables, and calls the function. compopt works under readline alone.
+		// What the tab key does: readline sets these variables, and calls the function. compopt works under readline
+		// alone.
 		"bash": "source " + bashFunctions + `; source <(executord completion bash); compopt() { :; }
 COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=37 COMP_KEY=9
 read -ra COMP_WORDS <<<"$1"; [[ $1 != *' ' ]] || COMP_WORDS+=('')

@@ -117,7 +117,8 @@ func TestHostileFiles(t *testing.T) {
 		if code == exitMistake && fail.Len() == 0 || fail.Len() > mostOutput {
 			t.Errorf("%s: %d bytes of what is wrong", name, fail.Len())
 		}
-		// Until it has become another program, a process has the memory of the one that started it: of less nothing is known.
+		// Until it has become another program, a process has the memory of the one that started it: of less nothing is
+		// known.
 		took := int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
 		if took > max(mostMemory, ownPeak(t)) && !testing.Short() && !withRace {
 			t.Errorf("%s: it took %d MB", name, took>>20)

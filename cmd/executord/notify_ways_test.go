@@ -52,7 +52,8 @@ command = "echo fine"
 		for len(got) > 0 {
 			all = append(all, <-got)
 		}
-		slices.SortStableFunc(all, func(a, b string) int { return strings.Compare(a[:5], b[:5]) }) // by job, in their order
+		// by job, in their order
+		slices.SortStableFunc(all, func(a, b string) int { return strings.Compare(a[:5], b[:5]) })
 		if !slices.Equal(all, want) {
 			t.Errorf("%s: got %q, want %q", style, all, want)
 		}

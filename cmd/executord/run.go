@@ -155,7 +155,8 @@ func (o *runOptions) run() error {
 	return conclude(log, sum, lost.Load())
 }
 
-// openStore opens the store of the command line, or one in memory. dead has the names of nodes whose processes were killed.
+// openStore opens the store of the command line, or one in memory. dead has the names of nodes whose processes were
+// killed.
 func (o *runOptions) openStore() (store daemon.Store, dead []string, err error) {
 	if !o.stored() {
 		return daemon.Memory(), nil, nil

@@ -758,8 +758,9 @@ func TestRunRemovesRunningJob(t *testing.T) {
 			t.Errorf("it is %v", got)
 		}
 		wantAnswer(t, store, 0, "witness: canceled; its run on ", "cancel", "witness")
-		p.until("run ended", "job", "witness", "outcome", "canceled") // the heartbeat that ended this one would have ended long
-		pipe, err := os.OpenFile(fifo, os.O_RDWR, 0)                  // does not wait for a reader
+		// the heartbeat that ended this one would have ended long
+		p.until("run ended", "job", "witness", "outcome", "canceled")
+		pipe, err := os.OpenFile(fifo, os.O_RDWR, 0) // does not wait for a reader
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -882,14 +883,16 @@ func TestRunSkipsOverlapOfNewSchedule(t *testing.T) {
 				if n := p.counted("runs skipped", "job", "long", "running", 1); float64(n) != ended["skipped"] {
 					t.Errorf("the log has %d times that were skipped, and %v", n, ended)
 				}
-				if _, err := pipe.WriteString(strings.Repeat("\n", 100)); err != nil { // what comes later ends by itself
+				// what comes later ends by itself
+				if _, err := pipe.WriteString(strings.Repeat("\n", 100)); err != nil {
 					t.Fatal(err)
 				}
 				again := p.after(0, "run started", "job", "long", "run", 2)
 				period, _ := time.ParseDuration(versions[len(versions)-1])
 				passed := skipped["count"].(float64)
 				for _, l := range p.log {
-					if l.is("runs missed", "job", "long") && !instant(t, l, "first").Before(next) { // before may be what the first run made up for
+					// before may be what the first run made up for
+					if l.is("runs missed", "job", "long") && !instant(t, l, "first").Before(next) {
 						passed += l["count"].(float64)
 					}
 				}

@@ -42,7 +42,8 @@ type PoolReport struct {
 	Canceled  int64 `json:"canceled"`
 	Rejected  int64 `json:"rejected"`
 
-	Rejections map[string]int64 `json:"rejections"` // Rejected by reason: saturated, shutdown, expired, evicted, panicked
+	// Rejected by reason: saturated, shutdown, expired, evicted, panicked
+	Rejections map[string]int64 `json:"rejections"`
 
 	Runs   int64 `json:"runs"`
 	Panics int64 `json:"panics"`

@@ -93,8 +93,8 @@ func (v *View) ParseJobs(q url.Values) (err error) {
 	return nil
 }
 
-// States are what jobs are counted by, and can be asked for by: one that is held by a node is about to run, and waits as
-// others do. The last is shown only where a job is in it, see Shown.
+// States are what jobs are counted by, and can be asked for by: one that is held by a node is about to run, and waits
+// as others do. The last is shown only where a job is in it, see Shown.
 var States = []struct {
 	Name string
 	All  []durable.State

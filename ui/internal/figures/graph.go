@@ -55,8 +55,8 @@ const (
 	graphSweep = 4 // how often layers are ordered
 )
 
-// NewGraph puts nodes in their places. here is the one that the graph is about; what leads to it is as near to it as can
-// be. Arrows that lead from or to no node are left out, as are those that would close a circle.
+// NewGraph puts nodes in their places. here is the one that the graph is about; what leads to it is as near to it as
+// can be. Arrows that lead from or to no node are left out, as are those that would close a circle.
 func NewGraph(nodes []Node, arrows []Arrow, here int) *Graph {
 	l := &layout{after: make([][]int, len(nodes)), before: make([][]int, len(nodes))}
 	g := &Graph{Nodes: slices.Clone(nodes)}
@@ -105,7 +105,8 @@ func (n *Node) fit() {
 	n.Width, n.Height = nodeWidth, y+3+nodePad
 }
 
-// split splits a name into lines, after what divides it if there is such a place, and cuts its middle if it is too long.
+// split splits a name into lines, after what divides it if there is such a place, and cuts its middle if it is too
+// long.
 func split(name string) (lines []string) {
 	runes := []rune(name)
 	if most := nameLength * nameLines; len(runes) > most {

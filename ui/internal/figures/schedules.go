@@ -192,7 +192,8 @@ func pastClass(v durable.Verdict) string {
 	return ""
 }
 
-// NewPeriodic returns a periodic job, which is named and found so, with its times within span; where says what it is of.
+// NewPeriodic returns a periodic job, which is named and found so, with its times within span; where says what it is
+// of.
 func NewPeriodic(name, path, where string, j *durable.Job, now time.Time, span time.Duration) *Scheduled {
 	w := &Scheduled{
 		path: path, name: name, where: where,

@@ -74,7 +74,8 @@ func (u *Site) tabs(v address.View) (all []tab) {
 // under are the views whose tab is that of another one.
 var under = map[string][]string{"pools": {"pool"}, "jobs": {"job"}}
 
-// Frame returns what is before and after the content of a page with this title. The tab of the page with this path is marked, if there is one.
+// Frame returns what is before and after the content of a page with this title. The tab of the page with this path is
+// marked, if there is one.
 func (u *Site) Frame(title, path string) (head, tail []byte, err error) {
 	const here = "\x00"
 	text, err := u.framed(address.View{Name: path}, title, "", here)

@@ -1,5 +1,5 @@
-// Package anystore is the command "store", which looks at the store of any program, and acts on it: it knows no kinds and
-// no payloads.
+// Package anystore is the command "store", which looks at the store of any program, and acts on it: it knows no kinds
+// and no payloads.
 package anystore
 
 import (
@@ -19,8 +19,8 @@ import (
 
 // A Host is the program that has the command.
 type Host struct {
-	// Flag adds the flag that names the store, and returns a function that opens it, and returns the name by which it may
-	// be shown. If create is true, a store that is not there is made.
+	// Flag adds the flag that names the store, and returns a function that opens it, and returns the name by which it
+	// may be shown. If create is true, a store that is not there is made.
 	Flag func(cmd *cobra.Command) (open func(create bool) (store durable.Store, shown string, err error))
 	// Mistake makes an error one of the program's. Quiet is a Mistake of which all is said.
 	Mistake func(err error) error

@@ -41,7 +41,8 @@ const NamespaceHint = "use letters, digits and . _ - (no longer than 64 bytes)"
 // ValidNamespace reports whether a namespace may have a name.
 func ValidNamespace(name string) bool { return job.ValidName(name) && !strings.Contains(name, "/") }
 
-// IsIdle reports whether a run in the history ran nothing, since its job is not to run. Package durable records all runs.
+// IsIdle reports whether a run in the history ran nothing, since its job is not to run. Package durable records all
+// runs.
 func IsIdle(r durable.Run) bool { return outcome.ParseLabel(r.Label).Outcome == outcome.Idle }
 
 // Entry is one job in a store.

@@ -80,7 +80,8 @@ func addMark(ctx context.Context, jobs *durable.Jobs, e Entry, by string) error 
 // RunNow makes a job due at once, also one that runs after others, whether these have ended or not.
 func RunNow(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry) (durable.Answer, error) {
 	if len(e.Spec.After) > 0 {
-		if err := addMark(ctx, jobs, e, asked); err != nil { // before it is due, or its run would see that it is not to run
+		// before it is due, or its run would see that it is not to run
+		if err := addMark(ctx, jobs, e, asked); err != nil {
 			return durable.TooLate, err
 		}
 	}

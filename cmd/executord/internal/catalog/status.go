@@ -25,7 +25,8 @@ const (
 // Held reports whether a job does not run until it is resumed.
 func (s State) Held() bool { return s == StatePaused || s == StateCanceled || s == StateDead }
 
-// Status is what a job is, and what it will be when the run in progress has ended. As text it is "running, then paused".
+// Status is what a job is, and what it will be when the run in progress has ended. As text it is "running, then
+// paused".
 type Status struct {
 	State
 	Then State // "" if it will wait for its next time, or does not run

@@ -1,5 +1,5 @@
-// Package complaint is how a command says what is wrong: on standard error, without passwords, and with a bound if nobody
-// reads it.
+// Package complaint is how a command says what is wrong: on standard error, without passwords, and with a bound if
+// nobody reads it.
 package complaint
 
 import (

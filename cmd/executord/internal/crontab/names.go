@@ -105,7 +105,8 @@ func (p *parser) key(n int, key *keys.Key, value string) {
 // misspelled notes a comment that is a key but for a letter or two, with a value that such a key may have.
 func (p *parser) misspelled(n int, word, value string) {
 	key := keys.Find(job.Closest(word, keys.Names(keys.Comment)))
-	if key == nil || value == "" || len(key.Name) < 5 && !strings.EqualFold(word, key.Name) { // as many words are near to nice
+	// as many words are near to nice
+	if key == nil || value == "" || len(key.Name) < 5 && !strings.EqualFold(word, key.Name) {
 		return
 	}
 	scratch := keys.Defaults()

@@ -53,11 +53,13 @@ type entry struct {
 		figures Figures
 		ends    map[int]context.CancelCauseFunc // of the runs in progress, by their numbers
 		latest  overlap                         // of the latest run
-		ended   time.Time                       // of the run that ended last, on the clock of the store if it is of that
-		turned  chan struct{}                   // closed when a run begins or ends; nil if nobody waits for that
-		bad     bool                            // the run that ended last was not ok, of those that say something of the job
-		judged  bool                            // there was such a run here
-		changes int                             // how often a file has changed the job
+		// of the run that ended last, on the clock of the store if it is of that
+		ended  time.Time
+		turned chan struct{} // closed when a run begins or ends; nil if nobody waits for that
+		// the run that ended last was not ok, of those that say something of the job
+		bad     bool
+		judged  bool // there was such a run here
+		changes int  // how often a file has changed the job
 	}
 }
 

@@ -25,8 +25,8 @@ import (
 // job could not change its group.
 
 const (
-	// firstTurn and lastTurn bound the waits between two looks whether it is the turn of a run. The end of a run of this
-	// daemon is another reason to look, the end of one elsewhere is not.
+	// firstTurn and lastTurn bound the waits between two looks whether it is the turn of a run. The end of a run of
+	// this daemon is another reason to look, the end of one elsewhere is not.
 	firstTurn = 10 * time.Millisecond
 	lastTurn  = time.Second
 

@@ -27,8 +27,8 @@ func over(label outcome.Label, text string) *ending {
 	return &ending{label, text, executor.Permanent(errors.New(text))}
 }
 
-// cut is the ending of a run that this daemon has ended, or has not come to. The occurrence is run again after a wait, by
-// any daemon; no attempt is counted.
+// cut is the ending of a run that this daemon has ended, or has not come to. The occurrence is run again after a wait,
+// by any daemon; no attempt is counted.
 func cut(label outcome.Label, text string, wait time.Duration) *ending {
 	return &ending{label, text, durable.Snooze(wait)}
 }

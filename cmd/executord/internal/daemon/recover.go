@@ -31,8 +31,8 @@ const (
 	mostRecalled    = 200
 )
 
-// history returns whether the last run before this one that says something of the job was bad, if the store knows.
-// Of runs beside each other this daemon knows more, if it has seen one: of those that were let go, the store has no end.
+// history returns whether the last run before this one that says something of the job was bad, if the store knows. Of
+// runs beside each other this daemon knows more, if it has seen one: of those that were let go, the store has no end.
 func (r *handled) history(ctx context.Context, seen bool) (bad, known bool) {
 	if r.overlap.Do == job.AllowOverlap && seen {
 		return false, false

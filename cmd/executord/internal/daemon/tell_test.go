@@ -92,7 +92,8 @@ func TestDaemonTellsFailureAndRecovery(t *testing.T) {
 }
 
 // That a job has recovered is told by the daemon that sees it, once, when the failure was another daemon's; a run that
-// somebody has ended in between changes nothing of that. Without a store that keeps the runs, a new daemon does not know.
+// somebody has ended in between changes nothing of that. Without a store that keeps the runs, a new daemon does not
+// know.
 func TestDaemonTellsRecoveryOverRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New()

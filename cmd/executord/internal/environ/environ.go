@@ -26,7 +26,8 @@ const StoreVariable = "EXECUTORD_STORE"
 func Of(c job.Command, veil *variables.Veil) ([]string, error) {
 	as, _, _ := User(c) // without the user there is no run
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return process.IsVariable(variable, StoreVariable) || // it may have a password, and jobs print their environment
+		// it may have a password, and jobs print their environment
+		return process.IsVariable(variable, StoreVariable) ||
 			as != nil && !isForAll(variable)
 	})
 	if as != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
-// Missing returns what a command needs and does not find now: the files with its variables, its directory, its program, or its shell and the program
-// that the script begins with.
+// Missing returns what a command needs and does not find now: the files with its variables, its directory, its program,
+// or its shell and the program that the script begins with.
 func Missing(c job.Command) error {
 	if _, _, err := User(c); err != nil {
 		return err

@@ -20,8 +20,8 @@ import (
 // is none of its users.
 type Exposed struct{ Name, Mode, Reason, Hint string }
 
-// File is a job file that was read. Its info is that of what was read, and not of what has its name by now; it is nil for
-// standard input.
+// File is a job file that was read. Its info is that of what was read, and not of what has its name by now; it is nil
+// for standard input.
 type File struct {
 	Name string
 	Info fs.FileInfo

@@ -1,5 +1,5 @@
-// Package importer makes job files in TOML of what other schedulers have: timers of systemd, labels of ofelia, exports of
-// Cronicle, jobs of dkron, CronJobs of Kubernetes and workflows of GitHub.
+// Package importer makes job files in TOML of what other schedulers have: timers of systemd, labels of ofelia, exports
+// of Cronicle, jobs of dkron, CronJobs of Kubernetes and workflows of GitHub.
 //
 // What it cannot bring it says, beside the job that had it: nothing is dropped in silence.
 package importer

@@ -39,19 +39,20 @@ type Job struct {
 	Timeout      time.Duration // a run longer than this is ended; 0 means no limit
 	SuccessCodes []int         // exit codes of a run that is well; nil means 0 alone
 	Progress     bool          // lines of its output may say how far it has come
-	Notify       []string      // names of the channels that are told of it; nil for those that are for all, empty for none
-	Group        string        // of which no more than GroupLimit run at a time; "" for none
-	GroupLimit   int           // 0 stands for 1; set when all files are read
-	After        []string      // names of jobs: it is due when each of them has ended, as AfterOn says
-	AfterOn      string        // see Next.On
-	Next         []Next        // the jobs after this one; set when all files are read
-	Priority     string        // one of Priorities; "" stands for the second
-	MailTo       *string       // to whom a crontab has it send mail; nil if it does not say so, and "" for nobody
-	Retry        Retry
-	Overlap      string        // see ParseOverlap
-	Misfire      string        // see ParseMisfire
-	Jitter       time.Duration // each start is delayed by a random time below this
-	Tags         []string      // by which it is found
+	// names of the channels that are told of it; nil for those that are for all, empty for none
+	Notify     []string
+	Group      string   // of which no more than GroupLimit run at a time; "" for none
+	GroupLimit int      // 0 stands for 1; set when all files are read
+	After      []string // names of jobs: it is due when each of them has ended, as AfterOn says
+	AfterOn    string   // see Next.On
+	Next       []Next   // the jobs after this one; set when all files are read
+	Priority   string   // one of Priorities; "" stands for the second
+	MailTo     *string  // to whom a crontab has it send mail; nil if it does not say so, and "" for nobody
+	Retry      Retry
+	Overlap    string        // see ParseOverlap
+	Misfire    string        // see ParseMisfire
+	Jitter     time.Duration // each start is delayed by a random time below this
+	Tags       []string      // by which it is found
 }
 
 // Priorities are those that a job may have.

@@ -81,7 +81,8 @@ func explain(err error) *ScheduleError {
 	switch e.Field {
 	case "":
 	case "word":
-		hint = strings.Replace(hint, " and @every", ", @every, @reboot and @after", 1) // which package cron does not have
+		// which package cron does not have
+		hint = strings.Replace(hint, " and @every", ", @every, @reboot and @after", 1)
 		what = fmt.Sprintf("%q: %s", shorten(e.Text), what)
 	case "interval":
 		what = fmt.Sprintf("@every %q: %s", shorten(e.Text), what)

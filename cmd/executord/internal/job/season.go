@@ -82,7 +82,8 @@ const ExceptionHint = "write days as 2027-12-25, 12-25 for each year, 12-24..01-
 type Exception struct {
 	first, last string // dates as 2027-12-24 or 12-24; "" for each day
 	days        uint8  // bits of weekdays, Sunday is bit 0; 0 for all
-	begin, end  int    // minutes of the day; end is 0 for whole days, and may be before begin: then it is on the next day
+	// minutes of the day; end is 0 for whole days, and may be before begin: then it is on the next day
+	begin, end int
 }
 
 // isPath reports whether an exception is the name of a file.

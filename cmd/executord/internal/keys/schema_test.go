@@ -56,7 +56,8 @@ func TestSchemaHasKeys(t *testing.T) {
 		if !ok || p.Description != k.Doc || p.Type == "" && len(p.AnyOf) == 0 || !slices.Equal(p.Enum, k.Values) {
 			t.Errorf("%s: %+v", k.Name, p)
 		}
-		if _, above := top[k.Name]; k.Name != "notify" && k.Name != "group" && above != k.In(keys.Above) { // [notify.NAME]
+		// [notify.NAME]
+		if _, above := top[k.Name]; k.Name != "notify" && k.Name != "group" && above != k.In(keys.Above) {
 			t.Errorf("%s stands above all jobs: %v", k.Name, above)
 		}
 	}

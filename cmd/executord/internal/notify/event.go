@@ -191,8 +191,8 @@ func compose(host, link string, events []Event, more int) Message {
 	return m
 }
 
-// url returns the address of the page that the message is about, that of the notices if it has several events, "" if the
-// channel has no link.
+// url returns the address of the page that the message is about, that of the notices if it has several events, "" if
+// the channel has no link.
 func (m *Message) url() string {
 	first := m.Events[0].URL
 	if len(m.Events) == 1 || first == "" {

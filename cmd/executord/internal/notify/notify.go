@@ -44,8 +44,8 @@ type Config struct {
 	Namespace string // of the jobs, for notices
 	Log       *slog.Logger
 
-	// Keep gets what became of a message, unless it is a ping that was sent: of those there is one for each run, and the
-	// monitor has it. It must not wait. Nil keeps nothing.
+	// Keep gets what became of a message, unless it is a ping that was sent: of those there is one for each run, and
+	// the monitor has it. It must not wait. Nil keeps nothing.
 	Keep func(Notice)
 }
 

@@ -95,8 +95,8 @@ func TestWebhookPresets(t *testing.T) {
 	}
 }
 
-// A channel with a link leads to the page of the run, by a tap where the receiver has one; of several events it leads to
-// that of the notices. Without a link there is no address.
+// A channel with a link leads to the page of the run, by a tap where the receiver has one; of several events it leads
+// to that of the notices. Without a link there is no address.
 func TestMessageLinks(t *testing.T) {
 	address, got := server(t, 200)
 	run := "https://cron.example.org/jobs/run?job=a%2Fb+c&run=7"

@@ -8,12 +8,13 @@ import (
 
 // Label is what the history of a store has of a run besides its error, as its label.
 type Label struct {
-	Outcome  Outcome // "" if the handler has said nothing
-	Attempts int     // of its command, all but the last of which have failed; 0 stands for 1, and for none of a run that was Delayed
+	Outcome Outcome // "" if the handler has said nothing
+	// of its command, all but the last of which have failed; 0 stands for 1, and for none of a run that was Delayed
+	Attempts int
 }
 
-// Open reports whether the run goes on: all of its attempts have failed, and the next run of the job begins with the one
-// after them.
+// Open reports whether the run goes on: all of its attempts have failed, and the next run of the job begins with the
+// one after them.
 func (l Label) Open() bool { return l.Outcome == Delayed && l.Attempts > 0 }
 
 // String returns the text of the label: "" for a run that was ok at once, "timeout", or "failed, attempt 3".

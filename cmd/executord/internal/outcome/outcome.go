@@ -23,8 +23,9 @@ const (
 	// These are in the history only.
 	Excluded Outcome = "excluded" // its due time does not count
 	Missed   Outcome = "missed"   // it was too late for its misfire
-	Apart    Outcome = "apart"    // it is over for the store alone: it went on beside the next one, and its end is in the log
-	Idle     Outcome = "idle"     // nothing was run, as the job is not to run; no list of runs has it
+	// it is over for the store alone: it went on beside the next one, and its end is in the log
+	Apart Outcome = "apart"
+	Idle  Outcome = "idle" // nothing was run, as the job is not to run; no list of runs has it
 )
 
 // Ends returns the outcomes of runs whose daemon has tried to start a command, and goes on with it no more.

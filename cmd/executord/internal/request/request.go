@@ -50,7 +50,8 @@ func (r Request) Check() error {
 	}
 	for _, h := range r.Headers {
 		if name, value, ok := strings.Cut(h, ":"); !ok || !isToken(name) || strings.ContainsAny(value, "\r\n\x00") {
-			return fmt.Errorf("%q is not a header; write it as Accept: text/plain, on one line", name) // its value may be a secret
+			// its value may be a secret
+			return fmt.Errorf("%q is not a header; write it as Accept: text/plain, on one line", name)
 		}
 	}
 	_, err := codes(r.Expect)

@@ -89,7 +89,8 @@ hh:mm:ss executord        · ended: 3 runs, 1 failed
 	}
 }
 
-// What a line is about is said by its kind, whatever its text, and a line without one is shown as it is, with short times.
+// What a line is about is said by its kind, whatever its text, and a line without one is shown as it is, with short
+// times.
 func TestShortLogChoosesByKind(t *testing.T) {
 	var b bytes.Buffer
 	log := slog.New(newShortLog(&b, terminal.Look{}, func() int { return 80 }))

@@ -42,7 +42,8 @@ func lookAtFile(name string, create bool) error {
 	case info.IsDir():
 		return fmt.Errorf("the store %s is a directory: name a file in it", name)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("the store %s is neither a file nor a directory", name) // to open a pipe takes until somebody writes to it
+		// to open a pipe takes until somebody writes to it
+		return fmt.Errorf("the store %s is neither a file nor a directory", name)
 	}
 	if err := checkBeside(name, info); err != nil {
 		return err

@@ -20,13 +20,15 @@ func Open(name string, o Options) (store durable.Store, shown string, err error)
 	case IsDatabase(name):
 		return openDatabase(name, o)
 	case isURL || strings.HasPrefix(name, "file:") || strings.Contains(name, ":memory:"):
-		return nil, "", errors.New("the store is neither a file nor a PostgreSQL database: " + Hint) // not shown: it may have a password
+		// not shown: it may have a password
+		return nil, "", errors.New("the store is neither a file nor a PostgreSQL database: " + Hint)
 	case isPair && !strings.ContainsAny(key, `/\`) && (strings.Contains(name, " ") || strings.Contains(name, "password")):
 		return nil, "", errors.New("the store looks like the key=value form of a database's name: write it as a URL, as in --store postgres://user@host/database")
 	case name == "":
 		return nil, "", errors.New("the name of the store is empty: " + Hint)
 	case isAlmostURL(name):
-		return nil, "", errors.New("the store looks like a URL of an unknown kind: " + Hint + "; a file with such a name is ./NAME") // not shown: it may have a password
+		// not shown: it may have a password
+		return nil, "", errors.New("the store looks like a URL of an unknown kind: " + Hint + "; a file with such a name is ./NAME")
 	}
 	store, err = openFile(name, o.Create)
 	return store, name, err

@@ -1,5 +1,5 @@
-// Package systemd tells the service manager how far the daemon is, by the protocol of sd_notify(3): READY=1, RELOADING=1,
-// STOPPING=1, WATCHDOG=1 and STATUS.
+// Package systemd tells the service manager how far the daemon is, by the protocol of sd_notify(3): READY=1,
+// RELOADING=1, STOPPING=1, WATCHDOG=1 and STATUS.
 package systemd
 
 import (
@@ -21,8 +21,8 @@ const (
 	pidVariable    = "WATCHDOG_PID"
 )
 
-// patience is how long a message may wait for room in the socket. A manager that reads nothing for so long must not keep
-// the daemon from its work.
+// patience is how long a message may wait for room in the socket. A manager that reads nothing for so long must not
+// keep the daemon from its work.
 const patience = 2 * time.Second
 
 // A Manager is the service manager that has started the program. A nil one is none: its methods do nothing.

@@ -39,7 +39,8 @@ func Wrap(text string, room int) []string {
 	return lines
 }
 
-// WrapAnywhere returns a text as lines that take at most so many columns each. Zero stands for no terminal, and one line.
+// WrapAnywhere returns a text as lines that take at most so many columns each. Zero stands for no terminal, and one
+// line.
 func WrapAnywhere(text string, most int) (lines []string) {
 	begin, n := 0, 0
 	for i, r := range text {

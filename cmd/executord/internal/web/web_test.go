@@ -496,7 +496,8 @@ func TestServerLimitsStreams(t *testing.T) {
 		t.Errorf("%d for one more", w.Code)
 	}
 	open[0].Body.Close()
-	for ask(s.Handler(), "GET", "/api/output?job=backup&run=1", nil).Code != http.StatusOK { // ends with the test, at the latest
+	// ends with the test, at the latest
+	for ask(s.Handler(), "GET", "/api/output?job=backup&run=1", nil).Code != http.StatusOK {
 	}
 }
 
