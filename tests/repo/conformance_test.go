@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -60,6 +61,31 @@ func TestThreatsHaveTests(t *testing.T) {
 	}
 	if !found || rows < 15 {
 		t.Errorf("found only %d promises: is the page read right?", rows)
+	}
+}
+
+// Every answer of executord in the table beside other schedulers names tests, which are there, unless it is no.
+func TestComparisonHasTests(t *testing.T) {
+	functions, _ := testNames(t)
+	rows := 0
+	for line := range strings.Lines(read(t, "docs/compare-executord.md")) {
+		cells := strings.Split(line, " | ")
+		if number, _, ok := strings.Cut(strings.TrimPrefix(cells[0], "| "), ". "); !ok || number != strconv.Itoa(rows+1) {
+			continue
+		}
+		rows++
+		names := namesIn("|" + cells[2])
+		if (len(names) == 0) != (cells[1] == "no") {
+			t.Errorf("%s is answered with %q, and shown by %q", cells[0], cells[1], names)
+		}
+		for _, name := range names {
+			if !functions[name] {
+				t.Errorf("there is no test %s; name the one that took its place: %s", name, cells[0])
+			}
+		}
+	}
+	if rows != 49 {
+		t.Errorf("found %d rows, want 49: is the page read right?", rows)
 	}
 }
 
