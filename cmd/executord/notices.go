@@ -34,10 +34,9 @@ notices shows the messages that were sent on the channels [notify.NAME], about
 the jobs named or all, the latest first: what they were about, when they were
 sent, and what the answer was. A message that was given up has the last error.
 
-A daemon that runs with --listen also shows what waits: for the end of quiet
-hours or of a digest, because of a limit, or for the next try. A store has
-messages for 30 days, at most 1,000 of a namespace, and of pings those that were
-given up.`),
+What waits is shown, too: for the end of quiet hours or of a digest, because of
+a limit, or for the next try. A store has messages for 30 days, at most 1,000 of
+a namespace, and of pings those that were given up.`),
 		Example: strings.Trim(`
   executord notices --at 127.0.0.1:8384
   executord notices --store jobs.db backup -n 100`, "\n"),

@@ -184,6 +184,56 @@ command = "exit 3"
 	p.want(1, "notification sent", "channel", "later")
 }
 
+// A digest outlives the daemon that gathers it and is killed: it is in the store meanwhile, and the next daemon sends it
+// whole, once.
+func TestNoticesDigestOfKilledDaemon(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		r := newReceiver(t, 200, "thanks")
+		channel := "[notify.ops]\nwebhook = '" + r.url + "'\n"
+		file := write(t, "jobs.toml", channel+"digest = '1h'\n[[job]]\nname = 'a'\nschedule = '@reboot'\ncommand = 'echo no space left; exit 3'\n"+
+			"[[job]]\nname = 'b'\nschedule = '@reboot'\ncommand = 'exit 4'\n")
+		p := startFile(t, file, "--store", store)
+		p.until("run ended")
+		for all := asked(t, store, "notices"); len(all) != 1 || len(all[0]["events"].([]any)) != 2; all = asked(t, store, "notices") {
+			if len(all) == 1 && all[0]["outcome"] != notify.Waiting {
+				t.Fatalf("the store has %v", all)
+			}
+		}
+		p.cmd.Process.Kill()
+		<-p.exited
+		p.killLeft()
+
+		driver := "sqlite"
+		if strings.HasPrefix(store, "postgres:") {
+			driver = "pgx"
+		}
+		db, err := sql.Open(driver, store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.Exec("update executord_notice set noted = noted - 3600000000 - 60000000"); err != nil { // as if an hour had passed
+			t.Fatal(err)
+		}
+		later := write(t, "jobs.toml", channel+"[[job]]\nname = 'a'\nschedule = '0 0 1 1 *'\ncommand = 'true'\n")
+		heirs := []*process{startFile(t, later, "--store", store), startFile(t, later, "--store", store)}
+		message := r.next(t)
+		for _, want := range []string{"a has failed: exit status 3", "no space left", "b has failed: exit status 4"} {
+			if !strings.Contains(message, want) {
+				t.Errorf("no %q in the message %s", want, message)
+			}
+		}
+		for _, p := range heirs {
+			p.until("job scheduled")
+			p.end()
+		}
+		all := asked(t, store, "notices")
+		if len(all) != 1 || all[0]["outcome"] != notify.Sent || len(r.got) != 0 {
+			t.Errorf("the store has %v, and %d further messages were sent", all, len(r.got))
+		}
+	})
+}
+
 // A newcomer with a crontab whose job fails adds a file with a webhook, is told of the failure within a minute, and
 // finds on the pages what the job wrote, by following two links at most.
 func TestNewcomerIsToldOfFailure(t *testing.T) {

@@ -130,6 +130,7 @@ func (d *Daemon) start(ctx context.Context) error {
 		return err
 	}
 	d.setChannels(d.File)
+	d.adoptNotices(ctx)
 	for _, j := range d.File.Jobs {
 		if j.Schedule.AtStart {
 			d.runAtStart(j, began)
@@ -161,6 +162,7 @@ func (d *Daemon) await(ends Ends) {
 			d.reload(ends.Stop, file) // a drain lets it finish
 		case <-looks.C:
 			d.look(ctx)
+			d.adoptNotices(ctx)
 		}
 	}
 }

@@ -11,8 +11,9 @@ import (
 
 // NoticeLog keeps notices beyond the end of the daemon.
 type NoticeLog interface {
-	Add(n notify.Notice) // does not wait
+	Add(k notify.Kept) // does not wait
 	Latest(ctx context.Context, limit int) ([]notify.Notice, error)
+	Claim(ctx context.Context, channels []string) ([]notify.Kept, error) // those that a daemon was killed with
 }
 
 // MostNotices is how many notices are shown at once.
@@ -67,4 +68,18 @@ func (d *Daemon) storedNotices(ctx context.Context) ([]notify.Notice, error) {
 		n.stored, n.at = stored, time.Now()
 	}
 	return stored, err
+}
+
+// adoptNotices has the messages sent that a daemon was killed with.
+func (d *Daemon) adoptNotices(ctx context.Context) {
+	if d.NoticeLog == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patienceOfReaders)
+	defer cancel()
+	left, _ := d.NoticeLog.Claim(ctx, d.notifier.Names()) // if the store does not answer, the next look asks again
+	for _, k := range left {
+		d.notifier.Adopt(k)
+		d.Log.Info("notification taken over", "channel", k.Channel, "subject", k.Subject, "reason", "its daemon was killed")
+	}
 }

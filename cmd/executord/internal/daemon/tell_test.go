@@ -205,7 +205,13 @@ type noticeLog struct {
 	asked int
 }
 
-func (l *noticeLog) Add(n notify.Notice) { l.kept = append(l.kept, n) }
+func (l *noticeLog) Add(k notify.Kept) {
+	if k.Outcome != notify.Waiting {
+		l.kept = append(l.kept, k.Notice)
+	}
+}
+
+func (l *noticeLog) Claim(context.Context, []string) ([]notify.Kept, error) { return nil, nil }
 
 func (l *noticeLog) Latest(context.Context, int) ([]notify.Notice, error) {
 	if l.asked++; l.err != nil {

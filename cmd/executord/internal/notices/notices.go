@@ -4,6 +4,9 @@
 //	Add ──▶ pending ──▶ goroutine ──▶ insert, and delete of what is old
 //
 // Add never waits. Of what the store does not take, the latest are tried again.
+//
+// A message that waits is there, too, with all that it takes to send it. Its daemon keeps it again before a time that is
+// in its row; once that has passed by some seconds, the daemon was killed, and any daemon of the namespace may Claim it.
 package notices
 
 import (
@@ -30,6 +33,7 @@ const (
 )
 
 const (
+	grace       = 15 * time.Second // after a message was to be kept again, until its daemon is taken for dead
 	mostPending = 500              // notices that wait for the store; the oldest give way
 	writeLimit  = 10 * time.Second // of one try
 	pause       = 10 * time.Second // after one that has failed
@@ -49,9 +53,16 @@ type Log struct {
 
 	mu struct {
 		sync.Mutex
-		pending []notify.Notice
-		failing bool // the last try has failed
+		pending []pending // one for each message
+		added   int       // how often Add was called
+		failing bool      // the last try has failed
 	}
+}
+
+// pending is a notice that is not in the store yet.
+type pending struct {
+	notify.Kept
+	number int
 }
 
 // Open makes the table in the database of a store, if it is not there. It returns nil if the store has no database,
@@ -74,11 +85,13 @@ func Open(ctx context.Context, store any, namespace string, log *slog.Logger) (*
 	return l, nil
 }
 
-// Add keeps a notice, soon.
-func (l *Log) Add(n notify.Notice) {
+// Add keeps a notice, soon, in place of the one before with its ID.
+func (l *Log) Add(k notify.Kept) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.mu.pending = append(l.mu.pending, n); len(l.mu.pending) > mostPending {
+	l.mu.added++
+	l.mu.pending = slices.DeleteFunc(l.mu.pending, func(p pending) bool { return p.ID == k.ID })
+	if l.mu.pending = append(l.mu.pending, pending{k, l.mu.added}); len(l.mu.pending) > mostPending {
 		l.mu.pending = slices.Delete(l.mu.pending, 0, 1)
 	}
 	l.signal()
@@ -94,6 +107,12 @@ func (l *Log) signal() {
 // Latest returns the latest notices of the namespace, limit at most, the latest first.
 func (l *Log) Latest(ctx context.Context, limit int) ([]notify.Notice, error) {
 	return l.table.latest(ctx, l.namespace, limit)
+}
+
+// Claim returns the messages for channels of these names whose daemon was killed. They are this daemon's from then on:
+// no other one gets them, as long as they are kept again in time.
+func (l *Log) Claim(ctx context.Context, channels []string) ([]notify.Kept, error) {
+	return l.table.claim(ctx, l.namespace, channels, time.Now())
 }
 
 // Close writes what is pending until ctx ends, and gives up the rest. What is added later is not kept.
@@ -138,7 +157,7 @@ func (l *Log) rest(d time.Duration) {
 // write writes what is pending in one transaction. What it could not write stays pending.
 func (l *Log) write() error {
 	l.mu.Lock()
-	batch := slices.Clone(l.mu.pending)
+	batch, written := slices.Clone(l.mu.pending), l.mu.added
 	l.mu.Unlock()
 	if len(batch) == 0 {
 		return nil
@@ -149,9 +168,7 @@ func (l *Log) write() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil {
-		last := batch[len(batch)-1].ID
-		at := slices.IndexFunc(l.mu.pending, func(n notify.Notice) bool { return n.ID == last })
-		l.mu.pending = slices.Delete(l.mu.pending, 0, at+1) // at is -1 if all of them have given way
+		l.mu.pending = slices.DeleteFunc(l.mu.pending, func(p pending) bool { return p.number <= written })
 	}
 	if err != nil && !l.mu.failing {
 		l.log.Warn("notices not kept in the store", "reason", err.Error())
@@ -260,8 +277,15 @@ func (t table) place(n int) string {
 	return fmt.Sprintf("?%d", n)
 }
 
-// add adds notices, those that are not there yet, and removes what is too old or too much.
-func (t table) add(ctx context.Context, namespace string, batch []notify.Notice) error {
+// waits is before the ID of a message in the table for as long as it waits. Such rows have in noted when another daemon
+// may claim them, and do not count.
+const waits = "waits/"
+
+// rowsThatWait selects these, by the index of the IDs.
+const rowsThatWait = "id >= 'waits/' and id < 'waits0'"
+
+// add adds notices, in place of those before with their IDs, and removes what is too old or too much.
+func (t table) add(ctx context.Context, namespace string, batch []pending) error {
 	name, _, err := t.find(ctx)
 	if err != nil {
 		return err
@@ -271,24 +295,77 @@ func (t table) add(ctx context.Context, namespace string, batch []notify.Notice)
 		return err
 	}
 	defer tx.Rollback()
+	replace := fmt.Sprintf("delete from %s where id = %s", name, t.place(1))
 	insert := fmt.Sprintf("insert into %s (id, namespace, noted, notice) values (%s, %s, %s, %s) on conflict (id) do nothing",
 		name, t.place(1), t.place(2), t.place(3), t.place(4))
-	for _, n := range batch {
-		text, err := json.Marshal(n)
+	for _, k := range batch {
+		text, err := json.Marshal(k.Kept)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, insert, n.ID, namespace, n.At.UnixMicro(), string(text)); err != nil {
+		if _, err := tx.ExecContext(ctx, replace, waits+k.ID); err != nil {
+			return err
+		}
+		id, noted := k.ID, k.At
+		if k.Outcome == notify.Waiting {
+			id, noted = waits+k.ID, k.By.Add(grace)
+		}
+		if _, err := tx.ExecContext(ctx, insert, id, namespace, noted.UnixMicro(), string(text)); err != nil {
 			return err
 		}
 	}
-	remove := fmt.Sprintf(`delete from %[1]s where namespace = %[2]s and (noted < %[3]s
-		or seq <= (select seq from %[1]s where namespace = %[2]s order by seq desc limit 1 offset %[4]d))`,
+	remove := fmt.Sprintf(`delete from %[1]s where namespace = %[2]s and (noted < %[3]s or not (`+rowsThatWait+`)
+		and seq <= (select seq from %[1]s where namespace = %[2]s and not (`+rowsThatWait+`) order by seq desc limit 1 offset %[4]d))`,
 		name, t.place(1), t.place(2), Most)
 	if _, err := tx.ExecContext(ctx, remove, namespace, time.Now().Add(-Age).UnixMicro()); err != nil {
 		return err
 	}
 	return tx.Commit()
+}
+
+// claim returns the messages that wait, for channels of these names, and were to be kept again before now.
+func (t table) claim(ctx context.Context, namespace string, channels []string, now time.Time) (claimed []notify.Kept, err error) {
+	name, there, err := t.find(ctx)
+	if err != nil || !there {
+		return nil, err
+	}
+	rows, err := t.db.QueryContext(ctx, fmt.Sprintf("select notice, noted from %s where %s and namespace = %s and noted < %s order by seq",
+		name, rowsThatWait, t.place(1), t.place(2)), namespace, now.UnixMicro())
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []notify.Kept
+	var noted []int64
+	for rows.Next() {
+		var text string
+		var at int64
+		if err := rows.Scan(&text, &at); err != nil {
+			return nil, err
+		}
+		var k notify.Kept
+		if err := json.Unmarshal([]byte(text), &k); err != nil {
+			return nil, fmt.Errorf("a notice cannot be read: %w", err)
+		}
+		if slices.Contains(channels, k.Channel) {
+			found, noted = append(found, k), append(noted, at)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	rows.Close() // a file has one connection
+	take := fmt.Sprintf("update %s set noted = %s where id = %s and noted = %s", name, t.place(1), t.place(2), t.place(3))
+	for i, k := range found {
+		result, err := t.db.ExecContext(ctx, take, now.Add(grace).UnixMicro(), waits+k.ID, noted[i])
+		if err != nil {
+			return claimed, err
+		}
+		if n, err := result.RowsAffected(); err == nil && n == 1 {
+			claimed = append(claimed, k)
+		}
+	}
+	return claimed, nil
 }
 
 // latest returns the latest notices of a namespace, of all if it is empty, the latest first.

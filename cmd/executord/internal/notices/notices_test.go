@@ -35,12 +35,12 @@ func begin(t *testing.T, store any, namespace string) *notices.Log {
 	return l
 }
 
-func notice(i int, at time.Time) notify.Notice {
-	return notify.Notice{
+func notice(i int, at time.Time) notify.Kept {
+	return notify.Kept{Notice: notify.Notice{
 		ID: fmt.Sprint("id", i), Namespace: "shop", Host: "web1", Channel: "ops", Way: "mail", Outcome: notify.Sent, At: at.UTC(),
 		First: at.UTC(), Subject: fmt.Sprint("subject ", i), Held: notify.HeldByLimit, Tries: 2, Answer: "250 queued",
 		Events: []notify.About{{Kind: notify.Failed, Job: "backup", Run: i, At: at.UTC(), Reason: "exit status 1"}},
-	}
+	}}
 }
 
 // What was kept is there after a restart, as it was, for each namespace, the latest first.
@@ -66,7 +66,7 @@ func TestLogOutlivesDaemon(t *testing.T) {
 		}
 	}
 	got, err := notices.Latest(t.Context(), store, "shop", 1)
-	if err != nil || len(got) != 1 || fmt.Sprint(got[0]) != fmt.Sprint(notice(2, now)) {
+	if err != nil || len(got) != 1 || fmt.Sprint(got[0]) != fmt.Sprint(notice(2, now).Notice) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -141,6 +141,64 @@ func TestLogTriesAgain(t *testing.T) {
 	l.Close(t.Context()) // tries at once what has failed before
 	if all, err := notices.Latest(t.Context(), store, "shop", 10); err != nil || len(all) != 2 || all[0].ID != "id2" || all[1].ID != "id1" {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// waiting returns a message that waits until a time.
+func waiting(i int, channel string, until time.Time) notify.Kept {
+	k := notice(i, time.Time{})
+	k.Outcome, k.Channel, k.At, k.Until, k.By = notify.Waiting, channel, time.Time{}, until, until
+	k.Message = []notify.Event{{Kind: notify.Failed, Job: "backup", Run: i, Output: "disk full", Late: time.Second}, {Kind: notify.Lost, Job: "sync"}}
+	k.Dropped = 3
+	return k
+}
+
+// A message that waits is shown, and is claimed, whole, by one of those that have its channel, once its daemon has not
+// kept it again in time. What became of it takes its place.
+func TestLogIsClaimedOnce(t *testing.T) {
+	store := open(t)
+	now := time.Now()
+	killed := begin(t, store, "shop")
+	killed.Add(waiting(1, "ops", now.Add(time.Hour)))
+	killed.Add(waiting(1, "ops", now.Add(-time.Minute))) // the later one holds
+	killed.Add(waiting(2, "ops", now.Add(time.Minute)))
+	killed.Add(waiting(3, "gone", now.Add(-time.Minute)))
+	killed.Close(t.Context())
+	other := begin(t, store, "other")
+	other.Add(waiting(4, "ops", now.Add(-time.Minute)))
+	other.Close(t.Context())
+
+	claims := make(chan []notify.Kept, 4)
+	for range cap(claims) {
+		l := begin(t, store, "shop")
+		defer l.Close(t.Context())
+		go func() {
+			claimed, err := l.Claim(t.Context(), []string{"chat", "ops"})
+			if err != nil {
+				t.Error(err)
+			}
+			claims <- claimed
+		}()
+	}
+	var claimed []notify.Kept
+	for range cap(claims) {
+		claimed = append(claimed, <-claims...)
+	}
+	want := waiting(1, "ops", now.Add(-time.Minute))
+	if len(claimed) != 1 || claimed[0].ID != want.ID || claimed[0].Dropped != 3 || fmt.Sprint(claimed[0].Message) != fmt.Sprint(want.Message) {
+		t.Fatalf("claimed %+v", claimed)
+	}
+	heir := begin(t, store, "shop")
+	heir.Add(waiting(1, "ops", now))
+	heir.Add(notice(1, now))
+	heir.Close(t.Context())
+	all, err := notices.Latest(t.Context(), store, "shop", 10)
+	var got []string
+	for _, n := range all {
+		got = append(got, n.ID+" "+n.Outcome)
+	}
+	if text := strings.Join(got, ", "); err != nil || text != "id1 sent, id3 waiting, id2 waiting" {
+		t.Errorf("the store has %s, %v", text, err)
 	}
 }
 

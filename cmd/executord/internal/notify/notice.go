@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"crypto/rand"
 	"slices"
 	"time"
 )
@@ -73,10 +72,10 @@ func (c *Channel) way() string {
 }
 
 // noticeOf returns what there is to say of a message that was not tried yet.
-func (n *Notifier) noticeOf(c *Channel, m Message, held string) Notice {
+func (n *Notifier) noticeOf(c *Channel, id string, m Message, held string) Notice {
 	secrets := c.Way.Secrets()
 	notice := Notice{
-		ID: rand.Text(), Namespace: n.Namespace, Host: n.Host, Channel: c.Name, Way: c.way(), Outcome: Waiting, Held: held,
+		ID: id, Namespace: n.Namespace, Host: n.Host, Channel: c.Name, Way: c.way(), Outcome: Waiting, Held: held,
 		First: m.Events[0].At, Subject: scrub(m.Subject, secrets), More: m.More,
 	}
 	for i, e := range m.Events {
@@ -105,19 +104,8 @@ func (n *Notifier) Notices() []Notice {
 
 // notices returns what waits for the channel: what is being sent, and what is in the queue as one message.
 func (w *worker) notices() (all []Notice) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.mu.sending != nil {
-		all = append(all, *w.mu.sending)
-	}
-	if len(w.mu.events) > 0 {
-		held := w.mu.held
-		if w.mu.sending != nil {
-			held = HeldBehind
-		}
-		next := w.notifier.noticeOf(w.channel, compose(w.notifier.Host, w.channel.Link, w.mu.events, w.mu.dropped), held)
-		next.ID, next.Until = w.channel.Name, w.mu.until
-		all = append(all, next)
+	for _, k := range w.kept() {
+		all = append(all, k.Notice)
 	}
 	return all
 }

@@ -1,14 +1,17 @@
 // Package notify tells people and programs what becomes of jobs: by mail, webhooks, pings and commands.
 //
 //	Tell ──▶ queue of each channel ──▶ its worker ──▶ Way.Send
+//	                                     │  ▲
+//	                               Keep ◀┘  └── Adopt
 //
 // Tell never waits. A queue has a bound; a worker sends one message at a time, tries again with growing pauses, and
 // gathers meanwhile what happens into one message. So it does beyond a channel's limit, in quiet hours, and for a
-// digest.
+// digest. What waits is kept, so that another Notifier may adopt it when the program of this one was killed.
 package notify
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -44,9 +47,10 @@ type Config struct {
 	Namespace string // of the jobs, for notices
 	Log       *slog.Logger
 
-	// Keep gets what became of a message, unless it is a ping that was sent: of those there is one for each run, and
-	// the monitor has it. It must not wait. Nil keeps nothing.
-	Keep func(Notice)
+	// Keep gets what waits, each time that it changes, and then what became of it, with the same ID. Of pings it gets
+	// those that were given up: there are some for each run, and the monitor has the others. It must not wait. Nil keeps
+	// nothing.
+	Keep func(Kept)
 }
 
 // Notifier sends events on channels. Its methods may be called concurrently.
@@ -101,6 +105,16 @@ func (n *Notifier) Set(channels []*Channel) {
 			w.run()
 		}()
 	}
+}
+
+// Names returns those of the channels.
+func (n *Notifier) Names() (names []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, w := range n.mu.workers {
+		names = append(names, w.channel.Name)
+	}
+	return names
 }
 
 // Any reports whether there is a channel.
@@ -181,7 +195,7 @@ func (n *Notifier) record(c *Channel, m Notice, answer string, err error) {
 	}
 	n.mu.Unlock()
 	if n.Keep != nil && (err != nil || !c.pings()) {
-		n.Keep(m)
+		n.Keep(Kept{Notice: m})
 	}
 	switch {
 	case err != nil:
@@ -205,13 +219,20 @@ type worker struct {
 	// mu is held for moments only.
 	mu struct {
 		sync.Mutex
-		events  []Event
-		dropped int       // events before these
-		first   time.Time // when the first of them was added
-		held    string    // why they are not sent at once, one of Holds, and until when
+		queue   batch   // what was added here
+		adopted []batch // what goes out before that
+		held    string  // why they are not sent at once, one of Holds, and until when
 		until   time.Time
-		sending *Notice // what is being sent, or waits for the next try; nil for nothing
+		sending *Kept // what is being sent, or waits for the next try; nil for nothing
 	}
+}
+
+// batch is what becomes one message.
+type batch struct {
+	id      string // of its Notice
+	events  []Event
+	dropped int       // events before these
+	first   time.Time // when the first of them was added
 }
 
 // close ends the worker, once it has sent what waits.
@@ -221,24 +242,33 @@ func (w *worker) close() { close(w.closing) }
 func (w *worker) add(e Event) (dropped int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.mu.events) == 0 {
-		w.mu.first = time.Now()
+	q := &w.mu.queue
+	if len(q.events) == 0 {
+		q.id, q.first = rand.Text(), time.Now()
 	}
-	if w.mu.events = append(w.mu.events, e); len(w.mu.events) > queueSize {
-		w.mu.events, dropped = slices.Delete(w.mu.events, 0, 1), 1
-		w.mu.dropped++
+	if q.events = append(q.events, e); len(q.events) > queueSize {
+		q.events, dropped = slices.Delete(q.events, 0, 1), 1
+		q.dropped++
 	}
+	w.signal()
+	return dropped
+}
+
+func (w *worker) signal() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
-	return dropped
 }
 
 func (w *worker) waiting() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.mu.events)
+	count := len(w.mu.queue.events)
+	for _, b := range w.mu.adopted {
+		count += len(b.events)
+	}
+	return count
 }
 
 // run sends until the worker is closed, and then what still waits.
@@ -249,9 +279,10 @@ func (w *worker) run() {
 		case <-w.closing:
 		}
 		for w.waiting() > 0 {
-			w.sleep(time.Until(w.hold()))
-			events, dropped, held := w.take()
-			w.send(compose(w.notifier.Host, w.channel.Link, events, dropped), held)
+			for w.sleep(time.Until(w.hold())) {
+			}
+			b, held := w.take()
+			w.send(b, held)
 		}
 		select {
 		case <-w.closing:
@@ -264,25 +295,31 @@ func (w *worker) run() {
 }
 
 // take removes from the queue what goes into the next message. Held says why that was not sent at once.
-func (w *worker) take() (events []Event, dropped int, held string) {
+func (w *worker) take() (b batch, held string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	count := len(w.mu.events)
-	if w.channel.pings() {
-		count = 1
-	} else {
-		dropped, w.mu.dropped = w.mu.dropped, 0
-	}
-	events = slices.Clone(w.mu.events[:count])
-	w.mu.events = slices.Delete(w.mu.events, 0, count)
 	held, w.mu.held, w.mu.until = w.mu.held, "", time.Time{}
-	return events, dropped, held
+	q := &w.mu.queue
+	switch {
+	case len(w.mu.adopted) > 0:
+		b = w.mu.adopted[0]
+		w.mu.adopted = slices.Delete(w.mu.adopted, 0, 1)
+	case w.channel.pings():
+		b = batch{id: rand.Text(), events: slices.Clone(q.events[:1])}
+		q.events = slices.Delete(q.events, 0, 1)
+	default:
+		b, *q = *q, batch{}
+	}
+	return b, held
 }
 
 // hold returns when the next message may be sent, and notes why that is not now.
 func (w *worker) hold() time.Time {
 	w.mu.Lock()
-	first := w.mu.first
+	first := w.mu.queue.first
+	if len(w.mu.adopted) > 0 {
+		first = w.mu.adopted[0].first
+	}
 	w.mu.Unlock()
 	at, held := w.due(first, time.Now())
 	w.mu.Lock()
@@ -316,28 +353,34 @@ func (w *worker) due(first, now time.Time) (at time.Time, held string) {
 	return at, held
 }
 
-// sleep waits, unless the worker is closed.
-func (w *worker) sleep(d time.Duration) {
+// sleep has kept what waits, and waits, unless the worker is closed. It reports whether something was added meanwhile.
+func (w *worker) sleep(d time.Duration) (added bool) {
 	if d <= 0 {
-		return
+		return false
 	}
+	w.keep()
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
+	case <-w.wake:
+		return true
 	case <-t.C:
 	case <-w.closing:
 	}
+	return false
 }
 
 // send sends one message, and tries again as long as that may help.
-func (w *worker) send(m Message, held string) {
+func (w *worker) send(b batch, held string) {
 	w.sent = append(w.sent, time.Now())
 	ctx := w.notifier.ctx
-	notice := w.notifier.noticeOf(w.channel, m, held)
+	m := compose(w.notifier.Host, w.channel.Link, b.events, b.dropped)
+	notice := w.notifier.noticeOf(w.channel, b.id, m, held)
 	defer w.note(nil)
 	pause := firstPause
 	for try := 1; ; try++ {
-		w.note(&notice)
+		w.note(&Kept{Notice: notice, Message: b.events, Dropped: b.dropped})
+		w.keep()
 		answer, err := w.try(ctx, m)
 		notice.Tries = try
 		var refusal *Refusal
@@ -352,26 +395,28 @@ func (w *worker) send(m Message, held string) {
 		}
 		pause = min(2*pause, longPause)
 		notice.Error, notice.Until = scrub(err.Error(), w.channel.Way.Secrets()), time.Now().Add(wait)
-		w.note(&notice)
+		w.note(&Kept{Notice: notice, Message: b.events, Dropped: b.dropped})
 		t := time.NewTimer(wait)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-			w.notifier.record(w.channel, notice, "", fmt.Errorf("executord has ended; before: %w", err))
-			return
+		for waits := true; waits; {
+			w.keep()
+			select {
+			case <-t.C:
+				waits = false
+			case <-w.wake: // something was added
+			case <-ctx.Done():
+				t.Stop()
+				w.notifier.record(w.channel, notice, "", fmt.Errorf("executord has ended; before: %w", err))
+				return
+			}
 		}
 	}
 }
 
 // note notes what is being sent, nil for nothing.
-func (w *worker) note(n *Notice) {
+func (w *worker) note(sending *Kept) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.mu.sending = nil; n != nil {
-		sending := *n
-		w.mu.sending = &sending
-	}
+	w.mu.sending = sending
 }
 
 // try sends a message once. A way that panics has failed.

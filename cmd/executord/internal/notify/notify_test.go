@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -309,7 +310,11 @@ func TestNotifierShowsTries(t *testing.T) {
 func TestNotifierKeepsNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var kept []notify.Notice
-		n := notify.New(notify.Config{Host: "host", Namespace: "shop", Log: slog.New(slog.DiscardHandler), Keep: func(n notify.Notice) { kept = append(kept, n) }})
+		n := notify.New(notify.Config{Host: "host", Namespace: "shop", Log: slog.New(slog.DiscardHandler), Keep: func(k notify.Kept) {
+			if k.Outcome != notify.Waiting {
+				kept = append(kept, k.Notice)
+			}
+		}})
 		n.Set([]*notify.Channel{{Name: "people", Way: new(way), ForAll: true}})
 		for i := range 600 {
 			n.Tell(failure(fmt.Sprint("job", i)), []string{"people"})
@@ -323,6 +328,111 @@ func TestNotifierKeepsNotices(t *testing.T) {
 			t.Errorf("%d were given on: %+v", len(kept), kept[0])
 		}
 		n.Close(context.Background())
+	})
+}
+
+// keeper keeps what a Notifier gives it, the last of each ID.
+type keeper struct {
+	mu   sync.Mutex
+	last map[string]notify.Kept
+}
+
+func newKeeper() *keeper { return &keeper{last: make(map[string]notify.Kept)} }
+
+func (k *keeper) keep(n notify.Kept) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.last[n.ID] = n
+}
+
+func (k *keeper) waiting() (all []notify.Kept) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, n := range k.last {
+		if n.Outcome == notify.Waiting {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// A digest that waits is kept whole, each time that it grows, and is sent once, when it is due, by the Notifier that
+// adopts it; and what became of it is kept in its place.
+func TestNotifierAdoptsDigest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := newKeeper()
+		ops := func(w *way) []*notify.Channel {
+			return []*notify.Channel{{Name: "ops", Way: w, ForAll: true, Digest: time.Hour}}
+		}
+		killed := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler), Keep: kept.keep})
+		killed.Set(ops(new(way)))
+		for _, job := range []string{"a", "b", "c"} {
+			killed.Tell(failure(job), nil)
+			time.Sleep(time.Minute)
+		}
+		synctest.Wait()
+		left := kept.waiting()
+		if len(left) != 1 || len(left[0].Message) != 3 || !left[0].By.Equal(time.Now().Add(57*time.Minute)) {
+			t.Fatalf("kept %+v", left)
+		}
+		text, err := json.Marshal(left[0]) // as it is in a store
+		var adopted notify.Kept
+		if err != nil || json.Unmarshal(text, &adopted) != nil {
+			t.Fatalf("%s, %v", text, err)
+		}
+
+		w, kept := new(way), newKeeper()
+		n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler), Keep: kept.keep})
+		n.Set(ops(w))
+		if !n.Adopt(adopted) || n.Adopt(notify.Kept{Notice: notify.Notice{Channel: "other"}}) {
+			t.Error("it is adopted if there is its channel")
+		}
+		n.Tell(failure("d"), nil) // waits for a digest of its own
+		time.Sleep(56 * time.Minute)
+		if sent, _ := w.messages(); len(sent) != 0 || len(n.Notices()) != 2 {
+			t.Errorf("too early: %+v", sent)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		sent, at := w.messages()
+		if len(sent) != 1 || at[0] != time.Hour || len(sent[0].Events) != 3 || sent[0].Events[1].Job != "b" || !strings.Contains(sent[0].Text, "disk full") {
+			t.Errorf("sent %+v at %v", sent, at)
+		}
+		if k := kept.last[adopted.ID]; k.Outcome != notify.Sent || len(k.Message) != 0 || k.Held != notify.HeldForDigest {
+			t.Errorf("then kept %+v", k)
+		}
+		n.Close(t.Context())
+		if left := kept.waiting(); len(left) != 0 {
+			t.Errorf("left %+v", left)
+		}
+		killed.Close(t.Context())
+	})
+}
+
+// What is tried again, and what waits behind it, is kept until after the next try.
+func TestNotifierKeepsWhatIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := newKeeper()
+		n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler), Keep: kept.keep})
+		n.Set([]*notify.Channel{{Name: "ops", Way: &way{failures: []error{errors.New("down"), errors.New("down")}}, ForAll: true}})
+		n.Tell(failure("a"), nil)
+		time.Sleep(time.Second)
+		n.Tell(failure("b"), nil)
+		synctest.Wait()
+		for _, k := range kept.waiting() {
+			if len(k.Message) != 1 || !k.By.Equal(time.Now().Add(time.Second+30*time.Second)) {
+				t.Errorf("kept %+v", k)
+			}
+		}
+		if all := kept.waiting(); len(all) != 2 {
+			t.Errorf("%d wait, want 2", len(all))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if all := kept.waiting(); len(all) != 0 || len(kept.last) != 2 {
+			t.Errorf("%d wait, of %d", len(all), len(kept.last))
+		}
+		n.Close(t.Context())
 	})
 }
 

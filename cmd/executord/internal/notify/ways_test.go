@@ -306,10 +306,12 @@ func TestPingNotices(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var kept []notify.Notice
-	n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler), Keep: func(n notify.Notice) {
+	n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler), Keep: func(k notify.Kept) {
 		mu.Lock()
 		defer mu.Unlock()
-		kept = append(kept, n)
+		if k.Outcome != notify.Waiting {
+			kept = append(kept, k.Notice)
+		}
 	}})
 	n.Set([]*notify.Channel{{Name: "people", Way: new(way), ForAll: true}, {Name: "hc", Way: good}, {Name: "gone", Way: bad}})
 	n.Tell(failure("first"), []string{"people"})
