@@ -70,6 +70,7 @@ func (d *base) begin(ctx context.Context, spec catalog.Spec) (outcome.Label, err
 // handle runs the command and accounts for it, in the log and to the store.
 func (r *handled) handle(ctx context.Context) error {
 	if err := r.noteLeftOut(ctx); err != nil {
+		r.noteLeftOutSince(ctx)
 		return err
 	}
 	// The node may begin a run while it learns of the drain, above all one whose jitter the drain has just cut short.
@@ -78,6 +79,7 @@ func (r *handled) handle(ctx context.Context) error {
 	}
 	if r.scheduled() {
 		if err := r.exclude(); err != nil {
+			r.noteLeftOutSince(ctx)
 			return err
 		}
 	}

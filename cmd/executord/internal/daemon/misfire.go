@@ -29,12 +29,25 @@ func (r *handled) noteLeftOut(ctx context.Context) error {
 	if count == 0 {
 		return nil
 	}
-	r.entry.miss(count, first, reason, "")
-	r.entry.tell(notify.Event{Kind: notify.Missed, Count: count, Due: first, Reason: "no daemon was running, or none had room for it"})
+	r.miss(count, first, reason)
 	if late > 0 {
 		return over(outcome.Label{Outcome: outcome.Missed}, "missed: "+reason)
 	}
 	return nil
+}
+
+// noteLeftOutSince accounts for the due times after that of a run which runs nothing: they have passed since, as after the
+// end of a daemon that had begun it.
+func (r *handled) noteLeftOutSince(ctx context.Context) {
+	if left := durable.LeftOutDuring(ctx); left.Count > 0 {
+		r.miss(left.Count, left.First.In(r.spec.Location()), "the job did not run when it was due")
+	}
+}
+
+// miss logs and tells that due times were missed.
+func (r *handled) miss(count int, first time.Time, reason string) {
+	r.entry.miss(count, first, reason, "")
+	r.entry.tell(notify.Event{Kind: notify.Missed, Count: count, Due: first, Reason: "no daemon was running, or none had room for it"})
 }
 
 // tooLate returns how late the run is, if it was never begun and that is more than the job's misfire allows; else 0. A
