@@ -468,6 +468,74 @@ func TestRunSharesJobs(t *testing.T) {
 	})
 }
 
+// With overlap "allow n", two daemons that share a job have at most n runs of it in one of them, and n-1 in the other: the
+// row of the store stays with the daemon that has n. Each due time is run once.
+func TestRunAllowsRunsInEachDaemon(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		out, running := t.TempDir(), t.TempDir()
+		file := write(t, "jobs.toml", `[[job]]
+name = "wide"
+schedule = "@every 150ms"
+overlap = "allow 3"
+command = '''
+echo $EXECUTORD_DUE >>`+out+`/due
+touch `+running+`/$PPID.$$
+ls `+running+` | sort >`+out+`/$$.seen
+mv `+out+`/$$.seen `+out+`/$$.count
+sleep 0.9
+rm `+running+`/$PPID.$$'''
+`)
+		p := startFile(t, file, "--store", store, "--lease", "30s")
+		q := startFile(t, file, "--store", store, "--lease", "30s")
+		for range 10 { // so many that each daemon has its part
+			p.until("run ended")
+			q.until("run ended")
+		}
+		p.end()
+		q.end()
+		counts, err := filepath.Glob(filepath.Join(out, "*.count"))
+		if err != nil || len(counts) < 20 {
+			t.Fatalf("%d runs have counted, %v", len(counts), err)
+		}
+		most := 0
+		for _, name := range counts {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := strings.Fields(string(text))
+			most = max(most, len(all))
+			in := make(map[string]int) // by daemon
+			for _, run := range all {
+				daemon, _, _ := strings.Cut(run, ".")
+				in[daemon]++
+			}
+			full := 0
+			for _, n := range in {
+				if n > 3 {
+					t.Errorf("%d runs are in progress in one daemon: %q", n, all)
+				}
+				if n == 3 {
+					full++
+				}
+			}
+			if full > 1 || len(all) > 5 {
+				t.Errorf("%d runs are in progress: %q", len(all), all)
+			}
+		}
+		if most < 2 {
+			t.Errorf("at most %d runs were in progress", most)
+		}
+		seen := make(map[time.Time]bool)
+		for _, due := range dues(t, filepath.Join(out, "due")) {
+			if seen[due] {
+				t.Errorf("%v was run twice", due)
+			}
+			seen[due] = true
+		}
+	})
+}
+
 // ranOn reads the logs of two daemons up to the end of a run, in one of them.
 func ranOn(p, q *process) {
 	p.t.Helper()
