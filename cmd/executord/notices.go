@@ -96,13 +96,13 @@ func printNotices(w io.Writer, list []notify.Notice) error {
 		return nil
 	}
 	t := new(terminal.Table)
-	t.Add("AT", "CHANNEL", "OUTCOME", "ABOUT", "ANSWER")
+	t.Add("AT", "HOST", "CHANNEL", "OUTCOME", "ABOUT", "ANSWER")
 	for _, n := range list {
 		when := "-"
 		if !n.At.IsZero() {
 			when = n.At.Local().Format("2006-01-02 15:04:05")
 		}
-		t.Add(when, job.Printable(n.Channel), n.Outcome, job.Printable(aboutText(n)), job.Printable(answerText(n)))
+		t.Add(when, job.Printable(n.Host), job.Printable(n.Channel), n.Outcome, job.Printable(aboutText(n)), job.Printable(answerText(n)))
 	}
 	return t.Fit(terminal.Width(w)).Write(w)
 }

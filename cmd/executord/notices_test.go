@@ -176,8 +176,8 @@ command = "exit 3"
 	at := p.until("listening")["at"].(string)
 	p.until("notification sent", "channel", "ops")
 	out, _, code := output(t, "", "notices", "--at", at)
-	if !regexp.MustCompile(`(?m)^-  +later +waiting +bad failed in run 1: exit status 3 +held: digest, until 20`).MatchString(out) ||
-		!regexp.MustCompile(`(?m)^20.* +ops +sent +bad failed in run 1: exit status 3 +200 OK$`).MatchString(out) || code != 0 {
+	if !regexp.MustCompile(`(?m)^-  +\S+ +later +waiting +bad failed in run 1: exit status 3 +held: digest, until 20`).MatchString(out) ||
+		!regexp.MustCompile(`(?m)^20.* \S+ +ops +sent +bad failed in run 1: exit status 3 +200 OK$`).MatchString(out) || code != 0 {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	p.end() // what waits is sent

@@ -23,14 +23,14 @@ func noticed() *fake {
 	f.notices = []notify.Notice{
 		{ID: "c", Channel: "ops", Outcome: notify.Waiting, Held: notify.HeldByQuiet, Until: time.Now().Add(90 * time.Minute), First: at,
 			Events: about(notify.Skipped, "sync", 0, ""), More: 3, Subject: "[web1] 4 skipped"},
-		{ID: "b", Channel: "phone", Way: "webhook", Outcome: notify.GivenUp, At: at, Tries: 8, Error: "503 try again later", Events: about(notify.Failed, "sync", 9, "timeout")},
+		{ID: "b", Host: "web2", Channel: "phone", Way: "webhook", Outcome: notify.GivenUp, At: at, Tries: 8, Error: "503 try again later", Events: about(notify.Failed, "sync", 9, "timeout")},
 		{ID: "a", Namespace: "shop", Channel: "ops", Outcome: notify.Sent, At: at, Tries: 1, Answer: "200 OK queued", Events: about(notify.Failed, "backup", 1, "exit status 3")},
 	}
 	return f
 }
 
 // The page of notices is behind a tab of every page. It says for each message what it is about, with a way to the run,
-// on which channel, what became of it, and what the answer was; and what waits, why and until when.
+// by which host, on which channel, what became of it, and what the answer was; and what waits, why and until when.
 func TestServerShowsNotices(t *testing.T) {
 	f := noticed()
 	h := New(Config{Daemon: f}).Handler()
@@ -43,7 +43,7 @@ func TestServerShowsNotices(t *testing.T) {
 	text := w.Body.String()
 	for _, want := range []string{
 		`<a href="run?job=backup&amp;run=1"><bdi>backup</bdi>, run 1</a> <span class="v">failed: exit status 3</span>`, ">200 OK queued<",
-		`<i class="pill bad">given up</i> <span class="v">8 tries</span>`, "503 try again later", `<i class="pill held">waiting</i> <span class="v">held: quiet hours</span>`,
+		`<i class="pill bad">given up</i> <span class="v">8 tries</span>`, "503 try again later", "<bdi>web2</bdi>", `<i class="pill held">waiting</i> <span class="v">held: quiet hours</span>`,
 		`<a href="job?name=sync"><bdi>sync</bdi></a>`, "and 3 more", "in\u00a01.", `title="2026-11-27 03:00:00 `,
 	} {
 		if !strings.Contains(text, want) {
