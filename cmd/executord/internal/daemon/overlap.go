@@ -16,6 +16,11 @@ import (
 // overlapPause is the least time between two lines about the times that pass during one run. It is documented.
 const overlapPause = time.Minute
 
+// overlapLag is how long after a time it counts as passed for the watch. The store, which decides at the end of the run, has
+// package durable's idea of its clock: that is behind by as much as the store's answers take, more than before if these
+// have become slow. A time that it then takes for one to come is run.
+const overlapLag = 400 * time.Millisecond
+
 // overlapWatch logs the times that pass during a run, the first at once, so that a run that hangs is seen in the log.
 type overlapWatch struct {
 	run *handled
@@ -107,17 +112,22 @@ func (w *overlapWatch) look() {
 		return
 	}
 	now := w.run.now()
-	if w.run.overlap.Do == job.ReplaceOverlap && next.Before(now) {
-		if w.run.entry.end(w.run.number, errReplaced) {
-			return
+	if w.run.overlap.Do == job.ReplaceOverlap {
+		if next.Before(now) {
+			if w.run.entry.end(w.run.number, errReplaced) {
+				return
+			}
+			next = now.Add(10 * time.Millisecond) // it is about to begin
 		}
-		next = now.Add(10 * time.Millisecond) // it is about to begin
-	} else if n, after := catalog.Passed(w.times, w.through, now); n > 0 && !now.Before(w.mu.quiet) {
-		w.skip(n, next, now)
-		if after.IsZero() {
-			return
+	} else {
+		now = now.Add(-overlapLag)
+		if n, after := catalog.Passed(w.times, w.through, now); n > 0 && !now.Before(w.mu.quiet) {
+			w.skip(n, next, now)
+			if after.IsZero() {
+				return
+			}
+			next, w.mu.quiet = after, now.Add(overlapPause)
 		}
-		next, w.mu.quiet = after, now.Add(overlapPause)
 	}
 	wait := max(next.Sub(now)+time.Microsecond, w.mu.quiet.Sub(now))
 	wait = min(wait, 30*time.Second) // the clock may be set meanwhile

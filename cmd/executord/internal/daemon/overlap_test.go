@@ -40,6 +40,26 @@ func TestOverlapIsLoggedWhileItLasts(t *testing.T) {
 	})
 }
 
+// A time that passes at the very end of a run is skipped or run, not both, though the store's answers have become slow
+// meanwhile, and its clock seems to be behind.
+func TestOverlapAtTheEndOfRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Memory()
+		slow := &lagging{Store: s.Store}
+		s.Store, s.Lease, s.Name = slow, 5*time.Second, "x"
+		h := begin(t, Config{File: parse(t, "# name: a\n@every 1m sleep 60100ms\n"), Store: s})
+		time.Sleep(70 * time.Second)
+		slow.takes.Store(int64(300 * time.Millisecond))
+		time.Sleep(51 * time.Second)
+		synctest.Wait()
+		if skipped, started := h.total("runs skipped"), len(h.logged("run started")); started+skipped != 2 {
+			t.Errorf("2 times were due, %d were skipped, and %d run:\n%s", skipped, started, h.log.String())
+		}
+		slow.takes.Store(0)
+		h.end()
+	})
+}
+
 // A run that was lost, and is begun again, does not have the times counted twice that passed before.
 func TestOverlapIsCountedOnceOverAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

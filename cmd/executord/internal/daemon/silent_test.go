@@ -33,3 +33,19 @@ func (s *silent) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimRe
 	}
 	return s.Store.Claim(ctx, r)
 }
+
+// lagging is a store whose answers are on their way for some time.
+type lagging struct {
+	durable.Store
+	takes atomic.Int64
+}
+
+func (l *lagging) Heartbeat(ctx context.Context, node string, lease time.Duration, w store.Watch) (store.HeartbeatResult, error) {
+	defer func() { time.Sleep(time.Duration(l.takes.Load())) }()
+	return l.Store.Heartbeat(ctx, node, lease, w)
+}
+
+func (l *lagging) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
+	defer func() { time.Sleep(time.Duration(l.takes.Load())) }()
+	return l.Store.Claim(ctx, r)
+}
