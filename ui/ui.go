@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"html/template"
 	"log/slog"
@@ -59,6 +60,11 @@ type Config struct {
 
 	// Title is the title of the pages. The default is "executor".
 	Title string
+
+	// Problems returns how many things are wrong now. Their number begins the title of each page, whose icon is another
+	// one, too. It is called by requests, at most once in ten seconds however many look; an error counts as a problem.
+	// The default, nil, counts what needs attention on the overview, without what was paused by hand.
+	Problems func(context.Context) (int, error)
 
 	// Menu is HTML at the end of the header, such as a link or a form. The default is none.
 	Menu template.HTML
@@ -168,7 +174,7 @@ func New(c Config) (*UI, error) {
 	pools := figures.NewPools(c.Observer)
 	u.site = pages.Site{
 		Title: c.Title, Menu: c.Menu, Payloads: c.Payloads, Pooled: c.Observer != nil, Pools: pools, Sources: sources,
-		Journal: journal, Cache: cache,
+		Journal: journal, Cache: cache, Problems: c.Problems,
 	}
 	u.site.Add(own)
 	u.engine = act.Engine{
@@ -218,7 +224,7 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case last == "act" && acts:
 		u.serveAct(w, r, who)
 	case last == "act" && u.config.Actions:
-		u.site.ServeTemplate(w, http.StatusForbidden, address.View{Name: "jobs"}, "Forbidden", "error", "You have read-only access.")
+		u.site.ServeTemplate(w, r, http.StatusForbidden, address.View{Name: "jobs"}, "Forbidden", "error", "You have read-only access.")
 	case last == "output" && len(u.site.Sources) > 0:
 		u.site.ServeOutput(w, r)
 	case pages.Assets.Serve(w, r, last):
@@ -253,6 +259,6 @@ func (u *UI) serveAct(w http.ResponseWriter, r *http.Request, who string) {
 	case a.Redirect != "":
 		http.Redirect(w, r, a.Redirect, http.StatusSeeOther)
 	default:
-		u.site.ServeTemplate(w, a.Status, a.View, a.Title, a.Template, a.Body)
+		u.site.ServeTemplate(w, r, a.Status, a.View, a.Title, a.Template, a.Body)
 	}
 }

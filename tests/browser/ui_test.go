@@ -235,3 +235,18 @@ func TestPageKeepsWhatIsOpen(t *testing.T) {
 		}
 	}
 }
+
+// A window that is looked at again has the title and the icon of now, whatever it had.
+func TestPageRenewsTitle(t *testing.T) {
+	t.Parallel()
+	need(t, chromium)
+	b := open(t, sites[1], sites[1].at(t))
+	b.do(chromedp.Navigate(b.base + "jobs"))
+	b.poll(10*time.Second, uiLive)
+	eval[int](b, `document.title = 'old'
+		document.querySelector('link[rel=icon]').removeAttribute('href')
+		document.dispatchEvent(new Event('visibilitychange')); 0`)
+	b.poll(10*time.Second, `/^\(\d+ problems?\) Jobs · executor$/.test(document.title)
+		&& document.querySelectorAll('link[rel=icon]').length === 1
+		&& document.querySelector('link[rel=icon]').getAttribute('href').startsWith('static/problem-')`)
+}

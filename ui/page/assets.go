@@ -82,7 +82,7 @@ func (a *Assets) Serve(w http.ResponseWriter, r *http.Request, name string) bool
 //go:embed page.css
 var Style embed.FS
 
-// Icon has the file icon.svg, the icon of all pages.
+// Icon has the files icon.svg, the icon of all pages, and problem.svg, that of pages while something is wrong.
 //
-//go:embed icon.svg
+//go:embed icon.svg problem.svg
 var Icon embed.FS

@@ -16,6 +16,41 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
+// sourceAttention returns what needs attention in a source. An error is the first one: what is read after it is not.
+func sourceAttention(ctx context.Context, s *source.Source, now time.Time) (ns []poolview.Notice, err error) {
+	counts, _, err := countsOf(ctx, s)
+	ns = countsAttention(s, counts, now)
+	if err != nil {
+		return ns, err
+	}
+	nodes, asOf, err := nodesOf(ctx, s)
+	ns = append(ns, nodesAttention(s, nodes, asOf)...)
+	if err != nil {
+		return ns, err
+	}
+	paused, err := pausedOf(ctx, s)
+	for _, kind := range paused {
+		to := address.View{Name: "jobs", Source: s.Name, Kind: kind}
+		ns = append(ns, poolview.Notice{Path: to.Link(), Name: page.Printable(kind, 60), Text: "the kind is paused", Weight: 12})
+	}
+	if err != nil {
+		return ns, err
+	}
+	jobs, _, err := source.Query(ctx, s, "failing", func(ctx context.Context) ([]durable.Job, error) { return failing(ctx, s) })
+	return append(ns, failingAttention(s, jobs)...), err
+}
+
+// nodesOf returns the nodes of a source, and as of when.
+func nodesOf(ctx context.Context, s *source.Source) ([]durable.NodeInfo, time.Time, error) {
+	return source.Query(ctx, s, "nodes", s.Jobs.Nodes)
+}
+
+// pausedOf returns the kinds that are paused in a source.
+func pausedOf(ctx context.Context, s *source.Source) ([]string, error) {
+	kinds, _, err := source.Query(ctx, s, "paused", s.Jobs.PausedKinds)
+	return kinds, err
+}
+
 // countsAttention returns what needs attention by the counts of a source.
 func countsAttention(s *source.Source, counts []durable.Count, now time.Time) (ns []poolview.Notice) {
 	add := func(weight int, v address.View, kind, format string, args ...any) {

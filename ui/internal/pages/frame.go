@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"context"
 	"html/template"
 	"net/http"
 	"slices"
@@ -14,6 +15,7 @@ import (
 // layout is what all pages have.
 type layout struct {
 	Title, Name string
+	Problems    string // how many, "" if there are none
 	Events      string
 	Tabs        []tab
 	Sources     []tab // links to the same page of another source
@@ -23,8 +25,8 @@ type layout struct {
 }
 
 // serve answers with a page around main.
-func (u *Site) serve(w http.ResponseWriter, status int, v address.View, title, events string, main []byte) {
-	text, err := u.framed(v, title, events, template.HTML(main))
+func (u *Site) serve(w http.ResponseWriter, r *http.Request, status int, v address.View, title, events string, main []byte) {
+	text, err := u.framed(r.Context(), v, title, events, template.HTML(main))
 	if err != nil {
 		http.Error(w, "ui: "+err.Error(), http.StatusInternalServerError)
 		return
@@ -36,9 +38,9 @@ func (u *Site) serve(w http.ResponseWriter, status int, v address.View, title, e
 }
 
 // framed returns a page around main.
-func (u *Site) framed(v address.View, title, events string, main template.HTML) ([]byte, error) {
+func (u *Site) framed(ctx context.Context, v address.View, title, events string, main template.HTML) ([]byte, error) {
 	p := layout{
-		Title: title, Name: u.Title, Events: events, Tabs: u.tabs(v), Main: main, Menu: u.Menu,
+		Title: title, Name: u.Title, Problems: u.problems(ctx), Events: events, Tabs: u.tabs(v), Main: main, Menu: u.Menu,
 		ReadOnly: !v.Act && !u.own,
 	}
 	if u.kinds[v.Name].jobs && len(u.Sources) > 1 {
@@ -78,7 +80,7 @@ var under = map[string][]string{"pools": {"pool"}, "jobs": {"job"}}
 // marked, if there is one.
 func (u *Site) Frame(title, path string) (head, tail []byte, err error) {
 	const here = "\x00"
-	text, err := u.framed(address.View{Name: path}, title, "", here)
+	text, err := u.framed(context.Background(), address.View{Name: path}, title, "", here)
 	head, tail, _ = bytes.Cut(text, []byte(here))
 	return head, tail, err
 }

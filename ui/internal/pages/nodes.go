@@ -41,7 +41,7 @@ func nodesBody(ctx context.Context, u *Site, v address.View) (string, any, error
 	s := u.Sources.Find(v.Source)
 	now := time.Now()
 	p := &nodesPage{Kinds: s.Named == nil}
-	nodes, asOf, err := source.Query(ctx, s, "nodes", s.Jobs.Nodes)
+	nodes, asOf, err := nodesOf(ctx, s)
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/figures"
 	"github.com/executor-go/executor/ui/internal/poolview"
@@ -56,7 +55,11 @@ func overviewBody(ctx context.Context, u *Site, v address.View) (string, any, er
 	o := &overview{Pooled: u.Pooled, At: page.ClockZone(l.At, l.At)}
 	all := l.Attention()
 	for _, s := range u.Sources {
-		row, ns := newSourceRow(ctx, s, l.At)
+		row := newSourceRow(ctx, s, l.At)
+		ns, err := sourceAttention(ctx, s, l.At)
+		if err != nil && row.Error == "" {
+			row.Error = page.Lines(err.Error(), 300)
+		}
 		o.Sources = append(o.Sources, row)
 		all = append(all, ns...)
 	}
@@ -75,15 +78,15 @@ const (
 	overviewKinds = 20
 )
 
-// newSourceRow returns a source in the overview, and what needs attention in it.
-func newSourceRow(ctx context.Context, s *source.Source, now time.Time) (sourceRow, []poolview.Notice) {
+// newSourceRow returns a source in the overview.
+func newSourceRow(ctx context.Context, s *source.Source, now time.Time) sourceRow {
 	row := sourceRow{Name: page.Printable(s.Name, 40), Path: address.View{Name: "jobs", Source: s.Name}.Link()}
 	counts, asOf, err := countsOf(ctx, s)
 	shown := address.Shown(counts)
 	for _, c := range address.States[:shown] {
 		row.States = append(row.States, c.Name)
 	}
-	nodes, nodesAsOf, nodesErr := source.Query(ctx, s, "nodes", s.Jobs.Nodes)
+	nodes, _, nodesErr := nodesOf(ctx, s)
 	if err == nil {
 		err = nodesErr
 	}
@@ -103,20 +106,10 @@ func newSourceRow(ctx context.Context, s *source.Source, now time.Time) (sourceR
 			}
 		}
 	}
-	paused, _, err := source.Query(ctx, s, "paused", s.Jobs.PausedKinds)
+	paused, err := pausedOf(ctx, s)
 	if err != nil && row.Error == "" {
 		row.Error = page.Lines(err.Error(), 300)
 	}
-	ns := nodesAttention(s, nodes, nodesAsOf)
-	for _, kind := range paused {
-		to := address.View{Name: "jobs", Source: s.Name, Kind: kind}
-		ns = append(ns, poolview.Notice{Path: to.Link(), Name: page.Printable(kind, 60), Text: "the kind is paused", Weight: 12})
-	}
-	failing, _, err := source.Query(ctx, s, "failing", func(ctx context.Context) ([]durable.Job, error) { return failing(ctx, s) })
-	if err != nil && row.Error == "" {
-		row.Error = page.Lines(err.Error(), 300)
-	}
-	ns = append(ns, failingAttention(s, failing)...)
 	for kind, jobs := range kinds {
 		r := kindRow{
 			Kind: page.Printable(kind, 60), Paused: slices.Contains(paused, kind),
@@ -135,5 +128,5 @@ func newSourceRow(ctx context.Context, s *source.Source, now time.Time) (sourceR
 	if n := len(row.Kinds); n > overviewKinds {
 		row.More, row.Kinds = n-overviewKinds, row.Kinds[:overviewKinds]
 	}
-	return row, append(ns, countsAttention(s, counts, now)...)
+	return row
 }

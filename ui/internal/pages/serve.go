@@ -111,7 +111,7 @@ func (u *Site) ServePage(w http.ResponseWriter, r *http.Request, name string, ac
 		u.ServeError(w, r, v, err)
 		return
 	}
-	u.serve(w, http.StatusOK, v, f.Title, v.Events(), f.HTML)
+	u.serve(w, r, http.StatusOK, v, f.Title, v.Events(), f.HTML)
 }
 
 // ServeError answers with a page that has nothing but an error.
@@ -127,7 +127,7 @@ func (u *Site) ServeError(w http.ResponseWriter, r *http.Request, v address.View
 	case r.Context().Err() != nil:
 		return
 	}
-	u.ServeTemplate(w, status, v, http.StatusText(status), "error", page.Lines(err.Error(), 1000))
+	u.ServeTemplate(w, r, status, v, http.StatusText(status), "error", page.Lines(err.Error(), 1000))
 }
 
 // ServeOutput answers with what is kept of the output of a run, as text.
@@ -158,13 +158,13 @@ func (u *Site) ServeOutput(w http.ResponseWriter, r *http.Request) {
 }
 
 // ServeTemplate answers with a page that is not updated, of what a template shows.
-func (u *Site) ServeTemplate(w http.ResponseWriter, status int, v address.View, title, name string, body any) {
+func (u *Site) ServeTemplate(w http.ResponseWriter, r *http.Request, status int, v address.View, title, name string, body any) {
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, body); err != nil {
 		http.Error(w, "ui: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
-	u.serve(w, status, v, title, "", b.Bytes())
+	u.serve(w, r, status, v, title, "", b.Bytes())
 }
 
 // searchedID returns the ID that was searched for in a list of jobs.

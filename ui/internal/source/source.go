@@ -45,8 +45,8 @@ const (
 	queryShare = 20
 )
 
-// life returns for how long a view of a database is good.
-func life(took time.Duration) time.Duration { return max(QueryLife, queryShare*took) }
+// Life returns for how long a view of a database is good that took so long to read.
+func Life(took time.Duration) time.Duration { return max(QueryLife, queryShare*took) }
 
 // viewKey is the key of a view of a database.
 type viewKey struct {
@@ -57,7 +57,7 @@ type viewKey struct {
 // Query returns what read reads from a source, as Cached does. key names it among the views of the source, and must be
 // comparable.
 func Query[T any](ctx context.Context, s *Source, key any, read func(context.Context) (T, error)) (T, time.Time, error) {
-	return Cached(ctx, s.cache, viewKey{s, key}, life, func() (value T, err error) {
+	return Cached(ctx, s.cache, viewKey{s, key}, Life, func() (value T, err error) {
 		select {
 		case s.turn <- struct{}{}:
 		case <-ctx.Done():

@@ -161,13 +161,11 @@ func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.H
 	found := slices.DeleteFunc(slices.Clone(jobs), func(j view.Job) bool { return !has(j.Job, body.Find) })
 	slices.SortStableFunc(found, func(a, b view.Job) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, j := range jobs {
-		if bad(j) {
-			body.Failed++
-		}
 		if j.Running != nil {
 			body.Active++
 		}
 	}
+	body.Failed = countBad(jobs)
 	body.Left = max(len(found)-mostJobs, 0)
 	body.Jobs = found[:min(len(found), mostJobs)]
 	main, err := rendered("jobs", body)
@@ -177,6 +175,21 @@ func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.H
 // bad reports whether a job needs attention.
 func bad(j view.Job) bool {
 	return j.State.State == catalog.StateDead || j.Last != nil && !slices.Contains([]outcome.Outcome{outcome.OK, outcome.Canceled, outcome.Stopped, outcome.Delayed}, j.Last.Outcome)
+}
+
+func countBad(jobs []view.Job) (n int) {
+	for _, j := range jobs {
+		if bad(j) {
+			n++
+		}
+	}
+	return n
+}
+
+// failing returns how many jobs need attention.
+func (s *Server) failing(ctx context.Context) (int, error) {
+	jobs, err := s.Daemon.Jobs(ctx)
+	return countBad(jobs), err
 }
 
 func rank(j view.Job) int {

@@ -132,7 +132,7 @@ func New(c Config) *Server {
 func (s *Server) newUI() *ui.UI {
 	c := ui.Config{
 		Observer: s.Observer, Title: "executord", Pages: s.own(), Menu: s.menu(), Hosts: []string{"*"},
-		Authorize: s.access,
+		Problems: s.failing, Authorize: s.access,
 	}
 	if s.Act != nil {
 		c.Actions, c.ActionOf, c.Logger = true, s.action, s.Log

@@ -20,6 +20,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
@@ -609,6 +610,27 @@ func TestServerMetrics(t *testing.T) {
 }
 
 // A daemon that is not ready says so; why, to those only that may look.
+// The title of each page begins with how many jobs are failing, and the icon says so, too.
+func TestServerTitleCountsFailingJobs(t *testing.T) {
+	f, run := newFake("backup")
+	run.End(nil)
+	for _, c := range []struct{ outcome, title, icon string }{
+		{"failed", "(1 problem) ", "problem-"}, {"ok", "", "icon-"},
+	} {
+		f.jobs[0].Last.Outcome = outcome.Outcome(c.outcome)
+		h := New(Config{Daemon: f}).Handler()
+		for path, name := range map[string]string{
+			"/": "Jobs", "/job?name=backup": "backup", "/run?job=backup&run=1": "backup", "/run?job=backup&run=7": "Not Found",
+		} {
+			text := ask(h, "GET", path, nil).Body.String()
+			if !strings.Contains(text, "<title>"+c.title+name+" · executord</title>") ||
+				!strings.Contains(text, `<link rel="icon" href="static/`+c.icon) {
+				t.Errorf("after a run that ended %s, %s has %.400s", c.outcome, path, text)
+			}
+		}
+	}
+}
+
 func TestServerReady(t *testing.T) {
 	f, run := newFake("backup")
 	defer run.End(nil)

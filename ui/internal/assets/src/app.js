@@ -95,7 +95,27 @@ if (document.body.dataset.events) {
   }
   show()
 }
-document.addEventListener('visibilitychange', () => document.hidden ? close() : open())
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) return close()
+  open()
+  look()
+})
+
+// The title and the icon say whether something is wrong, also of a window that is hidden: such a one has no stream.
+let title = document.title
+const look = async () => {
+  if (paused || !document.body.dataset.events) return
+  try {
+    const text = await (await fetch(location.href, {cache: 'no-store'})).text()
+    const fresh = new DOMParser().parseFromString(text, 'text/html')
+    const icon = fresh.querySelector('link[rel=icon]')
+    if (!icon) throw 0 // it is not one of these pages
+    document.title = title = fresh.title
+    const now = document.querySelector('link[rel=icon]')
+    if (now.getAttribute('href') !== icon.getAttribute('href')) now.replaceWith(icon)
+  } catch { document.title = '(not connected) ' + title }
+}
+setInterval(look, 30_000)
 addEventListener('pagehide', close)
 addEventListener('pageshow', open)
 

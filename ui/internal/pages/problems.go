@@ -1,0 +1,58 @@
+package pages
+
+import (
+	"context"
+	"time"
+
+	"github.com/executor-go/executor/ui/internal/source"
+	"github.com/executor-go/executor/ui/page"
+)
+
+// problemWeight is the least weight of what is wrong. What weighs less was done by hand: a pause, or a shutdown.
+const problemWeight = 15
+
+// problemsLife is for how long their number is good at least.
+const problemsLife = 10 * time.Second
+
+// problems returns how many things are wrong, for the title of a page, "" if there are none.
+func (u *Site) problems(ctx context.Context) string {
+	type key struct{ problems struct{} }
+	count := u.Problems
+	if count == nil {
+		count = u.countProblems
+	}
+	life := func(took time.Duration) time.Duration { return max(problemsLife, source.Life(took)) }
+	n, _, err := source.Cached(ctx, u.Cache, key{}, life, func() (int, error) {
+		// Others share what is counted, so that it does not end with this request.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), source.QueryTime)
+		defer cancel()
+		return count(ctx)
+	})
+	if err != nil {
+		n = max(n, 1)
+	}
+	switch {
+	case n <= 0:
+		return ""
+	case n == 1:
+		return "1 problem"
+	}
+	return page.Count(n) + " problems"
+}
+
+// countProblems returns how many things need attention, without what was done by hand.
+func (u *Site) countProblems(ctx context.Context) (n int, err error) {
+	all := u.Pools.Look().Attention()
+	for _, s := range u.Sources {
+		ns, sourceErr := sourceAttention(ctx, s, time.Now())
+		if all = append(all, ns...); sourceErr != nil {
+			err = sourceErr
+		}
+	}
+	for _, notice := range all {
+		if notice.Weight >= problemWeight {
+			n++
+		}
+	}
+	return n, err
+}
