@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui"
 	"github.com/executor-go/executor/ui/internal/pagetest"
@@ -143,7 +144,7 @@ func TestSchedulesHaveJobs(t *testing.T) {
 	}
 	addJob(t, jobs, "mail", time.Hour)
 	page := get(t, newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}}), "/schedules")
-	if n := strings.Count(page, "every 2h0m0s"); n != 3 {
+	if n := strings.Count(page, "every 2h<"); n != 3 {
 		t.Errorf("there are %d schedules, want 3: %s", n, page)
 	}
 	// 12 times in a day, two hours or 29 units of the axis apart.
@@ -713,4 +714,42 @@ func TestJobsWithoutParentsShowNothingOfThem(t *testing.T) {
 			t.Errorf("%s has a place for what is blocked", path)
 		}
 	}
+}
+
+// The page of a periodic job has its next times: not those that have passed, none of a paused job, and after a failure
+// when it is tried again.
+func TestJobShowsNextTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, nil)
+		kind := durable.Client[string, string](jobs, "report")
+		id, err := kind.On(t.Context(), "nightly", cron.MustParse("CRON_TZ=UTC 30 2 * * *"), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		times := func() (all []string) {
+			for _, m := range regexp.MustCompile(`<li><time datetime="([^"]*)"`).FindAllStringSubmatch(get(t, u, "/job?id="+id.String()), -1) {
+				at, err := time.Parse(time.RFC3339, m[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, at.UTC().Format("2 15:04"))
+			}
+			return all
+		}
+		if got, want := times(), []string{"1 02:30", "2 02:30", "3 02:30", "4 02:30", "5 02:30"}; !slices.Equal(got, want) {
+			t.Errorf("at first %q; want %q", got, want)
+		}
+		time.Sleep(50 * time.Hour) // nobody runs it
+		if got, want := times(), []string{"1 02:30", "3 02:30", "4 02:30", "5 02:30", "6 02:30"}; !slices.Equal(got, want) {
+			t.Errorf("two days later %q; want %q", got, want)
+		}
+		if _, err := jobs.Pause(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		if got := times(); got != nil {
+			t.Errorf("of a paused job %q", got)
+		}
+	})
 }

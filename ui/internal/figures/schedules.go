@@ -16,8 +16,9 @@ import (
 
 // Scheduled is periodic work of a pool, or a periodic job.
 type Scheduled struct {
-	path, name, where, rhythm string
-	act                       string // where it can be changed, "" if it can't
+	path, name, where string
+	rhythm            Rhythm
+	act               string // where it can be changed, "" if it can't
 
 	next         time.Time // zero if there is none
 	paused       bool
@@ -43,7 +44,7 @@ type ScheduleRow struct {
 	Path, Name   string
 	Act          string // where it can be changed, "" if it can't
 	Where        string // the pool, or the kind
-	Rhythm       string
+	Rhythm       Rhythm
 	Next, Last   string
 	Bad, Late    bool
 	Runs, Failed string
@@ -59,14 +60,14 @@ type pastRun struct {
 // newScheduled returns periodic work of a pool, with its times until end.
 func newScheduled(p *poolview.Pool, s executor.ScheduleInfo, past []pastRun, end time.Time) *Scheduled {
 	w := &Scheduled{
-		path: poolview.Path(p.Number), name: s.Name, where: poolview.Title(p.Name, p.Number), rhythm: s.Rhythm,
+		path: poolview.Path(p.Number), name: s.Name, where: poolview.Title(p.Name, p.Number), rhythm: NewRhythm(s.Rhythm),
 		next: s.Next, paused: s.Paused, runningSince: s.RunningSince,
 		lastStart: s.LastStart, lastTook: s.LastDuration, lastFailed: s.LastError != nil,
 		runs: s.Runs, failed: s.Failures, left: s.LeftOut,
 		past: past,
 	}
 	if w.name == "" {
-		w.name = w.rhythm
+		w.name = w.rhythm.Text
 	}
 	for n := 1; ; n = min(4*n, timesLimit) { // few at first, since a Trigger may take long for times that are far away
 		times := s.NextN(n)
@@ -117,7 +118,7 @@ func (s *Scheduled) overlaps(now time.Time) bool {
 // Row returns it for a table.
 func (s *Scheduled) Row(now time.Time) ScheduleRow {
 	row := ScheduleRow{
-		Path: s.path, Act: s.act, Name: poolview.Task(s.name), Where: s.where, Rhythm: page.Printable(s.rhythm, 80),
+		Path: s.path, Act: s.act, Name: poolview.Task(s.name), Where: s.where, Rhythm: s.rhythm,
 		Next: "–", Last: "–", Runs: page.Count(s.runs), Failed: "–", LeftOut: "–",
 	}
 	if s.failed >= 0 {
@@ -197,7 +198,7 @@ func pastClass(v durable.Verdict) string {
 func NewPeriodic(name, path, where string, j *durable.Job, now time.Time, span time.Duration) *Scheduled {
 	w := &Scheduled{
 		path: path, name: name, where: where,
-		rhythm: Rhythm(j.Schedule), next: j.Due, paused: j.State == durable.Paused, runs: j.Runs,
+		rhythm: NewRhythm(j.Schedule), next: j.Due, paused: j.State == durable.Paused, runs: j.Runs,
 		lastFailed: j.Error != "", failed: -1, left: -1,
 	}
 	if w.name == "" {
@@ -216,22 +217,6 @@ func NewPeriodic(name, path, where string, j *durable.Job, now time.Time, span t
 	return w
 }
 
-// Rhythm returns the schedule of a job in words.
-func Rhythm(schedule string) string {
-	word, rest, _ := strings.Cut(schedule, " ")
-	switch word {
-	case "rate":
-		return "every " + rest
-	case "delay":
-		return rest + " after each run"
-	case "cron":
-		return strings.TrimPrefix(rest, "CRON_TZ=Local ")
-	case "trigger":
-		return rest
-	}
-	return schedule
-}
-
 // timesLimit is how many times of a schedule are computed.
 const timesLimit = 500
 
@@ -246,6 +231,29 @@ func timesAfter(j *durable.Job, now, end time.Time) (times []time.Time) {
 			break
 		}
 		t = next(t.Add(step))
+	}
+	return times
+}
+
+// Upcoming returns the next times of a periodic job, at most n: the first is when it is due, or when it will be if it
+// runs now. There are none while it is paused, and one if what follows is not known.
+func Upcoming(j *durable.Job, now time.Time, n int) (times []time.Time) {
+	if !j.Periodic() || j.State.Done() || j.State == durable.Paused {
+		return nil
+	}
+	next := nextOf(j)
+	t := j.Due
+	if j.State == durable.Running {
+		if next == nil {
+			return nil
+		}
+		t = next(maxTime(j.Occurrence, now))
+	}
+	for len(times) < n && !t.IsZero() {
+		if times = append(times, t.In(now.Location())); next == nil {
+			break
+		}
+		t = next(maxTime(t, now))
 	}
 	return times
 }

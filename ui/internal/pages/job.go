@@ -40,6 +40,7 @@ type jobPage struct {
 	Runs            []runRow
 	History         template.HTML
 	MoreRuns        bool
+	Next            template.HTML // times
 	Actions         []act.Link
 	Failed          string // why the page may be of before
 	AsOf            string
@@ -160,6 +161,7 @@ func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) 
 		p.Runs, bars = append(p.Runs, row), append(bars, newBar(&run))
 	}
 	p.History = page.History(bars)
+	p.Next = page.Next(figures.Upcoming(j, now, page.MostNext), now)
 	if p.ErrorTitle = "Last error"; len(r.runs) > 0 && r.runs[0].Verdict == durable.RunSnoozed {
 		p.ErrorTitle = "Put off"
 	}
@@ -198,8 +200,9 @@ func diagram(j *durable.Job) []stateStep {
 }
 
 func jobFacts(j *durable.Job, now time.Time) []poolview.Fact {
+	rhythm := figures.NewRhythm(j.Schedule)
 	facts := []poolview.Fact{
-		fact("Schedule", page.Printable(figures.Rhythm(j.Schedule), 80), ""),
+		fact("Schedule", rhythm.Text, rhythm.More),
 		fact("Attempt", fmt.Sprintf("%d of %d", j.Attempt, j.Attempts), ""),
 		fact("Runs", page.Count(j.Runs), ""),
 	}

@@ -89,6 +89,32 @@ func (e Entry) Next(now time.Time) time.Time {
 	return time.Time{}
 }
 
+// Upcoming returns the next times of a job that count, at most n, in its zone. The first is Next.
+func (e Entry) Upcoming(now time.Time, n int) (times []time.Time) {
+	const mostExcluded = 10_000 // in a row
+	season, trigger := e.Spec.Job(e.Name).Season, Times(e.Job)
+	excluded := 0
+	for t := e.Next(now).In(e.Spec.Location()); !t.IsZero() && len(times) < n && excluded < mostExcluded && !season.Over(t); {
+		if reason, _ := season.Excludes(t); reason != "" { // files that cannot be read exclude nothing
+			excluded++
+		} else {
+			times, excluded = append(times, t), 0
+		}
+		if trigger == nil {
+			break
+		}
+		t = trigger.Next(later(t, now)).In(t.Location())
+	}
+	return times
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 func (e Entry) next(now time.Time) time.Time {
 	switch {
 	case e.State.Done(), e.State == durable.Paused:

@@ -1,10 +1,12 @@
 package catalog_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/durable"
 )
 
 // each is a trigger for every full minute.
@@ -36,5 +38,33 @@ func TestPassedCountsTimesBetween(t *testing.T) {
 	}
 	if n, next := catalog.Passed(nil, at(0), at(10)); n != 0 || !next.IsZero() {
 		t.Errorf("without a schedule: %d and %v", n, next)
+	}
+}
+
+// The next times of a job are in its zone, without those that do not count, up to its end.
+func TestEntryUpcoming(t *testing.T) {
+	now := time.Date(2026, 11, 27, 20, 0, 0, 0, time.UTC)
+	e := catalog.Entry{Name: "backup", Job: durable.Job{
+		Schedule: "cron CRON_TZ=Europe/Berlin 30 2 * * *", State: durable.Waiting, Due: time.Date(2026, 11, 28, 1, 30, 0, 0, time.UTC),
+	}}
+	e.Spec.Zone, e.Spec.Except, e.Spec.Until = "Europe/Berlin", []string{"2026-11-29"}, "2026-12-02"
+	texts := func(n int) (all []string) {
+		for _, at := range e.Upcoming(now, n) {
+			all = append(all, at.Format("2 15:04 MST"))
+		}
+		return all
+	}
+	if got, want := texts(9), []string{"28 02:30 CET", "30 02:30 CET", "1 02:30 CET", "2 02:30 CET"}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+	if got := texts(2); len(got) != 2 {
+		t.Errorf("two times are %q", got)
+	}
+	if e.State = durable.Paused; len(texts(9)) != 0 {
+		t.Errorf("of a paused job: %q", texts(9))
+	}
+	e.State, e.Schedule, e.Spec.Until = durable.Waiting, "once", ""
+	if got := texts(9); !slices.Equal(got, []string{"28 02:30 CET"}) {
+		t.Errorf("without a schedule: %q", got)
 	}
 }

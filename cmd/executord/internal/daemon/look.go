@@ -280,6 +280,17 @@ func (d *Daemon) Find(ctx context.Context, name string) (e catalog.Entry, found 
 	return e, found, err
 }
 
+// Upcoming returns the next times of a job, at most n.
+func (d *Daemon) Upcoming(ctx context.Context, name string, n int) ([]time.Time, error) {
+	a, err := d.ask(ctx)
+	for _, e := range a.entries {
+		if e.Name == name {
+			return e.Upcoming(time.Now(), n), err
+		}
+	}
+	return nil, err
+}
+
 // Durable returns what acts on the jobs.
 func (d *Daemon) Durable() *durable.Jobs { return d.catalog.Jobs }
 

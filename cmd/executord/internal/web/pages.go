@@ -212,6 +212,10 @@ func (s *Server) jobBody(ctx context.Context, q url.Values) (string, template.HT
 	if err == nil {
 		runs, _, err = s.Daemon.Runs(ctx, name, runsOfPage)
 	}
+	var next []time.Time
+	if err == nil {
+		next, err = s.Daemon.Upcoming(ctx, name, page.MostNext)
+	}
 	if err != nil {
 		return "", "", noAnswer(err)
 	}
@@ -221,9 +225,10 @@ func (s *Server) jobBody(ctx context.Context, q url.Values) (string, template.HT
 	}
 	body := struct {
 		view.Job
-		Runs []view.Run
-		Acts []link
-	}{jobs[i], runs, nil}
+		Runs  []view.Run
+		Times template.HTML // the next ones
+		Acts  []link
+	}{jobs[i], runs, page.Next(next, time.Now()), nil}
 	if s.Act != nil {
 		body.Acts = acts(&jobs[i])
 	}

@@ -39,6 +39,7 @@ import (
 type Daemon interface {
 	Jobs(ctx context.Context) ([]view.Job, error)
 	Runs(ctx context.Context, job string, n int) (runs []view.Run, found bool, err error)
+	Upcoming(ctx context.Context, job string, n int) ([]time.Time, error)
 	Output(job string, run int) (view.Run, record.Facts, *record.Output, bool)
 	Stored(ctx context.Context, job string, run int) (output record.Stored, found bool, err error)
 	Figures() []daemon.Figures

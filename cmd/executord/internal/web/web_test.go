@@ -36,6 +36,8 @@ type fake struct {
 	err     error      // of the store
 	ready   error
 
+	next []time.Time
+
 	channels []notify.Counts
 	notices  []notify.Notice
 }
@@ -49,6 +51,10 @@ func (f *fake) Runs(_ context.Context, name string, n int) ([]view.Run, bool, er
 	}
 	runs = append(runs, f.past...)
 	return runs, slices.ContainsFunc(f.jobs, func(j view.Job) bool { return j.Job == name }), f.err
+}
+
+func (f *fake) Upcoming(_ context.Context, _ string, n int) ([]time.Time, error) {
+	return f.next[:min(n, len(f.next))], f.err
 }
 
 func (f *fake) Output(name string, n int) (view.Run, record.Facts, *record.Output, bool) {
@@ -724,5 +730,19 @@ func TestServerPageSize(t *testing.T) {
 	}
 	if !strings.Contains(text, "251 jobs") || !strings.Contains(text, "3 failing") || !strings.Contains(text, "And 51 more") {
 		t.Errorf("the page does not say how many there are: %.1500s", text)
+	}
+}
+
+// The page of a job has its next times, the first with a countdown.
+func TestServerShowsNextTimes(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	for i := range 9 {
+		f.next = append(f.next, time.Now().UTC().AddDate(0, 0, i+1).Add(time.Minute))
+	}
+	text := ask(New(Config{Daemon: f}).Handler(), "GET", "/job?name=backup", nil).Body.String()
+	if !strings.Contains(text, "<h2>Next times, UTC</h2>") || strings.Count(text, "<li><time") != 5 ||
+		!strings.Contains(text, "<b>in\u00a01\u00a0d</b>") {
+		t.Errorf("the page has %s", text)
 	}
 }
