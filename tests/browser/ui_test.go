@@ -250,3 +250,30 @@ func TestPageRenewsTitle(t *testing.T) {
 		&& document.querySelectorAll('link[rel=icon]').length === 1
 		&& document.querySelector('link[rel=icon]').getAttribute('href').startsWith('static/problem-')`)
 }
+
+// The header is one line with all tabs from 800 pixels on, and two on a phone, where the current tab is seen.
+func TestHeaderFits(t *testing.T) {
+	t.Parallel()
+	need(t, chromium)
+	for _, s := range sites[1:3] {
+		base := s.at(t)
+		b := open(t, s, base)
+		for width, c := range map[int64]struct{ most, scrolls int }{800: {60, 0}, 900: {60, 0}, 390: {90, 1000}} {
+			call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+				Width: width, Height: 800, DeviceScaleFactor: 1,
+			})
+			b.do(chromedp.Navigate(b.base + "acts"))
+			b.poll(10*time.Second, uiLive)
+			if height := eval[int](b, `document.querySelector('header').offsetHeight`); height > c.most {
+				b.Errorf("%s, %d pixels wide: the header is %d high", s.name, width, height)
+			}
+			if n := eval[int](b, `(e => e.scrollWidth - e.clientWidth)(document.querySelector('header nav'))`); n > c.scrolls {
+				b.Errorf("%s, %d pixels wide: %d of the tabs are not seen", s.name, width, n)
+			}
+			if !eval[bool](b, `(e => e.left >= 0 && e.right <= innerWidth)(
+				document.querySelector('header [aria-current]').getBoundingClientRect())`) {
+				b.Errorf("%s, %d pixels wide: the current tab is not seen", s.name, width)
+			}
+		}
+	}
+}

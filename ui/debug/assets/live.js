@@ -74,7 +74,7 @@
   button.hidden = false
   button.onclick = () => {
     paused = !paused
-    button.textContent = paused ? 'Update live' : 'Stop updates'
+    button.textContent = paused ? 'Go live' : 'Stop'
     if (paused) {
       close()
       status('not updated')

@@ -153,7 +153,7 @@ func (s *Server) newUI() *ui.UI {
 
 // menu is what stands in the header behind the tabs.
 func (s *Server) menu() template.HTML {
-	menu := template.HTML(`<a href="metrics">Metrics</a>`)
+	menu := template.HTML(`<a href="metrics" class="w">Metrics</a>`)
 	if s.Token != "" {
 		menu += `<form method="post" action="logout"><button>Log out</button></form>`
 	}

@@ -82,7 +82,8 @@ const open = () => {
 const close = () => { source?.close(); source = undefined }
 
 const show = () => {
-  button.textContent = paused ? 'Update live' : 'Stop updates'
+  button.textContent = paused ? 'Go live' : 'Stop'
+  button.title = paused ? 'Update this page live' : 'Stop updates of this page'
   if (paused) say('not updated')
 }
 if (document.body.dataset.events) {
@@ -127,7 +128,7 @@ const colours = () => {
   if (chosen) root.dataset.scheme = chosen
   else delete root.dataset.scheme
   const isDark = chosen ? chosen === 'dark' : dark.matches
-  scheme.textContent = isDark ? 'Light' : 'Dark'
+  scheme.title = scheme.ariaLabel = isDark ? 'Light colours' : 'Dark colours'
   scheme.onclick = () => { keep.set('scheme', isDark ? 'light' : 'dark'); colours() }
   draw()
 }
@@ -140,6 +141,9 @@ document.addEventListener('change', e => {
   e.target.form.querySelectorAll('input[name=id]').forEach(box => { box.checked = e.target.checked })
 })
 
+const tabs = document.querySelector('header nav') // the current one is seen
+const current = tabs.querySelector('[aria-current]')
+if (current) tabs.scrollLeft = current.offsetLeft - tabs.offsetLeft - tabs.clientWidth / 2 + current.offsetWidth / 2
 const out = document.getElementById('output')
 if (out) out.scrollTop = out.scrollHeight
 const lanes = document.getElementById('timeline') // now is in its middle
