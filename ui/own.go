@@ -21,8 +21,8 @@ type Page struct {
 	// UI with the same Path.
 	Path string
 
-	// Tab is its name in the header. The default, "", is no tab: only links lead to the page. Tabs of such pages come
-	// before the others, in the order of Config.Pages.
+	// Tab is its name in the header. The default, "", is no tab: only links lead to the page, and the first tab is
+	// marked while it is shown. Tabs of such pages come before the others, in the order of Config.Pages.
 	Tab string
 
 	// Body returns the title of the page and its content. Requests call it, at most once in a second for each query
@@ -94,6 +94,7 @@ var reserved = []string{".", "..", "events", "act", "output"}
 
 // Frame returns the HTML before and after the content of a page with this title, for answers of the program's own that
 // are not a [Page], such as one that is streamed. The tab of the page with this path is marked, if there is one.
+// The title has no number of problems, since the answer may be for somebody who has not logged in.
 func (u *UI) Frame(title, path string) (head, tail []byte, err error) {
 	return u.site.Frame(title, path)
 }

@@ -39,7 +39,7 @@ func TestOwnPages(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/":               {"<h1>q is </h1>", `<a href="./" aria-current="page">Backups</a>`, "Elsewhere", `data-events="events?view="`},
 		"/?q=1":           {"<h1>q is 1</h1>", `data-events="events?q=1&amp;view="`},
-		"/backup?q=a%26b": {"<h1>q is a&amp;b</h1>", `data-events="events?q=a%26b&amp;view=backup"`, `<a href="./">Backups</a>`},
+		"/backup?q=a%26b": {"<h1>q is a&amp;b</h1>", `data-events="events?q=a%26b&amp;view=backup"`, `<a href="./" aria-current="page">Backups</a>`},
 		"/jobs":           {"<h1>Jobs</h1>", "Backups"},
 	} {
 		text := get(t, u, path)

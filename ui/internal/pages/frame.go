@@ -2,7 +2,6 @@ package pages
 
 import (
 	"bytes"
-	"context"
 	"html/template"
 	"net/http"
 	"slices"
@@ -26,7 +25,7 @@ type layout struct {
 
 // serve answers with a page around main.
 func (u *Site) serve(w http.ResponseWriter, r *http.Request, status int, v address.View, title, events string, main []byte) {
-	text, err := u.framed(r.Context(), v, title, events, template.HTML(main))
+	text, err := u.framed(v, u.problems(r.Context()), title, events, template.HTML(main))
 	if err != nil {
 		http.Error(w, "ui: "+err.Error(), http.StatusInternalServerError)
 		return
@@ -38,9 +37,9 @@ func (u *Site) serve(w http.ResponseWriter, r *http.Request, status int, v addre
 }
 
 // framed returns a page around main.
-func (u *Site) framed(ctx context.Context, v address.View, title, events string, main template.HTML) ([]byte, error) {
+func (u *Site) framed(v address.View, problems, title, events string, main template.HTML) ([]byte, error) {
 	p := layout{
-		Title: title, Name: u.Title, Problems: u.problems(ctx), Events: events, Tabs: u.tabs(v), Main: main, Menu: u.Menu,
+		Title: title, Name: u.Title, Problems: problems, Events: events, Tabs: u.tabs(v), Main: main, Menu: u.Menu,
 		ReadOnly: !v.Act && !u.own,
 	}
 	if u.kinds[v.Name].jobs && len(u.Sources) > 1 {
@@ -59,7 +58,9 @@ func (u *Site) framed(ctx context.Context, v address.View, title, events string,
 
 // tabs returns the links of the header to the views that there are.
 func (u *Site) tabs(v address.View) (all []tab) {
-	for _, name := range u.tabOrder {
+	shown, known := u.kinds[v.Name]
+	first := known && shown.template == "" && shown.tab == "" // it is of the program's own, and has no tab
+	for i, name := range u.tabOrder {
 		kind := u.kinds[name]
 		if kind.pools && !u.Pooled || kind.jobs && u.sourceOf(kind, "") == nil {
 			continue
@@ -68,7 +69,7 @@ func (u *Site) tabs(v address.View) (all []tab) {
 		if kind.jobs {
 			to.Source = v.Source
 		}
-		all = append(all, tab{kind.tab, to.Link(), name == v.Name || slices.Contains(under[name], v.Name)})
+		all = append(all, tab{kind.tab, to.Link(), name == v.Name || first && i == 0 || slices.Contains(under[name], v.Name)})
 	}
 	return all
 }
@@ -77,10 +78,10 @@ func (u *Site) tabs(v address.View) (all []tab) {
 var under = map[string][]string{"pools": {"pool"}, "jobs": {"job"}}
 
 // Frame returns what is before and after the content of a page with this title. The tab of the page with this path is
-// marked, if there is one.
+// marked, if there is one. Problems are not counted: it may be a page for somebody who has not logged in.
 func (u *Site) Frame(title, path string) (head, tail []byte, err error) {
 	const here = "\x00"
-	text, err := u.framed(context.Background(), address.View{Name: path}, title, "", here)
+	text, err := u.framed(address.View{Name: path}, "", title, "", here)
 	head, tail, _ = bytes.Cut(text, []byte(here))
 	return head, tail, err
 }

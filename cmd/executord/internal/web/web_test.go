@@ -616,7 +616,7 @@ func TestServerMetrics(t *testing.T) {
 }
 
 // A daemon that is not ready says so; why, to those only that may look.
-// The title of each page begins with how many jobs are failing, and the icon says so, too.
+// The titles of pages that are live begin with how many jobs are failing, and the icon says so, too.
 func TestServerTitleCountsFailingJobs(t *testing.T) {
 	f, run := newFake("backup")
 	run.End(nil)
@@ -626,7 +626,7 @@ func TestServerTitleCountsFailingJobs(t *testing.T) {
 		f.jobs[0].Last.Outcome = outcome.Outcome(c.outcome)
 		h := New(Config{Daemon: f}).Handler()
 		for path, name := range map[string]string{
-			"/": "Jobs", "/job?name=backup": "backup", "/run?job=backup&run=1": "backup", "/run?job=backup&run=7": "Not Found",
+			"/": "Jobs", "/job?name=backup": "backup",
 		} {
 			text := ask(h, "GET", path, nil).Body.String()
 			if !strings.Contains(text, "<title>"+c.title+name+" · executord</title>") ||
@@ -634,6 +634,16 @@ func TestServerTitleCountsFailingJobs(t *testing.T) {
 				t.Errorf("after a run that ended %s, %s has %.400s", c.outcome, path, text)
 			}
 		}
+	}
+}
+
+// The page to log in does not say whether something is wrong.
+func TestServerLoginHidesProblems(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	text := ask(New(Config{Daemon: f, Access: ByToken, Token: token}).Handler(), "GET", "/login", nil).Body.String()
+	if !strings.Contains(text, "<title>Log in") || strings.Contains(text, "problem") {
+		t.Errorf("the page is %s", text)
 	}
 }
 
