@@ -722,7 +722,7 @@ func TestJobShowsNextTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, nil)
 		kind := durable.Client[string, string](jobs, "report")
-		id, err := kind.On(t.Context(), "nightly", cron.MustParse("CRON_TZ=UTC 30 2 * * *"), "")
+		id, err := kind.On(t.Context(), "nightly", cron.MustParse("CRON_TZ=Asia/Tokyo 30 11 * * *"), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -736,6 +736,9 @@ func TestJobShowsNextTimes(t *testing.T) {
 				all = append(all, at.UTC().Format("2 15:04"))
 			}
 			return all
+		}
+		if text := get(t, u, "/job?id="+id.String()); !strings.Contains(text, "<h2>Next times, Asia/Tokyo</h2>") {
+			t.Errorf("they are not in their zone: %s", text)
 		}
 		if got, want := times(), []string{"1 02:30", "2 02:30", "3 02:30", "4 02:30", "5 02:30"}; !slices.Equal(got, want) {
 			t.Errorf("at first %q; want %q", got, want)

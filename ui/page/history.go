@@ -37,12 +37,12 @@ func History(bars []Bar) template.HTML {
 			well++
 		}
 	}
-	title := fmt.Sprintf("The last %d runs", len(bars))
+	title := fmt.Sprintf("The last %d runs; the longest", len(bars))
 	if len(bars) == 1 {
 		title = "The last run"
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, `<figure class="history"><figcaption>%s; the longest took %s</figcaption>`, title, Short(longest))
+	fmt.Fprintf(&out, `<figure class="history"><figcaption>%s took %s</figcaption>`, title, Short(longest))
 	fmt.Fprintf(&out, `<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-label="%d ended well, %d did not">`,
 		slotWidth*MostBars, markFoot, well, len(bars)-well)
 	for i, b := range bars {

@@ -30,6 +30,9 @@ func TestHistoryHasSomeRuns(t *testing.T) {
 	if out := History(nil); out != "" {
 		t.Errorf("without runs: %s", out)
 	}
+	if out := string(History([]Bar{{Took: 3e9}})); !strings.Contains(out, "The last run took 3\u00a0s<") {
+		t.Errorf("of one run: %s", out)
+	}
 	if n := strings.Count(string(History(make([]Bar, 100))), "<rect"); n != MostBars {
 		t.Errorf("%d bars, want %d", n, MostBars)
 	}

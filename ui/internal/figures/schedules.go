@@ -236,12 +236,15 @@ func timesAfter(j *durable.Job, now, end time.Time) (times []time.Time) {
 }
 
 // Upcoming returns the next times of a periodic job, at most n: the first is when it is due, or when it will be if it
-// runs now. There are none while it is paused, and one if what follows is not known.
+// runs now. Those of cron are in its zone. There are none while it is paused, and one if what follows is not known.
 func Upcoming(j *durable.Job, now time.Time, n int) (times []time.Time) {
 	if !j.Periodic() || j.State.Done() || j.State == durable.Paused {
 		return nil
 	}
-	next := nextOf(j)
+	next, zone := nextOf(j), now.Location()
+	if next != nil && strings.HasPrefix(j.Schedule, "cron ") {
+		zone = next(now).Location()
+	}
 	t := j.Due
 	if j.State == durable.Running {
 		if next == nil {
@@ -250,7 +253,7 @@ func Upcoming(j *durable.Job, now time.Time, n int) (times []time.Time) {
 		t = next(maxTime(j.Occurrence, now))
 	}
 	for len(times) < n && !t.IsZero() {
-		if times = append(times, t.In(now.Location())); next == nil {
+		if times = append(times, t.In(zone)); next == nil {
 			break
 		}
 		t = next(maxTime(t, now))
