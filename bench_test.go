@@ -146,12 +146,6 @@ func TestFutureReleasesFunction(t *testing.T) {
 			run(t.Context(), f)
 			return f
 		},
-		"canceled during a run by RunAndReset": func(t *testing.T, fn body) *executor.Task[int] {
-			var f *executor.Task[int]
-			f = executor.NewTask(before(fn, func() { f.Cancel() }))
-			f.RunAndReset(t.Context())
-			return f
-		},
 		"failed before its run, by a hook": func(t *testing.T, fn body) *executor.Task[int] {
 			p := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 				BeforeTask: func(context.Context, executor.TaskInfo) context.Context { panic("hook") },
@@ -209,18 +203,6 @@ func TestScheduledTaskReleasesFunction(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A canceled task that the pool retains is in the queue as configured, without its function.
-func TestScheduledTaskRetainedReleasesFunction(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
-		body, held := loaded(nil)
-		executor.Schedule(t.Context(), p, time.Hour, executor.Func(body).Call).Cancel()
-		body = nil
-		expect(t, "queued", waitStats(t, p).Queued, 1)
-		check.Collected(t, "the task function", held)
-	})
 }
 
 // A pool retains neither the tasks that it has run nor their results.
@@ -357,12 +339,7 @@ func TestScheduledPoolReleasesTasks(t *testing.T) {
 		"canceled":  func(_ *executor.ScheduledPool, f *anyFuture) { f.Cancel() },
 		"abandoned": func(_ *executor.ScheduledPool, f *anyFuture) { f.Abandon() },
 		"removed":   func(p *executor.ScheduledPool, f *anyFuture) { p.Remove(f) },
-		"purged": func(p *executor.ScheduledPool, f *anyFuture) {
-			setRetainCanceled(p, true)
-			f.Cancel()
-			p.Purge()
-		},
-		"finished": func(*executor.ScheduledPool, *anyFuture) { elapse(2 * time.Hour) },
+		"finished":  func(*executor.ScheduledPool, *anyFuture) { elapse(2 * time.Hour) },
 		"returned by ShutdownNow": func(p *executor.ScheduledPool, _ *anyFuture) {
 			p.ShutdownNow()
 		},

@@ -168,7 +168,7 @@
 // does, before the next run.
 //
 // No lock is held while anything of the user's is called: bodies, hooks, policies,
-// triggers, decorations, loggers, methods of contexts. And nothing runs before a pool is
+// triggers, loggers, methods of contexts. And nothing runs before a pool is
 // made: importing this package starts no goroutine, and when a pool is terminated its
 // goroutines have nothing left to do but return.
 //

@@ -537,36 +537,6 @@ func ExampleTrigger() {
 	// succeeded
 }
 
-// audited is a task that prints its runs.
-type audited struct{ executor.ScheduledTask }
-
-func (a audited) Run(ctx context.Context) error {
-	fmt.Println("begin")
-	err := a.ScheduledTask.Run(ctx)
-	fmt.Println("end:", err)
-	return err
-}
-
-// Decorate wraps each task of a scheduled pool.
-func ExampleScheduledConfig() {
-	pool, err := executor.NewScheduled(executor.ScheduledConfig{
-		Core:     1,
-		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask { return audited{task} },
-	})
-	if err != nil {
-		panic(err)
-	}
-	executor.Schedule(context.Background(), pool, time.Millisecond, func(context.Context) (int, error) {
-		fmt.Println("working")
-		return 1, nil
-	})
-	pool.Close() // a task that is scheduled once still runs
-	// Output:
-	// begin
-	// working
-	// end: <nil>
-}
-
 // Due returns the time at which the current run was due.
 func ExampleDue() {
 	pool := executor.Scheduled(1)

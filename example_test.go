@@ -524,27 +524,6 @@ func ExampleScheduledConfig_dropDelayed() {
 	// Output: executor: task canceled: shut down
 }
 
-// loud is a task that prints when it runs.
-type loud struct{ executor.ScheduledTask }
-
-func (l loud) Run(ctx context.Context) error {
-	fmt.Println("now")
-	return l.ScheduledTask.Run(ctx)
-}
-
-func ExampleScheduledTask() {
-	pool, _ := executor.NewScheduled(executor.ScheduledConfig{
-		Decorate: func(t executor.ScheduledTask) executor.ScheduledTask { return loud{t} },
-	})
-	one := func(context.Context) (int, error) { return 1, nil }
-	f := executor.Schedule(context.Background(), pool, time.Millisecond, one)
-	fmt.Println(f.Get(context.Background()))
-	pool.Close()
-	// Output:
-	// now
-	// 1 <nil>
-}
-
 // A share bounds some of a pool's tasks: mail is sent by at most two workers, and ten times
 // a second, while the other workers do other things. What waits holds no worker.
 func ExamplePool_Share() {

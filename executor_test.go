@@ -78,25 +78,11 @@ func setKeepPeriodic(p tunable, keep bool) error {
 	return p.Reconfigure(func(s *executor.Settings) { s.KeepPeriodic = keep })
 }
 
-func setRetainCanceled(p tunable, retain bool) error {
-	return p.Reconfigure(func(s *executor.Settings) { s.RetainCanceled = retain })
-}
-
 // contextKey is the key of values in contexts.
 type contextKey struct{}
 
 // anyFuture is the Future of a task that is due later.
 type anyFuture = executor.Future[struct{}]
-
-// keepTask returns a Decorate that decorates nothing and keeps the latest task that runs once.
-func keepTask(to **executor.Task[int]) func(executor.ScheduledTask) executor.ScheduledTask {
-	return func(task executor.ScheduledTask) executor.ScheduledTask {
-		if task, ok := task.(*executor.Task[int]); ok {
-			*to = task
-		}
-		return nil
-	}
-}
 
 // timedTask is what a Future and a Series have in common.
 type timedTask interface {
@@ -165,11 +151,9 @@ func TestZeroValues(t *testing.T) {
 		"ScheduledPool.AtFixedRate": func() { sched.AtFixedRate(ctx, 0, time.Hour, nop) },
 		"ScheduledPool.After":       func() { sched.After(ctx, 0, nop) },
 		"ScheduledPool.Schedules":   func() { sched.Schedules() },
-		"ScheduledPool.Purge":       func() { sched.Purge() },
 		"ScheduledPool.Settings":    func() { sched.Settings() },
 		"ScheduledPool.Reconfigure": func() { setDropDelayed(&sched, true) },
 		"Task.Run":                  func() { task.Run(ctx) },
-		"Task.RunAndReset":          func() { task.RunAndReset(ctx) },
 		"Future.Get":                func() { future.Get(ctx) },
 		"Future.Join":               func() { future.Join(ctx) },
 		"Future.Done":               func() { future.Done() },

@@ -252,30 +252,15 @@ func (f *Future[T]) CancelCause(cause error) bool {
 func (f *Future[T]) Abandon() bool { return f.core.Complete(task.Canceled, nil, f.drop) }
 
 // run is Task.Run.
-func (f *Future[T]) run(ctx context.Context) error { return f.runOnce(ctx, task.Once) }
+func (f *Future[T]) run(ctx context.Context) error { return f.runOnce(ctx, task.AnyTime) }
 
-// runOnce is run for a task that is to run once, or once when it is due.
-func (f *Future[T]) runOnce(ctx context.Context, r task.Runs) error {
+// runOnce is run, at any time or when the task is due. A pool alone runs a series that it has.
+func (f *Future[T]) runOnce(ctx context.Context, when task.When) error {
 	mustContext(ctx)
-	if b := takeBody(&f.core); b != nil {
-		return f.runOffered(ctx, b)
-	}
 	if f.core.Owner() != nil && planOf(&f.core).series != nil {
 		return nil
 	}
-	ctx, ok := beginByHand(f, ctx, r)
-	if !ok {
-		return nil
-	}
-	return byHand(ctx, f).err
-}
-
-// runOffered runs the body that a decoration was offered.
-func (f *Future[T]) runOffered(ctx context.Context, b *offeredBody) error {
-	defer close(b.returned)
-	b.end = goexit // unless runBody returns
-	b.end = concluding(f, func() ending { return f.runBody(ctx, nil) })
-	return b.end.err
+	return runByHand(ctx, f, when)
 }
 
 // body is the part of work that a Future has.
@@ -288,10 +273,10 @@ type body interface {
 
 // beginByHand is task.BeginByHand. If the parent panics when a context is derived from
 // it, the task fails, and the panic continues in the caller.
-func beginByHand(b body, parent context.Context, r task.Runs) (ctx context.Context, ok bool) {
+func beginByHand(b body, parent context.Context, when task.When) (ctx context.Context, ok bool) {
 	returned := false
 	defer repanic(&returned, b.fail)
-	ctx, ok = b.taskCore().BeginByHand(parent, r)
+	ctx, ok = b.taskCore().BeginByHand(parent, when)
 	returned = true
 	return ctx, ok
 }
@@ -315,40 +300,28 @@ func byHand(ctx context.Context, b body) ending {
 	return end
 }
 
-// invokeHere calls the body of a task that has begun in the calling goroutine.
+// invokeHere calls the body of a task that has begun in the calling goroutine. If that ends the
+// goroutine, by runtime.Goexit, the task is concluded.
 func invokeHere(ctx context.Context, b body) ending {
-	return concluding(b, func() ending { return b.invoke(ctx, nil) })
-}
-
-// concluding calls run. If that ends the goroutine, by runtime.Goexit, the task is concluded.
-func concluding(b body, run func() ending) ending {
 	back := false
 	defer func() {
 		if t := b.taskCore(); !back && t != nil && t.InBody() {
 			b.conclude(goexit)
 		}
 	}()
-	end := run()
+	end := b.invoke(ctx, nil)
 	back = true
 	return end
 }
 
 // runByHand runs a task in the calling goroutine.
-func runByHand(ctx context.Context, u work, r task.Runs) error {
+func runByHand(ctx context.Context, b body, when task.When) error {
 	mustContext(ctx)
-	ctx, ok := beginByHand(u, ctx, r)
+	ctx, ok := beginByHand(b, ctx, when)
 	if !ok {
 		return nil
 	}
-	return byHand(ctx, u).err
-}
-
-// runBody calls the body and concludes. It returns the ending of this run for the
-// pool's reports.
-func (f *Future[T]) runBody(ctx context.Context, on *engine.Worker) ending {
-	v, end := f.call(ctx)
-	on.Showing()
-	return f.concludeWith(v, end)
+	return byHand(ctx, b).err
 }
 
 // call calls the body.
@@ -435,12 +408,9 @@ func (f *Future[T]) String() string {
 func (f *Future[T]) taskCore() *task.Task { return &f.core }
 
 func (f *Future[T]) invoke(ctx context.Context, on *engine.Worker) ending {
-	if f.core.HasOptions() {
-		if d := planOf(&f.core).decoration.Load(); d != nil {
-			return f.runDecorated(ctx, d)
-		}
-	}
-	return f.runBody(ctx, on)
+	v, end := f.call(ctx)
+	on.Showing()
+	return f.concludeWith(v, end)
 }
 
 func (f *Future[T]) end(s task.State, err error) bool {
@@ -523,9 +493,9 @@ func (p *Promise[T]) Fail(err error) bool {
 type Task[T any] struct{ Promise[T] }
 
 var (
-	_ worker        = (*Task[int])(nil)
-	_ ScheduledTask = (*Task[int])(nil)
-	_ Awaitable     = (*Task[int])(nil)
+	_ worker    = (*Task[int])(nil)
+	_ Runnable  = (*Task[int])(nil)
+	_ Awaitable = (*Task[int])(nil)
 )
 
 // NewTask returns a pending Task whose body is fn. It is run by an executor's Execute, or
@@ -570,27 +540,6 @@ func (t *Task[T]) Future() *Future[T] {
 		panic("executor: Task.Future: nil Task")
 	}
 	return &t.future
-}
-
-// RunAndReset runs the body like Run. If the body returns nil, its value is discarded,
-// the task is pending again, and RunAndReset reports true. An error or a panic fails the
-// task. RunAndReset also reports false if the task was canceled meanwhile, or was
-// submitted to a pool, which alone may run it. A nil ctx panics.
-func (t *Task[T]) RunAndReset(ctx context.Context) (again bool) {
-	mustContext(ctx)
-	ctx, ok := beginByHand(t, ctx, task.Repeatedly)
-	if !ok {
-		return false
-	}
-	concluding(t, func() ending {
-		v, end := t.call(ctx)
-		if end.err != nil {
-			return t.concludeWith(v, end)
-		}
-		again = t.core.Reset(t.drop)
-		return end
-	})
-	return again
 }
 
 // taskWork is a Task as work.

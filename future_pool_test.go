@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math/rand/v2"
 	"reflect"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -358,7 +357,7 @@ func TestFutureHasNoRights(t *testing.T) {
 	for _, f := range []any{executor.Submit(t.Context(), pool, value(1)), executor.NewPromise[int]().Future(),
 		executor.NewTask(value(1)).Future()} {
 		methods := reflect.TypeOf(f)
-		for _, name := range []string{"Complete", "Fail", "Run", "RunAndReset"} {
+		for _, name := range []string{"Complete", "Fail", "Run"} {
 			if _, ok := methods.MethodByName(name); ok {
 				t.Errorf("%T has the method %s", f, name)
 			}
@@ -619,46 +618,6 @@ func TestFutureRaceCancelFirstUseOfContext(t *testing.T) {
 		<-begun
 		f.Cancel()
 		f.Join(t.Context())
-	}
-}
-
-// Calls of RunAndReset never overlap, and no run begins after the task was canceled
-// (testRunAndResetAfterCancel).
-func TestFutureRaceRunAndResetCancel(t *testing.T) {
-	for range 200 {
-		var inside, overlaps, late atomic.Int32
-		var canceled atomic.Bool
-		f := executor.NewTask(func(context.Context) (int, error) {
-			if inside.Add(1) > 1 {
-				overlaps.Add(1)
-			}
-			if canceled.Load() {
-				late.Add(1)
-			}
-			inside.Add(-1)
-			return 0, nil
-		})
-		var wg sync.WaitGroup
-		for range 3 {
-			wg.Go(func() {
-				for !f.State().Done() {
-					f.RunAndReset(t.Context())
-					runtime.Gosched() // the goroutine that cancels may need this processor
-				}
-			})
-		}
-		wg.Go(func() {
-			f.Cancel()
-			f.Join(t.Context())
-			canceled.Store(true)
-		})
-		wg.Wait()
-		if overlaps.Load() > 0 || late.Load() > 0 {
-			t.Fatalf("%d overlaps, %d late", overlaps.Load(), late.Load())
-		}
-		if !errors.Is(f.Err(), executor.ErrCanceled) {
-			t.Fatalf("outcome: %v", f.Err())
-		}
 	}
 }
 

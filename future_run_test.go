@@ -17,7 +17,7 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// Run and RunAndReset.
+// Run.
 
 // Run calls the task function in the calling goroutine, once, and returns its error (testIsDone).
 func TestFutureRun(t *testing.T) {
@@ -40,173 +40,36 @@ func TestFutureRun(t *testing.T) {
 	futureIs(t, f, executor.Failed, 1, errTask)
 }
 
-// Run and RunAndReset panic if the context is nil, before they do anything else.
+// Run panics if the context is nil, before it does anything else.
 func TestFutureRunNilContext(t *testing.T) {
 	var none context.Context
-	for name, call := range map[string]func(*executor.Task[int]){
-		"Run":         func(f *executor.Task[int]) { f.Run(none) },
-		"RunAndReset": func(f *executor.Task[int]) { f.RunAndReset(none) },
-	} {
-		f := executor.NewTask(func(context.Context) (int, error) { return 1, nil })
-		func() {
-			defer func() {
-				if r := recover(); r != "executor: nil Context" {
-					t.Errorf("%s panicked with %v", name, r)
-				}
-			}()
-			call(f)
+	f := executor.NewTask(func(context.Context) (int, error) { return 1, nil })
+	func() {
+		defer func() {
+			if r := recover(); r != "executor: nil Context" {
+				t.Errorf("Run panicked with %v", r)
+			}
 		}()
-		expect(t, name+": state", f.State(), executor.Pending)
-	}
+		f.Run(none)
+	}()
+	expect(t, "state", f.State(), executor.Pending)
 }
 
-// Run and RunAndReset do nothing while the task function runs (testTimedGet_Cancellation).
+// Run does nothing while the task function runs (testTimedGet_Cancellation).
 func TestFutureRunWhileRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, runs, release := testkit.Stuck(1, nil)
 		f := executor.NewTask(body)
 		go f.Run(t.Context())
 		synctest.Wait()
-		if err := f.Run(t.Context()); err != nil || f.RunAndReset(t.Context()) {
-			t.Errorf("Run: %v, or RunAndReset", err)
+		if err := f.Run(t.Context()); err != nil {
+			t.Errorf("Run: %v", err)
 		}
 		release()
 		f.Join(t.Context())
 		if *runs != 1 {
 			t.Errorf("the task function ran %d times", *runs)
 		}
-	})
-}
-
-// RunAndReset calls the task function each time, keeps no value, and leaves the task pending
-// without calling OnDone callbacks (testRunAndReset, FutureTask/Customized).
-func TestFutureRunAndReset(t *testing.T) {
-	runs, called := 0, 0
-	f := executor.NewTask(func(context.Context) (int, error) { runs++; return runs, nil })
-	f.OnDone(func() { called++ })
-	for i := range 3 {
-		if !f.RunAndReset(t.Context()) {
-			t.Error("RunAndReset: false")
-		}
-		if runs != i+1 || called != 0 {
-			t.Errorf("%d runs, %d calls of the callback", runs, called)
-		}
-		futureIs(t, f, executor.Pending, 0, nil)
-	}
-	f.Run(t.Context())
-	futureIs(t, f, executor.Succeeded, 4, nil)
-	if called != 1 {
-		t.Errorf("called %d times", called)
-	}
-}
-
-// After an error or a panic RunAndReset does not run the task again.
-func TestFutureRunAndResetFails(t *testing.T) {
-	for name, end := range map[string]func() (int, error){
-		"error": func() (int, error) { return 0, errTask },
-		"panic": func() (int, error) { panic(errTask) },
-	} {
-		f := executor.NewTask(func(context.Context) (int, error) { return end() })
-		first, second := f.RunAndReset(t.Context()), f.RunAndReset(t.Context())
-		if first || second {
-			t.Errorf("%s: RunAndReset: true", name)
-		}
-		futureIs(t, f, executor.Failed, 0, errTask)
-	}
-}
-
-// A task that is completed during RunAndReset is not pending again.
-func TestFutureRunAndResetCompletedMeanwhile(t *testing.T) {
-	for name, op := range map[string]struct {
-		do   func(*executor.Task[int]) bool
-		want executor.State
-	}{
-		"Cancel":   {(*executor.Task[int]).Cancel, executor.Canceled},
-		"Abandon":  {(*executor.Task[int]).Abandon, executor.Canceled},
-		"Complete": {func(f *executor.Task[int]) bool { return f.Complete(1) }, executor.Succeeded},
-		"Fail":     {func(f *executor.Task[int]) bool { return f.Fail(errTask) }, executor.Failed},
-	} {
-		var f *executor.Task[int]
-		f = executor.NewTask(func(context.Context) (int, error) { op.do(f); return 0, nil })
-		if f.RunAndReset(t.Context()) {
-			t.Errorf("%s: RunAndReset: true", name)
-		}
-		if f.State() != op.want {
-			t.Errorf("%s: %v", name, f.State())
-		}
-	}
-}
-
-// Each call of RunAndReset has a context of its own, which has ended when the call returns and does
-// not revive (the 2011 rewrite of FutureTask: cancel must not hit the next task).
-func TestFutureRunAndResetContexts(t *testing.T) {
-	var seen []context.Context
-	f := executor.NewTask(func(ctx context.Context) (int, error) {
-		if err := ctx.Err(); err != nil {
-			t.Errorf("run %d began with an ended context: %v", len(seen)+1, err)
-		}
-		for i, old := range seen {
-			if old.Err() == nil {
-				t.Errorf("the context of run %d lives on in run %d", i+1, len(seen)+1)
-			}
-		}
-		seen = append(seen, ctx)
-		return 0, nil
-	})
-	f.RunAndReset(t.Context())
-	f.RunAndReset(t.Context())
-	f.Run(t.Context())
-	if len(seen) != 3 {
-		t.Fatalf("%d runs", len(seen))
-	}
-}
-
-// A call of Run after RunAndReset can be canceled as any other.
-func TestFutureRunAfterResetCancel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		first := true
-		var begun, cause error
-		f := executor.NewTask(func(ctx context.Context) (int, error) {
-			if first {
-				first = false
-				return 0, nil
-			}
-			begun = ctx.Err()
-			select {
-			case <-ctx.Done():
-			case <-time.After(time.Hour):
-			}
-			cause = context.Cause(ctx)
-			return 0, nil
-		})
-		f.RunAndReset(t.Context())
-		go f.Run(t.Context())
-		time.Sleep(time.Second)
-		synctest.Wait()
-		f.Cancel()
-		f.Join(t.Context())
-		if begun != nil || cause != executor.ErrCanceled {
-			t.Errorf("the context began with %v and ended with the cause %v", begun, cause)
-		}
-	})
-}
-
-// A task of a pool completes even if somebody else is about to run it by hand when it is due.
-func TestFutureRunAtDueTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var once *executor.Task[int]
-		p := newScheduled(t, executor.ScheduledConfig{Core: 2, Decorate: keepTask(&once)})
-		run := func(context.Context) error { time.Sleep(time.Minute); return nil }
-		executor.Schedule(t.Context(), p, time.Second, func(ctx context.Context) (int, error) { return 1, run(ctx) })
-		series, err := p.AtFixedRate(t.Context(), time.Second, time.Hour, run, executor.Times(2))
-		expect(t, "error of AtFixedRate", err, nil)
-		time.Sleep(time.Second - 1)
-		go once.RunAndReset(t.Context())
-		go series.Run(t.Context())
-		elapse(5 * time.Hour)
-		expect(t, "state of a task with one run", once.State(), executor.Succeeded)
-		expect(t, "state of a series", series.State(), executor.Succeeded)
-		expect(t, "runs of a series", series.Runs(), 2)
 	})
 }
 
@@ -413,7 +276,7 @@ var cancels = map[string]func(*executor.Task[int]) bool{
 }
 
 // A pending task that is canceled or abandoned never runs (testCancelBeforeRun,
-// testCancelBeforeRun2, testRunAndResetAfterCancel).
+// testCancelBeforeRun2).
 func TestFutureCancelBeforeRun(t *testing.T) {
 	for name, cancel := range cancels {
 		body, runs, release := testkit.Stuck(1, nil)
@@ -425,9 +288,6 @@ func TestFutureCancelBeforeRun(t *testing.T) {
 		for range 3 {
 			if err := f.Run(t.Context()); err != nil {
 				t.Errorf("%s: Run: %v", name, err)
-			}
-			if f.RunAndReset(t.Context()) {
-				t.Errorf("%s: RunAndReset: true", name)
 			}
 		}
 		if *runs != 0 {
@@ -708,12 +568,11 @@ func TestFutureOnDone(t *testing.T) {
 		complete func(context.Context, *executor.Task[int])
 		want     executor.State
 	}{
-		"Run":         {func(ctx context.Context, f *executor.Task[int]) { f.Run(ctx) }, executor.Succeeded},
-		"RunAndReset": {func(ctx context.Context, f *executor.Task[int]) { f.Cancel(); f.RunAndReset(ctx) }, executor.Canceled},
-		"Complete":    {func(_ context.Context, f *executor.Task[int]) { f.Complete(1) }, executor.Succeeded},
-		"Fail":        {func(_ context.Context, f *executor.Task[int]) { f.Fail(errTask) }, executor.Failed},
-		"Cancel":      {func(_ context.Context, f *executor.Task[int]) { f.Cancel() }, executor.Canceled},
-		"Abandon":     {func(_ context.Context, f *executor.Task[int]) { f.Abandon() }, executor.Canceled},
+		"Run":      {func(ctx context.Context, f *executor.Task[int]) { f.Run(ctx) }, executor.Succeeded},
+		"Complete": {func(_ context.Context, f *executor.Task[int]) { f.Complete(1) }, executor.Succeeded},
+		"Fail":     {func(_ context.Context, f *executor.Task[int]) { f.Fail(errTask) }, executor.Failed},
+		"Cancel":   {func(_ context.Context, f *executor.Task[int]) { f.Cancel() }, executor.Canceled},
+		"Abandon":  {func(_ context.Context, f *executor.Task[int]) { f.Abandon() }, executor.Canceled},
 		"rejection": {func(ctx context.Context, f *executor.Task[int]) {
 			p := executor.Fixed(1)
 			p.Close()

@@ -163,35 +163,32 @@ var situations = []situation{
 }
 
 var operations = map[string]func(ctx context.Context, f *executor.Task[int]) any{
-	"Run":         func(ctx context.Context, f *executor.Task[int]) any { return f.Run(ctx) },
-	"RunAndReset": func(ctx context.Context, f *executor.Task[int]) any { return f.RunAndReset(ctx) },
-	"Complete":    func(ctx context.Context, f *executor.Task[int]) any { return f.Complete(2) },
-	"Fail":        func(ctx context.Context, f *executor.Task[int]) any { return f.Fail(context.Canceled) },
-	"Cancel":      func(ctx context.Context, f *executor.Task[int]) any { return f.Cancel() },
-	"Abandon":     func(ctx context.Context, f *executor.Task[int]) any { return f.Abandon() },
+	"Run":      func(ctx context.Context, f *executor.Task[int]) any { return f.Run(ctx) },
+	"Complete": func(ctx context.Context, f *executor.Task[int]) any { return f.Complete(2) },
+	"Fail":     func(ctx context.Context, f *executor.Task[int]) any { return f.Fail(context.Canceled) },
+	"Cancel":   func(ctx context.Context, f *executor.Task[int]) any { return f.Cancel() },
+	"Abandon":  func(ctx context.Context, f *executor.Task[int]) any { return f.Abandon() },
 }
 
 // Each method does in each state what its documentation says, and a future that is done does not
 // change (testIsDone, testSet, testSetException_get, testCancelBeforeRun, testCancelAfterRun,
-// testRunAndResetAfterCancel, FutureTask/Customized).
+// FutureTask/Customized).
 func TestFutureMethodsInStates(t *testing.T) {
 	// What the method returns, the state after it, and the number of runs.
 	want := map[string]map[string]string{
 		"pending": {
-			"Run":         "<nil> succeeded 1",
-			"RunAndReset": "true pending 1",
-			"Complete":    "true succeeded 0",
-			"Fail":        "true failed 0",
-			"Cancel":      "true canceled 0",
-			"Abandon":     "true canceled 0",
+			"Run":      "<nil> succeeded 1",
+			"Complete": "true succeeded 0",
+			"Fail":     "true failed 0",
+			"Cancel":   "true canceled 0",
+			"Abandon":  "true canceled 0",
 		},
 		"running": {
-			"Run":         "<nil> running 1",
-			"RunAndReset": "false running 1",
-			"Complete":    "true succeeded 1",
-			"Fail":        "true failed 1",
-			"Cancel":      "true canceled 1",
-			"Abandon":     "true canceled 1",
+			"Run":      "<nil> running 1",
+			"Complete": "true succeeded 1",
+			"Fail":     "true failed 1",
+			"Cancel":   "true canceled 1",
+			"Abandon":  "true canceled 1",
 		},
 		"abandoned": final("canceled", 1),
 		"succeeded": final("succeeded", 0),

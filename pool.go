@@ -78,7 +78,7 @@ type Config struct {
 // A pool must be shut down to end its workers.
 type Pool struct {
 	name   string
-	frozen bool // made by Single or SingleScheduled: it stays one of a single worker
+	frozen bool // made by Single: it stays one of a single worker
 	sheds  bool // the queue can lose its last task, as DropLowest needs it
 	hooks  Hooks
 	logger *slog.Logger

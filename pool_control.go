@@ -17,8 +17,7 @@ import (
 // runs. A change of settings affects neither a worker that has a task nor that task's context:
 // excess workers leave when they would take their next task, idle ones at once.
 
-// unqueue follows the end of t, or its begin by hand: it leaves the queue if it waits there. A
-// canceled task stays if the pool retains canceled tasks.
+// unqueue follows the end of t, or its begin by hand: it leaves the queue if it waits there.
 func (p *Pool) unqueue(t *task.Task) {
 	out := engine.None
 	left, last := p.engine.Leave(slotOf(t), func() engine.Outcome {
@@ -26,7 +25,7 @@ func (p *Pool) unqueue(t *task.Task) {
 		case !t.BelongsTo(&p.owner): // its slot is guarded by the lock of another pool
 		case !t.State().Done():
 			out = engine.Elsewhere
-		case p.timer == nil || !p.timer.retains(t):
+		default:
 			out = outcomeOf(t)
 		}
 		return out
@@ -45,11 +44,11 @@ func (p *Pool) requeue(t *task.Task) {
 }
 
 // Remove removes a waiting task from the queue, cancels it with the cause [ErrCanceled],
-// and reports whether it was there. what is the task's *Future, *Task or *Series, its
-// decoration, or the Runnable passed to Execute, compared by ==. Functions can't be
-// compared, so a [Func] is never found. Each call removes one task. A future is found in
-// constant time; a Runnable, and a [Task] that was submitted more than once, by a scan of
-// the queue. A task that a call of Run has begun does not wait.
+// and reports whether it was there. what is the task's *Future, *Task or *Series, or the
+// Runnable passed to Execute, compared by ==. Functions can't be compared, so a [Func] is
+// never found. Each call removes one task. A future is found in constant time; a Runnable,
+// and a [Task] that was submitted more than once, by a scan of the queue. A task that a
+// call of Run has begun does not wait.
 func (p *Pool) Remove(what any) bool {
 	p.mustBeMade()
 	if what == nil || !reflect.ValueOf(what).Comparable() {
@@ -151,7 +150,7 @@ type Settings struct {
 	AllowCoreTimeout bool
 	Reject           RejectPolicy
 
-	DropDelayed, KeepPeriodic, RetainCanceled bool // of a ScheduledPool; false in others
+	DropDelayed, KeepPeriodic bool // of a ScheduledPool; false in others
 
 	Rate Rate // of a share; no bound in others
 }
@@ -213,7 +212,7 @@ func (p *Pool) settingsNow() (Settings, int) {
 		Reject: *p.reject.Load(), Rate: p.settings.rate,
 	}
 	if p.timer != nil {
-		s.DropDelayed, s.KeepPeriodic, s.RetainCanceled = p.timer.settings()
+		s.DropDelayed, s.KeepPeriodic = p.timer.settings()
 	}
 	return s, p.settings.version
 }
@@ -229,14 +228,12 @@ func (p *Pool) settingsNow() (Settings, int) {
 //
 // If Core is raised, workers are started for the tasks that wait. If it is lowered, the
 // workers above it leave when they have been idle for KeepAlive. Above a lowered Max idle
-// workers leave at once, busy ones after their task. RetainCanceled applies to tasks that
-// are canceled from now on. In a pool that is shut down, tasks that DropDelayed and
-// KeepPeriodic no longer keep are canceled at once.
+// workers leave at once, busy ones after their task. In a pool that is shut down, tasks
+// that DropDelayed and KeepPeriodic no longer keep are canceled at once.
 //
-// In a pool made by [Single] or [SingleScheduled] only Reject, DropDelayed, KeepPeriodic and
-// RetainCanceled can be changed. A scheduled pool has no Max. A share has only Reject, Rate
-// and Max, which is its Limit. A new Rate keeps the tokens that are left of the old one, at
-// most its burst.
+// In a pool made by [Single] only Reject can be changed. A scheduled pool has no Max. A
+// share has only Reject, Rate and Max, which is its Limit. A new Rate keeps the tokens that
+// are left of the old one, at most its burst.
 func (p *Pool) Reconfigure(change func(*Settings)) error {
 	if change == nil {
 		panic("executor: Pool.Reconfigure: nil function")
@@ -278,21 +275,17 @@ func (p *Pool) reconfigure(where string, change func(*Settings)) error {
 
 // checkChange returns an error if a pool of the kind of p can't be changed so.
 func (p *Pool) checkChange(where string, before, after Settings) error {
-	workers := before
-	workers.Reject, workers.RetainCanceled = nil, after.RetainCanceled
-	workers.DropDelayed, workers.KeepPeriodic = after.DropDelayed, after.KeepPeriodic
-	same := after
-	same.Reject = nil
+	same := before
+	same.Reject = after.Reject
 	switch {
 	case p.lender == nil && after.Rate != Rate{}:
 		return invalid("%s: Rate is for a share, see Pool.Share; leave it out", where)
-	case p.frozen && same != workers:
-		return invalid("%s: a pool made by Single or SingleScheduled stays one of a single worker; "+
-			"make it by New or NewScheduled", where)
 	case p.lender != nil && after.GrowWhenBusy != before.GrowWhenBusy:
 		return invalid("%s: a share has no GrowWhenBusy; set it in the pool that the share belongs to", where)
-	case p.timer == nil && (after.DropDelayed || after.KeepPeriodic || after.RetainCanceled):
-		return invalid("%s: DropDelayed, KeepPeriodic and RetainCanceled are for a ScheduledPool; leave them out", where)
+	case p.timer == nil && (after.DropDelayed || after.KeepPeriodic):
+		return invalid("%s: DropDelayed and KeepPeriodic are for a ScheduledPool; leave them out", where)
+	case p.frozen && after != same:
+		return invalid("%s: a pool made by Single stays one of a single worker; make it by New", where)
 	case p.timer == nil:
 		return nil
 	case after.Max != before.Max:
@@ -325,7 +318,7 @@ func (p *Pool) apply(where string, s Settings, version int) (applied bool, err e
 	p.reject.Store(&s.Reject)
 	var dropped []engine.Unit
 	if p.timer != nil {
-		dropped = p.timer.set(s.DropDelayed, s.KeepPeriodic, s.RetainCanceled)
+		dropped = p.timer.set(s.DropDelayed, s.KeepPeriodic)
 	}
 	changed := &rate
 	if s.Rate == p.settings.rate {

@@ -312,16 +312,6 @@ func TestPoolDoneTaskTakesNoRoom(t *testing.T) {
 // A waiting task that is run by Run has the outcome of its function and runs once, whatever takes
 // it out of the queue; ShutdownNow does not return it.
 func TestPoolRunByCallerInQueue(t *testing.T) {
-	type submit = func(*testkit.Blocker) *executor.Task[int]
-	scheduled := func(t *testing.T, c executor.ScheduledConfig) (*executor.ScheduledPool, submit) {
-		var task *executor.Task[int]
-		c.Core, c.Decorate = 1, keepTask(&task)
-		p := newScheduled(t, c)
-		return p, func(b *testkit.Blocker) *executor.Task[int] {
-			executor.Schedule(t.Context(), p, time.Hour, b.Value)
-			return task
-		}
-	}
 	busy := func(t *testing.T, c executor.Config, b *testkit.Blocker) *executor.Pool {
 		c.Core = 1
 		p := newPool(t, c)
@@ -341,16 +331,6 @@ func TestPoolRunByCallerInQueue(t *testing.T) {
 		"DiscardOldest": func(t *testing.T, b *testkit.Blocker) (*executor.Task[int], func()) {
 			p := busy(t, executor.Config{Queue: executor.Bounded(1), Reject: executor.DiscardOldest}, b)
 			return testkit.SubmitTask(t.Context(), p, b.Value), func() { mustGo(t, p, b.Run) }
-		},
-		"Shutdown": func(t *testing.T, b *testkit.Blocker) (*executor.Task[int], func()) {
-			p, submit := scheduled(t, executor.ScheduledConfig{DropDelayed: true})
-			return submit(b), p.Shutdown
-		},
-		"SetDelayed": func(t *testing.T, b *testkit.Blocker) (*executor.Task[int], func()) {
-			p, submit := scheduled(t, executor.ScheduledConfig{})
-			f := submit(b)
-			p.Shutdown()
-			return f, func() { expect(t, "SetDelayed", setDropDelayed(p, true), nil) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

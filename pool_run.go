@@ -95,14 +95,14 @@ func (l *local) runPlain(u work, body func(context.Context) error) {
 
 // runTask runs a task.
 func (l *local) runTask(u work) {
-	t, runs, labels := u.taskCore(), task.Once, l.labels
+	t, when, labels := u.taskCore(), task.AnyTime, l.labels
 	if !t.IsPlain() {
-		runs, labels = l.prepare(u)
+		when, labels = l.prepare(u)
 	}
 	if o := l.pool.observed.Load(); o != nil && o.timed && o.choose() {
 		defer l.measureLateness(o, u).end()
 	}
-	ctx, ok := t.Begin(runs)
+	ctx, ok := t.Begin(when)
 	if !ok {
 		l.skip(u)
 		return
@@ -113,26 +113,26 @@ func (l *local) runTask(u work) {
 	l.worker.Outcome = outcomeOf(t)
 }
 
-// prepare returns how often a task runs that has options or a context, and its labels: those of
+// prepare returns when a task may begin that has options or a context, and its labels: those of
 // the worker, the name of the task, and those of the context that it was submitted with. If that
 // has ended, the task is canceled.
-func (l *local) prepare(u work) (runs task.Runs, labels context.Context) {
+func (l *local) prepare(u work) (when task.When, labels context.Context) {
 	t := u.taskCore()
 	submitted := t.Context()
 	if submitted.Err() != nil {
 		u.end(task.Canceled, canceled(task.ContextError(submitted)))
 	}
-	runs, labels = task.Once, l.labels
+	when, labels = task.AnyTime, l.labels
 	if t.HasOptions() {
 		if retryOf(t) != nil {
-			runs = task.WhenDue
+			when = task.WhenDue
 		}
 		labels = l.labelsNamed(t.Options().Name)
 	}
 	if submitted != context.Background() {
 		labels = labelsWith(labels, submitted)
 	}
-	return runs, labels
+	return when, labels
 }
 
 // skip follows a task that does not begin: it is done, or run by hand.

@@ -723,7 +723,7 @@ func TestPoolDroppedByHand(t *testing.T) {
 		"Remove":   func(p *executor.Pool, f *executor.Task[int]) { p.Remove(f) },
 	} {
 		for _, q := range []executor.Queue{
-			executor.Unbounded(), executor.Bounded(9), executor.Prioritized(), executor.BoundedPrioritized(9), nil,
+			executor.Unbounded(), executor.Bounded(9), executor.Prioritized(), executor.BoundedPrioritized(9),
 		} {
 			t.Run(fmt.Sprintf("%s/%T", name, q), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -731,20 +731,11 @@ func TestPoolDroppedByHand(t *testing.T) {
 					var out bytes.Buffer
 					log := slog.New(slog.NewTextHandler(&out, nil))
 					hooks := executor.Hooks{Dropped: d.hook}
-					var pool *executor.Pool
-					var f *executor.Task[int]
-					if q != nil {
-						pool = newPool(t, executor.Config{Core: 1, Queue: q, Hooks: hooks, Logger: log})
-						block := newBlocker(t)
-						defer block.Release()
-						block.Fill(t, pool, 1)
-						f = testkit.SubmitTask(t.Context(), pool, value(1))
-					} else {
-						c := executor.ScheduledConfig{Core: 1, Hooks: hooks, Logger: log, Decorate: keepTask(&f)}
-						s := newScheduled(t, c)
-						pool = s.Pool
-						executor.Schedule(t.Context(), s, time.Hour, value(1))
-					}
+					pool := newPool(t, executor.Config{Core: 1, Queue: q, Hooks: hooks, Logger: log})
+					block := newBlocker(t)
+					defer block.Release()
+					block.Fill(t, pool, 1)
+					f := testkit.SubmitTask(t.Context(), pool, value(1))
 					end(pool, f)
 					end(pool, f)
 					if len(d.infos) != 1 {

@@ -220,7 +220,7 @@ func cancelByContext(u work, ctx context.Context) {
 	u.end(task.Canceled, canceled(err))
 }
 
-// callUser calls question, a method of the submitter's context or decoration. If it
+// callUser calls question, a method of the submitter's context. If it
 // panics, the task, which is not queued yet, fails and counts as rejected, and the
 // panic continues in the submitter.
 func callUser[A any](p *Pool, u work, question func() A) (answer A) {

@@ -873,7 +873,6 @@ func TestPresetsWith(t *testing.T) {
 		}
 		scheduled := func(c *executor.ScheduledConfig) { c.Name = "xy" }
 		expect(t, "Scheduled", executor.Scheduled(1, scheduled).Name(), "xy")
-		expect(t, "SingleScheduled", executor.SingleScheduled(scheduled).Name(), "xy")
 		if want := []string{"xy", "xy", "xy", "xy"}; !slices.Equal(names, want) {
 			t.Errorf("hooks saw the names %q", names)
 		}
@@ -908,9 +907,6 @@ func TestPresetsWithInvalid(t *testing.T) {
 		"Cached":  func() { executor.Cached(func(c *executor.Config) { c.Queue = executor.Unbounded() }) },
 		"Single":  func() { executor.Single(func(c *executor.Config) { c.Core = 2 }) },
 		"PerTask": func() { executor.PerTask(func(c *executor.Config) { c.KeepAlive = -1 }) },
-		"SingleScheduled": func() {
-			executor.SingleScheduled(func(c *executor.ScheduledConfig) { c.Core = 2 })
-		},
 	} {
 		func() {
 			defer func() {

@@ -820,9 +820,8 @@ func TestPoolRunContextPanicsInCaller(t *testing.T) {
 		mustGo(t, pool, func(context.Context) error { <-release; return nil })
 		ctx := sloppy{context.Background()}
 		for name, run := range map[string]func(f *executor.Task[int]){
-			"CallerRuns":  func(f *executor.Task[int]) { pool.Execute(ctx, f) },
-			"Run":         func(f *executor.Task[int]) { f.Run(ctx) },
-			"RunAndReset": func(f *executor.Task[int]) { f.RunAndReset(ctx) },
+			"CallerRuns": func(f *executor.Task[int]) { pool.Execute(ctx, f) },
+			"Run":        func(f *executor.Task[int]) { f.Run(ctx) },
 		} {
 			f := executor.NewTask(value(1), executor.Timeout(time.Second))
 			func() {

@@ -20,7 +20,8 @@ import (
 type RejectPolicy interface {
 	// Reject handles a task, which is passed as it was submitted. A task of Go with options
 	// is a Runnable that keeps them: its timeout wherever it runs, its name and priority in
-	// a pool. What Reject returns decides:
+	// a pool. Periodic work is a Runnable that makes one run, which ends the Series. What
+	// Reject returns decides:
 	//
 	//   - an error: the submission and the task's future fail with it
 	//   - nil: the submission succeeds. If Reject has neither begun to run the task, nor
@@ -265,11 +266,11 @@ func (p *Pool) takeOn(u work) {
 func (p *Pool) beginHere(u work) (ctx context.Context, ok bool) {
 	returned := false
 	defer repanic(&returned, u.fail)
-	t, runs := u.taskCore(), task.Once
+	t, when := u.taskCore(), task.AnyTime
 	if retryOf(t) != nil {
-		runs = task.WhenDue
+		when = task.WhenDue
 	}
-	ctx, ok = t.Begin(runs)
+	ctx, ok = t.Begin(when)
 	returned = true
 	return ctx, ok
 }

@@ -902,65 +902,6 @@ func TestRejectFuncRunsTaskAfterShutdownNow(t *testing.T) {
 	}
 }
 
-// Rejected tasks of a scheduled pool that Decorate has passed on.
-
-// Next of a task may be called while the pool rejects the task.
-func TestRejectedScheduledTaskNext(t *testing.T) {
-	var calls sync.WaitGroup
-	p := newScheduled(t, executor.ScheduledConfig{
-		Core:   1,
-		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
-		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
-			begun := make(chan struct{})
-			calls.Go(func() {
-				task.Next()
-				close(begun)
-				for range 1000 {
-					task.Next()
-				}
-			})
-			<-begun
-			return task
-		},
-	})
-	p.Shutdown()
-	for range 20 {
-		p.AtFixedRate(context.Background(), time.Hour, time.Hour, func(context.Context) error { return nil })
-	}
-	calls.Wait()
-}
-
-// Next of a task returns its time or, once it was rejected, the zero time, and no other.
-func TestRejectedScheduledTaskNextIsItsTimeOrZero(t *testing.T) {
-	var shown atomic.Pointer[executor.ScheduledTask]
-	p := newScheduled(t, executor.ScheduledConfig{
-		Core:   1,
-		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
-		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
-			shown.Store(&task)
-			return task
-		},
-	})
-	p.Shutdown()
-	at := time.Now().Add(time.Hour).Round(0)
-	executor.At(t.Context(), p, at, value(1))
-	over := make(chan struct{})
-	var calls sync.WaitGroup
-	calls.Go(func() {
-		for !isClosed(over) {
-			if next := (*shown.Load()).Next(); !next.IsZero() && !next.Equal(at) {
-				t.Errorf("due at %v, not at %v", next, at)
-				return
-			}
-		}
-	})
-	for range 5000 {
-		executor.At(t.Context(), p, at, value(1))
-	}
-	close(over)
-	calls.Wait()
-}
-
 // A task with Retry whose first attempt CallerRuns has run, and that failed, waits for the others in the
 // pool.
 func TestCallerRunsRetry(t *testing.T) {

@@ -20,13 +20,6 @@ func errorUnseen(u work) bool {
 	return t == nil || t.Reported()
 }
 
-// decorated reports whether a user's task wraps this one. If that panics after the body, no
-// future shows it.
-func decorated(u work) bool {
-	t := u.taskCore()
-	return t != nil && planOf(t).decoration.Load() != nil
-}
-
 // reportBody reports how a body ended, unless a future shows it, or it is the expected end
 // of a schedule or of a canceled body, which returned the error of its context and no other. Of
 // the latter, those that Drain has cut short are logged by name. A panic is counted in any case.
@@ -34,7 +27,7 @@ func (p *Pool) reportBody(ctx context.Context, u work, info TaskInfo, end ending
 	perr := end.panicked()
 	switch {
 	case end.err == nil || end.again:
-	case !errorUnseen(u) && !(end.abrupt && decorated(u)):
+	case !errorUnseen(u):
 		if perr != nil {
 			p.countPanic()
 		}
@@ -99,7 +92,7 @@ func (p *Pool) countPanic() {
 //	canceled, or done by hand, in the queue    unqueue
 //	                           with a worker   skip
 //	evicted, discarded                         the policies, in reject.go
-//	removed                                    Remove, Purge
+//	removed                                    Remove
 //	left over at a shutdown                    ShutdownNow, dropAll
 func (p *Pool) dropped(u work, why error) { p.reportDrop(u, why, true) }
 

@@ -295,21 +295,16 @@ func TestRetryForkJoin(t *testing.T) {
 	})
 }
 
-// Retry is checked, and is for what runs once, in a pool that does not decorate its tasks.
+// Retry is checked, and is for what runs once.
 func TestRetryInvalid(t *testing.T) {
 	pool := newPool(t, executor.Config{Core: 1})
 	sched := scheduled(t, 1)
-	decorating := executor.Scheduled(1, func(c *executor.ScheduledConfig) {
-		c.Decorate = func(t executor.ScheduledTask) executor.ScheduledTask { return t }
-	})
-	defer decorating.Close()
 	_, periodic := sched.AtFixedRate(t.Context(), 0, time.Hour, nop, executor.Retry(2, seconds))
 	for name, err := range map[string]error{
 		"periodic": periodic,
 		"attempts": pool.Go(t.Context(), nop, executor.Retry(0, seconds)),
 		"backoff":  pool.Go(t.Context(), nop, executor.Retry(1, nil)),
 		"NewTask":  executor.NewTask(value(1), executor.Retry(2, seconds)).Err(),
-		"Decorate": executor.Schedule(t.Context(), decorating, 0, value(1), executor.Retry(2, seconds)).Err(),
 	} {
 		expectIs(t, name, err, executor.ErrInvalid)
 	}

@@ -45,10 +45,6 @@ type ScheduledConfig struct {
 	Observer *Observer
 	Logger   *slog.Logger
 
-	// RetainCanceled leaves canceled tasks in the queue until they are due, or until
-	// Purge, for inspection. The default is that they leave at once.
-	RetainCanceled bool
-
 	// DropDelayed cancels, when the pool is shut down, the tasks of Schedule and At that are
 	// not due yet, with the cause ErrShutdown. The default is that the pool ends after them.
 	DropDelayed bool
@@ -56,11 +52,6 @@ type ScheduledConfig struct {
 	// KeepPeriodic lets periodic work go on when the pool is shut down, which then ends
 	// after it. The default is that it is canceled, with the cause ErrShutdown.
 	KeepPeriodic bool
-
-	// Decorate, if not nil, is called with each task of Schedule, After, At, AtFixedRate,
-	// WithFixedDelay and On, by the goroutine that submits it. The task that Decorate
-	// returns, as a rule a wrapper, is queued in its place; nil leaves the task as it is.
-	Decorate func(ScheduledTask) ScheduledTask
 }
 
 // A ScheduledPool is a [Pool] whose tasks run at a time: after a delay, at a fixed rate,
@@ -78,11 +69,10 @@ type ScheduledConfig struct {
 // [runtime.GOMAXPROCS] to one more than the number of cores.
 type ScheduledPool struct {
 	*Pool
-	decorate func(ScheduledTask) ScheduledTask
 
 	// Every submitter reads what is above. A smaller object would lie in one
 	// cache line with others, of which one may be a counter of the tasks' own.
-	_ [112]byte
+	_ [120]byte
 }
 
 // NewScheduled returns a scheduled pool, without any worker yet, or an error
@@ -104,12 +94,11 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	q := engine.NewDue(p.clock(), c.Slack, false, p.when, stale)
 	p.timer = &timer{pool: p, queue: q}
 	p.timer.dropped = [...]bool{delayed: c.DropDelayed, periodic: !c.KeepPeriodic}
-	p.timer.retained.Store(c.RetainCanceled)
 	p.build(engine.Config{Limits: l, Queue: q})
 	if c.Observer != nil {
 		p.watchedBy(c.Observer)
 	}
-	return &ScheduledPool{Pool: p, decorate: c.Decorate}, nil
+	return &ScheduledPool{Pool: p}, nil
 }
 
 // Scheduled returns a scheduled pool of n workers; for 0 see ScheduledConfig.Core. It is
@@ -125,18 +114,6 @@ func Scheduled(n int, with ...func(*ScheduledConfig)) *ScheduledPool {
 		change(&c)
 	}
 	return must(NewScheduled(c))
-}
-
-// SingleScheduled returns a scheduled pool of one worker: tasks never overlap. It is
-// Scheduled(1), but [Pool.Reconfigure] can't add workers. It panics if the functions in
-// with set Core to more than 1.
-func SingleScheduled(with ...func(*ScheduledConfig)) *ScheduledPool {
-	p := Scheduled(1, with...)
-	if n := p.engine.Counts().Core; n > 1 {
-		panic(invalid("SingleScheduled: Core is %d; it must not be more than 1", n).Error())
-	}
-	p.frozen = true
-	return p
 }
 
 // Schedule submits fn to run once, after delay; a negative delay counts as 0. The future fails if p
@@ -221,9 +198,6 @@ func once[T any](
 	if len(opts) > 0 {
 		var o *options
 		o, err = gather(delayed, opts)
-		if err == nil && o.retry.attempts > 0 && p.decorate != nil {
-			err = invalid("Retry does not apply in a pool with Decorate; leave one of them out")
-		}
 		adopt(&t.core, o)
 		m.jitter = o.jitter
 	}
@@ -252,7 +226,7 @@ func (p *ScheduledPool) schedule(ctx context.Context, u work, m moment) error {
 	if m.wall {
 		t.FollowWallClock()
 	}
-	p.attach(ctx, u)
+	t.AttachNew(&p.owner, ctx)
 	return p.enter(ctx, u, t, false)
 }
 
@@ -331,9 +305,6 @@ func (p *ScheduledPool) repeat(
 	if err == nil {
 		err = o.series.check(where, r)
 	}
-	if err == nil && o.series.overlap > 1 && p.decorate != nil {
-		err = invalid("%s: Overlap does not apply in a pool with Decorate; leave one of them out", where)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -346,17 +317,15 @@ func (p *ScheduledPool) repeat(
 	s.future.fn = Func(fn).Call
 	t.Init()
 	t.MakeReported()
-	t.SetDue(r.Delayed(at.Base, o.jitter))
+	s.next = r.Delayed(at.Base, o.jitter)
 	if r.OnWall() {
 		t.FollowWallClock()
 	}
 	adopt(t, o)
 	s.plan.series = s
-	t.SetOptions().Plan = &s.plan
-	p.attach(ctx, s.work())
-	s.mu.Lock()
-	s.next = t.Due()
-	s.mu.Unlock()
+	cold := t.SetOptions()
+	cold.Plan, cold.Repeats = &s.plan, true
+	t.AttachNew(&p.owner, ctx)
 	due, _ := s.position()
 	t.SetDue(due)
 	p.timer.series.add(s)
@@ -378,43 +347,4 @@ func (p *ScheduledPool) mustBeMade() {
 		(*Pool)(nil).mustBeMade()
 	}
 	p.Pool.mustBeMade()
-}
-
-// attach makes the task of u, whose time is set, a task of p.
-func (p *ScheduledPool) attach(ctx context.Context, u work) {
-	p.mustBeMade()
-	u.taskCore().AttachNew(&p.owner, ctx)
-	if p.decorate != nil {
-		p.decorateTask(u)
-	}
-}
-
-// decorateTask calls the user's Decorate, which may share the task with other goroutines.
-func (p *ScheduledPool) decorateTask(u work) {
-	t := u.taskCore()
-	t.Share()
-	if planOf(t) == &noPlan {
-		t.SetOptions().Plan = new(plan)
-	}
-	f := u.runnable().(ScheduledTask)
-	d := callUser(p.Pool, u, func() ScheduledTask { return p.decorate(f) })
-	if d == nil || d == f {
-		return
-	}
-	planOf(t).decoration.Store(&decoration{task: d})
-	next := callUser(p.Pool, u, d.Next)
-	t.SetDue(p.clock().Reading(next, t.FollowsWallClock()))
-}
-
-// Purge removes all canceled tasks from the queue and returns their number: 0 unless the
-// pool retains canceled tasks, see [ScheduledConfig].RetainCanceled.
-func (p *ScheduledPool) Purge() int {
-	p.mustBeMade()
-	gone := p.engine.TakeFunc(func(unit engine.Unit) bool {
-		u, own := unit.(work)
-		return own && u.taskCore().State() == task.Canceled
-	})
-	defer p.engine.Tidy()
-	each(gone, func(unit engine.Unit) { p.dropped(unit.(work), nil) })
-	return len(gone)
 }

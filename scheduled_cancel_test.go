@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -243,7 +241,7 @@ func TestScheduledPoolScheduleCancelLeavesNothing(t *testing.T) {
 	})
 }
 
-// Waiting, Remove, Purge and RetainCanceled.
+// Waiting and Remove.
 
 // Waiting returns the futures that wait, and not the one that runs.
 func TestScheduledPoolWaiting(t *testing.T) {
@@ -312,141 +310,6 @@ func TestScheduledPoolRemoveOther(t *testing.T) {
 		expect(t, "Remove", other.Remove(fs[1]), false)
 		expect(t, "queued", p.Stats().Queued, 2)
 		expect(t, "queued", other.Stats().Queued, 2)
-	})
-}
-
-// Purge removes nothing from a pool that does not retain canceled tasks.
-func TestScheduledPoolPurgeWithoutRetained(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := scheduled(t, 1)
-		fs := testkit.FarTasks(t, p, 5)
-		fs[1].Cancel()
-		fs[3].Cancel()
-		s := p.Stats()
-		expect(t, "queued", s.Queued, 3)
-		expect(t, "Purge", p.Purge(), 0)
-	})
-}
-
-// A pool with RetainCanceled has canceled tasks in its queue until Purge.
-func TestScheduledPoolRetainCanceledUntilPurge(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
-		fs := testkit.FarTasks(t, p, 5)
-		fs[1].Cancel()
-		fs[3].Abandon()
-		expect(t, "queued", p.Stats().Queued, 5)
-		expect(t, "canceled", p.Stats().Canceled, 0)
-		expect(t, "the canceled task waits", slices.Contains(slices.Collect(p.Waiting()), any(fs[1])), true)
-		expect(t, "Purge", p.Purge(), 2)
-		expect(t, "Purge again", p.Purge(), 0)
-		s := checkStats(t, p)
-		expect(t, "queued", s.Queued, 3)
-		expect(t, "canceled", s.Canceled, 2)
-	})
-}
-
-// A retained task leaves the queue when it is due, and does not run.
-func TestScheduledPoolRetainCanceledUntilDue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
-		d := newDiary()
-		f := executor.Schedule(t.Context(), p, time.Second, d.Value("canceled"))
-		executor.Schedule(t.Context(), p, 2*time.Second, d.Value("other"))
-		f.Cancel()
-		elapse(1500 * time.Millisecond)
-		expect(t, "queued", waitStats(t, p).Queued, 1)
-		elapse(time.Second)
-		d.Check(t, "other@2s")
-	})
-}
-
-// No hook is called when a worker discards a retained task, and that is no run.
-func TestScheduledPoolRetainCanceledWithoutHooks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var log testkit.Trace
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true, Hooks: log.Hooks()})
-		executor.Schedule(t.Context(), p, time.Second, newDiary().Value("canceled")).Cancel()
-		elapse(2 * time.Second)
-		s := waitStats(t, p)
-		expect(t, "queued", s.Queued, 0)
-		expect(t, "runs", s.Runs, 0)
-		expect(t, "completed", s.Ended(), 1)
-		log.Check(t)
-	})
-}
-
-// Remove removes a retained task.
-func TestScheduledPoolRetainCanceledRemove(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
-		fs := testkit.FarTasks(t, p, 2)
-		fs[0].Cancel()
-		expect(t, "Remove", p.Remove(fs[0]), true)
-		expect(t, "Remove again", p.Remove(fs[0]), false)
-		expect(t, "queued", checkStats(t, p).Queued, 1)
-	})
-}
-
-// SetRetainCanceled applies to tasks that are canceled afterwards.
-func TestScheduledPoolSetRetainCanceled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := scheduled(t, 1)
-		fs := testkit.FarTasks(t, p, 4)
-		fs[0].Cancel()
-		setRetainCanceled(p, true)
-		fs[1].Cancel()
-		expect(t, "queued while canceled tasks are retained", p.Stats().Queued, 3)
-		setRetainCanceled(p, false)
-		fs[2].Cancel()
-		expect(t, "queued while they are not", p.Stats().Queued, 2)
-		expect(t, "Purge", p.Purge(), 1)
-	})
-}
-
-// A shutdown does not wait for retained tasks.
-func TestScheduledPoolRetainCanceledShutdown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
-		for _, f := range testkit.FarTasks(t, p, 3) {
-			f.Cancel()
-		}
-		p.Shutdown()
-		begin := time.Now()
-		p.AwaitTermination(context.Background())
-		expect(t, "time until termination", time.Since(begin), 0)
-	})
-}
-
-// Tasks that are canceled and retained after a shutdown stay while its policy keeps waiting tasks.
-func TestScheduledPoolRetainCanceledKeptAfterShutdown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
-		fs := testkit.FarTasks(t, p, 3)
-		p.Shutdown()
-		fs[0].Cancel()
-		setDropDelayed(p, false)
-		setKeepPeriodic(p, true)
-		expect(t, "queued", waitStats(t, p).Queued, 3)
-		setDropDelayed(p, true)
-		expect(t, "queued when they are dropped", waitStats(t, p).Queued, 0)
-	})
-}
-
-// Purge after a shutdown lets the pool terminate if no other task waits.
-func TestScheduledPoolPurgeTerminates(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 2, RetainCanceled: true})
-		fs := testkit.FarTasks(t, p, 3)
-		p.Shutdown()
-		for _, f := range fs {
-			f.Cancel()
-		}
-		expect(t, "queued", waitStats(t, p).Queued, 3)
-		expect(t, "Purge", p.Purge(), 3)
-		begin := time.Now()
-		p.AwaitTermination(context.Background())
-		expect(t, "time until termination", time.Since(begin), 0)
 	})
 }
 
@@ -682,294 +545,29 @@ func TestScheduledPoolContextDue(t *testing.T) {
 
 // Hooks get the number of the run and when it was due, before the run and after it.
 func TestScheduledPoolTaskInfo(t *testing.T) {
-	for _, decorate := range []func(executor.ScheduledTask) executor.ScheduledTask{
-		nil, func(inner executor.ScheduledTask) executor.ScheduledTask {
-			return &testkit.Decoration{ScheduledTask: inner}
-		},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			begin := time.Now()
-			var seen []executor.TaskInfo
-			p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 1, Decorate: decorate, Hooks: executor.Hooks{
-				BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
-					seen = append(seen, info)
-					return ctx
-				},
-				AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) { seen = append(seen, info) },
-			}})
-			f, _ := p.AtFixedRate(t.Context(), time.Second, time.Minute, nop, executor.Named("tidy"), executor.Times(3))
-			elapse(time.Hour)
-			expect(t, "calls", len(seen), 6)
-			for i, info := range seen {
-				run := i / 2
-				want := executor.TaskInfo{
-					Executor: "ticks", Worker: 1, Name: "tidy", Task: f, Run: int64(run + 1),
-					Due: begin.Add(time.Second + time.Duration(run)*time.Minute),
-				}
-				expect(t, "due", info.Due.Sub(begin), want.Due.Sub(begin))
-				expect(t, "begun", info.Begun.Sub(begin), want.Due.Sub(begin))
-				info.Due, want.Begun = want.Due, info.Begun
-				expect(t, "info", info, want)
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		var seen []executor.TaskInfo
+		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 1, Hooks: executor.Hooks{
+			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
+				seen = append(seen, info)
+				return ctx
+			},
+			AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) { seen = append(seen, info) },
+		}})
+		f, _ := p.AtFixedRate(t.Context(), time.Second, time.Minute, nop, executor.Named("tidy"), executor.Times(3))
+		elapse(time.Hour)
+		expect(t, "calls", len(seen), 6)
+		for i, info := range seen {
+			run := i / 2
+			want := executor.TaskInfo{
+				Executor: "ticks", Worker: 1, Name: "tidy", Task: f, Run: int64(run + 1),
+				Due: begin.Add(time.Second + time.Duration(run)*time.Minute),
 			}
-		})
-	}
-}
-
-// A panic of a decoration before the task function fails the task and is reported; one after it is
-// reported and does not change the outcome.
-func TestDecorateRunPanics(t *testing.T) {
-	for _, c := range []struct {
-		what           string
-		run            func(context.Context, executor.ScheduledTask) error
-		once, periodic executor.State
-		runs           int64
-	}{
-		{"before", func(context.Context, executor.ScheduledTask) error { panic("bad") }, executor.Failed, executor.Failed, 1},
-		{"after", func(ctx context.Context, inner executor.ScheduledTask) error {
-			inner.Run(ctx)
-			panic("bad")
-		}, executor.Succeeded, executor.Succeeded, 3},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			reports := int64(0)
-			p, _ := decorating(t, executor.ScheduledConfig{Hooks: executor.Hooks{
-				OnPanic: func(_ context.Context, _ executor.TaskInfo, err *executor.PanicError) {
-					reports++
-					expect(t, "value", err.Value, any("bad"))
-				},
-			}}, testkit.Decoration{RunFunc: c.run})
-			f := executor.Schedule(t.Context(), p, time.Second, nopValue)
-			g, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, nop, executor.Times(3))
-			elapse(time.Minute)
-			expect(t, c.what+": state of the one-shot", f.State(), c.once)
-			expect(t, c.what+": state of the periodic task", g.State(), c.periodic)
-			expect(t, c.what+": runs of the periodic task", g.Runs(), c.runs)
-			expect(t, c.what+": calls of OnPanic", reports, 1+c.runs)
-			expect(t, c.what+": panics counted", p.Stats().Panics, 1+c.runs)
-			expect(t, c.what+": workers", p.Stats().Workers, 1)
-		})
-	}
-}
-
-// Goexit of a decoration fails the task, and the worker is replaced.
-func TestDecorateRunGoexit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, _ := decorating(t, executor.ScheduledConfig{},
-			testkit.Decoration{RunFunc: func(context.Context, executor.ScheduledTask) error {
-				runtime.Goexit()
-				return nil
-			}})
-		f := executor.Schedule(t.Context(), p, time.Second, nopValue)
-		g, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, nop)
-		elapse(time.Minute)
-		expectIs(t, "outcome", f.Err(), executor.ErrGoexit)
-		expectIs(t, "outcome", g.Err(), executor.ErrGoexit)
-		expect(t, "workers", waitStats(t, p).Workers, 1)
-	})
-}
-
-// returningEarly makes a pool whose decorations run the task in another goroutine, and call leave
-// as soon as the task has begun.
-func returningEarly(t *testing.T, hooks executor.Hooks,
-	leave func()) (p *executor.ScheduledPool, begun chan<- struct{}) {
-	c := make(chan struct{})
-	p, _ = decorating(t, executor.ScheduledConfig{Hooks: hooks}, testkit.Decoration{
-		RunFunc: func(ctx context.Context, inner executor.ScheduledTask) error {
-			go inner.Run(ctx)
-			<-c
-			leave()
-			return nil
-		},
-	})
-	return p, c
-}
-
-// A run is over when the task function has returned, even if the decoration has returned before:
-// the next run does not begin, the pool counts the task as active, and work continues.
-func TestDecorateRunReturnsEarly(t *testing.T) {
-	for name, leave := range map[string]func(){
-		"returns": func() {},
-		"panics":  func() { panic("boom") },
-		"Goexit":  runtime.Goexit,
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p, begun := returningEarly(t, executor.Hooks{}, leave)
-				d := newDiary()
-				periodic, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error {
-					d.Note("begin")
-					begun <- struct{}{}
-					time.Sleep(3 * time.Second)
-					d.Note("end")
-					return nil
-				}, executor.Times(2))
-				once := executor.Schedule(t.Context(), p, time.Hour, func(context.Context) (int, error) {
-					begun <- struct{}{}
-					time.Sleep(time.Second)
-					return 42, nil
-				})
-				elapse(time.Second)
-				expect(t, "active during the first run", checkStats(t, p).Active, 1)
-				elapse(2 * time.Hour)
-				d.Check(t, "begin@0s", "end@3s", "begin@3s", "end@6s")
-				testkit.StateIs(t, "the periodic task", periodic, executor.Succeeded)
-				v, err := once.Result()
-				expect(t, "value", v, 42)
-				expect(t, "error", err, nil)
-				expect(t, "succeeded", checkStats(t, p).Succeeded, 2)
-			})
-		})
-	}
-}
-
-// The end of such a task function is reported like any other, even if it does not return.
-func TestDecorateRunReturnsEarlyFailure(t *testing.T) {
-	for want, end := range map[error]func() error{
-		errTask:            func() error { panic(errTask) },
-		executor.ErrGoexit: func() error { runtime.Goexit(); return nil },
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var reports error
-			p, begun := returningEarly(t, executor.Hooks{
-				AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { reports = err },
-			}, func() {})
-			periodic, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error {
-				begun <- struct{}{}
-				time.Sleep(time.Second)
-				return end()
-			})
-			elapse(time.Minute)
-			expectIs(t, "outcome", periodic.Err(), want)
-			expectIs(t, "AfterTask", reports, want)
-		})
-	}
-}
-
-// Removal and cancellation.
-
-// Remove finds a decorated task by its decoration and by its future; Waiting returns the future.
-func TestDecorateRemove(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, all := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{})
-		fs := testkit.FarTasks(t, p, 4)
-		expect(t, "Remove by decoration", p.Remove((*all)[2]), true)
-		expect(t, "Remove again", p.Remove((*all)[2]), false)
-		expect(t, "Remove by future", p.Remove(fs[1]), true)
-		expect(t, "Remove by its decoration", p.Remove((*all)[1]), false)
-		expect(t, "states", fs[2].State(), executor.Canceled)
-		waiting := slices.Collect(p.Waiting())
-		expect(t, "waiting", len(waiting), 2)
-		expect(t, "a future waits", slices.Contains(waiting, any(fs[0])), true)
-		for _, u := range p.ShutdownNow() {
-			expect(t, "a future is returned", u.Task() == fs[0] || u.Task() == fs[3], true)
+			expect(t, "due", info.Due.Sub(begin), want.Due.Sub(begin))
+			expect(t, "begun", info.Begun.Sub(begin), want.Due.Sub(begin))
+			info.Due, want.Begun = want.Due, info.Begun
+			expect(t, "info", info, want)
 		}
 	})
-}
-
-// A decorated task is canceled through its future, and leaves the queue.
-func TestDecorateCancel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, all := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{})
-		fs := testkit.FarTasks(t, p, 3)
-		fs[1].Cancel()
-		expect(t, "queued", p.Stats().Queued, 2)
-		elapse(24 * time.Hour)
-		expect(t, "runs of the canceled task", (*all)[1].Runs, 0)
-	})
-}
-
-// Decorate while the task is submitted.
-
-// If Decorate, or Next of the decoration, panics during the submission, the submitter gets the
-// panic, and the task is rejected and has failed with it.
-func TestDecoratePanics(t *testing.T) {
-	bad := map[string]func(){"panic": func() { panic("bad") }, "Goexit": runtime.Goexit}
-	for _, in := range []string{"Decorate", "Next"} {
-		for how, leave := range bad {
-			t.Run(in+" "+how, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					var shown *executor.Task[struct{}]
-					p := newScheduled(t, executor.ScheduledConfig{Core: 1,
-						Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
-							shown = task.(*executor.Task[struct{}])
-							if in == "Decorate" {
-								leave()
-							}
-							return &testkit.Decoration{ScheduledTask: task,
-								NextFunc: func(time.Time) time.Time { leave(); return time.Time{} }}
-						}})
-					got := make(chan any)
-					go func() {
-						defer func() { got <- recover() }()
-						executor.Schedule(t.Context(), p, time.Second, nopValue)
-					}()
-					v := <-got
-					var perr *executor.PanicError
-					if how == "Goexit" {
-						expect(t, "recovered", v, nil)
-						expectIs(t, "outcome", shown.Err(), executor.ErrGoexit)
-					} else if expect(t, "recovered", v, any("bad")); !errors.As(shown.Err(), &perr) || perr.Value != v {
-						t.Errorf("outcome %v", shown.Err())
-					}
-					expect(t, "Rejected", checkStats(t, p.Pool).Rejected, 1)
-				})
-			})
-		}
-	}
-}
-
-// Next of a task may be called from when Decorate was called, as by a page that lists what is
-// scheduled.
-func TestDecorateNextDuringSubmit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		due := time.Now().Add(time.Hour)
-		listed := make(chan struct{})
-		p := newScheduled(t,
-			executor.ScheduledConfig{Core: 1, Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
-				go func() { // while slowNext sleeps
-					defer close(listed)
-					task.Next()
-				}()
-				return &slowNext{task, due}
-			}})
-		f := executor.Schedule(context.Background(), p, time.Second, nopValue)
-		<-listed
-		expect(t, "Next", f.Next(), due)
-	})
-}
-
-// slowNext is a decoration whose Next takes some time.
-type slowNext struct {
-	executor.ScheduledTask
-	due time.Time
-}
-
-func (d *slowNext) Next() time.Time {
-	time.Sleep(time.Millisecond)
-	return d.due
-}
-
-// A task may be canceled from when Decorate was called, even while its pool rejects it: whichever comes first decides
-// its outcome.
-func TestDecorateCancelDuringSubmit(t *testing.T) {
-	var canceling sync.WaitGroup
-	p := newScheduled(t, executor.ScheduledConfig{Core: 1,
-		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
-			begun := make(chan struct{})
-			canceling.Go(func() {
-				close(begun)
-				task.(*executor.Task[struct{}]).Cancel()
-			})
-			<-begun
-			return nil
-		},
-		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil })})
-	p.Shutdown()
-	for range 5000 {
-		f := executor.Schedule(context.Background(), p, time.Hour, nopValue)
-		canceling.Wait()
-		if err := f.Err(); !errors.Is(err, executor.ErrCanceled) && !errors.Is(err, executor.ErrRejected) {
-			t.Fatalf("outcome: %v", err)
-		}
-	}
 }

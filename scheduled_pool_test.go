@@ -484,7 +484,7 @@ func (p *punctual) play() {
 	wg.Wait()
 	time.Sleep(100 * time.Millisecond)
 	synctest.Wait()
-	if s := checkStats(p, p.pool); s.Active != 0 || s.Queued != 0 && !p.pool.Settings().RetainCanceled {
+	if s := checkStats(p, p.pool); s.Active != 0 || s.Queued != 0 {
 		p.Errorf("left: %+v", s)
 	}
 }
@@ -529,8 +529,6 @@ func (p *punctual) calls(r *rand.Rand) {
 			} else {
 				p.pool.Remove(f)
 			}
-		case op < 12:
-			p.pool.Purge()
 		case op < 13:
 			setKeepAlive(p.pool, moment(r, 1, 5))
 			setAllowCoreTimeout(p.pool, r.IntN(2) == 0)
@@ -547,7 +545,7 @@ func newPunctual(t *testing.T, seed uint64) *punctual {
 	r := rand.New(rand.NewPCG(seed, 0))
 	core := 2 + r.IntN(4)
 	return &punctual{t, seed, r.IntN(core), newScheduled(t, executor.ScheduledConfig{
-		Core: core, KeepAlive: moment(r, 1, 5), AllowCoreTimeout: r.IntN(2) == 0, RetainCanceled: r.IntN(3) == 0,
+		Core: core, KeepAlive: moment(r, 1, 5), AllowCoreTimeout: r.IntN(2) == 0,
 		Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
 	})}
 }
@@ -570,17 +568,16 @@ func TestScheduledPoolIsPunctual(t *testing.T) {
 // scheduleModel is what a scheduled pool has to do, in the form of one worker and a sorted list.
 // Times are since the beginning.
 type scheduleModel struct {
-	now    time.Duration
-	tasks  []*modelTask
-	queue  []*modelTask // in order of (due, seq)
-	seq    int
-	busy   *modelTask    // what the worker runs
-	until  time.Duration // when it will be done with that
-	log    []programRun
-	retain bool
-	shut   bool
-	drops  bool // delayed tasks
-	keeps  bool // periodic work
+	now   time.Duration
+	tasks []*modelTask
+	queue []*modelTask // in order of (due, seq)
+	seq   int
+	busy  *modelTask    // what the worker runs
+	until time.Duration // when it will be done with that
+	log   []programRun
+	shut  bool
+	drops bool // delayed tasks
+	keeps bool // periodic work
 }
 
 func (m *scheduleModel) add(t *modelTask) {
@@ -613,9 +610,6 @@ func (m *scheduleModel) advance(now time.Duration) {
 		}
 		t := m.queue[0]
 		m.queue = m.queue[1:]
-		if t.state.Done() {
-			continue // a canceled task that was retained
-		}
 		m.now = max(m.now, t.due)
 		m.busy, m.until = t, m.now+t.work
 		t.state = executor.Running
@@ -680,9 +674,7 @@ func (m *scheduleModel) cancel(t *modelTask) bool {
 		return false
 	}
 	t.state = executor.Canceled
-	if !m.retain {
-		m.unqueue(t)
-	}
+	m.unqueue(t)
 	return true
 }
 
@@ -692,12 +684,6 @@ func (m *scheduleModel) remove(t *modelTask) bool {
 	}
 	t.state = executor.Canceled
 	return true
-}
-
-func (m *scheduleModel) purge() int {
-	n := len(m.queue)
-	m.queue = slices.DeleteFunc(m.queue, func(t *modelTask) bool { return t.state == executor.Canceled })
-	return n - len(m.queue)
 }
 
 func (m *scheduleModel) shutdown() {
@@ -780,7 +766,7 @@ func (p *scheduledProgram) afterShutdown() (drop, keep bool) {
 
 func (p *scheduledProgram) step() {
 	switch op := p.next(24); op {
-	case 0, 1, 2, 3, 4:
+	case 0, 1, 2, 3, 4, 15:
 		p.submit(onceKind)
 	case 5, 6, 7:
 		p.submit(rateKind)
@@ -792,8 +778,6 @@ func (p *scheduledProgram) step() {
 		if len(p.tasks) > 0 {
 			p.cancel(op, p.next(len(p.tasks)))
 		}
-	case 15:
-		expect(p.t, "Purge", p.pool.Purge(), p.model.purge())
 	case 16:
 		cores := 2
 		if p.parallel {
@@ -930,11 +914,10 @@ func (p *scheduledProgram) compare() {
 // call returned.
 func runSchedule(t *testing.T, code []byte) {
 	p := &scheduledProgram{program: newProgram(t, code), model: new(scheduleModel)}
-	mode := p.next(4)
-	p.parallel, p.model.retain = mode&1 != 0, mode&2 != 0
+	p.parallel = p.next(2) != 0
 	p.model.drops, p.model.keeps = p.afterShutdown()
 	p.pool = newScheduled(t, executor.ScheduledConfig{
-		Core: p.next(2), RetainCanceled: p.model.retain, DropDelayed: p.model.drops, KeepPeriodic: p.model.keeps,
+		Core: p.next(2), DropDelayed: p.model.drops, KeepPeriodic: p.model.keeps,
 		Slack: -1, // the model knows none
 		Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
 	})

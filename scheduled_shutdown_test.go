@@ -210,13 +210,10 @@ func TestScheduledPoolStages(t *testing.T) {
 func TestScheduledPoolShutdownPolicies(t *testing.T) {
 	for _, keepDelayed := range []bool{true, false} {
 		for _, keepPeriodic := range []bool{true, false} {
-			for _, retain := range []bool{true, false} {
-				for _, late := range []bool{true, false} {
-					t.Run(fmt.Sprintf("delayed=%t/periodic=%t/retain=%t/late=%t", keepDelayed, keepPeriodic, retain, late), func(t *testing.T) {
-						synctest.Test(t,
-							func(t *testing.T) { shutdownPolicies(t, keepDelayed, keepPeriodic, retain, late) })
-					})
-				}
+			for _, late := range []bool{true, false} {
+				t.Run(fmt.Sprintf("delayed=%t/periodic=%t/late=%t", keepDelayed, keepPeriodic, late), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { shutdownPolicies(t, keepDelayed, keepPeriodic, late) })
+				})
 			}
 		}
 	}
@@ -224,8 +221,8 @@ func TestScheduledPoolShutdownPolicies(t *testing.T) {
 
 // shutdownPolicies shuts down a pool whose policies are set in the configuration or, late, after
 // everything was submitted.
-func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, retain, late bool) {
-	c := executor.ScheduledConfig{Core: 4, RetainCanceled: retain}
+func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, late bool) {
+	c := executor.ScheduledConfig{Core: 4}
 	if !late {
 		c.DropDelayed, c.KeepPeriodic = !keepDelayed, keepPeriodic
 	}
@@ -417,20 +414,6 @@ func TestScheduledPoolShutdownNowCancelsRunning(t *testing.T) {
 	})
 }
 
-// ShutdownNow does not return canceled tasks that were retained.
-func TestScheduledPoolShutdownNowOmitsRetained(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
-		fs := testkit.FarTasks(t, p, 3)
-		fs[1].Cancel()
-		dropped := p.ShutdownNow()
-		expect(t, "returned", len(dropped), 2)
-		for _, u := range dropped {
-			expect(t, "the canceled task is returned", u.Task() == fs[1], false)
-		}
-	})
-}
-
 // Rejection.
 
 // After Shutdown each way to submit is rejected, and nothing runs; also of a pool that terminated
@@ -471,8 +454,8 @@ func TestScheduledPoolRejectAfterShutdown(t *testing.T) {
 	}
 }
 
-// A RejectFunc is called once for each task that comes after Shutdown, with the future itself and
-// this pool.
+// A RejectFunc is called once for each task that comes after Shutdown, with this pool and the task
+// itself; periodic work comes as a Runnable that makes one run of it.
 func TestScheduledPoolRejectPolicyCalledOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tasks []any
@@ -488,18 +471,18 @@ func TestScheduledPoolRejectPolicyCalledOnce(t *testing.T) {
 			})})
 		pool.Shutdown()
 		once := executor.Schedule(t.Context(), pool, time.Second, nopValue)
-		rate, err := pool.AtFixedRate(t.Context(), 0, time.Second, nop)
+		rate, err := pool.AtFixedRate(t.Context(), 0, time.Second, nop, executor.Named("rate"))
 		expect(t, "error", err, nil)
 		mine := new(testkit.Step)
 		pool.Execute(t.Context(), mine)
 		expect(t, "calls", len(tasks), 3)
-		tasks[0] = tasks[0].(*executor.Task[struct{}]).Future()
-		for i, want := range []any{once, rate, mine} {
-			expect(t, "the task", tasks[i], want)
-		}
+		expect(t, "the one-shot", tasks[0].(*executor.Task[struct{}]).Future(), once)
+		expect(t, "the Runnable", tasks[2], any(mine))
+		expect(t, "name of the series", tasks[1].(interface{ Name() string }).Name(), "rate")
 		expect(t, "state", once.State(), executor.Pending) // the policy's by now
 		once.Cancel()
-		rate.Cancel()
+		expect(t, "Run of the series", tasks[1].(executor.Runnable).Run(t.Context()), nil)
+		expect(t, "state of the series", rate.State(), executor.Succeeded)
 	})
 }
 
@@ -589,56 +572,5 @@ func TestScheduledPoolRejectFuncHandOverToScheduledPool(t *testing.T) {
 		p.AtFixedRate(t.Context(), time.Minute, time.Second, d.Func("rate"), executor.Times(3))
 		elapse(time.Minute)
 		d.Check(t, "once@0s", "day@0s", "rate@0s")
-	})
-}
-
-// A one-shot that is run by Run while it waits is done and leaves the queue, so that a shutdown
-// does not wait for its time.
-func TestScheduledTaskRunByCaller(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var f *executor.Task[int]
-		p, d := newScheduled(t, executor.ScheduledConfig{Core: 1, Decorate: keepTask(&f)}), newDiary()
-		executor.Schedule(t.Context(), p, time.Hour, func(ctx context.Context) (int, error) {
-			_, err := d.Value("x")(ctx)
-			return 0, err
-		})
-		expect(t, "Run", f.Run(t.Context()), nil)
-		expect(t, "state", f.State(), executor.Succeeded)
-		expect(t, "queued", p.Stats().Queued, 0)
-		p.Shutdown()
-		expect(t, "time until termination", testkit.Termination(t, p), 0)
-		d.Check(t, "x@0s")
-	})
-}
-
-// A periodic task that is run by Run when it is due continues or is done, and does not stay pending
-// forever.
-func TestScheduledTaskRunByCallerPeriodic(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, d := scheduled(t, 1), newDiary()
-		f, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func("x", 5*time.Second))
-		f.Run(t.Context())
-		before := f.Runs()
-		elapse(time.Minute)
-		if !f.State().Done() && f.Runs() < before+10 {
-			t.Errorf("the task is %v after %d runs, due in %v", f.State(), f.Runs(), f.Delay())
-		}
-	})
-}
-
-// A scheduled task that is passed to Execute of its pool again is a plain Runnable there: it does
-// not run a second time.
-func TestScheduledTaskExecutedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var f *executor.Task[int]
-		p, d := newScheduled(t, executor.ScheduledConfig{Core: 1, Decorate: keepTask(&f)}), newDiary()
-		executor.Schedule(t.Context(), p, time.Second, func(ctx context.Context) (int, error) {
-			_, err := d.Value("x")(ctx)
-			return 0, err
-		})
-		elapse(time.Minute)
-		expect(t, "error", p.Execute(t.Context(), f), nil)
-		elapse(time.Minute)
-		d.Check(t, "x@1s")
 	})
 }

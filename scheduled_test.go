@@ -291,7 +291,7 @@ func TestScheduledPoolConfigGetters(t *testing.T) {
 		want := executor.Settings{Core: 3, Max: math.MaxInt, KeepAlive: time.Second, Reject: executor.Abort}
 		expect(t, "name", p.Name(), "ticks")
 		expect(t, "settings", p.Settings(), want)
-		want.DropDelayed, want.KeepPeriodic, want.RetainCanceled = true, true, true
+		want.DropDelayed, want.KeepPeriodic = true, true
 		expect(t, "Reconfigure", p.Reconfigure(func(s *executor.Settings) { *s = want }), nil)
 		expect(t, "new settings", p.Settings(), want)
 	})
@@ -311,26 +311,6 @@ func TestScheduledPoolSetMax(t *testing.T) {
 		if s := p.Stats(); s.Workers != 2 || s.Queued != 10 {
 			t.Errorf("%d workers and %d tasks queued, want 2 and 10", s.Workers, s.Queued)
 		}
-	})
-}
-
-// A SingleScheduled pool stays one of a single worker, and runs one task at a time.
-func TestScheduledPoolSingle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, d := testkit.Closing(t, executor.SingleScheduled()), newDiary()
-		expectIs(t, "SetCore", setCore(p, 2), executor.ErrInvalid)
-		expectIs(t, "SetMax", setMax(p, 2), executor.ErrInvalid)
-		expectIs(t, "SetKeepAlive", setKeepAlive(p, time.Second), executor.ErrInvalid)
-		expect(t, "policies", p.Reconfigure(func(s *executor.Settings) {
-			s.Reject, s.DropDelayed, s.RetainCanceled = executor.Discard, true, true
-		}), nil)
-		expect(t, "Reconfigure", p.Reconfigure(func(s *executor.Settings) {
-			s.DropDelayed, s.RetainCanceled = false, false
-		}), nil)
-		executor.Schedule(t.Context(), p, time.Second, d.Value("a", time.Second))
-		executor.Schedule(t.Context(), p, time.Second, d.Value("b", time.Second))
-		elapse(time.Minute)
-		d.Check(t, "a@1s", "b@2s")
 	})
 }
 

@@ -27,9 +27,7 @@ type Series struct {
 	member list.Node[*Series] // of the registry of the pool
 	rules  seriesRules
 
-	run     atomic.Int64              // the number of the present or latest run, from 1
-	asking  sync.Mutex                // taken with no other, to ask the decoration about one time at once
-	offered atomic.Pointer[time.Time] // that the decoration is asked about; nil for none
+	run atomic.Int64 // the number of the present or latest run, from 1
 
 	// mu guards what follows. It is taken under the pool's lock or alone; only the task's
 	// lock is taken, and no user code is called, under it. See series_run.go for the states.
@@ -39,7 +37,7 @@ type Series struct {
 	rhythm  rhythm.Rhythm
 	slot    rhythm.Slot
 	version int   // of rhythm and slot
-	next    int64 // when the run of the slot is due: with its jitter, as the decoration has it
+	next    int64 // when the run of the slot is due: with its jitter
 	record  record
 
 	inProgress []*seriesRun // with the option Overlap, else empty
@@ -56,9 +54,8 @@ type record struct {
 }
 
 var (
-	_ worker        = (*Series)(nil)
-	_ ScheduledTask = (*Series)(nil)
-	_ Awaitable     = (*Series)(nil)
+	_ worker    = (*Series)(nil)
+	_ Awaitable = (*Series)(nil)
 )
 
 func (s *Series) mustBeMade() {
@@ -150,9 +147,6 @@ func (s *Series) Next() time.Time {
 	s.mu.Lock()
 	waits, location := s.mode == paused && s.turn == turnWaits, s.rhythm.Location
 	s.mu.Unlock()
-	if at := s.offered.Load(); at != nil {
-		return *at
-	}
 	next := nextOf(s.taskCore())
 	switch {
 	case waits || next.IsZero():
@@ -186,10 +180,6 @@ func (s *Series) LastError() error {
 	defer s.mu.Unlock()
 	return s.record.err
 }
-
-// Run is for a decoration, see [ScheduledConfig].Decorate, which calls it to do a run.
-// Otherwise it does nothing: the pool alone runs a series.
-func (s *Series) Run(ctx context.Context) error { return s.future.run(ctx) }
 
 // String is like that of [Future], as `series "tidy": pending, due ...`.
 func (s *Series) String() string {
@@ -315,8 +305,16 @@ func (u *seriesWork) invoke(ctx context.Context, on *engine.Worker) ending {
 func (u *seriesWork) conclude(end ending) ending              { return u.future.conclude(end) }
 func (u *seriesWork) end(st task.State, err error) bool       { return u.future.end(st, err) }
 func (u *seriesWork) submitted() any                          { return u.series() }
-func (u *seriesWork) runnable() Runnable                      { return u.series() }
+func (u *seriesWork) runnable() Runnable                      { return u }
 func (u *seriesWork) detachBody() func(context.Context) error { return u.future.detachBody() }
+
+// Name returns the name of the series, for a policy that gets it.
+func (u *seriesWork) Name() string { return u.series().Name() }
+
+func (u *seriesWork) String() string { return u.series().String() }
+
+// Run makes one run, for what a RejectFunc has given the series to.
+func (u *seriesWork) Run(ctx context.Context) error { return u.future.run(ctx) }
 
 func (u *seriesWork) fail(err error) {
 	s := u.series()
@@ -455,7 +453,6 @@ func (s *Series) Reschedule(trigger Trigger) error {
 		return invalid("%s: the first run would be at %v, after Until(%v)",
 			where, s.clock().Time(at.Base, r.OnWall()), s.rules.until)
 	}
-	next := s.due(at, r)
 	s.change(func() bool {
 		if s.isOutLocked() {
 			err = ErrDone
@@ -468,7 +465,7 @@ func (s *Series) Reschedule(trigger Trigger) error {
 			s.turn = turnWaits
 		}
 		s.rhythm = r
-		s.take(finding{slot: at, next: next})
+		s.take(finding{slot: at, next: r.Delayed(at.Base, s.rules.jitter)})
 		return true
 	})
 	return err

@@ -59,7 +59,7 @@ func (l *local) runSeries(s *Series) {
 		l.split(submitted, s)
 		return
 	}
-	ctx, ok := t.Begin(task.Repeatedly)
+	ctx, ok := t.Begin(task.AnyTime)
 	if !ok {
 		return
 	}
@@ -194,8 +194,8 @@ type finding struct {
 	leftOut int64 // times that are left out
 }
 
-// find finds the slot that a series needs for the reason why. It calls the user's Trigger
-// and decoration. The slot is over if there is none.
+// find finds the slot that a series needs for the reason why. It calls the user's Trigger.
+// The slot is over if there is none.
 func (s *Series) find(why rhythm.Event, now delay.Instant) (finding, error) {
 	s.mu.Lock()
 	f, r, at := finding{version: s.version, next: s.next}, s.rhythm, s.slot
@@ -211,23 +211,9 @@ func (s *Series) find(why rhythm.Event, now delay.Instant) (finding, error) {
 	case err != nil:
 		err = invalid("%v", err)
 	case !f.slot.Over && f.slot != at:
-		f.next = s.due(f.slot, r)
+		f.next = r.Delayed(f.slot.Base, s.rules.jitter)
 	}
 	return f, err
-}
-
-// due returns when a run in that slot is due. It calls the user's decoration.
-func (s *Series) due(at rhythm.Slot, r rhythm.Rhythm) int64 {
-	next := r.Delayed(at.Base, s.rules.jitter)
-	if d := s.plan.decoration.Load(); d != nil {
-		s.asking.Lock()
-		defer s.asking.Unlock()
-		at := r.Time(s.clock(), next)
-		s.offered.Store(&at)
-		defer s.offered.Store(nil)
-		next = s.clock().Reading(d.task.Next(), r.OnWall())
-	}
-	return next
 }
 
 // take sets the slot of the series to the one that was found. The caller holds the lock.
@@ -334,7 +320,7 @@ func (s *Series) newRun(ctx context.Context) *seriesRun {
 	}
 	o := r.core.SetOptions()
 	*o = *t.Options()
-	o.Plan = &r.plan
+	o.Plan, o.Repeats = &r.plan, false
 	r.core.AttachNew(&s.pool.owner, ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -435,7 +421,7 @@ func (r *seriesRun) Outcome() engine.Outcome                 { return outcomeOf(
 func (r *seriesRun) Do(w *engine.Worker)                     { localOf(w).runTask(r) }
 func (r *seriesRun) taskCore() *task.Task                    { return &r.core }
 func (r *seriesRun) submitted() any                          { return r.series }
-func (r *seriesRun) runnable() Runnable                      { return r.series }
+func (r *seriesRun) runnable() Runnable                      { return r.series.work().runnable() }
 func (r *seriesRun) detachBody() func(context.Context) error { return r.body }
 
 func (r *seriesRun) end(st task.State, err error) bool { return r.core.CompletePending(st, err, nil) }

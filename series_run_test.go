@@ -779,10 +779,6 @@ func TestSeriesOverlapInvalid(t *testing.T) {
 		expectIs(t, "with a fixed delay", err, executor.ErrInvalid)
 		expect(t, "text", fmt.Sprint(err), "executor: WithFixedDelay: Overlap has no effect on a fixed delay, "+
 			"which counts from the end of a run; leave it out")
-		same := func(s executor.ScheduledTask) executor.ScheduledTask { return s }
-		decorating := newScheduled(t, executor.ScheduledConfig{Decorate: same})
-		_, err = decorating.AtFixedRate(t.Context(), 0, time.Second, nop, executor.Overlap(2))
-		expectIs(t, "in a pool with Decorate", err, executor.ErrInvalid)
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -913,10 +912,7 @@ func TestScheduleInfoJSON(t *testing.T) {
 func TestSchedulesConcurrently(t *testing.T) {
 	for range testkit.Scale(20) {
 		synctest.Test(t, func(t *testing.T) {
-			decorate := func(inner executor.ScheduledTask) executor.ScheduledTask {
-				return &testkit.Decoration{ScheduledTask: inner}
-			}
-			p := newScheduled(t, executor.ScheduledConfig{Core: 2, Decorate: decorate})
+			p := newScheduled(t, executor.ScheduledConfig{Core: 2})
 			tick := testkit.TriggerFunc(func(t time.Time) time.Time { return t.Add(2) })
 			var wg sync.WaitGroup
 			for range 3 {
@@ -948,33 +944,4 @@ func TestSchedulesConcurrently(t *testing.T) {
 			expect(t, "listed", len(p.Schedules()), 0)
 		})
 	}
-}
-
-// A decoration is asked about one time after the other, also if several goroutines give the series
-// a new one.
-func TestSeriesAsksAboutOneTimeAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1,
-			Decorate: func(inner executor.ScheduledTask) executor.ScheduledTask {
-				same := func(at time.Time) time.Time {
-					for range 10 {
-						runtime.Gosched()
-						expect(t, "time that Next is asked about", inner.Next(), at)
-					}
-					return at
-				}
-				return &testkit.Decoration{ScheduledTask: inner, NextFunc: same}
-			}})
-		s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Hour, time.Hour, nop))
-		var wg sync.WaitGroup
-		for i := range 3 {
-			wg.Go(func() {
-				for range 20 {
-					s.Reschedule(executor.FixedRate(time.Duration(i+1) * time.Hour))
-				}
-			})
-		}
-		wg.Wait()
-		s.Cancel()
-	})
 }

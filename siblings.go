@@ -148,7 +148,7 @@ func (m *member) String() string { return describe(m.of.of.what(), &m.core, erro
 
 // Run is called by the caller that waits, by an executor that is not of the package, and by what a
 // RejectFunc has given the task to.
-func (m *member) Run(ctx context.Context) error { return runByHand(ctx, m, task.Once) }
+func (m *member) Run(ctx context.Context) error { return runByHand(ctx, m, task.AnyTime) }
 
 func (m *member) Slot() *engine.Slot      { return m.core.Slot() }
 func (m *member) Outcome() engine.Outcome { return outcomeOf(&m.core) }

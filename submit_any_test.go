@@ -417,9 +417,9 @@ func TestInvokeByTaskOfPool(t *testing.T) {
 		},
 	} {
 		for where, ex := range map[string]func() (executor.Executor, func()){
-			"Single":          func() (executor.Executor, func()) { p := executor.Single(); return p, p.Close },
-			"Fixed(3)":        func() (executor.Executor, func()) { p := executor.Fixed(3); return p, p.Close },
-			"SingleScheduled": func() (executor.Executor, func()) { p := executor.SingleScheduled(); return p, p.Close },
+			"Single":       func() (executor.Executor, func()) { p := executor.Single(); return p, p.Close },
+			"Fixed(3)":     func() (executor.Executor, func()) { p := executor.Fixed(3); return p, p.Close },
+			"Scheduled(1)": func() (executor.Executor, func()) { p := executor.Scheduled(1); return p, p.Close },
 		} {
 			t.Run(name+"/"+where, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

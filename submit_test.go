@@ -45,9 +45,6 @@ func inTask(t *testing.T, parent func(*testing.T) context.Context, f func(t *tes
 		"Run": func(ctx context.Context, _ *executor.Pool, f func(context.Context)) {
 			executor.NewTask(run(f)).Run(ctx)
 		},
-		"RunAndReset": func(ctx context.Context, _ *executor.Pool, f func(context.Context)) {
-			executor.NewTask(run(f)).RunAndReset(ctx)
-		},
 	}
 	for name, submit := range maps.Clone(ways) {
 		ways[name+", run by the submitter"] = func(ctx context.Context, _ *executor.Pool, f func(context.Context)) {

@@ -162,19 +162,8 @@ func (r *taskRunnable) runnable() Runnable {
 
 func (r *taskRunnable) detachBody() func(context.Context) error { return r.run.Run }
 
-// is reports whether r, which is comparable, is what was submitted as u, or the user's
-// decoration of it.
-func is(u work, r any) bool {
-	if u.submitted() == r || u.runnable() == r {
-		return true
-	}
-	t := u.taskCore()
-	if t == nil {
-		return false
-	}
-	d := planOf(t).decoration.Load()
-	return d != nil && d.task == r
-}
+// is reports whether r, which is comparable, is what was submitted as u.
+func is(u work, r any) bool { return u.submitted() == r || u.runnable() == r }
 
 // unwrapped returns the work that is measured, or has a key.
 func unwrapped(u work) work {

@@ -3,7 +3,6 @@ package durable_test
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -357,39 +356,6 @@ func TestClockPutBackHoldsUpNoOtherJob(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A node that learns of a jump between the answer to an insert and the beginning of what that has placed on it releases
-// what is far away by then, at once.
-func TestClockJumpAfterInsertReleasesJob(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := &chronicle{store: memory.New()}
-		line := newFaulty(c.store)
-		var k *durable.Kind[time.Duration, int]
-		var once sync.Once
-		pool := must(executor.NewScheduled(executor.ScheduledConfig{Core: 4,
-			Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
-				once.Do(func() { // the first job has been taken, and the node is about to set its time
-					released := line.callsOf("release")
-					c.store.Shift(-time.Hour)
-					must(k.Schedule(t.Context(), 3*time.Hour, 0)) // by whose answer the node learns of it
-					for line.callsOf("release") == released {
-						time.Sleep(time.Millisecond)
-					}
-				})
-				return task
-			}}))
-		t.Cleanup(pool.Close)
-		jobs := newJobs(t, line, func(cfg *durable.Config) { cfg.Executor = pool })
-		k = durable.Handle(jobs, "k", c.handler)
-		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 20*time.Millisecond, 0))
-		time.Sleep(time.Second)
-		synctest.Wait()
-		if j := must(jobs.Get(t.Context(), id)); j.State != durable.Waiting || j.Attempt != 0 {
-			t.Errorf("a job that is far away is %v in attempt %d", j.State, j.Attempt)
-		}
-	})
 }
 
 // A clock that is put back by less than what counts as a jump makes nothing begin early: what is confirmed already

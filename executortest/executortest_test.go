@@ -32,15 +32,14 @@ var configs = map[string]executor.Config{
 
 // presets are the pools that package executor makes without a Config.
 var presets = map[string]func() Pool{
-	"Fixed(1)":        func() Pool { return executor.Fixed(1) },
-	"Fixed(4)":        func() Pool { return executor.Fixed(4) },
-	"Cached":          func() Pool { return executor.Cached() },
-	"Single":          func() Pool { return executor.Single() },
-	"PerTask":         func() Pool { return executor.PerTask() },
-	"Scheduled(0)":    func() Pool { return executor.Scheduled(0) },
-	"Scheduled(1)":    func() Pool { return executor.Scheduled(1) },
-	"Scheduled(4)":    func() Pool { return executor.Scheduled(4) },
-	"SingleScheduled": func() Pool { return executor.SingleScheduled() },
+	"Fixed(1)":     func() Pool { return executor.Fixed(1) },
+	"Fixed(4)":     func() Pool { return executor.Fixed(4) },
+	"Cached":       func() Pool { return executor.Cached() },
+	"Single":       func() Pool { return executor.Single() },
+	"PerTask":      func() Pool { return executor.PerTask() },
+	"Scheduled(0)": func() Pool { return executor.Scheduled(0) },
+	"Scheduled(1)": func() Pool { return executor.Scheduled(1) },
+	"Scheduled(4)": func() Pool { return executor.Scheduled(4) },
 }
 
 // policies are the rejection policies.

@@ -216,7 +216,7 @@ var scheduledChecks = []check[Scheduled]{
 		running := mustSchedule(t)(p.AtFixedRate(bg, 0, time.Hour, l.body("run", time.Hour, nil)))
 		waiting := mustSchedule(t)(p.WithFixedDelay(bg, time.Minute, time.Hour, l.body("never", 0, nil)))
 		time.Sleep(time.Second)
-		if dropped := p.ShutdownNow(); len(dropped) != 1 || dropped[0].Task() != executor.Runnable(waiting) {
+		if dropped := p.ShutdownNow(); len(dropped) != 1 || dropped[0].Task() != any(waiting) {
 			t.Errorf("ShutdownNow returns %v, want the waiting schedule", dropped)
 		}
 		for _, f := range []*series{running, waiting} {

@@ -18,19 +18,15 @@ func createScheduled(t *testing.T, c executor.ScheduledConfig) *executor.Schedul
 	return p
 }
 
-// decoration is a decorated task that behaves like the original.
-type decoration struct{ executor.ScheduledTask }
-
 // The suite for scheduled pools passes for every configuration of one worker.
 func TestScheduledPassesForPools(t *testing.T) {
 	for name, c := range map[string]executor.ScheduledConfig{
-		"no core":         {},
-		"one worker":      {Core: 1},
-		"core times out":  {Core: 1, KeepAlive: time.Second, AllowCoreTimeout: true},
-		"retain canceled": {Core: 1, RetainCanceled: true},
-		"keep periodic":   {Core: 1, KeepPeriodic: true},
-		"decorate": {Core: 1, Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
-			return decoration{task}
+		"no core":        {},
+		"one worker":     {Core: 1},
+		"core times out": {Core: 1, KeepAlive: time.Second, AllowCoreTimeout: true},
+		"keep periodic":  {Core: 1, KeepPeriodic: true},
+		"around": {Core: 1, Hooks: executor.Hooks{
+			Around: func(ctx context.Context, _ executor.TaskInfo, run func(context.Context) error) error { return run(ctx) },
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

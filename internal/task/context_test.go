@@ -13,13 +13,20 @@ func newOwner() *Owner {
 	return o
 }
 
-// A run of a body that runs repeatedly takes one allocation if nobody looks at its context.
-func TestTaskRunRepeatedlyAllocatesOnce(t *testing.T) {
+// newRepeating returns a task whose body may run again.
+func newRepeating() *Task {
 	task := new(Task)
 	task.Init()
+	task.SetOptions().Repeats = true
 	task.AttachNew(newOwner(), context.Background())
+	return task
+}
+
+// A run of a body that runs repeatedly takes one allocation if nobody looks at its context.
+func TestTaskRunRepeatedlyAllocatesOnce(t *testing.T) {
+	task := newRepeating()
 	n := testing.AllocsPerRun(100, func() {
-		if _, ok := task.Begin(Repeatedly); !ok || !task.Reset(func() {}) {
+		if _, ok := task.Begin(AnyTime); !ok || !task.Reset(func() {}) {
 			t.Fatal("the task did not run")
 		}
 	})
@@ -31,17 +38,15 @@ func TestTaskRunRepeatedlyAllocatesOnce(t *testing.T) {
 // A context that was kept from a run has ended, whether it was looked at then, later, or during another
 // run.
 func TestTaskContextOfEarlierRun(t *testing.T) {
-	task := new(Task)
-	task.Init()
-	task.AttachNew(newOwner(), context.Background())
-	seen, _ := task.Begin(Repeatedly)
+	task := newRepeating()
+	seen, _ := task.Begin(AnyTime)
 	if seen.Err() != nil || Ended(seen) {
 		t.Error("the context of a run in progress has ended")
 	}
 	task.Reset(func() {})
-	unseen, _ := task.Begin(Repeatedly)
+	unseen, _ := task.Begin(AnyTime)
 	task.Reset(func() {})
-	now, _ := task.Begin(Repeatedly)
+	now, _ := task.Begin(AnyTime)
 	for name, ctx := range map[string]context.Context{"seen": seen, "unseen": unseen} {
 		if !Ended(ctx) || context.Cause(ctx) != ErrReturned {
 			t.Errorf("%s: %v", name, context.Cause(ctx))

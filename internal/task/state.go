@@ -224,9 +224,6 @@ func (t *Task) AttachNew(o *Owner, ctx context.Context) {
 	t.word.init(bits)
 }
 
-// Share marks a task of AttachNew that other goroutines may know before o has taken it.
-func (t *Task) Share() { t.word.init(t.word.load() &^ unshared) }
-
 // Detach undoes Attach for a task that its owner refuses, so that it can be given to
 // another. A schedule does not go with it: elsewhere the task runs once. The caller
 // holds the owner's lock.
@@ -243,32 +240,26 @@ func (t *Task) Detach() {
 // BelongsTo reports whether the task is attached to o, which had it at some time.
 func (t *Task) BelongsTo(o *Owner) bool { return !t.has(detached) || t.Owner() == o }
 
-// Runs is how often a body runs, and when.
-type Runs uint8
+// When is when a body may begin.
+type When uint8
 
 const (
-	Once       Runs = iota
-	WhenDue         // once, but not before its time, which the end of another run may have changed
-	Repeatedly      // its time is not looked at
+	AnyTime When = iota
+	WhenDue      // not before its time, which the end of another run may have changed
 )
 
 // Begin moves a pending task to Running, for its owner, and returns the context for
 // its body. It reports false if the body is not to run. It may call methods of the
 // parent context.
-func (t *Task) Begin(r Runs) (context.Context, bool) {
+func (t *Task) Begin(when When) (context.Context, bool) {
 	var attached context.Context // which has its parent
-	return t.begin(attached, r, inBody, 0)
+	return t.begin(attached, when, 0)
 }
 
 // BeginByHand is Begin for a caller that is not the owner. The parent is used unless
-// the task is attached. An attached task does not begin for one run of several: its
-// owner may meet it meanwhile, and would not run it again.
-func (t *Task) BeginByHand(parent context.Context, r Runs) (context.Context, bool) {
-	refuse := inBody
-	if r == Repeatedly {
-		refuse |= attached
-	}
-	return t.begin(parent, r, refuse, byHand)
+// the task is attached.
+func (t *Task) BeginByHand(parent context.Context, when When) (context.Context, bool) {
+	return t.begin(parent, when, byHand)
 }
 
 // isDue reports whether the time of the task has come. The caller holds the lock.
@@ -283,23 +274,20 @@ func (t *Task) isDue(bits uint32) bool {
 	return due <= int64(time.Since(o.epoch))
 }
 
-// begin is Begin if the task has none of the flags refuse. by is byHand or 0.
-func (t *Task) begin(parent context.Context, r Runs, refuse, by uint32) (context.Context, bool) {
+// begin is Begin. by is byHand or 0.
+func (t *Task) begin(parent context.Context, when When, by uint32) (context.Context, bool) {
 	bits := t.word.lock()
-	if State(bits&stateBits) != Pending || bits&refuse != 0 || r == WhenDue && !t.isDue(bits) {
+	if State(bits&stateBits) != Pending || bits&inBody != 0 || when == WhenDue && !t.isDue(bits) {
 		t.word.unlock(bits)
 		return nil, false
 	}
 	if bits&attached == 0 {
 		bits = t.setContext(bits, parent)
 	}
-	if r == Repeatedly {
-		t.cold()
-	}
 	var run *runContext
 	limited := false
 	if c := t.links.Load().cold; c != nil {
-		if r == Repeatedly || c.Repeats {
+		if c.Repeats {
 			run = &runContext{task: t, due: t.dueTime(bits)}
 		}
 		limited = c.Timeout > 0

@@ -26,32 +26,6 @@ type rejecting struct{ err error }
 
 func (r rejecting) Execute(context.Context, executor.Runnable) error { return r.err }
 
-// A Decoration is a decorated task, whose methods a test may replace.
-type Decoration struct {
-	executor.ScheduledTask
-	RunFunc  func(ctx context.Context, inner executor.ScheduledTask) error // nil: the inner task's
-	NextFunc func(inner time.Time) time.Time                               // nil: the inner task's
-	Runs     int
-}
-
-// Run counts the run and calls RunFunc, or Run of the inner task.
-func (d *Decoration) Run(ctx context.Context) error {
-	d.Runs++
-	if d.RunFunc == nil {
-		return d.ScheduledTask.Run(ctx)
-	}
-	return d.RunFunc(ctx, d.ScheduledTask)
-}
-
-// Next returns the time of the inner task, changed by NextFunc.
-func (d *Decoration) Next() time.Time {
-	next := d.ScheduledTask.Next()
-	if d.NextFunc != nil {
-		next = d.NextFunc(next)
-	}
-	return next
-}
-
 // TriggerFunc is a function as a Trigger.
 type TriggerFunc func(time.Time) time.Time
 

@@ -132,7 +132,7 @@ func (r *recording) sample(l *log, over <-chan struct{}) {
 // reconfigure changes sizes and times, mostly to valid values.
 func (r *recording) reconfigure(rng *rand.Rand, over <-chan struct{}) {
 	for !closed(over) {
-		switch rng.IntN(7) {
+		switch rng.IntN(6) {
 		case 0:
 			r.pool.Reconfigure(func(s *executor.Settings) { s.Core = rng.IntN(4) })
 		case 1:
@@ -148,11 +148,6 @@ func (r *recording) reconfigure(rng *rand.Rand, over <-chan struct{}) {
 		case 5:
 			for range r.pool.Waiting() {
 				break
-			}
-		case 6:
-			if r.sched != nil {
-				r.pool.Reconfigure(func(s *executor.Settings) { s.RetainCanceled = rng.IntN(2) == 0 })
-				r.sched.Purge()
 			}
 		}
 		time.Sleep(time.Duration(rng.IntN(60)) * time.Microsecond)

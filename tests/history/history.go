@@ -159,7 +159,6 @@ type World struct {
 	CallerRuns bool
 	Resubmits  bool // counters may decrease, because a policy submits tasks again
 
-	Retains bool // canceled tasks may stay in the queue
-	Drops   bool // Shutdown may drop delayed tasks
-	Stops   bool // Shutdown may end a series
+	Drops bool // Shutdown may drop delayed tasks
+	Stops bool // Shutdown may end a series
 }

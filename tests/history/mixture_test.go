@@ -76,7 +76,6 @@ func newMixture(t *testing.T, seed uint64) *mixture {
 	}
 	if r.IntN(2) == 0 {
 		c := executor.ScheduledConfig{Core: r.IntN(4), Logger: quiet, Observer: observer}
-		c.RetainCanceled = r.IntN(2) == 0
 		m.timed = testkit.NewScheduled(t, c)
 		m.pool = m.timed.Pool
 	} else {
@@ -335,7 +334,7 @@ func (m *mixture) act(r *rand.Rand, ctx context.Context, keys *executor.Keyed[in
 		case *executor.Task[int]:
 			f.Run(ctx)
 		case *executor.Series:
-			f.Run(ctx)
+			f.RunNow()
 		}
 	case 7:
 		g := executor.NewGroup(ctx, on)

@@ -24,7 +24,6 @@ var presets = []struct {
 	{"Cached", func(int) *executor.Pool { return executor.Cached() }},
 	{"PerTask", func(int) *executor.Pool { return executor.PerTask() }},
 	{"Scheduled", nil},
-	{"SingleScheduled", nil},
 }
 
 var queues = []struct {
@@ -122,9 +121,6 @@ func (s *setup) preset(kind int) {
 	case "Scheduled":
 		s.sched = executor.Scheduled(s.core)
 		s.OneWorker = s.core <= 1
-	case "SingleScheduled":
-		s.sched = executor.SingleScheduled()
-		s.reconfigured, s.OneWorker = false, true
 	case "Single":
 		s.pool = p.pool(n)
 		s.reconfigured, s.OneWorker = false, true
@@ -135,7 +131,6 @@ func (s *setup) preset(kind int) {
 	}
 	if s.sched != nil {
 		s.pool, s.Scheduled, s.Stops = s.sched.Pool, true, true
-		s.Retains = s.reconfigured
 	}
 }
 
@@ -170,11 +165,10 @@ func (s *setup) scheduled(policy int, hooks executor.Hooks) {
 	s.reject(policy)
 	c := executor.ScheduledConfig{
 		Core: s.core, Reject: policies[policy].policy, Hooks: hooks, Logger: slog.New(slog.DiscardHandler),
-		KeepAlive: time.Duration(s.rng.IntN(200)) * time.Microsecond, RetainCanceled: s.rng.IntN(2) == 0,
+		KeepAlive:   time.Duration(s.rng.IntN(200)) * time.Microsecond,
 		DropDelayed: s.rng.IntN(2) == 0, KeepPeriodic: s.rng.IntN(2) == 0,
 	}
 	c.AllowCoreTimeout = c.KeepAlive > 0 && s.rng.IntN(2) == 0
-	s.Retains = c.RetainCanceled || s.reconfigured
 	s.Drops = c.DropDelayed || s.changing != nil
 	s.Stops = !c.KeepPeriodic || s.changing != nil
 	s.OneWorker = s.core <= 1

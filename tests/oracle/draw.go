@@ -31,7 +31,7 @@ func drawPool(r *rand.Rand) *Program {
 		Periodic:  r.IntN(2) == 0,
 	}
 	if p.Scheduled {
-		p.Queue, p.Retain = "unbounded", r.IntN(3) == 0
+		p.Queue = "unbounded"
 		p.CoreToo = p.timesOut() && p.Core > 0
 		return p
 	}
@@ -68,7 +68,6 @@ var drafts = []draft{
 	{25, 25, []string{"cancel", "abandon", "remove"}, none},
 	{4, 4, []string{"setcore"}, below(4)},
 	{3, 0, []string{"setmax"}, func(r *rand.Rand) [3]int { return [3]int{1 + r.IntN(4)} }},
-	{0, 3, []string{"purge", "setretain"}, below(2)},
 	{1, 1, []string{"setreject"}, below(len(policies))},
 	{2, 2, []string{"prestart", "prestartall"}, none},
 	{4, 4, []string{"shutdown"}, none},

@@ -104,7 +104,7 @@ func (r *run) open() {
 	if r.Scheduled {
 		r.sched, err = executor.NewScheduled(executor.ScheduledConfig{
 			Core: r.Core, KeepAlive: keep, Reject: reject, Hooks: hooks, Logger: quiet,
-			DropDelayed: !r.Delayed, KeepPeriodic: r.Periodic, RetainCanceled: r.Retain,
+			DropDelayed: !r.Delayed, KeepPeriodic: r.Periodic,
 			Slack: -1, // the JDK has none
 		})
 		if err == nil {
@@ -194,16 +194,6 @@ func (r *run) do(s Step) {
 		if did := r.pool.Prestart(math.MaxInt); !r.inexactWorkers() {
 			r.note("prestartall %d", did)
 		}
-	case "purge":
-		n := 0
-		if r.sched != nil {
-			n = r.sched.Purge()
-		}
-		if !r.hasBulk() {
-			r.note("purge %d", n)
-		}
-	case "setretain":
-		r.pool.Reconfigure(func(to *executor.Settings) { to.RetainCanceled = s.Args[0] == 0 })
 	case "setreject":
 		r.reject = policies[s.Args[0]]
 		r.pool.Reconfigure(func(to *executor.Settings) { to.Reject = rejects[r.reject] })
@@ -222,9 +212,6 @@ func (r *run) do(s Step) {
 				to.KeepPeriodic = keep
 			}
 		})
-		if !keep && r.pool.Stats().Stage == executor.StageShutdown {
-			r.sched.Purge() // as the JDK does whenever a policy is set so
-		}
 	case "stats":
 		time.Sleep(tick) // the counters of the JDK lag behind
 		r.note("stats %s", r.stats())

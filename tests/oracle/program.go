@@ -17,7 +17,6 @@ type Program struct {
 	CoreToo   bool   // the keep-alive time applies to the workers of Core, too
 	Delayed   bool   // delayed tasks stay after Shutdown
 	Periodic  bool   // periodic tasks stay after Shutdown
-	Retain    bool   // canceled tasks stay in the queue
 	End       int    // the tick of ShutdownNow, if the pool has not terminated
 	Steps     []Step
 }
@@ -50,8 +49,8 @@ func (p *Program) String() string {
 	if p.Scheduled {
 		kind = "scheduled"
 	}
-	fmt.Fprintf(&b, "%s %d %d %s %s %d %t %t %t %t %d\n", kind,
-		p.Core, p.Max, p.Queue, p.Reject, p.Keep, p.CoreToo, p.Delayed, p.Periodic, p.Retain, p.End)
+	fmt.Fprintf(&b, "%s %d %d %s %s %d %t %t %t %d\n", kind,
+		p.Core, p.Max, p.Queue, p.Reject, p.Keep, p.CoreToo, p.Delayed, p.Periodic, p.End)
 	for _, s := range p.Steps {
 		b.WriteString(s.String() + "\n")
 	}

@@ -70,7 +70,7 @@ func wrongKind(p *Program) bool {
 	if p.Scheduled {
 		return p.Queue != "unbounded" || p.Max != 0 || p.does("setmax")
 	}
-	return p.Retain || p.does("schedule", "rate", "delay", "purge", "setretain", "setdelayed", "setperiodic")
+	return p.does("schedule", "rate", "delay", "setdelayed", "setperiodic")
 }
 
 func wrongPriority(p *Program) bool {

@@ -51,7 +51,6 @@ func TestRulesFindTheirFault(t *testing.T) {
 	}{
 		"kind of pool": {
 			{plainPool, func(p *Program) { p.Steps[0].Do = "schedule" }},
-			{plainPool, func(p *Program) { p.Retain = true }},
 			{scheduledPool, func(p *Program) { p.Max = 2 }},
 			{scheduledPool, func(p *Program) { p.Queue = "bounded:2" }},
 			{scheduledPool, func(p *Program) { p.Steps[2].Do = "setmax" }},
@@ -74,7 +73,7 @@ func TestRulesFindTheirFault(t *testing.T) {
 		},
 		"keep-alive of several workers": {
 			{plainPool, func(p *Program) { p.Keep = 5 }},
-			{scheduledPool, func(p *Program) { p.Keep = 5; p.Steps[2].Do = "purge" }},
+			{scheduledPool, func(p *Program) { p.Keep = 5; p.Steps[2].Do = "stats" }},
 		},
 		"resize with keep-alive": {
 			{plainPool, func(p *Program) {

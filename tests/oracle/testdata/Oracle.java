@@ -51,10 +51,10 @@ public class Oracle {
     // Loads and compiles what the programs use, so that the first of them is not late.
     static void warmUp() throws Exception {
         tick = 100_000L;
-        var program = List.of("scheduled 1 0 unbounded abort 3600 false true true false 20", "0 rate 0 1 0 3 stubborn",
+        var program = List.of("scheduled 1 0 unbounded abort 3600 false true true 20", "0 rate 0 1 0 3 stubborn",
             "1 schedule 1 1 1 0 fail", "2 submit 2 1 0 0 ok", "2 execute 3 1 0 0 ok", "9 stats 0 0 0 0 ok",
             "10 cancel 0 0 0 0 ok", "11 shutdown 0 0 0 0 ok");
-        var plain = new ArrayList<String>(List.of("pool 1 2 bounded:1 callerruns 3600 false true true false 5"));
+        var plain = new ArrayList<String>(List.of("pool 1 2 bounded:1 callerruns 3600 false true true 5"));
         for (int i = 0; i < 6; i++) plain.add("0 submit " + i + " 1 0 0 ok");
         plain.add("3 shutdownnow 0 0 0 0 ok");
         for (int i = 0; i < 100; i++) {
@@ -104,7 +104,7 @@ public class Oracle {
                     @Override protected void terminated() { hooks.incrementAndGet(2); }
                 };
                 p.setKeepAliveTime(keep, TimeUnit.NANOSECONDS);
-                p.setRemoveOnCancelPolicy(head[9].equals("false"));
+                p.setRemoveOnCancelPolicy(true); // as ours
                 p.setExecuteExistingDelayedTasksAfterShutdownPolicy(head[7].equals("true"));
                 p.setContinueExistingPeriodicTasksAfterShutdownPolicy(head[8].equals("true"));
                 pool = p;
@@ -156,7 +156,7 @@ public class Oracle {
                 int[] n = Arrays.stream(s, 2, 6).mapToInt(Integer::parseInt).toArray();
                 step(s[1], n[0], n[1], n[2], n[3], s[6]);
             }
-            sleepUntil(Integer.parseInt(head[10]));
+            sleepUntil(Integer.parseInt(head[9]));
             note("stats " + stats());
             drop(pool.shutdownNow());
             pool.awaitTermination(1, TimeUnit.HOURS);
@@ -225,12 +225,6 @@ public class Oracle {
                         int did = pool.prestartAllCoreThreads();
                         if (!inexactWorkers()) note("prestartall " + did);
                     }
-                    case "purge" -> {
-                        int before = pool.getQueue().size();
-                        pool.purge();
-                        if (!hasBulk()) note("purge " + (before - pool.getQueue().size()));
-                    }
-                    case "setretain" -> sched.setRemoveOnCancelPolicy(a != 0);
                     case "setreject" -> {
                         reject = List.of("abort", "callerruns", "discard", "discardoldest").get(a);
                         pool.setRejectedExecutionHandler(handler());
