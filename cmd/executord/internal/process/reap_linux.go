@@ -1,6 +1,7 @@
 package process
 
 import (
+	"maps"
 	"os"
 	"os/signal"
 	"strconv"
@@ -231,16 +232,28 @@ func (s *Supervisor) adopted(pid int) bool {
 	return !own && !s.foreign[pid]
 }
 
-// childless reports whether the kernel has no child of this process left, alive or
-// dead. While there are children that were not adopted, it has to be believed that
-// none hides behind them.
+// childless reports whether no adopted process is left, alive or dead: the kernel has no child of this process. While
+// there are children that were not adopted that does not tell, and it is so if none is seen in many quick looks.
 func (s *Supervisor) childless() bool {
-	defer s.still()()
-	if len(s.mu.own) > 0 || len(s.foreign) > 0 {
-		return true
+	if s.only() {
+		return none(unix.P_ALL, 0)
 	}
+	seen := false
+	s.hunt(lastLook, func(Stray) { seen = true })
+	return !seen
+}
+
+// only reports whether all children of this process are adopted.
+func (s *Supervisor) only() bool {
+	defer s.still()()
+	maps.DeleteFunc(s.foreign, func(pid int, _ bool) bool { return none(unix.P_PID, pid) })
+	return len(s.mu.own) == 0 && len(s.foreign) == 0
+}
+
+// none reports whether this process has no such child, alive or dead.
+func none(kind, pid int) bool {
 	for {
-		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+		err := unix.Waitid(kind, pid, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 		if err != unix.EINTR {
 			return err == unix.ECHILD
 		}

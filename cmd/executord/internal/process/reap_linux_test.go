@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -69,37 +70,65 @@ func TestEndStraysThatWrite(t *testing.T) {
 }
 
 // A process that forks and ends, again and again, and ignores SIGTERM, is ended after
-// the grace, although it is seen in few looks.
+// the grace, although it is seen in few looks, and whatever other children there are.
 func TestEndForkingStrays(t *testing.T) {
-	s := New(100 * time.Millisecond)
-	defer s.Adopt()()
-	dir := t.TempDir()
-	fork, stop, generations := filepath.Join(dir, "fork"), filepath.Join(dir, "stop"), filepath.Join(dir, "generations")
-	script := `trap "" TERM; test -e "$STOP" && exit; echo >>"$GENERATIONS"; : >"$UP"; sh "` + fork + `" &`
-	if err := os.WriteFile(fork, []byte(script), 0o600); err != nil {
+	for _, test := range []struct {
+		name  string
+		other func(t *testing.T) (end func()) // has another child be there at Adopt; end may end it then
+	}{
+		{"alone", func(*testing.T) func() { return func() {} }},
+		{"beside a foreign child", func(t *testing.T) func() { foreign(t); return func() {} }},
+		{"after a foreign child", func(t *testing.T) func() { return foreign(t) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			end := test.other(t)
+			s := New(100 * time.Millisecond)
+			defer s.Adopt()()
+			end()
+			dir := t.TempDir()
+			fork, stop, generations := filepath.Join(dir, "fork"), filepath.Join(dir, "stop"), filepath.Join(dir, "generations")
+			script := `trap "" TERM; test -e "$STOP" && exit; echo >>"$GENERATIONS"; : >"$UP"; sh "` + fork + `" &`
+			if err := os.WriteFile(fork, []byte(script), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			defer os.WriteFile(stop, nil, 0o600) // a test that fails leaves nothing that forks
+			c := outlived(t, `sh "`+fork+`"`)
+			c.Env = append(c.Env, "STOP="+stop, "GENERATIONS="+generations)
+			if result, _ := runAll(t, s, c); !result.OK() {
+				t.Fatalf("result %+v", result)
+			}
+			if _, survivors := s.EndStrays(); len(survivors) > 0 {
+				t.Errorf("%v survived", survivors)
+			}
+			count := func() int64 {
+				info, err := os.Stat(generations)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return info.Size()
+			}
+			before := count()
+			time.Sleep(50 * time.Millisecond)
+			if after := count(); after != before {
+				t.Errorf("%d generations have begun since the end", after-before)
+			}
+		})
+	}
+}
+
+// foreign starts a child that is no process of a run, and returns what ends it, which the end of the test does too.
+func foreign(t *testing.T) (end func()) {
+	t.Helper()
+	pid, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "1000"}, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.WriteFile(stop, nil, 0o600) // a test that fails leaves nothing that forks
-	c := outlived(t, `sh "`+fork+`"`)
-	c.Env = append(c.Env, "STOP="+stop, "GENERATIONS="+generations)
-	if result, _ := runAll(t, s, c); !result.OK() {
-		t.Fatalf("result %+v", result)
-	}
-	if _, survivors := s.EndStrays(); len(survivors) > 0 {
-		t.Errorf("%v survived", survivors)
-	}
-	count := func() int64 {
-		info, err := os.Stat(generations)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info.Size()
-	}
-	before := count()
-	time.Sleep(50 * time.Millisecond)
-	if after := count(); after != before {
-		t.Errorf("%d generations have begun since the end", after-before)
-	}
+	end = sync.OnceFunc(func() {
+		syscall.Kill(pid, syscall.SIGKILL)
+		syscall.Wait4(pid, nil, 0, nil)
+	})
+	t.Cleanup(end)
+	return end
 }
 
 // One that was stopped (SIGSTOP) is woken, so that it can end by itself.
