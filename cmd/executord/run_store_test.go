@@ -139,7 +139,7 @@ func TestRunsShowHistory(t *testing.T) {
 				t.Errorf("%s: %v", want.job, last)
 			}
 			if len(runs) != p.count("run ended", "job", want.job) {
-				t.Errorf("%s: %d runs in the history, the log has %d", want.job, len(runs), p.count("run ended", "job", want.job))
+				t.Errorf("%s: %d runs in the history, the log has %d: %v", want.job, len(runs), p.count("run ended", "job", want.job), runs)
 			}
 		}
 		if two := asked(t, store, "runs", "-n", "2"); len(two) != 2 {
