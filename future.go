@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/executor-go/executor/internal/delay"
@@ -73,83 +72,6 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 		}
 	}
 	return f.value, errorOf(&f.core)
-}
-
-// help runs the task, if no worker has begun it, for a caller that is about to wait, or lends
-// the caller's worker for the time of the wait, until the function that it returns is called.
-func (f *Future[T]) help(ctx context.Context) (waited func()) {
-	t, waits := &f.core, task.OwnerOf(ctx)
-	switch {
-	case waits == nil: // only a task helps: another goroutine would break the limit of the pool
-	case !ofOwnPool(t) || !isDue(t) && retryOf(t) == nil:
-		return task.HolderOf(ctx).Lend(t.Owner())
-	case endsWith(t, ctx):
-		f.runFor(ctx, ctx)
-		if !t.State().Done() { // a worker has begun it before
-			return task.HolderOf(ctx).Lend(t.Owner())
-		}
-	case waits.Within(t.Owner()):
-		return f.runBeside(ctx)
-	default:
-		return task.HolderOf(ctx).Lend(t.Owner())
-	}
-	return func() {}
-}
-
-// runBeside runs the task for a caller whose wait, bounded by ctx, has a limit that the task has
-// not. The caller does nothing meanwhile, so that the pool runs no more than before; if a worker
-// has begun the task, the caller lends its own. If the caller waits no longer, what has begun goes
-// on beside it.
-func (f *Future[T]) runBeside(ctx context.Context) (waited func()) {
-	var mu sync.Mutex
-	over, withdraw := false, func() {}
-	go func() {
-		defer logPanicOfContext()
-		f.runFor(ctx, f.core.Context())
-		mu.Lock()
-		defer mu.Unlock()
-		if !over && !f.core.State().Done() {
-			withdraw = task.HolderOf(ctx).Lend(f.core.Owner())
-		}
-	}()
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		over = true
-		withdraw()
-	}
-}
-
-// runFor runs the task for a caller that waits until ctx ends: all its attempts that no worker
-// begins, if it has Retry. run is the parent of the body's context.
-func (f *Future[T]) runFor(ctx, run context.Context) {
-	if retryOf(&f.core) == nil {
-		f.run(run)
-		return
-	}
-	defer task.HolderOf(ctx).Lend(f.core.Owner())()
-	helpAttempts(ctx, []*task.Task{&f.core}, false, func(int) bool { f.runOnce(run, task.WhenDue); return true })
-}
-
-// mayRun reports whether a task that waits with ctx may run t, which is to be of its own pool.
-func mayRun(ctx context.Context, t *task.Task) bool {
-	return isDue(t) && ofOwnPool(t) && endsWith(t, ctx)
-}
-
-// isDue reports whether t waits, and its time has come.
-func isDue(t *task.Task) bool { return t.State() == task.Pending && time.Until(t.DueTime()) <= 0 }
-
-// endsWith reports whether t was submitted with ctx, or with more values: so t ends when the caller
-// is to end.
-func endsWith(t *task.Task, ctx context.Context) bool {
-	return t.HasContext() && ctx.Done() != nil && ctx.Done() == t.Context().Done()
-}
-
-// ofOwnPool reports whether t has no key, and was submitted by a task of the pool that t is in, or
-// of a share of it.
-func ofOwnPool(t *task.Task) bool {
-	owner := t.Owner()
-	return owner != nil && !owner.Keyed && task.OwnerOf(t.Context()).Within(owner)
 }
 
 // Wait is Get without the value.
@@ -251,16 +173,13 @@ func (f *Future[T]) CancelCause(cause error) bool {
 // undisturbed, and its outcome is discarded.
 func (f *Future[T]) Abandon() bool { return f.core.Complete(task.Canceled, nil, f.drop) }
 
-// run is Task.Run.
-func (f *Future[T]) run(ctx context.Context) error { return f.runOnce(ctx, task.AnyTime) }
-
-// runOnce is run, at any time or when the task is due. A pool alone runs a series that it has.
-func (f *Future[T]) runOnce(ctx context.Context, when task.When) error {
+// run is Task.Run. A pool alone runs a series that it has.
+func (f *Future[T]) run(ctx context.Context) error {
 	mustContext(ctx)
 	if f.core.Owner() != nil && planOf(&f.core).series != nil {
 		return nil
 	}
-	return runByHand(ctx, f, when)
+	return runByHand(ctx, f, task.AnyTime)
 }
 
 // body is the part of work that a Future has.

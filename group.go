@@ -60,7 +60,7 @@ func (g *Group) Wait() error {
 	if g.helps {
 		g.help()
 	}
-	defer lendTo(g.ctx, g.ex)()
+	defer lendWorker(g.ctx, g.owner)()
 	g.left.Wait()
 	if g.unwatch != nil {
 		g.unwatch()

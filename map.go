@@ -176,7 +176,7 @@ func (m *mapping[In, Out]) take() (Out, error) {
 
 // await waits until one more call is over.
 func (m *mapping[In, Out]) await() {
-	defer lendTo(m.ctx, m.ex)()
+	defer lendWorker(m.ctx, m.owner)()
 	<-m.wake
 }
 
@@ -221,22 +221,16 @@ func (m *mapping[In, Out]) anyDone() bool {
 // helpWith runs what no worker has begun of some calls, until one of them is done, or is in another
 // goroutine.
 func (m *mapping[In, Out]) helpWith(calls []*call[In, Out]) {
+	may := func(t *task.Task) bool { return ofOwnPool(t) && endsWith(t, m.ctx) }
 	if len(calls) == 1 && retryOf(&calls[0].core) == nil {
-		if mayRun(m.ctx, &calls[0].core) {
+		if t := &calls[0].core; isDue(t) && may(t) {
 			calls[0].member.Run(m.ctx)
 		}
 		return
 	}
-	cores := make([]*task.Task, len(calls))
+	all := make([]body, len(calls))
 	for i, c := range calls {
-		cores[i] = &c.core
+		all[i] = &c.member
 	}
-	defer lendTo(m.ctx, m.ex)()
-	helpAttempts(m.ctx, cores, true, func(i int) bool {
-		may := mayRun(m.ctx, cores[i])
-		if may {
-			runByHand(m.ctx, &calls[i].member, task.WhenDue)
-		}
-		return may
-	})
+	helpAttempts(m.ctx, all, true, may, m.owner)
 }

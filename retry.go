@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -203,16 +202,6 @@ func (p *Pool) watchRetry(u work) {
 	}
 }
 
-// isOurs reports whether ex is an Executor of this package, which has tasks wait for their
-// next attempt.
-func isOurs(ex Executor) bool {
-	switch ex.(type) {
-	case *Pool, *ScheduledPool, *keyExecutor:
-		return true
-	}
-	return false
-}
-
 // inPlace returns fn with its attempts, for an Executor that is not of this package.
 func inPlace[T any](
 	rule retryRule, fn func(context.Context) (T, error),
@@ -242,52 +231,6 @@ func inPlace[T any](
 func waitsForAttempt(t *task.Task) bool {
 	r := retryOf(t)
 	return r != nil && r.attempts() > 0
-}
-
-// helpAttempts runs the attempts of tasks with Retry that are due and that no worker has begun,
-// by run, for a caller of their own pool that is about to wait for them: all workers may wait as
-// it does. run reports false if the caller may not run that task. helpAttempts returns when all are
-// done, when the first is, if that is enough, or when ctx has ended.
-func helpAttempts(ctx context.Context, ts []*task.Task, first bool, run func(i int) bool) {
-	more := make(chan struct{}, 1)
-	for _, t := range ts {
-		if r := retryOf(t); r != nil {
-			r.notifies(more)
-		}
-		if c := t.OnDone(func() { signal(more) }); c != nil {
-			defer t.RemoveCallback(c)
-		}
-	}
-	for {
-		left, next := 0, time.Duration(math.MaxInt64)
-		for i, t := range ts {
-			if t.State() == task.Pending { // and so its time is set
-				if wait := time.Until(t.DueTime()); wait > 0 {
-					next = min(next, wait)
-				} else if run(i) {
-					next = 0
-				}
-			}
-			if !t.State().Done() {
-				left++
-			} else if first {
-				return
-			}
-		}
-		if left == 0 {
-			return
-		}
-		var due <-chan time.Time // nil while nothing waits for its time
-		if next < math.MaxInt64 {
-			due = time.After(next)
-		}
-		select {
-		case <-due:
-		case <-more:
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // signal puts a token into c, unless there is one.

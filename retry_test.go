@@ -471,3 +471,32 @@ func TestRetryIdentityOfGo(t *testing.T) {
 		}
 	})
 }
+
+// A group that has failed does not wait for the next attempt of another function, whoever waits for it.
+func TestGroupFailedDoesNotWaitForAttempt(t *testing.T) {
+	hour := func(int) time.Duration { return time.Hour }
+	wait := func(ctx context.Context, pool *executor.Pool) (time.Duration, error) {
+		start := time.Now()
+		g := executor.NewGroup(ctx, pool)
+		g.Go(func(context.Context) error { return io.EOF }, executor.Retry(2, hour))
+		time.AfterFunc(time.Second, func() { g.Go(nil) })
+		err := g.Wait()
+		return time.Since(start), err
+	}
+	for name, from := range map[string]func(context.Context, *executor.Pool) (time.Duration, error){
+		"a goroutine": wait,
+		"a task of the pool": func(ctx context.Context, pool *executor.Pool) (time.Duration, error) {
+			return executor.Submit(ctx, pool, func(ctx context.Context) (time.Duration, error) {
+				return wait(ctx, pool)
+			}).Get(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				took, err := from(t.Context(), newPool(t, executor.Config{Core: 1}))
+				expect(t, "time of Wait", took, time.Second)
+				expectIs(t, "error of Wait", err, executor.ErrNilTask)
+			})
+		})
+	}
+}

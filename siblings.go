@@ -20,6 +20,7 @@ type siblings struct {
 		over(m *member, err error) // follows the end of one
 	}
 	ex     Executor
+	owner  *task.Owner // of the tasks of ex
 	pool   *Pool       // ex, if that is one that is not scheduled
 	common task.Common // to all tasks on pool
 	ctx    context.Context
@@ -33,7 +34,8 @@ type siblings struct {
 
 // init makes siblings, as yet none, on ex. ctx is the caller's.
 func (s *siblings) init(ctx context.Context, ex Executor) {
-	s.ex, s.helps = ex, runsOn(ctx, ex)
+	s.ex, s.owner = ex, ownerOf(ex)
+	s.helps = runsOn(ctx, s.owner)
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	if p, ok := ex.(*Pool); ok && p.timer == nil {
 		s.pool = p
@@ -76,20 +78,24 @@ func (s *siblings) submit(m *member, body Runnable, opts []Option) {
 // help runs what no worker has begun.
 func (s *siblings) help() {
 	var retrying []*member
-	var cores []*task.Task
 	for m := s.waiting.next(); m != nil; m = s.waiting.next() {
 		if retryOf(&m.core) == nil {
 			m.Run(s.ctx)
 		} else {
-			retrying, cores = append(retrying, m), append(cores, &m.core)
+			retrying = append(retrying, m)
 		}
 	}
-	if len(cores) > 0 {
-		defer lendTo(s.ctx, s.ex)()
-		helpAttempts(context.Background(), cores, false, func(i int) bool {
-			runByHand(s.ctx, retrying[i], task.WhenDue)
-			return true
-		})
+	if len(retrying) == 0 {
+		return
+	}
+	all := make([]body, len(retrying))
+	for i, m := range retrying {
+		all[i] = m
+		s.waiting.add(m) // for the end of the context
+	}
+	helpAttempts(s.ctx, all, false, nil, s.owner)
+	if s.ctx.Err() != nil { // maybe since before that
+		s.endWaiting()
 	}
 }
 
@@ -129,7 +135,7 @@ func (m *member) configure(opts []Option) error {
 	if err != nil {
 		return err
 	}
-	if o.retry.attempts > 1 && !isOurs(m.of.ex) {
+	if o.retry.attempts > 1 && m.of.owner == nil {
 		call := inPlace(o.retry, Func(m.body.Run).Call)
 		m.body = Func(func(ctx context.Context) error {
 			_, err := call(ctx)
@@ -252,31 +258,4 @@ func (l *waitList) next() *member {
 	l.tasks[0] = nil
 	l.tasks = l.tasks[1:]
 	return m
-}
-
-// runsOn reports whether ctx is that of a task of ex. The task may have ended, and ctx with
-// it.
-func runsOn(ctx context.Context, ex Executor) bool {
-	owner := task.OwnerOf(ctx)
-	switch p := ex.(type) {
-	case *Pool:
-		return owner.Within(&p.owner)
-	case *ScheduledPool:
-		return owner.Within(&p.owner)
-	}
-	return false
-}
-
-// lendTo lends the worker of the caller, which is about to wait for tasks of ex, if ctx is that of a
-// task, until the function that it returns is called; see [task.Owner.Lend].
-func lendTo(ctx context.Context, ex Executor) (waited func()) {
-	switch p := ex.(type) {
-	case *Pool:
-		return task.HolderOf(ctx).Lend(&p.owner)
-	case *ScheduledPool:
-		return task.HolderOf(ctx).Lend(&p.owner)
-	case *keyExecutor:
-		return task.HolderOf(ctx).Lend(&p.pool.owner)
-	}
-	return func() {}
 }

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/executor-go/executor/internal/ctxgroup"
 	"github.com/executor-go/executor/internal/task"
@@ -43,7 +42,7 @@ func submitRetrying[T any](
 	ctx context.Context, ex Executor, fn func(context.Context) (T, error), o *options,
 ) *Future[T] {
 	rule := *o
-	if !isOurs(ex) {
+	if ownerOf(ex) == nil {
 		fn, rule.retry = inPlace(o.retry, fn), retryRule{}
 	}
 	t := newTask(fn)
@@ -156,10 +155,10 @@ func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (
 		}
 	}
 	c := newCollector[T](len(fns))
-	if runsOn(ctx, ex) {
-		c.mayRun = func(*Future[T]) bool { return true }
+	c.owners = []*task.Owner{ownerOf(ex)}
+	if runsOn(ctx, c.owners[0]) {
+		c.mayRun = func(*task.Task) bool { return true }
 	}
-	c.lend = func() func() { return lendTo(ctx, ex) }
 	defer c.cancel()
 	var last error
 	judge := func(f *Future[T]) bool {
@@ -211,10 +210,12 @@ func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq[*Future[T]
 	fs = slices.Clone(fs)
 	return func(yield func(*Future[T]) bool) {
 		c := newCollector[T](len(fs))
-		c.mayRun = func(f *Future[T]) bool { return ofOwnPool(&f.core) }
-		c.lend = lender(ctx, fs)
+		c.mayRun = ofOwnPool
 		for _, f := range fs {
 			c.add(f)
+			if o := f.core.Owner(); o != nil && !slices.Contains(c.owners, o) {
+				c.owners = append(c.owners, o)
+			}
 		}
 		defer c.forget()
 		for f := range c.all(ctx) {
@@ -227,9 +228,9 @@ func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq[*Future[T]
 
 // collector gathers futures as they are done. It belongs to one goroutine, but for what mu guards.
 type collector[T any] struct {
-	mayRun    func(*Future[T]) bool  // whether the one that waits may run f when it is due; nil for no f
-	lend      func() (waited func()) // lends the worker of the one that waits
-	tried     int                    // of collected: those that it has run, or found begun
+	mayRun    func(*task.Task) bool // whether the one that waits may run a task when it is due; nil for none
+	owners    []*task.Owner         // of the tasks
+	tried     int                   // of collected: those that it has run, or found begun
 	collected []collected[T]
 	wake      chan struct{} // holds a token while done may have something
 
@@ -316,36 +317,8 @@ func (c *collector[T]) all(ctx context.Context) iter.Seq[*Future[T]] {
 
 // await waits for the next future that is done.
 func (c *collector[T]) await(ctx context.Context) error {
-	if c.lend != nil {
-		defer c.lend()()
-	}
+	defer lendWorker(ctx, c.owners...)()
 	return task.Await(ctx, c.wake)
-}
-
-// lender returns what lends the worker of the caller, whose context is ctx, to whatever has one
-// of fs, nil where it has none to lend.
-func lender[T any](ctx context.Context, fs []*Future[T]) func() (waited func()) {
-	waits := task.HolderOf(ctx)
-	if waits == nil {
-		return nil
-	}
-	var to []*task.Owner
-	for _, f := range fs {
-		if o := f.core.Owner(); o != nil && !slices.Contains(to, o) {
-			to = append(to, o)
-		}
-	}
-	return func() func() {
-		var withdraw []func()
-		for _, o := range to {
-			withdraw = append(withdraw, waits.Lend(o))
-		}
-		return func() {
-			for _, f := range withdraw {
-				f()
-			}
-		}
-	}
 }
 
 // run runs the first future that has not begun, if the caller may, and reports
@@ -354,11 +327,11 @@ func (c *collector[T]) run(ctx context.Context) bool {
 	for c.mayRun != nil && c.tried < len(c.collected) {
 		f := c.collected[c.tried].future
 		switch {
-		case f == nil || f.State().Done() || !c.mayRun(f):
+		case f == nil || f.State().Done() || !c.mayRun(&f.core):
 		case retryOf(&f.core) != nil: // it may have attempts to come
 			c.runAttempts(ctx)
 			return true
-		case f.State() == Pending && time.Until(f.core.DueTime()) <= 0:
+		case isDue(&f.core):
 			c.tried++
 			f.run(ctx)
 			return true
@@ -370,23 +343,13 @@ func (c *collector[T]) run(ctx context.Context) bool {
 
 // runAttempts runs what is due, until a future is done: one with Retry may wait for long meanwhile.
 func (c *collector[T]) runAttempts(ctx context.Context) {
-	if c.lend != nil {
-		defer c.lend()()
-	}
-	var fs []*Future[T]
-	var cores []*task.Task
+	var all []body
 	for _, one := range c.collected {
 		if one.future != nil {
-			fs, cores = append(fs, one.future), append(cores, &one.future.core)
+			all = append(all, one.future)
 		}
 	}
-	helpAttempts(ctx, cores, true, func(i int) bool {
-		may := c.mayRun(fs[i]) && fs[i].State() == Pending
-		if may {
-			fs[i].runOnce(ctx, task.WhenDue)
-		}
-		return may
-	})
+	helpAttempts(ctx, all, true, c.mayRun, c.owners...)
 }
 
 // cancel cancels whatever is not done.

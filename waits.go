@@ -1,0 +1,174 @@
+package executor
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/executor-go/executor/internal/task"
+)
+
+// This file is what a task does that waits for others. Each wait helps, and then lends:
+//
+//	helps   runs in its own goroutine what it may run and no worker has begun: Future.help,
+//	        siblings.help of a Group, helpWith of Map, collector.run of Any and Completed
+//	lends   offers its worker, as long as it waits, to what has the others: lendWorker
+//
+// What waits for its next attempt is helped while the worker is lent: helpAttempts. A caller that
+// is no task does neither: it would break the limit of the pool, and the order of one with a
+// single worker.
+
+// ownerOf returns the owner of the tasks of ex, nil if ex is not of this package.
+func ownerOf(ex Executor) *task.Owner {
+	switch p := ex.(type) {
+	case *Pool:
+		return &p.owner
+	case *ScheduledPool:
+		return &p.owner
+	case *keyExecutor:
+		return &p.pool.owner
+	}
+	return nil
+}
+
+// runsOn reports whether ctx is that of a task which may run other tasks of o. The task may have
+// ended, and ctx with it.
+func runsOn(ctx context.Context, o *task.Owner) bool {
+	return o != nil && !o.Keyed && task.OwnerOf(ctx).Within(o)
+}
+
+// isDue reports whether t waits, and its time has come.
+func isDue(t *task.Task) bool { return t.State() == task.Pending && time.Until(t.DueTime()) <= 0 }
+
+// ofOwnPool reports whether t has no key, and was submitted by a task of the pool that t is in, or
+// of a share of it.
+func ofOwnPool(t *task.Task) bool { return runsOn(t.Context(), t.Owner()) }
+
+// endsWith reports whether t was submitted with ctx, or with more values: so t ends when the caller
+// is to end.
+func endsWith(t *task.Task, ctx context.Context) bool {
+	return t.HasContext() && ctx.Done() != nil && ctx.Done() == t.Context().Done()
+}
+
+// lendWorker lends the worker of the caller, which is about to wait for tasks of these owners, if
+// ctx is that of a task, until the function that it returns is called; see [task.Owner.Lend].
+func lendWorker(ctx context.Context, to ...*task.Owner) (waited func()) {
+	holder := task.HolderOf(ctx)
+	if holder == nil {
+		return func() {}
+	}
+	if len(to) == 1 {
+		return holder.Lend(to[0])
+	}
+	var withdraw []func()
+	for _, o := range to {
+		withdraw = append(withdraw, holder.Lend(o))
+	}
+	return func() {
+		for _, f := range withdraw {
+			f()
+		}
+	}
+}
+
+// help runs the task, if no worker has begun it, for a caller that is about to wait, or lends
+// the caller's worker for the time of the wait, until the function that it returns is called.
+func (f *Future[T]) help(ctx context.Context) (waited func()) {
+	t, waits := &f.core, task.OwnerOf(ctx)
+	switch {
+	case waits == nil:
+		return func() {}
+	case !ofOwnPool(t) || !isDue(t) && retryOf(t) == nil:
+	case endsWith(t, ctx):
+		f.helpNow(ctx)
+	case waits.Within(t.Owner()):
+		if f.helpBeside(ctx) {
+			return func() {}
+		}
+	}
+	if t.State().Done() {
+		return func() {}
+	}
+	return lendWorker(ctx, t.Owner())
+}
+
+// helpNow runs the task for a caller that waits until ctx ends: all its attempts that no worker
+// begins, if it has Retry.
+func (f *Future[T]) helpNow(ctx context.Context) {
+	if retryOf(&f.core) == nil {
+		f.run(ctx)
+		return
+	}
+	helpAttempts(ctx, []body{f}, false, nil, f.core.Owner())
+}
+
+// helpBeside has another goroutine run the task for a caller whose wait, bounded by ctx, has a limit
+// that the task has not. The caller does nothing meanwhile, so that the pool runs no more than
+// before. If it waits no longer, what has begun goes on beside it. helpBeside reports false if a
+// worker has begun the task.
+func (f *Future[T]) helpBeside(ctx context.Context) bool {
+	help := func() { f.helpNow(ctx) }
+	if retryOf(&f.core) == nil {
+		run, begins := beginByHand(f, ctx, task.AnyTime)
+		if !begins {
+			return false
+		}
+		help = func() { byHand(run, f) }
+	}
+	go func() {
+		defer logPanicOfContext()
+		help()
+	}()
+	return true
+}
+
+// helpAttempts runs what is due of tasks with Retry, and of others, and no worker has begun, for a
+// caller of their own pool that is about to wait for them: all workers may wait as it does. It lends
+// the caller's worker to their owners meanwhile. may says whether the caller may run a task; nil is
+// for all. helpAttempts returns when all are done, when the first is, if that is enough, or when ctx
+// has ended.
+func helpAttempts(ctx context.Context, all []body, first bool, may func(*task.Task) bool, to ...*task.Owner) {
+	defer lendWorker(ctx, to...)()
+	more := make(chan struct{}, 1)
+	for _, b := range all {
+		t := b.taskCore()
+		if r := retryOf(t); r != nil {
+			r.notifies(more)
+		}
+		if c := t.OnDone(func() { signal(more) }); c != nil {
+			defer t.RemoveCallback(c)
+		}
+	}
+	for {
+		left, next := 0, time.Duration(math.MaxInt64)
+		for _, b := range all {
+			t := b.taskCore()
+			if t.State() == task.Pending { // and so its time is set
+				if wait := time.Until(t.DueTime()); wait > 0 {
+					next = min(next, wait)
+				} else if may == nil || may(t) {
+					runByHand(ctx, b, task.WhenDue)
+					next = 0
+				}
+			}
+			if !t.State().Done() {
+				left++
+			} else if first {
+				return
+			}
+		}
+		if left == 0 {
+			return
+		}
+		var due <-chan time.Time // nil while nothing waits for its time
+		if next < math.MaxInt64 {
+			due = time.After(next)
+		}
+		select {
+		case <-due:
+		case <-more:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
