@@ -139,8 +139,7 @@ func CatchUp(n int) Option {
 // Overlap lets up to n runs of a series overlap, n being at least 1: a run that is due begins
 // though the one before is in progress. A time that comes while there are n is missed; see
 // [CatchUp]. Each run then is a task of its own in [Stats]. It does not apply to a fixed
-// delay, which counts from the end of a run, nor in a pool with [ScheduledConfig].Decorate. The
-// default is 1: no two runs overlap.
+// delay, which counts from the end of a run. The default is 1: no two runs overlap.
 func Overlap(n int) Option {
 	return func(o *options) {
 		o.need(periodic, "Overlap")

@@ -47,11 +47,13 @@ func TestExtendedOfOthers(t *testing.T) {
 		{"Quartz", quartz, "0 15 10 L-2 * ?", []string{"2026-01-29 10:15:00", "2026-02-26 10:15:00"}, "@extended 15 10 L-2 * *"},
 		{"Quartz", quartz, "0 15 10 ? * 6L", []string{"2026-01-30 10:15:00", "2026-02-27 10:15:00"}, "@extended 15 10 * * friL"},
 		{"Quartz", quartz, "0 15 10 ? * 6#3", []string{"2026-01-16 10:15:00", "2026-02-20 10:15:00"}, "@extended 15 10 * * fri#3"},
-		{"Quartz", quartz, "0 0 0 ? * 4#5", []string{"2026-04-29 00:00:00", "2026-07-29 00:00:00"}, "@extended 0 0 * * wed#5"}, // none without a fifth
+		// none in a month without a fifth
+		{"Quartz", quartz, "0 0 0 ? * 4#5", []string{"2026-04-29 00:00:00", "2026-07-29 00:00:00"}, "@extended 0 0 * * wed#5"},
 		{"Quartz", quartz, "0 0 12 1/5 * ?", []string{"2026-01-01 12:00:00", "2026-01-06 12:00:00"}, "0 12 1/5 * *"},
 		{"Quartz", quartz, "0 0 0 15W * ?", []string{"2026-01-15 00:00:00", "2026-02-16 00:00:00", "2026-03-16 00:00:00"}, "@extended 0 0 15W * *"},
 		{"Quartz", quartz, "0 0 0 1W * ?", []string{"2026-01-01 00:00:00", "2026-02-02 00:00:00", "2026-03-02 00:00:00"}, "@extended 0 0 1W * *"},
-		{"Quartz", quartz, "0 0 0 1W 8 ?", []string{"2026-08-03 00:00:00"}, "@extended 0 0 1W 8 *"}, // the 1st is a Saturday
+		// the 1st is a Saturday
+		{"Quartz", quartz, "0 0 0 1W 8 ?", []string{"2026-08-03 00:00:00"}, "@extended 0 0 1W 8 *"},
 		{"Quartz", quartz, "0 0 0 LW * ?", []string{"2026-01-30 00:00:00", "2026-02-27 00:00:00"}, "@extended 0 0 LW * *"},
 		{"Quartz", quartz, "0 0 22-2 * * ?", []string{"2026-01-01 00:00:00", "2026-01-01 01:00:00", "2026-01-01 02:00:00", "2026-01-01 22:00:00"}, "@extended 0 22-2 * * *"},
 		{"Quartz", quartz, "0 0 0 1 NOV-FEB ?", []string{"2026-01-01 00:00:00", "2026-02-01 00:00:00", "2026-11-01 00:00:00"}, "@extended 0 0 1 nov-feb *"},

@@ -50,7 +50,8 @@ func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 	switch {
 	case e.workers < e.Core && !e.WhenBusy:
 		return e.hireForLocked(u)
-	case e.countedLocked() < e.eager() && free <= e.readyLocked() && e.mayHireLocked(): // each that is free has a unit to come
+	case e.countedLocked() < e.eager() && free <= e.readyLocked() && e.mayHireLocked():
+		// each worker that is free has a unit to come
 		return e.hireForLocked(u)
 	case e.hands && e.waking == nil && e.idle.top != nil && e.waitsLocked() == 0:
 		e.gate.submitted++

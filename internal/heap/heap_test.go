@@ -147,7 +147,8 @@ func TestHeapAgreesWithSortedList(t *testing.T) {
 
 func FuzzHeap(f *testing.F) {
 	f.Add([]byte{0x12, 7, 0xf2, 9, 0x64, 0, 0xf5, 3, 6, 201, 7, 8})
-	f.Fuzz(func(t *testing.T, code []byte) { program(t, code[:min(len(code), 600)]) }) // each step looks at all elements
+	// Each step looks at all elements.
+	f.Fuzz(func(t *testing.T, code []byte) { program(t, code[:min(len(code), 600)]) })
 }
 
 // NaN is less than any number, and NaNs leave in the order of their arrival.

@@ -96,9 +96,10 @@ func (o *Owner) Within(of *Owner) bool {
 	return false
 }
 
-// Init initializes the owner: unqueue removes a task that is done, or is run by hand, from
-// the queue, and again has one wait for its next run, after one by hand; the end of ctx ends the contexts of the bodies; monotonic times count from epoch.
-// It returns ctx as the context of a body that was submitted with Background.
+// Init initializes the owner. unqueue removes a task that is done, or is run by hand, from the queue;
+// again has a task wait for its next run, after one by hand. The end of ctx ends the contexts of the
+// bodies, and monotonic times count from epoch. Init returns ctx as the context of a body that was
+// submitted with Background.
 func (o *Owner) Init(unqueue, again func(*Task), ctx context.Context, epoch time.Time) context.Context {
 	o.unqueue, o.again, o.ctx, o.epoch = unqueue, again, context.WithValue(ctx, ownerKey{}, o), epoch
 	o.links = links{owner: o, shared: true}
