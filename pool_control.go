@@ -275,8 +275,8 @@ func (p *Pool) reconfigure(where string, change func(*Settings)) error {
 
 // checkChange returns an error if a pool of the kind of p can't be changed so.
 func (p *Pool) checkChange(where string, before, after Settings) error {
-	same := before
-	same.Reject = after.Reject
+	was, is := before, after
+	was.Reject, is.Reject = nil, nil // a RejectFunc can't be compared
 	switch {
 	case p.lender == nil && after.Rate != Rate{}:
 		return invalid("%s: Rate is for a share, see Pool.Share; leave it out", where)
@@ -284,7 +284,7 @@ func (p *Pool) checkChange(where string, before, after Settings) error {
 		return invalid("%s: a share has no GrowWhenBusy; set it in the pool that the share belongs to", where)
 	case p.timer == nil && (after.DropDelayed || after.KeepPeriodic):
 		return invalid("%s: DropDelayed and KeepPeriodic are for a ScheduledPool; leave them out", where)
-	case p.frozen && after != same:
+	case p.frozen && is != was:
 		return invalid("%s: a pool made by Single stays one of a single worker; make it by New", where)
 	case p.timer == nil:
 		return nil

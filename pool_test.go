@@ -701,6 +701,16 @@ func TestPresetSingle(t *testing.T) {
 	})
 }
 
+// A pool made by Single may get any policy, also one that can't be compared.
+func TestPresetSingleRejectFunc(t *testing.T) {
+	pool := testkit.Closing(t, executor.Single())
+	kept := executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return executor.Kept })
+	for range 2 {
+		expect(t, "Reject", setReject(pool, kept), nil)
+	}
+	expectIs(t, "Core", setCore(pool, 0), executor.ErrInvalid)
+}
+
 // A pool made by Single stays one of a single worker.
 func TestPresetSingleIsFrozen(t *testing.T) {
 	pool := testkit.Closing(t, executor.Single())
