@@ -167,7 +167,9 @@ func (s *Store) Join(ctx context.Context, node string, length time.Duration) (ti
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.nowLocked()
-	s.mu.leases[node] = lease{until: now.Add(length), length: length, joined: now}
+	l := s.mu.leases[node] // if the answer to an earlier call was lost, it may be there, and be drained
+	l.until, l.length, l.joined = now.Add(length), length, now
+	s.mu.leases[node] = l
 	return now, nil
 }
 

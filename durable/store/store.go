@@ -25,7 +25,8 @@ type Store interface {
 	// whatever p asks for.
 	Insert(ctx context.Context, jobs []NewJob, p Placement) ([]InsertResult, error)
 
-	// Join adds a node with a lease that ends after the given time.
+	// Join adds a node with a lease that ends after the given time. One that is there, as the answer to an earlier call
+	// was lost, is to drain if it was.
 	Join(ctx context.Context, node string, lease time.Duration) (now time.Time, err error)
 
 	// Heartbeat renews a node's lease, and reports whether a job that w asks for is there. A node that was declared
@@ -257,7 +258,7 @@ type NewJob struct {
 	Meta map[string]string
 	// Tags are what a Filter finds the job by, in order, each once; see durable.WithTags.
 	Tags []string
-	// After is what the job waits for, in a store that is a Graph.
+	// After is what the job waits for, in a store that is a Graph. A job with parents has neither ReuseKey nor Among.
 	After After
 }
 

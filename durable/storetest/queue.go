@@ -242,6 +242,8 @@ func drainNode(b *bench) {
 	for range 2 {
 		drain(node, true, true)
 		wants(true)
+		must(b.store.Join(b.Context(), node, lease)) // whose answer was lost
+		wants(true)
 	}
 	drain(node, false, true)
 	wants(false)

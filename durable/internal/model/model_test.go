@@ -179,7 +179,7 @@ func (m *model) newJob() durable.NewJob {
 		}
 	}
 	if n := len(j.After.Parents); n > 0 {
-		j.Schedule, j.ReuseKey, j.Replace = "once", false, false
+		j.Schedule, j.ReuseKey, j.Replace, j.Among = "once", false, false, nil // as package durable has it
 		j.After.Need, j.After.Anyway = pick(m, n, 1+m.IntN(n)), m.IntN(3) == 0
 	}
 	m.added = append(m.added, j)
@@ -286,6 +286,9 @@ func (m *model) call() {
 			c.Released = false // which may be a hint that is not needed
 			return c, err
 		})
+	case n < 31 && m.IntN(2) == 0:
+		drain := m.IntN(3) == 0
+		m.compare(fmt.Sprintf("drain %s: %v", node, drain), func(s durable.Store) (any, error) { return s.DrainNode(ctx, node, drain) })
 	case n < 31:
 		m.compare("join "+node, func(s durable.Store) (any, error) { return s.Join(ctx, node, lease) })
 	case n < 38:
