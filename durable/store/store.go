@@ -49,11 +49,12 @@ type Store interface {
 	// Claim makes waiting jobs those of a node that is alive.
 	Claim(ctx context.Context, r ClaimRequest) (ClaimResult, error)
 
-	// Release frees what a node holds except keep, as if it had never been claimed: what is Running is no attempt. If a
-	// periodic job was confirmed for an occurrence that is ahead, since the clock was put back, and never begun, its
-	// occurrence is its due time again; a job with one occurrence is due then. Release does not wait for transactions
-	// of others: left reports that some of it could not be freed now, or that a call which may place more on the node
-	// has not been committed yet.
+	// Release frees what a node holds except keep, as if it had never been claimed: what is Running is no attempt. If
+	// a periodic job was confirmed for an occurrence that is ahead, since the clock was put back, and never begun, its
+	// occurrence is its due time again; a job with one occurrence is due then. A Release that the node has given up
+	// takes effect before its later calls or not at all, since it would free what these have given. It does not wait
+	// for transactions of others: left reports that some of it could not be freed now, or that a call which may place
+	// more on the node has not been committed yet.
 	Release(ctx context.Context, node string, keep []ID) (left bool, err error)
 
 	// Commit confirms claims and commits the outcomes of runs. It does not wait for transactions of others, see
