@@ -225,12 +225,12 @@ func (s *Server) jobBody(ctx context.Context, q url.Values) (string, template.HT
 	}
 	body := struct {
 		view.Job
-		Runs  []view.Run
-		Times template.HTML // the next ones
-		Acts  []link
+		Runs    []view.Run
+		Times   template.HTML // the next ones
+		Actions []link
 	}{jobs[i], runs, page.Next(next, time.Now()), nil}
 	if s.Act != nil {
-		body.Acts = acts(&jobs[i])
+		body.Actions = actionsOf(&jobs[i])
 	}
 	main, err := rendered("job", body)
 	return job.Printable(name), main, err
@@ -257,7 +257,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	}
 	body := runBody{Run: run, Facts: facts, Find: r.URL.Query().Get("find")}
 	if s.Act != nil && run.Outcome == view.InProgress {
-		body.Acts = []link{endOf(&run)}
+		body.Actions = []link{endOf(&run)}
 	}
 	head, tail, err := s.ui.Frame(job.Printable(name), "")
 	if err != nil {
@@ -304,9 +304,9 @@ var errLong = errors.New("the page is long enough")
 // runBody is what the page of a run has.
 type runBody struct {
 	view.Run
-	Facts record.Facts
-	Find  string // what lines must have to be shown
-	Acts  []link
+	Facts   record.Facts
+	Find    string // what lines must have to be shown
+	Actions []link
 }
 
 // serveOtherRun shows what the history says of a run whose output is not here.

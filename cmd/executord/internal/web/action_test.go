@@ -167,14 +167,14 @@ func TestServerOffersActions(t *testing.T) {
 		{State: catalog.StateEnded}: "[]", {State: catalog.StateRemoved}: "[]",
 	} {
 		var names []string
-		for _, l := range acts(&view.Job{State: state}) {
+		for _, l := range actionsOf(&view.Job{State: state}) {
 			names = append(names, l.Name)
 		}
 		if got := fmt.Sprint(names); got != want {
 			t.Errorf("%s: %s, want %s", state, got, want)
 		}
 	}
-	all := acts(&view.Job{Job: "backup", State: catalog.Status{State: catalog.StateRunning}, Running: &view.Run{Job: "backup", Run: 2}})
+	all := actionsOf(&view.Job{Job: "backup", State: catalog.Status{State: catalog.StateRunning}, Running: &view.Run{Job: "backup", Run: 2}})
 	if want := (link{"End run 2", "act?do=end-run&job=backup&run=2", true}); len(all) != 2 || all[1] != want {
 		t.Errorf("of a job that runs: %v, want %v at the end", all, want)
 	}

@@ -40,8 +40,8 @@ type link struct {
 	Danger     bool
 }
 
-// acts returns what can be done to a job as it is.
-func acts(j *view.Job) (all []link) {
+// actionsOf returns what can be done to a job as it is.
+func actionsOf(j *view.Job) (all []link) {
 	add := func(do, name string) {
 		all = append(all, link{name, "act?" + url.Values{"do": {do}, "job": {j.Job}}.Encode(), false})
 	}
