@@ -10,9 +10,12 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
 	"github.com/executor-go/executor/ui"
 )
 
@@ -172,4 +175,45 @@ func TestOwnActionsNeedActions(t *testing.T) {
 	if w := post(u, form("do", "back-up", "disk", "db")); w.Code != http.StatusForbidden || len(done) > 0 {
 		t.Errorf("who may look gets %d, and %q are done", w.Code, done)
 	}
+}
+
+// mute is a store that answers nothing that is asked for an action.
+type mute struct{ durable.Store }
+
+func (mute) Find(ctx context.Context, _ string) (durable.Job, error) {
+	<-ctx.Done()
+	return durable.Job{}, ctx.Err()
+}
+
+func (mute) NoteAct(ctx context.Context, _ durable.Act) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// An action of the program's own is asked for and done at once if the store does not answer; that it is not kept is in
+// the log, and delays the answer for ten seconds at most.
+func TestOwnActionWithoutAnswerOfStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, err := durable.New(durable.Config{Store: mute{memory.New()}, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		var after time.Duration
+		u, log := newBackup(t, jobs, func(url.Values) (*ui.Action, error) {
+			return &ui.Action{Name: "back-up", Title: "Back up", Key: "backup/db", Do: func(context.Context) (string, bool, error) {
+				after = time.Since(begin)
+				return "it is read", true, nil
+			}}, nil
+		})
+		get(t, u, "/act?do=back-up")
+		page := answered(t, u, form("do", "back-up"))
+		if took := time.Since(begin); after != 0 || took > 10*time.Second {
+			t.Errorf("it was done after %v, and answered after %v", after, took)
+		}
+		if !strings.Contains(page, "it is read") || !strings.Contains(log.String(), `level=INFO msg="ui: action" action=back-up`) ||
+			!strings.Contains(log.String(), `level=WARN msg="ui: action not stored" action=back-up`) {
+			t.Errorf("the log is %s, and the page %s", log, page)
+		}
+	})
 }
