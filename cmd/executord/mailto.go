@@ -50,8 +50,8 @@ func setMail(file *job.File) {
 				spec.Name = mailName(like.Name, to, file.Channels)
 				spec.Values = maps.Clone(like.Values)
 				spec.Values["mail"], spec.Values["all"] = to, []string{"false"}
-				if err := spec.Check(); err != nil {
-					file.Notes = append(file.Notes, remarkOn(*file, *j, fmt.Sprintf("MAILTO=%s is ignored: %v", *j.MailTo, err), "write addresses, with commas between them"))
+				if wrong := spec.Check(); len(wrong) > 0 {
+					file.Notes = append(file.Notes, remarkOn(*file, *j, fmt.Sprintf("MAILTO=%s is ignored: %v", *j.MailTo, wrong[0]), "write addresses, with commas between them"))
 					continue
 				}
 				file.Channels = append(file.Channels, spec)

@@ -110,18 +110,26 @@ var needs = map[string][]string{
 // sendmail is the program that sends mail without a server, where each system has it.
 var sendmail = []string{"/usr/sbin/sendmail", "-t", "-i"}
 
-// Check returns nil, or a *SettingError. It does not read the files with secrets: they may be on another machine.
-func (s Spec) Check() error {
-	_, err := s.build(builder{values: s.Values, blind: true}, func(context.Context, []string, []string, string) (string, error) {
-		return "", nil
-	})
-	return err
+// Check returns what is wrong, at most once for each key. It does not read the files with secrets: they may be on another
+// machine.
+func (s Spec) Check() []*SettingError {
+	b := &builder{values: s.Values, blind: true}
+	s.build(b, func(context.Context, []string, []string, string) (string, error) { return "", nil })
+	return b.wrong
 }
 
 // Build returns the channel, which runs its programs by run, or a *SettingError. It reads the files with secrets.
-func (s Spec) Build(run Runner) (*Channel, error) { return s.build(builder{values: s.Values}, run) }
+func (s Spec) Build(run Runner) (*Channel, error) {
+	b := &builder{values: s.Values}
+	c := s.build(b, run)
+	if len(b.wrong) > 0 {
+		return nil, b.wrong[0]
+	}
+	return c, nil
+}
 
-func (s Spec) build(b builder, run Runner) (*Channel, error) {
+// build returns the channel, unless b has found something wrong.
+func (s Spec) build(b *builder, run Runner) *Channel {
 	c := &Channel{Name: s.Name}
 	way := ""
 	for _, setting := range Settings[:4] {
@@ -129,17 +137,19 @@ func (s Spec) build(b builder, run Runner) (*Channel, error) {
 			continue
 		}
 		if way != "" {
-			return nil, &SettingError{setting.Name, fmt.Errorf("a channel has one target, and this one has %s and %s", way, setting.Name)}
+			b.check(setting.Name, fmt.Errorf("a channel has one target, and this one has %s and %s", way, setting.Name))
+			return nil
 		}
 		way = setting.Name
 	}
 	if way == "" {
-		return nil, &SettingError{"", errors.New("the channel has none of mail, webhook, ping, command")}
+		b.check("", errors.New("the channel has none of mail, webhook, ping, command"))
+		return nil
 	}
 	for _, setting := range Settings {
 		ways, limited := needs[setting.Name]
 		if _, set := s.Values[setting.Name]; set && limited && !slices.Contains(ways, way) {
-			return nil, &SettingError{setting.Name, fmt.Errorf("%s is not for a channel with %s, but for %s", setting.Name, way, strings.Join(ways, ", "))}
+			b.check(setting.Name, fmt.Errorf("%s is not for a channel with %s, but for %s", setting.Name, way, strings.Join(ways, ", ")))
 		}
 		b.known(setting)
 	}
@@ -151,6 +161,9 @@ func (s Spec) build(b builder, run Runner) (*Channel, error) {
 	c.Digest = b.duration("digest", 0)
 	b.quiet(c)
 	b.link(c)
+	if len(b.wrong) > 0 { // the way would be wrong for the same reasons
+		return nil
+	}
 	switch way {
 	case "mail":
 		b.mail(c, run)
@@ -161,29 +174,26 @@ func (s Spec) build(b builder, run Runner) (*Channel, error) {
 	case "webhook":
 		b.webhook(c)
 	case "ping":
-		url := b.url("ping")
-		if b.err == nil {
+		if url := b.url("ping"); len(b.wrong) == 0 {
 			way, err := NewPing(url, b.text("style"))
 			b.check("ping", err)
 			c.Way = way
 		}
 	}
-	if b.err != nil {
-		return nil, b.err
-	}
-	return c, nil
+	return c
 }
 
-// builder reads values. It keeps the first error.
+// builder reads values.
 type builder struct {
 	values map[string][]string
 	blind  bool // files with secrets are not read
-	err    error
+	wrong  []*SettingError
 }
 
 func (b *builder) check(setting string, err error) {
-	if err != nil && b.err == nil {
-		b.err = &SettingError{setting, err}
+	known := func(e *SettingError) bool { return e.Setting == setting }
+	if err != nil && !slices.ContainsFunc(b.wrong, known) {
+		b.wrong = append(b.wrong, &SettingError{setting, err})
 	}
 }
 
@@ -299,7 +309,7 @@ func (b *builder) webhook(c *Channel) {
 		}
 		config.Hidden[name] = b.secretIn("header_files", file)
 	}
-	if b.err != nil {
+	if len(b.wrong) > 0 {
 		return
 	}
 	wrong := "headers"
@@ -307,6 +317,9 @@ func (b *builder) webhook(c *Channel) {
 		wrong = "header_files"
 	}
 	b.check(wrong, (&Webhook{headers: make(map[string]string)}).addHeaders(config))
+	if len(b.wrong) > 0 {
+		return
+	}
 	way, err := NewWebhook(config)
 	b.check("webhook", err)
 	c.Way = way

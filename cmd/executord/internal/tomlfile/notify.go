@@ -1,7 +1,6 @@
 package tomlfile
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -38,16 +37,15 @@ func (d *decoder) channel(name string, t *node) (notify.Spec, bool) {
 	if !right {
 		return spec, false
 	}
-	err := spec.Check()
-	var wrong *notify.SettingError
-	if errors.As(err, &wrong) {
+	wrong := spec.Check()
+	for _, e := range wrong {
 		line := t.line
-		if value := t.table[wrong.Setting]; value != nil {
+		if value := t.table[e.Setting]; value != nil {
 			line = value.line
 		}
-		d.report.Mistake(line, notify.Hint(wrong.Setting), "notify.%s: %s", name, wrong)
+		d.report.Mistake(line, notify.Hint(e.Setting), "notify.%s: %s", name, e)
 	}
-	return spec, err == nil
+	return spec, len(wrong) == 0
 }
 
 // setting returns the values of a key of a channel.

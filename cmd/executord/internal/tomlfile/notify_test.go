@@ -1,9 +1,11 @@
 package tomlfile_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 )
 
@@ -31,6 +33,31 @@ notify = ["ops", "hc"]
 	if ops.Name != "ops" || ops.File != "f" || ops.Line != 1 || len(ops.Values["mail"]) != 2 || ops.Values["all"][0] != "false" ||
 		ops.Values["limit"][0] != "5" || f.Channels[1].Line != 7 || strings.Join(f.Jobs[0].Notify, " ") != "ops hc" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// All mistakes of a channel are reported at once, each key's once.
+func TestParseReportsEachMistakeOfChannel(t *testing.T) {
+	_, err := tomlfile.Parse("f", []byte(`[notify.a]
+mail = 'x@y'
+on = ['fail', 'recover']
+digest = '1'
+limit = 'x'
+preset = 'slack'
+tls = 'ssl'
+quiet = '7-8'
+
+[notify.b]
+webhook = 'h'
+late = 'never'
+`))
+	var lines []int
+	for _, m := range err.(job.Mistakes) {
+		lines = append(lines, m.Line)
+	}
+	slices.Sort(lines)
+	if want := []int{3, 4, 5, 6, 7, 8, 12}; !slices.Equal(lines, want) { // the URL is looked at when the rest is right
+		t.Errorf("mistakes in lines %v, want %v:\n%v", lines, want, err)
 	}
 }
 
