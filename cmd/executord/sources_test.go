@@ -103,10 +103,10 @@ func TestDirIsReadAsCronDoes(t *testing.T) {
 	}
 	stdout, stderr, code := output(t, "", "next", "--dir", dir, "-n", "3", "--from", "2027-01-01")
 	want := `
-DUE                             ZONE  JOB       NOTE
+DUE                             ZONE  JOB          NOTE
 Fri 2027-01-01 04:00:00 +00:00  UTC   a_1/x
-Fri 2027-01-01 05:00:00 +00:00  UTC   B/true:2
-Fri 2027-01-01 06:00:00 +00:00  UTC   B/true:3
+Fri 2027-01-01 05:00:00 +00:00  UTC   B/true-01c4
+Fri 2027-01-01 06:00:00 +00:00  UTC   B/true-ff60
 `
 	if got := "\n" + stdout; got != want || code != 0 {
 		t.Errorf("exit code %d %s\ngot:%s\nwant:%s", code, stderr, got, want)
@@ -131,6 +131,18 @@ func TestDirMayBeEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.until("job scheduled", "job", "tab/true", "change", "new")
+}
+
+// A store keeps jobs of a directory that run the same program, whose names are not in their files.
+func TestDirInStore(t *testing.T) {
+	name := self(t)
+	dir := filepath.Dir(files(t, "sysstat", "@daily "+name+" true 1 1\n@weekly "+name+" true 60 2\n")[0])
+	p := startCommand(t, executord(t, "run", "--dir", dir, "--store", newStoreFile(t), "--namespace", "n"))
+	one, other := p.until("job scheduled", "schedule", "@daily")["job"], p.until("job scheduled", "schedule", "@weekly")["job"]
+	if one == other {
+		t.Errorf("both are called %s", one)
+	}
+	p.end()
 }
 
 // self returns the name of the user who runs the test.

@@ -1,6 +1,8 @@
 package crontab
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -130,9 +132,9 @@ func (p *parser) settings() keys.Settings {
 	return s
 }
 
-// nameJobs names the jobs that no comment has named, after the program they
-// run. Jobs that would share a name all get their lines, and not
-// only the later ones: adding a job must not rename others by its place.
+// nameJobs names the jobs that no comment has named, after the program they run. Jobs that would share a name all get
+// their lines, and not only the later ones: adding a job must not rename others by its place. In a system crontab, which
+// packages install, nobody could give them names that stay when lines are added: there they get a digest of what they are.
 func (p *parser) nameJobs() {
 	uses := make(map[string]int)
 	for i := range p.jobs {
@@ -140,15 +142,30 @@ func (p *parser) nameJobs() {
 			uses[programName(p.jobs[i].Command.Script)]++
 		}
 	}
+	digests := make(map[string]int)
 	for i := range p.jobs {
 		j := &p.jobs[i]
 		if j.Name != "" {
 			continue
 		}
 		j.Name = programName(j.Command.Script)
-		if _, given := p.named[j.Name]; given || uses[j.Name] > 1 {
-			// No given name can have a colon.
+		_, given := p.named[j.Name]
+		switch {
+		case !given && uses[j.Name] == 1:
+		case p.system:
+			j.Name += "-" + digest(j)
+			if digests[j.Name]++; digests[j.Name] > 1 { // the same line again
+				j.Name = fmt.Sprintf("%s-%d", j.Name, digests[j.Name])
+			}
+		default: // no given name can have a colon
 			j.Name = fmt.Sprintf("%s:%d", j.Name, j.Line)
 		}
 	}
+}
+
+// digest returns four digits that depend on when the job is due, as whom it is run, and its command. Stores rely on it: it
+// never changes.
+func digest(j *job.Job) string {
+	sum := sha256.Sum256([]byte(j.Schedule.Text + "\n" + j.Command.User + "\n" + j.Command.Script))
+	return hex.EncodeToString(sum[:2])
 }

@@ -1,6 +1,8 @@
 package crontab
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -50,5 +52,34 @@ func TestParseSystemMistakes(t *testing.T) {
 		if got := err.(job.Mistakes)[0].Error(); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
+	}
+}
+
+// Jobs of a system crontab that no comment names, and that run the same program, have names that differ and stay when
+// lines are added above, so that a store may keep them.
+func TestParseSystemNamesStay(t *testing.T) {
+	names := func(text string) (all []string) {
+		f, err := ParseSystem("f", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range f.Jobs {
+			all = append(all, j.Name)
+		}
+		return all
+	}
+	const first = "5-55/10 * * * * root debian-sa1 1 1\n"
+	const lines = first + "59 23 * * * root debian-sa1 60 2\n59 23 * * * munin debian-sa1 60 2\n"
+	got := names(lines + first)
+	for i, name := range got {
+		if !strings.HasPrefix(name, "debian-sa1-") || strings.Contains(name, ":") || slices.Index(got, name) != i {
+			t.Errorf("the names are %q", got)
+		}
+	}
+	if later := names("# a comment\n@daily root other\n" + lines); !slices.Equal(later[1:], got[:3]) {
+		t.Errorf("with lines above, the names are %q, and were %q", later, got)
+	}
+	if one := names("@daily root sync\n"); one[0] != "sync" {
+		t.Errorf("one job of a program is called %q", one[0])
 	}
 }
