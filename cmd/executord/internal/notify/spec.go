@@ -373,6 +373,14 @@ func Hint(setting string) string {
 		return `write the whole URL, and whose it is: style = "healthchecks", or "success" if it is called after good runs alone`
 	case "webhook":
 		return `write the whole URL, such as: webhook = "https://ntfy.sh/my-jobs", and preset = "ntfy"`
+	case "digest", "late":
+		return "write a number with its unit, such as: " + setting + ` = "10m"`
+	case "limit", "skips":
+		return "write digits alone, such as: " + setting + " = 10"
+	case "quiet":
+		return `write two times of day, such as: quiet = "22:00-07:00"`
+	case "timezone":
+		return `write a name of the IANA database, such as: timezone = "Europe/Berlin"`
 	case "link":
 		return `write it as a browser of the readers has it: link = "https://cron.example.org/"`
 	case "headers":
