@@ -147,25 +147,29 @@ func TestImages(t *testing.T) {
 	b.visit(sites[0].views[0])
 	time.Sleep(70 * time.Second) // charts show a minute
 	for _, v := range sites[0].views {
-		b.photograph(v, v.name)
+		b.photograph(v, v.name, "")
 	}
-	open(t, sites[2], daemon).photograph(sites[2].views[0], "executord")
+	open(t, sites[2], daemon).photograph(sites[2].views[0], "executord", "")
 	pages := open(t, sites[1], sites[1].at(t))
 	for _, v := range uiViews {
 		if v.name == "graph" || v.name == "steps" {
-			pages.photograph(v, v.name)
+			pages.photograph(v, v.name, "#"+v.name)
 		}
 	}
 }
 
-// photograph writes a picture of a page, which is as high as it needs to be.
-func (b *tab) photograph(v view, name string) {
+// photograph writes a picture of a page, or of the part that a selector names, which is as high as it needs to be.
+func (b *tab) photograph(v view, name, selector string) {
 	b.Helper()
 	b.visit(v)
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 		Width: 900, Height: 300, DeviceScaleFactor: 1,
 	})
-	write(b, name, run(b, chromedp.FullScreenshot(100)))
+	shot := chromedp.FullScreenshot(100)
+	if selector != "" {
+		shot = chromedp.Screenshot(selector)
+	}
+	write(b, name, run(b, shot))
 	call(b, emulation.ClearDeviceMetricsOverride, cdp.Empty{})
 }
 
