@@ -69,11 +69,13 @@ func TestTitleCountsOwnProblems(t *testing.T) {
 					t.Errorf("of %d, %v the page has %.400s", c.n, c.err, text)
 				}
 				time.Sleep(time.Second)
+				synctest.Wait()
 			}
 			if calls != 1 {
 				t.Errorf("in five seconds it was called %d times", calls)
 			}
 			time.Sleep(10 * time.Second)
+			synctest.Wait()
 		}
 	})
 }
