@@ -756,3 +756,24 @@ func TestJobShowsNextTimes(t *testing.T) {
 		}
 	})
 }
+
+// Where there are too many jobs to search all of them for periodic ones, the page of schedules says so.
+func TestSchedulesSayWhatWasSearched(t *testing.T) {
+	jobs := newJobs(t, nil)
+	u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+	const text = "the oldest 2\u202f000 were searched"
+	kind := durable.Client[string, string](jobs, "report")
+	if _, err := kind.ScheduleAll(t.Context(), time.Hour, make([]string, 1999)); err != nil {
+		t.Fatal(err)
+	}
+	if page := get(t, u, "/schedules"); strings.Contains(page, text) {
+		t.Errorf("of 1999 jobs not all were searched: %s", page)
+	}
+	if _, err := kind.ScheduleAll(t.Context(), time.Hour, make([]string, 2)); err != nil {
+		t.Fatal(err)
+	}
+	u = newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+	if page := get(t, u, "/schedules"); !strings.Contains(page, text) {
+		t.Errorf("of 2001 jobs it is not said that some were not searched: %s", page)
+	}
+}

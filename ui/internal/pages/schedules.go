@@ -22,6 +22,7 @@ type schedulesPage struct {
 	Counted  bool // it is known of some how often they failed, and how often they were left out
 	More     int  // schedules that are not shown
 	Past     string
+	Cut      string // how many jobs were searched for periodic ones, "" if all were
 	Errors   []string
 	AsOf     string
 }
@@ -60,7 +61,10 @@ func schedulesBody(ctx context.Context, u *Site, v address.View) (string, any, e
 		p.Past = "Past runs of pools are those that were seen while somebody looked."
 	}
 	for _, s := range u.Sources {
-		jobs, err := periodic(ctx, s, l.At, span)
+		jobs, cut, err := periodic(ctx, s, l.At, span)
+		if cut {
+			p.Cut = page.Count(periodicLimit)
+		}
 		if err != nil {
 			p.Errors = append(p.Errors, page.Lines(err.Error(), 300))
 		}
@@ -87,22 +91,28 @@ const (
 // active are the states of jobs that run again by themselves, or can be resumed.
 var active = []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused}
 
-// periodic returns the periodic jobs of a source.
-func periodic(ctx context.Context, s *source.Source, now time.Time, span time.Duration) ([]*figures.Scheduled, error) {
-	jobs, _, err := source.Query(ctx, s, "periodic", func(ctx context.Context) (found []durable.Job, err error) {
+// searched are the periodic jobs among the oldest of a source.
+type searched struct {
+	jobs []durable.Job
+	cut  bool // there may be others
+}
+
+// periodic returns the periodic jobs of a source, and whether some of its jobs were not looked at.
+func periodic(ctx context.Context, s *source.Source, now time.Time, span time.Duration) ([]*figures.Scheduled, bool, error) {
+	found, _, err := source.Query(ctx, s, "periodic", func(ctx context.Context) (found searched, err error) {
 		f := durable.Filter{States: active, Limit: periodicPage}
 		for range periodicLimit / periodicPage {
 			page, err := s.Jobs.List(ctx, f)
 			if err != nil {
-				return nil, err
+				return found, err
 			}
 			for _, j := range page {
 				if j.Periodic() {
 					j.Payload, j.Result = nil, nil
-					found = append(found, j)
+					found.jobs = append(found.jobs, j)
 				}
 			}
-			if len(page) < periodicPage {
+			if found.cut = len(page) == periodicPage; !found.cut {
 				break
 			}
 			f.After = page[len(page)-1].ID
@@ -113,6 +123,7 @@ func periodic(ctx context.Context, s *source.Source, now time.Time, span time.Du
 	if err == nil {
 		err = runsErr
 	}
+	jobs := found.jobs
 	byJob := make(map[durable.ID][]durable.Run) // the latest first
 	var known time.Time                         // since when runs are known
 	for _, r := range runs {
@@ -133,7 +144,7 @@ func periodic(ctx context.Context, s *source.Source, now time.Time, span time.Du
 		w.AddPast(j, byJob[j.ID], known, now, span)
 		all = append(all, w)
 	}
-	return all, err
+	return all, found.cut, err
 }
 
 const (
