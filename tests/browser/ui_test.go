@@ -240,15 +240,21 @@ func TestPageKeepsWhatIsOpen(t *testing.T) {
 func TestPageRenewsTitle(t *testing.T) {
 	t.Parallel()
 	need(t, chromium)
-	b := open(t, sites[1], sites[1].at(t))
-	b.do(chromedp.Navigate(b.base + "jobs"))
-	b.poll(10*time.Second, uiLive)
-	eval[int](b, `document.title = 'old'
-		document.querySelector('link[rel=icon]').removeAttribute('href')
-		document.dispatchEvent(new Event('visibilitychange')); 0`)
-	b.poll(10*time.Second, `/^\(\d+ problems?\) Jobs · executor$/.test(document.title)
-		&& document.querySelectorAll('link[rel=icon]').length === 1
-		&& document.querySelector('link[rel=icon]').getAttribute('href').startsWith('static/problem-')`)
+	for _, c := range []struct {
+		site  site
+		path  string
+		title string
+	}{{sites[0], "schedules", "Schedules · executors"}, {sites[1], "jobs", "Jobs · executor"}} {
+		b := open(t, c.site, c.site.at(t))
+		b.do(chromedp.Navigate(b.base + c.path))
+		b.poll(10*time.Second, uiLive)
+		eval[int](b, `document.title = 'old'
+			document.querySelector('link[rel=icon]').removeAttribute('href')
+			document.dispatchEvent(new Event('visibilitychange')); 0`)
+		b.poll(10*time.Second, `/^\(\d+ problems?\) `+c.title+`$/.test(document.title)
+			&& document.querySelectorAll('link[rel=icon]').length === 1
+			&& /problem-\w+\.svg$/.test(document.querySelector('link[rel=icon]').getAttribute('href'))`)
+	}
 }
 
 // The header is one line with all tabs from 800 pixels on, and two on a phone, where the current tab is seen.

@@ -382,8 +382,12 @@ func TestOverviewAttention(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		expect("Nothing needs attention.")
+		expect("<title>Overview · executors</title>")
+		expect(`<link rel="icon" href="icon-`)
 		p.Go(t.Context(), func(context.Context) error { panic(1) })
 		expect("panics in the last minute: 1")
+		expect("<title>(1 problem) Overview · executors</title>")
+		expect(`<link rel="icon" href="problem-`)
 		stuck := make(chan bool)
 		p.Go(t.Context(), func(context.Context) error { <-stuck; return nil }, executor.Named("report"))
 		time.Sleep(7 * time.Second)

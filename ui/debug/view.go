@@ -49,8 +49,10 @@ type content struct {
 	View   string
 	Title  string
 	Events string
-	At     string
-	Stamp  string // At for programs
+
+	Problems string // how many, "" if there are none
+	At       string
+	Stamp    string // At for programs
 
 	Attention []poolview.Notice
 	Pools     []poolview.Row
@@ -122,14 +124,15 @@ func (h *handler) fragment(v view) ([]byte, error) {
 
 // newContent returns what a view shows of a look.
 func newContent(l *poolview.Look, v view) (*content, error) {
+	all := l.Attention()
 	c := &content{
-		View: v.name, Events: v.events(),
+		View: v.name, Events: v.events(), Problems: poolview.ProblemsText(poolview.Problems(all)),
 		At: l.At.Format("15:04:05 MST"), Stamp: l.At.UTC().Format(time.RFC3339),
 	}
 	switch v.name {
 	case "":
 		c.Title = "Overview"
-		c.Attention = poolview.Urgent(l.Attention())
+		c.Attention = poolview.Urgent(all)
 		c.Pools, c.More = l.Rows("", poolview.RowLimit)
 		c.Happened = l.Happened(0)
 	case "schedules":

@@ -82,6 +82,31 @@
       open()
     }
   }
-  document.addEventListener('visibilitychange', () => document.hidden ? close() : open())
+  // The title and the icon say whether something is wrong, also of a window that is hidden and has no stream.
+  let title = document.title
+  const look = async () => {
+    if (paused) return
+    try {
+      const text = await (await fetch(location.href, { cache: 'no-store' })).text()
+      const fresh = new DOMParser().parseFromString(text, 'text/html')
+      const icon = fresh.querySelector('link[rel=icon]')
+      if (!icon) throw new Error('it is not one of these pages')
+      document.title = title = fresh.title
+      const now = document.querySelector('link[rel=icon]')
+      if (now.getAttribute('href') !== icon.getAttribute('href')) now.replaceWith(icon)
+    } catch {
+      document.title = '(not connected) ' + title
+    }
+  }
+  setInterval(look, 30_000)
+
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) {
+      close()
+    } else {
+      open()
+      look()
+    }
+  })
   open()
 }

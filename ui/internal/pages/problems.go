@@ -4,12 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/executor-go/executor/ui/internal/poolview"
 	"github.com/executor-go/executor/ui/internal/source"
-	"github.com/executor-go/executor/ui/page"
 )
-
-// problemWeight is the least weight of what is wrong. What weighs less was done by hand: a pause, or a shutdown.
-const problemWeight = 15
 
 // problemsLife is for how long their number is good at least.
 const problemsLife = 10 * time.Second
@@ -31,13 +28,7 @@ func (u *Site) problems(ctx context.Context) string {
 	if err != nil {
 		n = max(n, 1)
 	}
-	switch {
-	case n <= 0:
-		return ""
-	case n == 1:
-		return "1 problem"
-	}
-	return page.Count(n) + " problems"
+	return poolview.ProblemsText(n)
 }
 
 // countProblems returns how many things need attention, without what was done by hand.
@@ -49,10 +40,5 @@ func (u *Site) countProblems(ctx context.Context) (n int, err error) {
 			err = sourceErr
 		}
 	}
-	for _, notice := range all {
-		if notice.Weight >= problemWeight {
-			n++
-		}
-	}
-	return n, err
+	return poolview.Problems(all), err
 }

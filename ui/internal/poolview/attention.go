@@ -17,6 +17,30 @@ type Notice struct {
 	Weight     int // of a more urgent one it is larger
 }
 
+// problemWeight is the least weight of what is wrong. What weighs less was done by hand: a pause, or a shutdown.
+const problemWeight = 15
+
+// Problems returns how many of all are wrong, and were not done by hand.
+func Problems(all []Notice) (n int) {
+	for _, notice := range all {
+		if notice.Weight >= problemWeight {
+			n++
+		}
+	}
+	return n
+}
+
+// ProblemsText returns how many problems there are, for the title of a page, "" if there are none.
+func ProblemsText(n int) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n == 1:
+		return "1 problem"
+	}
+	return page.Count(n) + " problems"
+}
+
 const noticeLimit = 10
 
 // Urgent returns the most urgent of all, and how many others there are.
