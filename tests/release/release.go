@@ -148,6 +148,15 @@ func check(tree, version string) (notes string, err error) {
 	return notesOf(tree, version)
 }
 
+// install is the beginning of the notes of a version: how to get it, and how to check what was downloaded.
+const install = "```sh\n" +
+	"go get " + site.CorePath + "@%[1]s\n" +
+	"go install " + daemonPath + "@%[1]s\n" +
+	"docker pull " + published + ":%[2]s\n" +
+	"sha256sum --check --ignore-missing SHA256SUMS                             # the files that were downloaded\n" +
+	"gh attestation verify executord-linux-amd64 --repo executor-go/executor   # where one was built\n" +
+	"```\n"
+
 // notesOf returns the notes of a release, from the changelog.
 func notesOf(tree, version string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(tree, "CHANGELOG.md"))
@@ -162,8 +171,7 @@ func notesOf(tree, version string) (string, error) {
 		return "", fmt.Errorf("CHANGELOG.md has no part for %s; put a heading such as %q right below %q, over what has changed",
 			version, "## ["+number+"] - 2006-01-02", "## [Unreleased]")
 	}
-	install := fmt.Sprintf("```sh\ngo get %s@%s\ngo install %s@%s\n```\n", site.CorePath, version, daemonPath, version)
-	return install + "\n" + changes + "\n", nil
+	return fmt.Sprintf(install, version, number) + "\n" + changes + "\n", nil
 }
 
 // cloneTree clones the last commit of a tree into a directory, with the name and address of who commits.
