@@ -45,7 +45,7 @@ func (id ID) String() string {
 // MarshalText returns the text of String.
 func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
-// UnmarshalText is ParseID.
+// UnmarshalText sets id to the ID that text has, as ParseID does.
 func (id *ID) UnmarshalText(text []byte) (err error) {
 	*id, err = ParseID(string(text))
 	return err

@@ -84,7 +84,7 @@ type Turn struct {
 	At        time.Time `json:"at"` // those with an earlier one come before it
 }
 
-// An ImportResult is what an Import has done.
+// An ImportResult is the result of an Import.
 type ImportResult struct {
 	Jobs  int // that were added
 	There int // jobs that were there, and were left alone

@@ -114,9 +114,9 @@ type Pauses interface {
 	PausedKinds(ctx context.Context) ([]string, error)
 }
 
-// An ActLog is a Store that notes what people have done.
+// An ActLog is a Store that keeps an audit log.
 type ActLog interface {
-	// NoteAct adds an act with the time of the store, and removes those that are older than KeepActs.
+	// NoteAct adds an act with the time of the store, and removes the acts that are older than KeepActs.
 	NoteAct(ctx context.Context, a Act) error
 
 	// Acts returns acts, the latest first. f has a Limit.
