@@ -26,9 +26,9 @@
 //	10-40/5        every fifth value of a range
 //	5/15           every fifteenth value from 5 to the end of the field
 //
-// In day-of-week, * and 1/2 end at Saturday, and a range may end with Sunday,
-// written as 7 or sun: 5-7, fri-sun. A step that selects only the first value,
-// as in */90, is an error, but for [ParseLenient].
+// In day-of-week, * and 1/2 end at Saturday, and a range may end with Sunday, written as 7 or
+// sun: 5-7, fri-sun. A step that selects only the first value, as in */90, is an error; only
+// [ParseLenient] accepts it.
 //
 // Instead of the five fields a spec may be one word:
 //
@@ -43,9 +43,9 @@
 // @reboot is not supported, since it is not a time. The error for it, and for much else
 // that other programs take, says what to write instead, if there is an equivalent.
 //
-// This is the plain language, in which a text means the same as in any cron. What
-// Quartz, Jenkins and others add to it is in the extended language, for those who
-// ask for it: seconds, years, L, W, #, ?, H and ~. [Extended] parses and describes it.
+// This is the plain language, in which a text means the same as in any cron. What Quartz, Jenkins and others
+// add to it is in the extended language: seconds, years, L, W, #, ?, H and ~. [Extended] parses and describes
+// it.
 //
 // # Days
 //
@@ -117,9 +117,9 @@ func ParseIn(spec string, loc *time.Location) (Schedule, error) {
 	return parser{spec: spec}.parse(loc)
 }
 
-// ParseLenient is [ParseIn] for specs that were written for a cron daemon. A step that selects only the first
-// value, as in "0 */24 * * *", is no error for it, as it is none for those: the schedule has that value alone, and
-// the notes say so, each as the error would have. A field that begins with a star is a starred one here, too.
+// ParseLenient is [ParseIn] for specs that were written for a cron daemon. As those daemons do, it accepts a
+// step that selects only the first value, as in "0 */24 * * *": the schedule has that value alone, and each
+// note is the error that ParseIn would return. Such a field, too, counts as one that begins with a star.
 //
 // The text of such a schedule is for ParseLenient only: Parse and UnmarshalText return an error for it.
 func ParseLenient(spec string, loc *time.Location) (s Schedule, notes []*ParseError, err error) {

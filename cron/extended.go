@@ -29,9 +29,9 @@ import (
 //	              0~29      OpenBSD's spelling of H(0-29); ~ is the whole field
 //	              22-2      a range that continues past the end; also nov-feb
 //
-// W stays in the month: 1W is the 3rd if the 1st is a Saturday. A month without that
-// day, or without a fifth Friday, has none. These letters may be written small, and all
-// items may be parts of a list.
+// W stays in the month: 1W is the 3rd if the 1st is a Saturday. A month without that day, or
+// without a fifth Friday, has none. Letters may be in lower case, too, and each item may be
+// part of a list.
 //
 // # H and ~
 //
