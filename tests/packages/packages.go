@@ -37,23 +37,28 @@ func main() {
 	version := flag.String("version", "v0.0.0-dev", "the version of the packages")
 	fromTree := flag.Bool("build", false, "build the programs from the tree")
 	flag.Parse()
-	args := flag.Args()
-	err := errors.New("nothing to make: want man with the name of a file, or systems such as linux/amd64")
-	switch {
-	case len(args) == 2 && args[0] == "man":
-		err = writeMan(".", args[1], *version)
-	case len(args) > 0 && args[0] != "man":
-		if *fromTree {
-			err = buildPrograms(".", "dist", args)
-		}
-		if err == nil {
-			_, err = build(".", "dist", *version, args)
-		}
-	}
-	if err != nil {
+	if err := execute(".", "dist", *version, *fromTree, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "packages:", err)
 		os.Exit(1)
 	}
+}
+
+// execute makes what the arguments ask for: the page for man, or packages of the programs in a directory, which with
+// fromTree are built before.
+func execute(tree, dir, version string, fromTree bool, args []string) error {
+	switch {
+	case len(args) == 2 && args[0] == "man":
+		return writeMan(tree, args[1], version)
+	case len(args) == 0 || args[0] == "man":
+		return errors.New("nothing to make: want man with the name of a file, or systems such as linux/amd64")
+	}
+	if fromTree {
+		if err := buildPrograms(tree, dir, args); err != nil {
+			return err
+		}
+	}
+	_, err := build(tree, dir, version, args)
+	return err
 }
 
 func writeMan(tree, name, version string) error {

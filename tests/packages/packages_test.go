@@ -284,7 +284,7 @@ func logOf(shared string) string {
 func TestPackagesNameWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	for system, want := range map[string]string{"darwin/arm64": "packages for linux only", "linux/amd64": "by make dist, or with -build"} {
-		if _, err := build("../..", dir, "v0.1.0", []string{system}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := execute("../..", dir, "v0.1.0", false, []string{system}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", system, err)
 		}
 	}
