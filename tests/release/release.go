@@ -157,7 +157,8 @@ const install = "```sh\n" +
 	"gh attestation verify executord-linux-amd64 --repo executor-go/executor   # where one was built\n" +
 	"```\n"
 
-// notesOf returns the notes of a release, from the changelog.
+// notesOf returns the notes of a release, from the changelog. An item of a list becomes one line, since GitHub shows
+// each end of a line in notes.
 func notesOf(tree, version string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(tree, "CHANGELOG.md"))
 	if err != nil {
@@ -171,6 +172,7 @@ func notesOf(tree, version string) (string, error) {
 		return "", fmt.Errorf("CHANGELOG.md has no part for %s; put a heading such as %q right below %q, over what has changed",
 			version, "## ["+number+"] - 2006-01-02", "## [Unreleased]")
 	}
+	changes = regexp.MustCompile(`\n +([^ -])`).ReplaceAllString(changes, " $1")
 	return fmt.Sprintf(install, version, number) + "\n" + changes + "\n", nil
 }
 

@@ -279,7 +279,7 @@ func untar(t *testing.T, r io.Reader) map[string][]byte {
 
 // What is not ready is not released, and the error says what to do.
 func TestCheckSaysWhatIsMissing(t *testing.T) {
-	const part = "## [0.2.0] - 2026-11-27\n\n- More.\n\n## [0.1.0] - 2026-11-01\n\n- All.\n"
+	const part = "## [0.2.0] - 2026-11-27\n\n- More,\n  and more.\n\n## [0.1.0] - 2026-11-01\n\n- All.\n"
 	for _, c := range []struct {
 		name, changelog, want string
 		prepare               func(root string)
@@ -288,7 +288,7 @@ func TestCheckSaysWhatIsMissing(t *testing.T) {
 		{"changes that the notes would lack", "## [Unreleased]\n\n- Other.\n\n" + part, "has no part for v0.2.0", nil},
 		{"no part", "## [Unreleased]\n\n" + strings.ReplaceAll(part, "0.2.0", "0.3.0"), "has no part for v0.2.0", nil},
 		{"no date", "## [Unreleased]\n\n## [0.2.0]\n\n- More.\n", "has no part for v0.2.0", nil},
-		{"an empty part", "## [Unreleased]\n\n" + strings.Replace(part, "- More.\n", "", 1), "has no part for v0.2.0", nil},
+		{"an empty part", "## [Unreleased]\n\n" + strings.Replace(part, "- More,\n  and more.\n", "", 1), "has no part for v0.2.0", nil},
 		{"a new file", "## [Unreleased]\n\n" + part, "?? new.go", func(root string) {
 			if err := os.WriteFile(filepath.Join(root, "new.go"), nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -310,7 +310,7 @@ func TestCheckSaysWhatIsMissing(t *testing.T) {
 		if got := fmt.Sprint(err); err == nil && c.want != "" || err != nil && (c.want == "" || !strings.Contains(got, c.want)) {
 			t.Errorf("%s: error %s, want %q", c.name, got, c.want)
 		}
-		if err == nil && !strings.HasSuffix(notes, "```\n\n- More.\n") {
+		if err == nil && !strings.HasSuffix(notes, "```\n\n- More, and more.\n") {
 			t.Errorf("%s: the notes are %q", c.name, notes)
 		}
 	}
