@@ -138,8 +138,10 @@ func TestRunsShowHistory(t *testing.T) {
 			if took := last["took"].(float64); took <= 0 || took > patience.Seconds() || last["node"] == "" {
 				t.Errorf("%s: %v", want.job, last)
 			}
-			if len(runs) != p.count("run ended", "job", want.job) {
-				t.Errorf("%s: %d runs in the history, the log has %d: %v", want.job, len(runs), p.count("run ended", "job", want.job), runs)
+			// What begins while the daemon learns that it ends is delayed: the command is not started, and the log has no run.
+			begun := slices.DeleteFunc(slices.Clone(runs), func(r map[string]any) bool { return r["outcome"] == "delayed" })
+			if n := p.count("run ended", "job", want.job); len(begun) != n {
+				t.Errorf("%s: %d runs in the history, the log has %d: %v", want.job, len(begun), n, runs)
 			}
 		}
 		if two := asked(t, store, "runs", "-n", "2"); len(two) != 2 {
