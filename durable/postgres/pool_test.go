@@ -44,15 +44,20 @@ func TestOpenPoolConformance(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			storetest.Run(t, func(t *testing.T) durable.Store {
+			var pools sync.Map // of stores
+			open := func(t *testing.T) *postgres.Store {
 				return ready(t, "pool"+more, func() *postgres.Store {
 					pool := must(pgxpool.New(context.Background(), dsn(t)+more)) // the server ends its connections
-					return must(postgres.OpenPool(t.Context(), pool))
+					store := must(postgres.OpenPool(t.Context(), pool))
+					pools.Store(store, pool)
+					return store
 				})
-			})
+			}
+			storetest.Run(t, func(t *testing.T) durable.Store { return open(t) })
 			storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
-				p := pool(t, dsn(t)+more)
-				return openPool(t, p), native{p, new(sync.Map)}
+				store := withoutEffects(t, open(t))
+				pool, _ := pools.Load(store)
+				return store, native{pool.(*pgxpool.Pool), new(sync.Map)}
 			})
 		})
 	}

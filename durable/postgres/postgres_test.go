@@ -68,9 +68,18 @@ func TestStoreKeepsConnectionsForNode(t *testing.T) {
 
 // conformance holds stores whose dsn has that at its end against the suite.
 func conformance(t *testing.T, more string) {
-	storetest.Run(t, func(t *testing.T) durable.Store {
-		return ready(t, more, func() *postgres.Store { return must(postgres.Open(dsn(t) + more)) })
-	})
+	storetest.Run(t, func(t *testing.T) durable.Store { return opened(t, more) })
+}
+
+// opened returns a store that is empty, whose dsn has that at its end.
+func opened(t *testing.T, more string) *postgres.Store {
+	return ready(t, more, func() *postgres.Store { return must(postgres.Open(dsn(t) + more)) })
+}
+
+// withoutEffects drops the table that the suite for transactions makes, at the end of a test, and returns the store.
+func withoutEffects(t *testing.T, store *postgres.Store) *postgres.Store {
+	t.Cleanup(func() { must(store.DB().Exec("drop table if exists effect")) })
+	return store
 }
 
 // The store in PostgreSQL passes the suite.
@@ -87,7 +96,7 @@ func TestStoreConformanceWhereSerializableIsTheDefault(t *testing.T) {
 func TestStoreConformanceBehindPooler(t *testing.T) {
 	conformance(t, pooled)
 	storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
-		store := open(t, dsn(t)+pooled)
+		store := withoutEffects(t, opened(t, pooled))
 		return store, storetest.SQL(store.DB())
 	})
 }
@@ -95,7 +104,7 @@ func TestStoreConformanceBehindPooler(t *testing.T) {
 // Transactions of the caller pass the suite.
 func TestStoreTransactions(t *testing.T) {
 	storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
-		store := open(t, dsn(t))
+		store := withoutEffects(t, opened(t, ""))
 		return store, storetest.SQL(store.DB())
 	})
 }
