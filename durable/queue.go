@@ -84,7 +84,7 @@ func (j *Jobs) DrainNode(ctx context.Context, node string) error {
 }
 
 // UndrainNode lets a node that DrainNode has drained take jobs again. The node learns of that from its next heartbeat,
-// too.
+// too. A node that was declared dead, and joins again under a new name, goes on draining: Nodes returns that name.
 func (j *Jobs) UndrainNode(ctx context.Context, node string) error {
 	return j.drainNode(ctx, "undrain node", node, false)
 }

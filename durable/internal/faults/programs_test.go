@@ -432,8 +432,14 @@ func (p *program) settle(operator *durable.Jobs) {
 	for left := 300; ; left-- {
 		kinds, err1 := operator.PausedKinds(ctx)
 		jobs, err2 := operator.List(ctx, open)
-		if err := errors.Join(err1, err2); err != nil || len(jobs) == 0 {
+		nodes, err3 := operator.Nodes(ctx)
+		if err := errors.Join(err1, err2, err3); err != nil || len(jobs) == 0 {
 			return // what is wrong with the store, the judge will say
+		}
+		for _, n := range nodes {
+			if n.Draining { // one that was declared dead drains under its new name, too
+				operator.UndrainNode(ctx, n.Name)
+			}
 		}
 		for _, kind := range kinds {
 			operator.ResumeKind(ctx, kind)
