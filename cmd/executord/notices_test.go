@@ -184,8 +184,8 @@ command = "exit 3"
 	p.want(1, "notification sent", "channel", "later")
 }
 
-// A digest outlives the daemon that gathers it and is killed: it is in the store meanwhile, and the next daemon sends it
-// whole, once.
+// A digest outlives the daemon that gathers it and is killed: it is in the store meanwhile, and the next daemon sends
+// it whole, once.
 func TestNoticesDigestOfKilledDaemon(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		r := newReceiver(t, 200, "thanks")
@@ -212,7 +212,8 @@ func TestNoticesDigestOfKilledDaemon(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		if _, err := db.Exec("update executord_notice set noted = noted - 3600000000 - 60000000"); err != nil { // as if an hour had passed
+		// as if an hour had passed
+		if _, err := db.Exec("update executord_notice set noted = noted - 3600000000 - 60000000"); err != nil {
 			t.Fatal(err)
 		}
 		later := write(t, "jobs.toml", channel+"[[job]]\nname = 'a'\nschedule = '0 0 1 1 *'\ncommand = 'true'\n")

@@ -470,8 +470,8 @@ func TestRunSharesJobs(t *testing.T) {
 	})
 }
 
-// With overlap "allow n", two daemons that share a job have at most n runs of it in one of them, and n-1 in the other: the
-// row of the store stays with the daemon that has n. Each due time is run once.
+// With overlap "allow n", two daemons that share a job have at most n runs of it in one of them, and n-1 in the other:
+// the row of the store stays with the daemon that has n. Each due time is run once.
 func TestRunAllowsRunsInEachDaemon(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		out, running := t.TempDir(), t.TempDir()

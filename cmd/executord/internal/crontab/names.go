@@ -133,8 +133,9 @@ func (p *parser) settings() keys.Settings {
 }
 
 // nameJobs names the jobs that no comment has named, after the program they run. Jobs that would share a name all get
-// their lines, and not only the later ones: adding a job must not rename others by its place. In a system crontab, which
-// packages install, nobody could give them names that stay when lines are added: there they get a digest of what they are.
+// their lines, and not only the later ones: adding a job must not rename others by its place. In a system crontab,
+// which packages install, nobody could give them names that stay when lines are added: there they get a digest of what
+// they are.
 func (p *parser) nameJobs() {
 	uses := make(map[string]int)
 	for i := range p.jobs {
@@ -163,8 +164,8 @@ func (p *parser) nameJobs() {
 	}
 }
 
-// digest returns four digits that depend on when the job is due, as whom it is run, and its command. Stores rely on it: it
-// never changes.
+// digest returns four digits that depend on when the job is due, as whom it is run, and its command. Stores rely on it:
+// it never changes.
 func digest(j *job.Job) string {
 	sum := sha256.Sum256([]byte(j.Schedule.Text + "\n" + j.Command.User + "\n" + j.Command.Script))
 	return hex.EncodeToString(sum[:2])

@@ -36,8 +36,8 @@ func (r *handled) noteLeftOut(ctx context.Context) error {
 	return nil
 }
 
-// noteLeftOutSince accounts for the due times after that of a run which runs nothing: they have passed since, as after the
-// end of a daemon that had begun it.
+// noteLeftOutSince accounts for the due times after that of a run which runs nothing: they have passed since, as after
+// the end of a daemon that had begun it.
 func (r *handled) noteLeftOutSince(ctx context.Context) {
 	if left := durable.LeftOutDuring(ctx); left.Count > 0 {
 		r.miss(left.Count, left.First.In(r.spec.Location()), "the job did not run when it was due")

@@ -16,9 +16,9 @@ import (
 // overlapPause is the least time between two lines about the times that pass during one run. It is documented.
 const overlapPause = time.Minute
 
-// overlapLag is how long after a time it counts as passed for the watch. The store, which decides at the end of the run, has
-// package durable's idea of its clock: that is behind by as much as the store's answers take, more than before if these
-// have become slow. A time that it then takes for one to come is run.
+// overlapLag is how long after a time it counts as passed for the watch. The store, which decides at the end of the
+// run, has package durable's idea of its clock: that is behind by as much as the store's answers take, more than before
+// if these have become slow. A time that it then takes for one to come is run.
 const overlapLag = 400 * time.Millisecond
 
 // overlapWatch logs the times that pass during a run, the first at once, so that a run that hangs is seen in the log.

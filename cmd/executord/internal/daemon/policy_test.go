@@ -124,7 +124,8 @@ func TestMisfirePolicies(t *testing.T) {
 	}
 }
 
-// The times that pass between that of a run which was interrupted and the next daemon, whose file excludes it, are missed.
+// The times that pass between that of a run which was interrupted and the next daemon, whose file excludes it, are
+// missed.
 func TestMisfireCountsTimesSinceExcludedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := shared(t)

@@ -5,8 +5,9 @@
 //
 // Add never waits. Of what the store does not take, the latest are tried again.
 //
-// A message that waits is there, too, with all that it takes to send it. Its daemon keeps it again before a time that is
-// in its row; once that has passed by some seconds, the daemon was killed, and any daemon of the namespace may Claim it.
+// A message that waits is there, too, with all that it takes to send it. Its daemon keeps it again before a time that
+// is in its row; once that has passed by some seconds, the daemon was killed, and any daemon of the namespace may Claim
+// it.
 package notices
 
 import (

@@ -48,8 +48,8 @@ func (w *worker) keep() {
 	}
 }
 
-// Adopt takes over a message of a Notifier whose program has ended, and reports whether there is its channel. It is sent
-// as soon as the channel may send, by itself.
+// Adopt takes over a message of a Notifier whose program has ended, and reports whether there is its channel. It is
+// sent as soon as the channel may send, by itself.
 func (n *Notifier) Adopt(k Kept) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -48,8 +48,8 @@ type Config struct {
 	Log       *slog.Logger
 
 	// Keep gets what waits, each time that it changes, and then what became of it, with the same ID. Of pings it gets
-	// those that were given up: there are some for each run, and the monitor has the others. It must not wait. Nil keeps
-	// nothing.
+	// those that were given up: there are some for each run, and the monitor has the others. It must not wait. Nil
+	// keeps nothing.
 	Keep func(Kept)
 }
 

@@ -110,8 +110,8 @@ var needs = map[string][]string{
 // sendmail is the program that sends mail without a server, where each system has it.
 var sendmail = []string{"/usr/sbin/sendmail", "-t", "-i"}
 
-// Check returns what is wrong, at most once for each key. It does not read the files with secrets: they may be on another
-// machine.
+// Check returns what is wrong, at most once for each key. It does not read the files with secrets: they may be on
+// another machine.
 func (s Spec) Check() []*SettingError {
 	b := &builder{values: s.Values, blind: true}
 	s.build(b, func(context.Context, []string, []string, string) (string, error) { return "", nil })
