@@ -11,15 +11,17 @@ import (
 // problemsLife is for how long their number is good at least.
 const problemsLife = 10 * time.Second
 
+// problemsKey is the key of their number in the cache.
+type problemsKey struct{}
+
 // problems returns how many things are wrong, for the title of a page, "" if there are none.
 func (u *Site) problems(ctx context.Context) string {
-	type key struct{ problems struct{} }
 	count := u.Problems
 	if count == nil {
 		count = u.countProblems
 	}
 	life := func(took time.Duration) time.Duration { return max(problemsLife, source.Life(took)) }
-	n, _, err := source.Cached(ctx, u.Cache, key{}, life, func() (int, error) {
+	n, _, err := source.Cached(ctx, u.Cache, problemsKey{}, life, func() (int, error) {
 		// Others share what is counted, so that it does not end with this request.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), source.QueryTime)
 		defer cancel()
