@@ -174,6 +174,17 @@ func (j *Jobs) Children(ctx context.Context, id ID) iter.Seq2[Job, error] {
 	})
 }
 
+// CountChildren counts the jobs that have this job among their parents, of each kind in each state, as Counts does. A job
+// without any, or that is not there, has none.
+func (j *Jobs) CountChildren(ctx context.Context, id ID) ([]Count, error) {
+	mustContext(ctx)
+	if j.parts.Graph == nil {
+		return nil, j.lacks("count children", "Graph")
+	}
+	c, err := j.parts.Graph.CountChildren(ctx, id)
+	return c, failed("count children", err)
+}
+
 // CountParents returns how many parents of a job have ended: for the last job of a batch, how far the batch is. The
 // store keeps the counts. A job that has no parents, or is not there, is ErrNotFound.
 func (j *Jobs) CountParents(ctx context.Context, id ID) (ParentCounts, error) {

@@ -225,6 +225,9 @@ func TestParentsAndChildren(t *testing.T) {
 			t.Errorf("there are %d children, want %d", len(got), len(middle))
 		}
 	}
+	if c := must(jobs.CountChildren(t.Context(), root)); len(c) != 1 || c[0].State != durable.Blocked || c[0].Jobs != len(middle) {
+		t.Errorf("the children are counted as %+v", c)
+	}
 	if got := ids(parents, 120); !slices.Equal(got, middle[:120]) {
 		t.Error("the first 120 parents are others")
 	}

@@ -44,18 +44,19 @@ func TestStoreWithoutParts(t *testing.T) {
 						_, err := jobs.Output(ctx, id, 0)
 						return err
 					},
-					"Counter":  func() error { _, err := jobs.Counts(ctx, durable.Filter{}); return err },
-					"Counter ": func() error { _, err := jobs.DeadGroups(ctx); return err },
-					"Pauses":   func() error { return jobs.PauseKind(ctx, "k") },
-					"Pauses ":  func() error { _, err := jobs.PausedKinds(ctx); return err },
-					"ActLog":   func() error { return jobs.NoteAct(ctx, durable.Act{}) },
-					"ActLog ":  func() error { _, err := jobs.Acts(ctx, durable.ActFilter{}); return err },
-					"Reports":  func() error { _, err := jobs.Nodes(ctx); return err },
-					"Graph":    func() error { _, err := kind.Schedule(ctx, 0, "", durable.After(id)); return err },
-					"Graph ":   func() error { _, err := jobs.CountParents(ctx, id); return err },
-					"Graph  ":  func() error { return firstError(jobs.Parents(ctx, id)) },
-					"Graph   ": func() error { return firstError(jobs.Children(ctx, id)) },
-					"Reports ": func() error { _, err := jobs.Progress(ctx, id); return err },
+					"Counter":   func() error { _, err := jobs.Counts(ctx, durable.Filter{}); return err },
+					"Counter ":  func() error { _, err := jobs.DeadGroups(ctx); return err },
+					"Pauses":    func() error { return jobs.PauseKind(ctx, "k") },
+					"Pauses ":   func() error { _, err := jobs.PausedKinds(ctx); return err },
+					"ActLog":    func() error { return jobs.NoteAct(ctx, durable.Act{}) },
+					"ActLog ":   func() error { _, err := jobs.Acts(ctx, durable.ActFilter{}); return err },
+					"Reports":   func() error { _, err := jobs.Nodes(ctx); return err },
+					"Graph":     func() error { _, err := kind.Schedule(ctx, 0, "", durable.After(id)); return err },
+					"Graph ":    func() error { _, err := jobs.CountParents(ctx, id); return err },
+					"Graph  ":   func() error { return firstError(jobs.Parents(ctx, id)) },
+					"Graph   ":  func() error { return firstError(jobs.Children(ctx, id)) },
+					"Graph    ": func() error { _, err := jobs.CountChildren(ctx, id); return err },
+					"Reports ":  func() error { _, err := jobs.Progress(ctx, id); return err },
 				} {
 					err := call()
 					if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "store."+strings.TrimSpace(part)) {

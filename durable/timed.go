@@ -264,6 +264,11 @@ func (t timedGraph) Children(ctx context.Context, id, after ID, limit int) (page
 	return t.Graph.Children(ctx, id, after, limit)
 }
 
+func (t timedGraph) CountChildren(ctx context.Context, id ID) (c []Count, err error) {
+	defer t.jobs.calledStore("count_children", time.Now(), &err)
+	return t.Graph.CountChildren(ctx, id)
+}
+
 func (t timedGraph) CountParents(ctx context.Context, id ID) (c ParentCounts, err error) {
 	defer t.jobs.calledStore("count_parents", time.Now(), &err)
 	return t.Graph.CountParents(ctx, id)

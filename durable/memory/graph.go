@@ -191,6 +191,17 @@ func (s *Store) Children(ctx context.Context, id, after durable.ID, limit int) (
 	return page, nil
 }
 
+// CountChildren counts the children of a job.
+func (s *Store) CountChildren(ctx context.Context, id durable.ID) ([]durable.Count, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var counts []durable.Count
+	for child := range s.mu.children[id] {
+		counts = counted(counts, s.mu.jobs[child])
+	}
+	return counts, nil
+}
+
 // CountParents returns how many parents of a job have ended.
 func (s *Store) CountParents(ctx context.Context, id durable.ID) (store.ParentCounts, error) {
 	s.mu.Lock()

@@ -454,19 +454,24 @@ func (s *Store) Counts(ctx context.Context, f durable.Filter) ([]durable.Count, 
 	defer s.mu.Unlock()
 	var counts []durable.Count
 	for _, j := range s.mu.jobs {
-		if !f.Matches(j) {
-			continue
-		}
-		i := slices.IndexFunc(counts, func(c durable.Count) bool { return c.Kind == j.Kind && c.State == j.State })
-		if i < 0 {
-			i, counts = len(counts), append(counts, durable.Count{Kind: j.Kind, State: j.State, Due: j.Due})
-		}
-		counts[i].Jobs++
-		if j.Due.Before(counts[i].Due) {
-			counts[i].Due = j.Due
+		if f.Matches(j) {
+			counts = counted(counts, j)
 		}
 	}
 	return counts, nil
+}
+
+// counted returns counts with one job more.
+func counted(counts []durable.Count, j *durable.Job) []durable.Count {
+	i := slices.IndexFunc(counts, func(c durable.Count) bool { return c.Kind == j.Kind && c.State == j.State })
+	if i < 0 {
+		i, counts = len(counts), append(counts, durable.Count{Kind: j.Kind, State: j.State, Due: j.Due})
+	}
+	counts[i].Jobs++
+	if j.Due.Before(counts[i].Due) {
+		counts[i].Due = j.Due
+	}
+	return counts
 }
 
 // PauseKind pauses a kind, or ends its pause.

@@ -479,6 +479,13 @@ func (s *Store) Children(ctx context.Context, id, after durable.ID, limit int) (
 		"where id in (select child from executor_parent where parent = $1) and id > $2 order by id limit $3", uuid(id), uuid(after), limit))
 }
 
+// CountChildren counts the children of a job.
+func (s *Store) CountChildren(ctx context.Context, id durable.ID) ([]durable.Count, error) {
+	return sqlrow.ScanCounts(s.calls.QueryContext(ctx, countChildren, uuid(id)))
+}
+
+var countChildren = sqlrow.CountJobs + "executor_job where id in (select child from executor_parent where parent = $1)" + sqlrow.GroupCounts
+
 // CountParents returns how many parents of a job have ended.
 func (s *Store) CountParents(ctx context.Context, id durable.ID) (store.ParentCounts, error) {
 	c, err := sqlrow.ScanCount(s.calls.QueryRowContext(ctx, "select "+sqlrow.CountColumns+" from executor_after where job = $1", uuid(id)))

@@ -237,6 +237,13 @@ func (s *Store) Children(ctx context.Context, id, after durable.ID, limit int) (
 		"where id in (select child from executor_parent where parent = ?) and id > ? order by id limit ?", id[:], after[:], limit))
 }
 
+// CountChildren counts the children of a job.
+func (s *Store) CountChildren(ctx context.Context, id durable.ID) ([]durable.Count, error) {
+	return sqlrow.ScanCounts(s.read.QueryContext(ctx, countChildren, id[:]))
+}
+
+var countChildren = sqlrow.CountJobs + "executor_job where id in (select child from executor_parent where parent = ?)" + sqlrow.GroupCounts
+
 // CountParents returns how many parents of a job have ended.
 func (s *Store) CountParents(ctx context.Context, id durable.ID) (store.ParentCounts, error) {
 	c, err := sqlrow.ScanCount(s.read.QueryRowContext(ctx, "select "+sqlrow.CountColumns+" from executor_after where job = ?", id[:]))

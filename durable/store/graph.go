@@ -27,6 +27,9 @@ type Graph interface {
 
 	// CountParents returns how many parents of a job have ended; or ErrNotFound if the job is not there, or has none.
 	CountParents(ctx context.Context, id ID) (ParentCounts, error)
+
+	// CountChildren counts the jobs that have a job as a parent, of each kind in each state, in any order.
+	CountChildren(ctx context.Context, id ID) ([]Count, error)
 }
 
 // After is what a job waits for: that Need of its Parents have succeeded. As soon as too many have ended otherwise, it

@@ -615,6 +615,9 @@ var calls = []faultCall{
 	{"Children", readingGraph(func(b *faulted, f family) ([]durablestore.Job, error) {
 		return b.store.Children(b.Context(), f.child, durablestore.ID{}, 5)
 	})},
+	{"CountChildren", readingGraph(func(b *faulted, f family) ([]durablestore.Count, error) {
+		return b.store.CountChildren(b.Context(), f.parent.ID)
+	})},
 	{"CountParents", readingGraph(func(b *faulted, f family) (durablestore.ParentCounts, error) {
 		return b.store.CountParents(b.Context(), f.child)
 	})},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -140,6 +141,30 @@ func graphPages(b *bench) {
 	}
 	if page := must(b.store.Children(b.Context(), last, durable.ID{}, 2)); len(page) > 0 {
 		b.Errorf("it has the children %v", page)
+	}
+}
+
+// The children of a job are counted by kind and state.
+func countChildren(b *bench) {
+	b.store.graph()
+	root := b.add(time.Hour).ID
+	other := func(j *durable.NewJob) { j.Kind = "other" }
+	b.child(after(root))
+	b.child(after(root))
+	b.child(after(root), other)
+	b.change(b.child(after(root)), durable.OpCancel, durable.Applied)
+	b.child(after(b.add(time.Hour).ID)) // of another job
+	got := make(map[string]int)
+	for _, c := range must(b.store.CountChildren(b.Context(), root)) {
+		if got[c.Kind+" "+c.State.String()] = c.Jobs; c.Due.IsZero() {
+			b.Errorf("no time: %+v", c)
+		}
+	}
+	if want := map[string]int{"k blocked": 2, "other blocked": 1, "k canceled": 1}; !maps.Equal(got, want) {
+		b.Errorf("the counts are %v, want %v", got, want)
+	}
+	if c := must(b.store.CountChildren(b.Context(), durable.NewID())); len(c) > 0 {
+		b.Errorf("a job that is not there has the children %v", c)
 	}
 }
 

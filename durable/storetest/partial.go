@@ -97,6 +97,10 @@ func (p partial) Children(ctx context.Context, id, after store.ID, limit int) ([
 	return p.graph().Children(ctx, id, after, limit)
 }
 
+func (p partial) CountChildren(ctx context.Context, id store.ID) ([]store.Count, error) {
+	return p.graph().CountChildren(ctx, id)
+}
+
 func (p partial) CountParents(ctx context.Context, id store.ID) (store.ParentCounts, error) {
 	return p.graph().CountParents(ctx, id)
 }

@@ -163,6 +163,7 @@ var tests = []struct {
 
 	{"ParentsReleaseTheirChild", graphReleases},
 	{"ParentsAndChildrenAreReadInPages", graphPages},
+	{"ChildrenAreCounted", countChildren},
 	{"SomeParentsReleaseAChildThatNeedsNoMore", graphNeedsSome},
 	{"ParentsThatFailCancelTheirChildren", graphCancels},
 	{"ParentsThatFailCountWhereTheyMay", graphAnyway},
