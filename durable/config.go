@@ -48,7 +48,8 @@ type Config struct {
 	// Drain is how long Run waits, once its context has ended, for the handlers that are running. Then it cancels their
 	// contexts, with the cause executor.ErrShutdown, and goes on waiting for those that ignore it. It should be less
 	// than the time after which the program is killed, which is 30s in Kubernetes: a run that is cut short does not
-	// count as an attempt, but one that is killed does. The default, 0, is 30s; a negative Drain is none.
+	// count as an attempt, but one that is killed does. A handler that returns executor.Permanent of an error other than
+	// that of its context has failed for good even so. The default, 0, is 30s; a negative Drain is none.
 	Drain time.Duration
 
 	// Codec converts payloads and results to the bytes that are stored, and back, to encrypt them, say. All programs

@@ -41,6 +41,38 @@ func TestNodeDrains(t *testing.T) {
 	})
 }
 
+// A handler that is canceled by a drain, and says by a permanent error of its own that the job has failed for good, is
+// not run again; one whose error is that of its context is, whoever has marked it.
+func TestNodeDrainKeepsPermanentErrors(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		err  func(ctx context.Context) error
+		want durable.State
+	}{
+		{"its own", func(context.Context) error { return executor.Permanent(errors.New("no such customer")) }, durable.Dead},
+		{"of the context", func(ctx context.Context) error { return executor.Permanent(ctx.Err()) }, durable.Waiting},
+		{"the cause", func(ctx context.Context) error { return executor.Permanent(context.Cause(ctx)) }, durable.Waiting},
+		{"not permanent", func(context.Context) error { return errors.New("interrupted") }, durable.Waiting},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Drain = time.Minute })
+				k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+					<-ctx.Done()
+					return "", test.err(ctx)
+				})
+				stop := start(t, jobs)
+				id := must(k.Schedule(t.Context(), 0, ""))
+				time.Sleep(time.Second)
+				stop()
+				if job := must(jobs.Get(t.Context(), id)); job.State != test.want {
+					t.Errorf("the job is %v, want %v", job.State, test.want)
+				}
+			})
+		})
+	}
+}
+
 // A handler that outlasts Config.Drain is canceled, and its job runs again elsewhere without loss of an attempt.
 func TestNodeDrainCancelsHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -175,7 +175,7 @@ func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byt
 			o.Due = snooze.until
 		}
 		return o
-	case errors.Is(cause, executor.ErrShutdown), errors.Is(cause, ErrLeaseLost):
+	case (errors.Is(cause, executor.ErrShutdown) || errors.Is(cause, ErrLeaseLost)) && !decided(err, cause):
 		return r.cutShort(started, err)
 	case errors.Is(err, permanent), r.job.Attempt >= r.job.Attempts:
 		o := r.ending(store.RunFailed, started, err)
@@ -189,6 +189,12 @@ func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byt
 	o := r.ending(store.RunFailed, started, err)
 	o.Due = timetable.Ceil(r.present(started.At).Add(r.kind.backoff(r.job.Attempt)))
 	return o
+}
+
+// decided reports whether a handler whose context has ended says that the job has failed for good all the same: by a
+// permanent error that is not that of its context.
+func decided(err, cause error) bool {
+	return errors.Is(err, permanent) && !errors.Is(err, cause) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // ending returns an outcome by which the same occurrence waits.

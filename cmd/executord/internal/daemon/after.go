@@ -23,6 +23,11 @@ func (r *run) trigger(ctx context.Context, o outcome.Outcome) error {
 		}
 		for tries := 1; ; tries++ {
 			err := d.mark(ctx, next.Job, r.job.Name)
+			if err != nil && ctx.Err() != nil { // the run has come to its end: it should not be begun again for want of this
+				last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTry)
+				err = d.mark(last, next.Job, r.job.Name)
+				cancel()
+			}
 			if err == nil {
 				break
 			}
@@ -44,6 +49,9 @@ func (r *run) trigger(ctx context.Context, o outcome.Outcome) error {
 func outcomeAt(ctx context.Context) outcome.Outcome {
 	return new(run).outcomeOf(process.Result{Stopped: true, Cause: context.Cause(ctx)})
 }
+
+// lastTry bounds the last try to set a mark, in a drain that is over.
+const lastTry = 2 * time.Second
 
 // mark sets the mark of one job by another.
 func (d *base) mark(ctx context.Context, name, by string) error {

@@ -25,6 +25,7 @@ func (r *handled) beside(ctx context.Context) error {
 		err error // of the jobs after it
 	}
 	ended := make(chan end, 1)
+	r.entry.begin() // before there is a look at how many there are
 	d.apart.Go(func() {
 		defer cancel(nil)
 		defer context.AfterFunc(d.stopping, func() { cancel(executor.ErrShutdown) })()

@@ -99,6 +99,7 @@ func (r *handled) handle(ctx context.Context) error {
 	if r.overlap.Do == job.AllowOverlap {
 		return r.beside(ctx)
 	}
+	r.entry.begin()
 	result, o := r.execute(ctx, func(o outcome.Outcome) int { return watch.end(ctx, o) })
 	if err := r.trigger(ctx, o); err != nil {
 		return err
@@ -152,6 +153,7 @@ func (d *base) runAtStart(j job.Job, now time.Time) {
 		return
 	}
 	err := d.pool.Go(context.Background(), func(ctx context.Context) error {
+		e.begin()
 		_, o := r.execute(ctx, func(outcome.Outcome) int { return 0 })
 		r.trigger(ctx, o) // it is begun once, whatever the error
 		return nil

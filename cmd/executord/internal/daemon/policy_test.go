@@ -84,6 +84,22 @@ func TestOverlapAllowedRunsEndWithDaemon(t *testing.T) {
 	})
 }
 
+// Runs that are due at once are no more at a time than the job allows: each counts from its begin, before its command
+// was started.
+func TestOverlapAllowsRunsThatAreDueAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := Config{File: parse(t, "# name: a\n# misfire: all\n# overlap: \"allow 2\"\n@every 1h sleep 10m\n"), Store: shared(t)}
+		begin(t, c).end()
+		time.Sleep(9*time.Hour + 29*time.Minute)
+		h := begin(t, c)
+		time.Sleep(time.Minute)
+		if n := h.lines("run started"); n != 2 {
+			t.Errorf("%d runs are in progress", n)
+		}
+		h.end()
+	})
+}
+
 // What becomes of due times without a daemon is what the job's misfire says.
 func TestMisfirePolicies(t *testing.T) {
 	for _, test := range []struct {

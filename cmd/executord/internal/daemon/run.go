@@ -14,8 +14,9 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 )
 
-// execute runs the command and accounts for it: one line at the start, one at the end, and the output between them. ctx
-// ends when the run is to end. At the end, skipped returns how many times of the job have passed meanwhile.
+// execute runs the command of a run that entry.begin has counted, and accounts for it: one line at the start, one at the
+// end, and the output between them. ctx ends when the run is to end. At the end, skipped returns how many times of the
+// job have passed meanwhile.
 func (r *run) execute(ctx context.Context, skipped func(outcome.Outcome) int) (process.Result, outcome.Outcome) {
 	d := r.entry.base
 	d.running.Add(1)
@@ -23,7 +24,6 @@ func (r *run) execute(ctx context.Context, skipped func(outcome.Outcome) int) (p
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer r.entry.hold(r.number, cancel)()
-	r.entry.begin()
 	r.kept = d.Record.Begin(record.Facts{
 		Job: r.job.Name, Number: r.number, Attempt: r.attempt, Node: r.node, Due: r.due,
 	})
