@@ -1040,3 +1040,15 @@ func TestRunLostInDrain(t *testing.T) {
 	}
 	p.want(1, "executord ended", "interrupted", 1, "exit", exitInterrupted) // a busy machine may have lost runs before
 }
+
+// A store keeps jobs of a directory that run the same program, whose names are not in their files.
+func TestDirInStore(t *testing.T) {
+	name := self(t)
+	dir := filepath.Dir(files(t, "sysstat", "@daily "+name+" true 1 1\n@weekly "+name+" true 60 2\n")[0])
+	p := startCommand(t, executord(t, "run", "--dir", dir, "--store", newStoreFile(t), "--namespace", "n"))
+	one, other := p.until("job scheduled", "schedule", "@daily")["job"], p.until("job scheduled", "schedule", "@weekly")["job"]
+	if one == other {
+		t.Errorf("both are called %s", one)
+	}
+	p.end()
+}
