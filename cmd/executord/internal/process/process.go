@@ -118,6 +118,7 @@ type Supervisor struct {
 		sync.Mutex
 		own      map[int]*child // started here and not waited for, by PID
 		reaping  bool           // Adopt waits for all children
+		reaped   int            // how many children were waited for that are not in own
 		starting bool           // there may be a child that is not in own yet
 	}
 }

@@ -90,10 +90,12 @@ func (s *Supervisor) reapLocked() {
 		}
 		var status syscall.WaitStatus
 		got, _ := syscall.Wait4(pid, &status, syscall.WNOHANG, nil)
-		if c != nil {
-			c.status, c.known = status, got == pid
-			s.endLocked(c)
+		if c == nil {
+			s.mu.reaped++
+			continue
 		}
+		c.status, c.known = status, got == pid
+		s.endLocked(c)
 	}
 }
 
@@ -233,14 +235,22 @@ func (s *Supervisor) adopted(pid int) bool {
 }
 
 // childless reports whether no adopted process is left, alive or dead: the kernel has no child of this process. While
-// there are children that were not adopted that does not tell, and it is so if none is seen in many quick looks.
+// there are children that were not adopted that does not tell, and it is so if for some time none is seen and none
+// ends: one that forks and ends is seen seldom, but has to be waited for.
 func (s *Supervisor) childless() bool {
 	if s.only() {
 		return none(unix.P_ALL, 0)
 	}
-	seen := false
+	before, seen := s.reaped(), false
 	s.hunt(lastLook, func(Stray) { seen = true })
-	return !seen
+	return !seen && s.reaped() == before
+}
+
+// reaped returns how many children that are not this program's own have been waited for.
+func (s *Supervisor) reaped() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mu.reaped
 }
 
 // only reports whether all children of this process are adopted.
