@@ -203,15 +203,7 @@ func TestNoticesDigestOfKilledDaemon(t *testing.T) {
 		<-p.exited
 		p.killLeft()
 
-		driver := "sqlite"
-		if strings.HasPrefix(store, "postgres:") {
-			driver = "pgx"
-		}
-		db, err := sql.Open(driver, store)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
+		db := rows(t, store)
 		// as if an hour had passed
 		if _, err := db.Exec("update executord_notice set noted = noted - 3600000000 - 60000000"); err != nil {
 			t.Fatal(err)

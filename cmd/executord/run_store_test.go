@@ -26,6 +26,21 @@ func onEachStore(t *testing.T, test func(t *testing.T, store string)) {
 // newStoreFile returns the name of a store that is not there yet.
 func newStoreFile(t *testing.T) string { return filepath.Join(t.TempDir(), "jobs.db") }
 
+// rows opens the database of a store, for what no command does.
+func rows(t *testing.T, store string) *sql.DB {
+	t.Helper()
+	driver := "sqlite"
+	if strings.HasPrefix(store, "postgres:") {
+		driver = "pgx"
+	}
+	db, err := sql.Open(driver, store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
 // asked runs one of the commands that visit a store, which has to succeed, and
 // returns the objects that it prints.
 func asked(t *testing.T, store string, args ...string) []map[string]any {

@@ -248,15 +248,7 @@ func TestStoreRefusesNewerOne(t *testing.T) {
 		p := start(t, "@daily true\n", "--store", store)
 		p.until("job scheduled")
 		p.end()
-		driver := "sqlite"
-		if strings.HasPrefix(store, "postgres:") {
-			driver = "pgx"
-		}
-		db, err := sql.Open(driver, store)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
+		db := rows(t, store)
 		if _, err := db.Exec("update executor_schema set version = 1000, oldest = 1000"); err != nil {
 			t.Fatal(err)
 		}

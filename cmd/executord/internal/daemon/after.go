@@ -10,8 +10,9 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
-// trigger has the jobs run that run after this one, and do so after such an end. It tries again while the store does
-// not answer, until ctx ends. An error says that the run has to be begun again, since others wait for its end.
+// trigger has the jobs run that run after this one, and do so after such an end. While the store does not answer it
+// tries again until ctx ends, and once more then. An error says that the run has to be begun again, since others wait
+// for its end.
 func (r *run) trigger(ctx context.Context, o outcome.Outcome) error {
 	if o != outcome.OK && !o.IsFailure() {
 		return nil
@@ -23,7 +24,7 @@ func (r *run) trigger(ctx context.Context, o outcome.Outcome) error {
 		}
 		for tries := 1; ; tries++ {
 			err := d.mark(ctx, next.Job, r.job.Name)
-			if err != nil && ctx.Err() != nil { // the run has come to its end: it should not be begun again for want of this
+			if err != nil && ctx.Err() != nil { // the run has ended by itself, and should not be begun again for want of a mark
 				last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTry)
 				err = d.mark(last, next.Job, r.job.Name)
 				cancel()
