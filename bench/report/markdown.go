@@ -92,6 +92,16 @@ func (r *Report) targets(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", v.Workload, v.bound(), found, v.outcome())
 	}
+	said := map[string]bool{}
+	for _, v := range r.Verdicts() {
+		if reason := why(v.Workload); v.Known && !v.Reached() && reason != "" && !said[reason] {
+			if len(said) == 0 {
+				b.WriteString("\n| missed | why |\n|---|---|\n")
+			}
+			said[reason] = true
+			fmt.Fprintf(b, "| `%s` | %s |\n", v.Workload, reason)
+		}
+	}
 	for _, f := range r.Failed {
 		fmt.Fprintf(b, "\nA run failed, and is missing above: %s\n", f)
 	}
