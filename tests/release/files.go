@@ -28,7 +28,7 @@ const common = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,freebsd/amd64,
 
 // fromPublished builds the files of a release that is published, with the notes from the tree.
 func fromPublished(ctx context.Context, tree, dir, version string, systems []string) error {
-	notes, err := notesOf(tree, version)
+	notes, err := notesOf(tree, version, true)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func main() {
 // release makes a release of the tree's last commit, and pushes it. It returns the site, in whose directory Work the
 // clone is, with the files in dist.
 func release(ctx context.Context, tree, version string, systems []string, push bool) (*site.Site, error) {
-	notes, err := check(tree, version)
+	notes, err := check(tree, version, push)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +128,9 @@ func packages(ctx context.Context, clone, version string, systems []string) erro
 
 func step(format string, args ...any) { fmt.Printf("── "+format+"\n", args...) }
 
-// check returns the notes of a release, if the tree is ready for it.
-func check(tree, version string) (notes string, err error) {
+// check returns the notes of a release, if the tree is ready for it. If nothing will be pushed, the changelog may lack
+// its heading.
+func check(tree, version string, push bool) (notes string, err error) {
 	changed, err := git(tree, "status", "--porcelain")
 	if err != nil {
 		return "", err
@@ -145,7 +146,7 @@ func check(tree, version string) (notes string, err error) {
 		return "", fmt.Errorf("%s was released already: it has the tags %s; a published tag is never moved, take the next version",
 			version, strings.Join(strings.Fields(tags), ", "))
 	}
-	return notesOf(tree, version)
+	return notesOf(tree, version, push)
 }
 
 // install is the beginning of the notes of a version: how to get it, and how to check what was downloaded.
@@ -158,8 +159,8 @@ const install = "```sh\n" +
 	"```\n"
 
 // notesOf returns the notes of a release, from the changelog. An item of a list becomes one line, since GitHub shows
-// each end of a line in notes.
-func notesOf(tree, version string) (string, error) {
+// each end of a line in notes. If nothing will be pushed and the version has no heading, they are what is unreleased.
+func notesOf(tree, version string, push bool) (string, error) {
 	text, err := os.ReadFile(filepath.Join(tree, "CHANGELOG.md"))
 	if err != nil {
 		return "", err
@@ -168,7 +169,11 @@ func notesOf(tree, version string) (string, error) {
 	_, rest, _ := strings.Cut("\n"+string(text), "\n## [Unreleased]\n")
 	heading := regexp.MustCompile(`^\s*## \[` + regexp.QuoteMeta(number) + `\] - \d{4}-\d\d-\d\d\n`).FindString(rest)
 	changes, _, _ := strings.Cut(rest[len(heading):], "\n## [")
-	if changes = strings.TrimSpace(changes); heading == "" || changes == "" {
+	changes = strings.TrimSpace(changes)
+	switch {
+	case heading == "" && changes != "" && !push:
+		step("CHANGELOG.md has no part for %s yet: the notes are what is under [Unreleased]", version)
+	case heading == "" || changes == "":
 		return "", fmt.Errorf("CHANGELOG.md has no part for %s; put a heading such as %q right below %q, over what has changed",
 			version, "## ["+number+"] - 2006-01-02", "## [Unreleased]")
 	}

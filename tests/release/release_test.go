@@ -306,12 +306,33 @@ func TestCheckSaysWhatIsMissing(t *testing.T) {
 		if c.prepare != nil {
 			c.prepare(root)
 		}
-		notes, err := check(root, "v0.2.0")
+		notes, err := check(root, "v0.2.0", true)
 		if got := fmt.Sprint(err); err == nil && c.want != "" || err != nil && (c.want == "" || !strings.Contains(got, c.want)) {
 			t.Errorf("%s: error %s, want %q", c.name, got, c.want)
 		}
 		if err == nil && !strings.HasSuffix(notes, "```\n\n- More, and more.\n") {
 			t.Errorf("%s: the notes are %q", c.name, notes)
+		}
+	}
+}
+
+// A dry run before the changelog has its heading has the notes of what is unreleased; where that is nothing, it says so.
+func TestDryRunTakesUnreleasedChanges(t *testing.T) {
+	for changelog, want := range map[string]string{
+		"## [Unreleased]\n\n- Other.\n\n## [0.1.0] - 2026-11-01\n\n- All.\n": "```\n\n- Other.\n",
+		"## [Unreleased]\n\n## [0.1.0] - 2026-11-01\n\n- All.\n":             "",
+	} {
+		root := t.TempDir()
+		if err := os.WriteFile(filepath.Join(root, "CHANGELOG.md"), []byte(changelog), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		newRepository(t, root)
+		notes, err := check(root, "v0.2.0", false)
+		if want == "" && (err == nil || !strings.Contains(err.Error(), "has no part for v0.2.0")) {
+			t.Errorf("error %v for nothing unreleased", err)
+		}
+		if want != "" && (err != nil || !strings.HasSuffix(notes, want)) {
+			t.Errorf("the notes are %q, error %v", notes, err)
 		}
 	}
 }
