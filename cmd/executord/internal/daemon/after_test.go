@@ -80,17 +80,17 @@ func TestAfterRunsByEnd(t *testing.T) {
 				if test.on != "" {
 					on = "# after_on: " + test.on + "\n"
 				}
-				c := Config{File: linked(t, fmt.Sprintf("# name: b\n# after: a\n%s@after 0 1s\n# name: a\n@every 1h %d 10s\n", on, test.code))}
+				c := Config{File: linked(t, fmt.Sprintf("# name: b\n# after: a\n%s@after 0 1s\n# name: a\n@every 6m %d 10s\n", on, test.code))}
 				if store {
 					c.Store = shared(t)
 				}
 				s := &scripted{began: time.Now()}
 				h := beginWith(t, c, s.run)
-				time.Sleep(2*time.Hour + time.Minute)
+				time.Sleep(12*time.Minute + 30*time.Second)
 				sum := h.end()
-				want := []string{"a 1h0m0s", "b 1h0m10s after a", "a 2h0m0s", "b 2h0m10s after a"}
+				want := []string{"a 6m0s", "b 6m10s after a", "a 12m0s", "b 12m10s after a"}
 				if !test.runs {
-					want = []string{"a 1h0m0s", "a 2h0m0s"}
+					want = []string{"a 6m0s", "a 12m0s"}
 				}
 				if !reflect.DeepEqual(s.runs, want) || sum.Runs != len(want) || sum.Missed != 0 {
 					t.Errorf("on %q, exit code %d: %q, %+v", test.on, test.code, s.runs, sum)
@@ -102,8 +102,8 @@ func TestAfterRunsByEnd(t *testing.T) {
 
 // A job that is after several runs once when all of them have, however often each.
 func TestAfterAllOfSeveral(t *testing.T) {
-	const tab = "# name: c\n# after: a, b\n@after 0 1s\n# name: a\n@every 1h 0 10s\n# name: b\n@every 150m 0 10s\n"
-	want := []string{"a 1h0m0s", "a 2h0m0s", "b 2h30m0s", "c 2h30m10s after a b", "a 3h0m0s", "a 4h0m0s"}
+	const tab = "# name: c\n# after: a, b\n@after 0 1s\n# name: a\n@every 6m 0 10s\n# name: b\n@every 15m 0 10s\n"
+	want := []string{"a 6m0s", "a 12m0s", "b 15m0s", "c 15m10s after a b", "a 18m0s", "a 24m0s"}
 	for daemons := range 3 {
 		synctest.Test(t, func(t *testing.T) {
 			c := Config{File: linked(t, tab)}
@@ -115,7 +115,7 @@ func TestAfterAllOfSeveral(t *testing.T) {
 			for range max(daemons, 1) {
 				all = append(all, beginWith(t, c, s.run))
 			}
-			time.Sleep(4*time.Hour + 30*time.Minute)
+			time.Sleep(27 * time.Minute)
 			for _, h := range all {
 				h.end()
 			}

@@ -33,11 +33,11 @@ func (b *busy) run(ctx context.Context, c process.Command, o process.Observer) p
 	return sleep(ctx, c, o)
 }
 
-// groupFile is a file of so many jobs in a group, due each hour.
-func groupFile(t *testing.T, jobs, limit int, command string) (c Config) {
+// groupFile is a file of so many jobs in a group, with the period every.
+func groupFile(t *testing.T, jobs, limit int, every, command string) (c Config) {
 	var tab strings.Builder
 	for i := range jobs {
-		fmt.Fprintf(&tab, "# name: j%d\n# group: db\n@every 1h %s\n", i, command)
+		fmt.Fprintf(&tab, "# name: j%d\n# group: db\n@every %s %s\n", i, every, command)
 	}
 	c.File = parse(t, tab.String())
 	for i := range c.File.Jobs {
@@ -51,7 +51,7 @@ func TestGroupLimits(t *testing.T) {
 	for _, test := range []struct{ jobs, limit, daemons int }{{5, 0, 1}, {5, 2, 1}, {7, 3, 1}, {6, 1, 2}, {9, 2, 3}} {
 		t.Run(fmt.Sprint(test), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := groupFile(t, test.jobs, test.limit, "sleep 2m")
+				c := groupFile(t, test.jobs, test.limit, "6m", "sleep 12s")
 				if test.daemons > 1 {
 					c.Store = shared(t)
 				}
@@ -60,7 +60,7 @@ func TestGroupLimits(t *testing.T) {
 				for range test.daemons {
 					all = append(all, beginWith(t, c, b.run))
 				}
-				time.Sleep(3*time.Hour - time.Minute)
+				time.Sleep(18*time.Minute - time.Second)
 				sum := Summary{}
 				for _, h := range all {
 					one := h.end()
@@ -78,7 +78,7 @@ func TestGroupLimits(t *testing.T) {
 // A run begins within a moment of the end of that for which it waits, and the log says for which.
 func TestGroupTurnFollowsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := begin(t, groupFile(t, 2, 1, "sleep 10m"))
+		h := begin(t, groupFile(t, 2, 1, "1h", "sleep 10m"))
 		time.Sleep(time.Hour + 20*time.Minute + time.Second)
 		h.end()
 		if got := h.begun(); len(got) != 2 || got[0] != time.Hour || got[1] != time.Hour+10*time.Minute {
@@ -93,14 +93,14 @@ func TestGroupTurnFollowsAtOnce(t *testing.T) {
 // A run that waits for its turn when the drain begins is left to the next daemon, or is missed without one.
 func TestGroupWaitEndsWithDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := begin(t, groupFile(t, 2, 1, "sleep 10m"))
+		h := begin(t, groupFile(t, 2, 1, "1h", "sleep 10m"))
 		time.Sleep(time.Hour + time.Minute)
 		if sum := h.end(); sum.Runs != 1 || sum.Missed != 1 || h.ended.Sub(h.began).Round(time.Second) != time.Hour+10*time.Minute {
 			t.Errorf("%+v after %v", sum, h.ended.Sub(h.began))
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		c := groupFile(t, 2, 1, "sleep 10m")
+		c := groupFile(t, 2, 1, "1h", "sleep 10m")
 		c.Store = shared(t)
 		h := begin(t, c)
 		time.Sleep(time.Hour + time.Minute)

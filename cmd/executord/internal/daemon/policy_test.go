@@ -161,14 +161,14 @@ func TestMisfireCountsTimesSinceExcludedRun(t *testing.T) {
 // A run that its daemon could not end is begun again by the next one, however late: it was not missed.
 func TestMisfireSparesInterruptedRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := Config{File: parse(t, "# name: a\n# misfire: skip\n@every 24h sleep 30m\n"), Store: shared(t)}
+		c := Config{File: parse(t, "# name: a\n# misfire: skip\n@every 2h sleep 30m\n"), Store: shared(t)}
 		h := begin(t, c)
-		time.Sleep(24*time.Hour + time.Minute)
+		time.Sleep(2*time.Hour + time.Minute)
 		h.stop(errPatience)
 		<-h.done
-		time.Sleep(3 * time.Hour)
-		h = begin(t, c)
 		time.Sleep(time.Hour)
+		h = begin(t, c)
+		time.Sleep(45 * time.Minute)
 		if sum := h.end(); sum.Runs != 1 || sum.Failed != 0 || sum.Missed != 0 {
 			t.Errorf("%+v\n%s", sum, h.log.String())
 		}
@@ -179,14 +179,14 @@ func TestMisfireSparesInterruptedRuns(t *testing.T) {
 func TestMisfireSparesQueuedRuns(t *testing.T) {
 	for _, store := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			c := Config{File: parse(t, "# name: a\n# misfire: skip\n# overlap: queue\n@every 1h sleep 90m\n")}
+			c := Config{File: parse(t, "# name: a\n# misfire: skip\n# overlap: queue\n@every 10m sleep 15m\n")}
 			if store {
 				c.Store = shared(t)
 			}
 			h := begin(t, c)
-			time.Sleep(4*time.Hour + time.Minute)
+			time.Sleep(40*time.Minute + 30*time.Second)
 			sum := h.end()
-			if got, want := h.begun(), []time.Duration{time.Hour, 150 * time.Minute, 4 * time.Hour}; !reflect.DeepEqual(got, want) || sum.Missed != 1 {
+			if got, want := h.begun(), []time.Duration{10 * time.Minute, 25 * time.Minute, 40 * time.Minute}; !reflect.DeepEqual(got, want) || sum.Missed != 1 {
 				t.Errorf("begun after %v, want %v; %+v", got, want, sum)
 			}
 		})
