@@ -209,9 +209,12 @@ func TestScheduleNextAgreesWithOracleAtOddSeconds(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, name := range []string{
-		"America/New_York", "Africa/Monrovia", "Asia/Manila", "America/Juneau", "Europe/Amsterdam",
-	} {
+	names := []string{"America/New_York", "Africa/Monrovia", "Asia/Manila", "America/Juneau", "Europe/Amsterdam"}
+	if testing.Short() {
+		r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		names = names[:2]
+	}
+	for _, name := range names {
 		loc := zone(t, name)
 		_, change := time.Time{}.In(loc).ZoneBounds()
 		if name == "Africa/Monrovia" {
