@@ -37,6 +37,7 @@ oracle: ## compare 20,000 programs that nobody has drawn before with the JDK's e
 .PHONY: nightly
 nightly: ## run what takes longer than a merge may: all tests with -race, fuzzing, tests from the zips, the JDK, mutants, a release, soaks
 	$(MAKE) race
+	GOARCH=386 go test -short ./durable ./durable/memory ./durable/sqlite
 	$(MAKE) fuzz FUZZTIME=10m
 	$(MAKE) zips oracle vulns rehearsal mutants
 	$(MAKE) soak SOAK=60m

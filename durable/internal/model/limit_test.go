@@ -20,7 +20,7 @@ import (
 // in the same turns, and as many as the rate has tokens for. The jobs are of one priority: a store need not look at the
 // line of another one if it has no room for that, and so may find out later that a partition has no jobs any more.
 func TestStoresAgreeOnLimits(t *testing.T) {
-	for seed := range uint64(5) {
+	for _, seed := range seeds(6) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			t.Parallel()
 			file, err := sqlite.Open(filepath.Join(t.TempDir(), "jobs.db"), sqlite.Normal())
