@@ -35,7 +35,7 @@ func options(changes ...func(*store.NewJob)) func(*store.NewJob) {
 
 // uniqueness is what becomes of a job whose key another one has that waits, runs, succeeded, is dead, or was canceled:
 // it is dropped; it is new, and the other loses the key; it replaces all, the payload or the time of the other; or the
-// other runs again. docs/durable.md has the table.
+// other runs again. docs/how-to/unique.md has the table.
 var uniqueness = map[string]struct {
 	options func(*store.NewJob)
 	want    string
