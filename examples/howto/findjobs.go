@@ -16,7 +16,7 @@ func send(ctx context.Context, mails *durable.Kind[Mail, string], m Mail) error 
 	return err
 }
 
-// refused selects the mails of a campaign that are dead since a time, as the server has refused them.
+// refused selects the mails of a campaign that have failed for good since a time because the server refused them.
 func refused(campaign string, since time.Time) durable.Filter {
 	return durable.Filter{
 		Kind:    "mail",
@@ -43,8 +43,8 @@ func customers(ctx context.Context, jobs *durable.Jobs, f durable.Filter) (map[s
 	}
 }
 
-// revive revives what f selects, a thousand jobs at a time, and returns how many were revived. After an error, a call
-// with f.After set to after goes on.
+// revive revives what f selects, a thousand jobs at a time, and returns how many were revived. After an error, call it
+// again with f.After set to after, to continue from there.
 func revive(ctx context.Context, jobs *durable.Jobs, f durable.Filter) (revived int, after durable.ID, err error) {
 	for {
 		done, err := jobs.ChangeAll(ctx, durable.Change{Op: durable.OpRevive}, f)

@@ -8,8 +8,8 @@ import (
 	"github.com/executor-go/executor/durable/transfer"
 )
 
-// moveStore moves all jobs from one store to another, which is empty, by a file that is kept as a backup. No program
-// uses either of them.
+// moveStore moves all jobs from one store to another through a file, which is kept as a backup. The other store must be
+// empty, and no program may use either.
 func moveStore(ctx context.Context, from, to durable.Store, path string) (transfer.Result, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -26,7 +26,7 @@ type shop interface {
 
 var errDeclined = errors.New("nobody has approved the order")
 
-// handleOrders runs orders. What an attempt has done the next one does not do again.
+// handleOrders runs orders. A step that one attempt has finished is not done again by the next.
 func handleOrders(jobs *durable.Jobs, s shop) *durable.Kind[order, string] {
 	return durable.Handle(jobs, "order", func(ctx context.Context, o order) (parcel string, err error) {
 		job, _ := durable.Current(ctx)
