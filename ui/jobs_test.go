@@ -156,6 +156,52 @@ func TestSchedulesHaveJobs(t *testing.T) {
 	}
 }
 
+// Of many schedules, the timeline shows those that fail at first, and folds most others. It is whole with few.
+func TestSchedulesFoldLanes(t *testing.T) {
+	for all, shown := range map[int]int{18: 18, 50: 12} {
+		synctest.Test(t, func(t *testing.T) {
+			jobs, start := newNode(t)
+			kind := durable.Handle(jobs, "report", func(_ context.Context, fails bool) (string, error) {
+				if fails {
+					return "", executor.Permanent(errors.New("no paper"))
+				}
+				return "", nil
+			})
+			for i := range all {
+				fails := i == all-1 // it is the last to be due again
+				if _, err := kind.AtFixedRate(t.Context(), fmt.Sprint("report ", i), 0, time.Duration(i+1)*time.Hour, fails); err != nil {
+					t.Fatal(err)
+				}
+			}
+			start()
+			page := get(t, newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}}), "/schedules")
+			first, rest, folded := strings.Cut(page, `<details id="others"><summary>Show all 50</summary>`)
+			if folded != (all > shown) {
+				t.Fatalf("%d schedules are folded: %v", all, folded)
+			}
+			lanes := regexp.MustCompile(`>report \d+</text>`)
+			if n, m := len(lanes.FindAllString(first, -1)), len(lanes.FindAllString(rest, -1)); n != shown || m != all-shown {
+				t.Errorf("of %d schedules, %d are shown, and %d are folded", all, n, m)
+			}
+			if !strings.Contains(first, fmt.Sprintf(">report %d</text>", all-1)) {
+				t.Error("the one that fails is not among the first")
+			}
+		})
+	}
+}
+
+// Names that differ at their ends are told apart beside the timeline.
+func TestSchedulesNamesKeepEnds(t *testing.T) {
+	jobs := newJobs(t, nil)
+	kind := durable.Client[string, string](jobs, "report")
+	if _, err := kind.AtFixedRate(t.Context(), "search/reindex-shard-07", time.Hour, time.Hour, ""); err != nil {
+		t.Fatal(err)
+	}
+	if page := get(t, newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}}), "/schedules"); !strings.Contains(page, ">search/re…shard-07</text>") {
+		t.Error(page)
+	}
+}
+
 // newNode returns jobs, and a function that has a node run what is due, until the test ends.
 func newNode(t *testing.T) (jobs *durable.Jobs, start func()) {
 	t.Helper()

@@ -94,9 +94,14 @@ var reserved = []string{".", "..", "events", "act", "output"}
 
 // Frame returns the HTML before and after the content of a page with this title, for answers of the program's own that
 // are not a [Page], such as one that is streamed. The tab of the page with this path is marked, if there is one.
-// The title has no number of problems, since the answer may be for somebody who has not logged in.
+// The title has no number of problems.
 func (u *UI) Frame(title, path string) (head, tail []byte, err error) {
 	return u.site.Frame(title, path)
+}
+
+// BareFrame is Frame without tabs and Config.Menu: for a login page, whose reader may see no other page yet.
+func (u *UI) BareFrame(title string) (head, tail []byte, err error) {
+	return u.site.BareFrame(title)
 }
 
 // Assets returns a handler for the files that pages load, and nothing else. A UI serves them, too; Assets is for a

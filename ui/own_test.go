@@ -114,6 +114,21 @@ func TestFrame(t *testing.T) {
 	}
 }
 
+// A bare frame has no link to a page, and nothing of the menu.
+func TestBareFrame(t *testing.T) {
+	u := newUI(t, ui.Config{Title: "shop", Menu: "<a href=out>Log out</a>", Pages: []ui.Page{{Path: "", Tab: "Backups", Body: echo}}})
+	head, tail, err := u.BareFrame("Log in")
+	if err != nil || !strings.Contains(string(head), "<title>Log in · shop</title>") ||
+		!strings.HasSuffix(string(head), `<main id="main">`) || !strings.HasPrefix(string(tail), "</main>") {
+		t.Errorf("%v\n%s\n%s", err, head, tail)
+	}
+	for _, other := range []string{"Backups", "Log out", "<nav", "<footer"} {
+		if strings.Contains(string(head)+string(tail), other) {
+			t.Errorf("there is %s in %s%s", other, head, tail)
+		}
+	}
+}
+
 // Assets has the files of pages, and nothing else.
 func TestAssets(t *testing.T) {
 	u := newUI(t, ui.Config{Observer: newObserver(t)})

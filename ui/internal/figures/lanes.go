@@ -1,8 +1,10 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,9 +12,10 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
-// A Timeline has a lane for each schedule, with now in its middle.
+// A Timeline has a lane for each of some schedules, with now in its middle.
 type Timeline struct {
 	Label  string
+	All    int // schedules, of this and of others
 	Height int
 	Now    int // of the x axis
 	Ticks  []poolview.Tick
@@ -35,10 +38,44 @@ const (
 	laneHeight = 16
 	lanesTop   = 18
 	marksLimit = 120 // of a trace
+	lanesShown = 12  // at first, where there are many more
 )
 
-// NewTimeline returns the timeline of rows, span back and ahead.
-func NewTimeline(rows []*Scheduled, now time.Time, span time.Duration) Timeline {
+// NewTimelines returns the timeline of rows, span back and ahead. Where there are many rows it returns two: that of the
+// rows that need attention and of those that ran most, and that of all others.
+func NewTimelines(rows []*Scheduled, now time.Time, span time.Duration) []Timeline {
+	parts := [][]*Scheduled{rows}
+	if len(rows) > lanesShown*3/2 {
+		ranked := slices.Clone(rows)
+		slices.SortStableFunc(ranked, func(a, b *Scheduled) int {
+			return cmp.Or(cmp.Compare(b.trouble(now), a.trouble(now)), cmp.Compare(len(b.past), len(a.past)))
+		})
+		parts = [][]*Scheduled{ranked[:lanesShown], ranked[lanesShown:]}
+	}
+	var all []Timeline
+	for _, part := range parts {
+		t := newTimeline(part, now, span)
+		t.All = len(rows)
+		all = append(all, t)
+	}
+	return all
+}
+
+// trouble returns how much attention a schedule needs: most while its last run failed, it is late, or it runs for too
+// long; else the more, the more of its runs failed or were missed.
+func (s *Scheduled) trouble(now time.Time) (n int) {
+	if s.lastFailed || s.overlaps(now) || s.overdue(now) {
+		return math.MaxInt
+	}
+	for _, r := range s.past {
+		if r.class != "ok" {
+			n++
+		}
+	}
+	return n
+}
+
+func newTimeline(rows []*Scheduled, now time.Time, span time.Duration) Timeline {
 	a := poolview.Axis{From: now.Add(-span), Span: 2 * span, Left: namesWidth, Width: lanesWidth}
 	t := Timeline{
 		Label:  fmt.Sprintf("When schedules ran in the last %s, and are due in the next", SpanName(span)),
@@ -68,7 +105,7 @@ func stepOf(span time.Duration) time.Duration {
 }
 
 func (s *Scheduled) lane(a poolview.Axis, now time.Time, y int) Lane {
-	l := Lane{Name: page.Printable(s.name, 18), Y: y + laneHeight - 4}
+	l := Lane{Name: laneName(s.name), Y: y + laneHeight - 4}
 	middle := y + laneHeight/2
 	xs := make(map[string][]float64)
 	for _, r := range s.past {
@@ -103,6 +140,15 @@ func (s *Scheduled) lane(a poolview.Axis, now time.Time, y int) Lane {
 		l.Traces = append(l.Traces, Trace{class, fmt.Sprintf("M%.0f %dh%.0f", x, middle, max(a.X(now)-x, 2)), ""})
 	}
 	return l
+}
+
+// laneName returns a name that is short enough for a lane. Many long names differ at their ends, so the middle is cut.
+func laneName(name string) string {
+	text := []rune(page.Printable(name, 500))
+	if len(text) <= 18 {
+		return string(text)
+	}
+	return string(text[:9]) + "…" + string(text[len(text)-8:])
 }
 
 // marked returns a mark for each x, which grow: a line of dashes if they are regular, a band if they are close.

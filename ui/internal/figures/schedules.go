@@ -115,6 +115,11 @@ func (s *Scheduled) overlaps(now time.Time) bool {
 	return !s.runningSince.IsZero() && s.period > 0 && now.Sub(s.runningSince) > s.period
 }
 
+// overdue reports whether the next run should have begun for longer than is usual.
+func (s *Scheduled) overdue(now time.Time) bool {
+	return !s.paused && s.runningSince.IsZero() && !s.next.IsZero() && now.Sub(s.next) > Overdue
+}
+
 // Row returns it for a table.
 func (s *Scheduled) Row(now time.Time) ScheduleRow {
 	row := ScheduleRow{
@@ -138,7 +143,7 @@ func (s *Scheduled) Row(now time.Time) ScheduleRow {
 	case !s.next.IsZero():
 		row.Next = page.Since(s.next, now)
 		if late := now.Sub(s.next); late > time.Second {
-			row.Next, row.Late = page.Short(late)+" overdue", late > Overdue
+			row.Next, row.Late = page.Short(late)+" overdue", s.overdue(now)
 		}
 	}
 	if !s.lastStart.IsZero() {

@@ -51,6 +51,10 @@ func (u *Site) framed(v address.View, problems, title, events string, main templ
 			p.Sources = append(p.Sources, tab{page.Printable(s.Name, 40), to.Link(), s.Name == v.Source})
 		}
 	}
+	return p.rendered()
+}
+
+func (p layout) rendered() ([]byte, error) {
 	var b bytes.Buffer
 	err := templates.ExecuteTemplate(&b, "page", p)
 	return b.Bytes(), err
@@ -77,11 +81,21 @@ func (u *Site) tabs(v address.View) (all []tab) {
 // under are the views whose tab is that of another one.
 var under = map[string][]string{"pools": {"pool"}, "jobs": {"job"}}
 
+// here is where the content of a page is, while there is none.
+const here = "\x00"
+
 // Frame returns what is before and after the content of a page with this title. The tab of the page with this path is
-// marked, if there is one. Problems are not counted: it may be a page for somebody who has not logged in.
+// marked, if there is one. Problems are not counted.
 func (u *Site) Frame(title, path string) (head, tail []byte, err error) {
-	const here = "\x00"
-	text, err := u.framed(address.View{Name: path}, "", title, "", here)
+	return around(u.framed(address.View{Name: path}, "", title, "", here))
+}
+
+// BareFrame is Frame without tabs, menu and footer.
+func (u *Site) BareFrame(title string) (head, tail []byte, err error) {
+	return around(layout{Title: title, Name: u.Title, Main: here}.rendered())
+}
+
+func around(text []byte, err error) (head, tail []byte, _ error) {
 	head, tail, _ = bytes.Cut(text, []byte(here))
 	return head, tail, err
 }

@@ -16,15 +16,15 @@ import (
 
 // schedulesPage is what the page of all schedules shows.
 type schedulesPage struct {
-	Spans    []tab
-	Timeline figures.Timeline
-	Rows     []figures.ScheduleRow
-	Counted  bool // it is known of some how often they failed, and how often they were left out
-	More     int  // schedules that are not shown
-	Past     string
-	Cut      string // how many jobs were searched for periodic ones, "" if all were
-	Errors   []string
-	AsOf     string
+	Spans     []tab
+	Timelines []figures.Timeline // the second is folded
+	Rows      []figures.ScheduleRow
+	Counted   bool // it is known of some how often they failed, and how often they were left out
+	More      int  // schedules that are not shown
+	Past      string
+	Cut       string // how many jobs were searched for periodic ones, "" if all were
+	Errors    []string
+	AsOf      string
 }
 
 // timelineSpans are what the timeline may show, back and ahead.
@@ -79,7 +79,7 @@ func schedulesBody(ctx context.Context, u *Site, v address.View) (string, any, e
 		p.Rows = append(p.Rows, s.Row(l.At))
 		p.Counted = p.Counted || s.Counted()
 	}
-	p.Timeline = figures.NewTimeline(all, l.At, span)
+	p.Timelines = figures.NewTimelines(all, l.At, span)
 	return "Schedules", p, nil
 }
 

@@ -141,9 +141,11 @@ document.addEventListener('change', e => {
   e.target.form.querySelectorAll('input[name=id]').forEach(box => { box.checked = e.target.checked })
 })
 
-const tabs = document.querySelector('header nav') // the current one is seen
-const current = tabs.querySelector('[aria-current]')
-if (current) tabs.scrollLeft = current.offsetLeft - tabs.offsetLeft - tabs.clientWidth / 2 + current.offsetWidth / 2
+const current = document.querySelector('header nav [aria-current]') // it is seen among the tabs
+if (current) {
+  const tabs = current.parentElement
+  tabs.scrollLeft = current.offsetLeft - tabs.offsetLeft - tabs.clientWidth / 2 + current.offsetWidth / 2
+}
 const out = document.getElementById('output')
 if (out) out.scrollTop = out.scrollHeight
 const lanes = document.getElementById('timeline') // now is in its middle
