@@ -124,21 +124,7 @@ func runTable(list []view.Run, full bool, show func(time.Time) string) *terminal
 	t.Add("JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "NODE", "ERROR")
 	for _, r := range list {
 		t.Add(client.CalledIn(r.Namespace, r.Job, full), strconv.FormatInt(r.Run, 10), show(r.Started),
-			view.Span(r.Took).String(), string(r.Outcome), job.Printable(r.Node), summary(r))
+			view.Span(r.Took).String(), string(r.Outcome), job.Printable(r.Node), r.Why(100))
 	}
 	return t
-}
-
-// summary returns an error's first line, and the last line that the run wrote, which
-// mostly has the reason.
-func summary(r view.Run) string {
-	text := r.Error
-	if n := len(r.Stderr); n > 0 {
-		text += ": " + r.Stderr[n-1]
-	}
-	const most = 100
-	if short := []rune(job.Printable(text)); len(short) > most {
-		return string(short[:most]) + "..."
-	}
-	return job.Printable(text)
 }

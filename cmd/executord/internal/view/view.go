@@ -153,6 +153,20 @@ func OutcomeOf(r durable.Run) outcome.Outcome {
 	return outcome.Outcome(r.Verdict.String())
 }
 
+// Why returns why a run failed on one line of at most so many characters: the first line of its error, and the last line
+// that it wrote to standard error, which mostly has the reason.
+func (r Run) Why(most int) string {
+	text := r.Error
+	if n := len(r.Stderr); n > 0 {
+		text += ": " + r.Stderr[n-1]
+	}
+	text = job.Printable(text)
+	if short := []rune(text); len(short) > most {
+		return string(short[:most]) + "..."
+	}
+	return text
+}
+
 // Reason returns an error's first line: what ended the run.
 func Reason(text string) string {
 	first, _, _ := strings.Cut(text, "\n")

@@ -137,13 +137,13 @@ func target(to string) string {
 }
 
 func (s *Server) serveLogin(w http.ResponseWriter, r *http.Request) {
-	s.page(w, http.StatusOK, "Log in", "login", struct{ To, Wrong string }{target(r.URL.Query().Get("to")), ""})
+	s.alone(w, http.StatusOK, "Log in", "login", struct{ To, Wrong string }{target(r.URL.Query().Get("to")), ""})
 }
 
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	to := target(r.PostFormValue("to"))
 	if !s.sessions.isToken(strings.TrimSpace(r.PostFormValue("token"))) {
-		s.page(w, http.StatusUnauthorized, "Log in", "login", struct{ To, Wrong string }{to, "That is not the token."})
+		s.alone(w, http.StatusUnauthorized, "Log in", "login", struct{ To, Wrong string }{to, "That is not the token."})
 		return
 	}
 	c := s.cookie(r, s.sessions.open(time.Now()))

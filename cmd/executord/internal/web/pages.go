@@ -39,6 +39,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"coloured": coloured,
 	"class":    class,
 	"history":  history,
+	"bad":      bad,
 
 	"stateName":  stateName,
 	"stateClass": stateClass,
@@ -65,6 +66,8 @@ func class(o outcome.Outcome) string {
 		return "good"
 	case outcome.Failed, outcome.Timeout, outcome.NotStarted, outcome.Lost:
 		return "bad"
+	case view.InProgress:
+		return "busy"
 	}
 	return "other"
 }
@@ -91,10 +94,13 @@ func stateClass(s catalog.Status) string {
 	return ""
 }
 
-// history draws the latest runs of a job.
+// history draws the latest runs of a job that have ended.
 func history(runs []view.Run) template.HTML {
 	var bars []page.Bar
-	for _, r := range runs[:min(len(runs), page.MostBars)] {
+	for _, r := range runs {
+		if r.Outcome == view.InProgress {
+			continue
+		}
 		took := view.Span(r.Took)
 		bars = append(bars, page.Bar{Took: took, Class: class(r.Outcome),
 			Says: fmt.Sprintf("run %d: %s after %s", r.Run, r.Outcome, page.Short(took))})
@@ -116,10 +122,21 @@ func rendered(name string, body any) (template.HTML, error) {
 
 // page answers with a page that is made once.
 func (s *Server) page(w http.ResponseWriter, status int, title, name string, body any) {
+	s.answer(w, status, name, body, func() (head, tail []byte, err error) { return s.ui.Frame(title, "") })
+}
+
+// alone answers with a page for somebody who may see no other.
+func (s *Server) alone(w http.ResponseWriter, status int, title, name string, body any) {
+	s.answer(w, status, name, body, func() (head, tail []byte, err error) { return s.ui.BareFrame(title) })
+}
+
+func (s *Server) answer(
+	w http.ResponseWriter, status int, name string, body any, frame func() (head, tail []byte, err error),
+) {
 	main, err := rendered(name, body)
 	var head, tail []byte
 	if err == nil {
-		head, tail, err = s.ui.Frame(title, "")
+		head, tail, err = frame()
 	}
 	if err != nil {
 		plain(w, http.StatusInternalServerError, "executord: "+err.Error())

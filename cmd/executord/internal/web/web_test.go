@@ -637,12 +637,14 @@ func TestServerTitleCountsFailingJobs(t *testing.T) {
 	}
 }
 
-// The page to log in does not say whether something is wrong.
-func TestServerLoginHidesProblems(t *testing.T) {
+// The page to log in does not say whether something is wrong, and has no link to what only leads back to it.
+func TestServerLoginIsAlone(t *testing.T) {
 	f, run := newFake("backup")
 	defer run.End(nil)
 	text := ask(New(Config{Daemon: f, Access: ByToken, Token: token}).Handler(), "GET", "/login", nil).Body.String()
-	if !strings.Contains(text, "<title>Log in") || strings.Contains(text, "problem") {
+	_, main, _ := strings.Cut(text, "<header>")
+	if !strings.Contains(text, "<title>Log in") || strings.Contains(text, "problem") ||
+		strings.Count(main, "<a ") != 1 || strings.Count(main, "<form") != 1 { // the link skips to the content
 		t.Errorf("the page is %s", text)
 	}
 }
@@ -754,5 +756,19 @@ func TestServerShowsNextTimes(t *testing.T) {
 	if !strings.Contains(text, "<h2>Next times, UTC</h2>") || strings.Count(text, "<li><time") != 5 ||
 		!strings.Contains(text, "<b>in\u00a01\u00a0d</b>") {
 		t.Errorf("the page has %s", text)
+	}
+}
+
+// Below a job that failed last is why: its error, and the last line that it wrote.
+func TestServerJobsSayWhy(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	for name, o := range map[string]outcome.Outcome{"sync": outcome.Failed, "mail": outcome.OK} {
+		last := view.Run{Job: name, Run: 1, Outcome: o, Error: "exit status 1", Stderr: []string{"connecting", "no <space> on " + name}}
+		f.jobs = append(f.jobs, view.Job{Job: name, State: catalog.Status{State: catalog.StateWaiting}, Last: &last})
+	}
+	text := ask(New(Config{Daemon: f}).Handler(), "GET", "/", nil).Body.String()
+	if !strings.Contains(text, "exit status 1: no &lt;space&gt; on sync") || strings.Contains(text, "on mail") {
+		t.Errorf("the page is %s", text)
 	}
 }
