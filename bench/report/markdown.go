@@ -152,7 +152,7 @@ func sizes() [][]workload.Workload {
 func (r *Report) subjects(b *strings.Builder) {
 	b.WriteString("\n## Subjects\n\n| subject | how it is used |\n|---|---|\n")
 	for _, s := range subject.All() {
-		if s.ID == subject.Base {
+		if s.Of != "" {
 			continue // not in a report that is saved
 		}
 		version := r.Versions[s.ID]

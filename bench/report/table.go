@@ -157,7 +157,7 @@ func (r *Report) Print(out io.Writer) {
 			continue
 		}
 		before := ""
-		if b := r.verdict(v.Target, subject.Base); b.Known {
+		if b := r.verdict(v.Target, subject.Before(reference(v.Workload))); b.Known {
 			before = "before " + number(b.Found)
 		}
 		fmt.Fprintf(w, "%s\t%s\tis %s\t%s\t%s\n", v.Workload, v.bound(), number(v.Found), before, v.outcome())

@@ -30,7 +30,7 @@ func InTargets(c round.Cell) bool {
 	own := subject.Reference(c.Workload.Kind)
 	for _, o := range c.Workload.Outputs {
 		for _, t := range Targets() {
-			if t.Workload == o.ID && (c.Subject.ID == own || c.Subject.ID == subject.Base) ||
+			if t.Workload == o.ID && (c.Subject.ID == own || c.Subject.Of == own) ||
 				t.reference() == (round.Key{Workload: o.ID, Subject: c.Subject.ID}) {
 				return true
 			}

@@ -35,13 +35,10 @@ type Runner struct {
 
 // Can reports whether the runner has what the subject needs.
 func (r *Runner) Can(s subject.Subject) bool {
-	switch {
-	case s.ID == "jdk":
+	if s.ID == "jdk" {
 		return r.Java != nil
-	case s.ID == subject.Base:
-		return r.Base != ""
 	}
-	return (!s.Postgres || r.Postgres != nil) && (s.Missing == nil || s.Missing() == nil)
+	return (s.Of == "" || r.Base != "") && (!s.Postgres || r.Postgres != nil) && (s.Missing == nil || s.Missing() == nil)
 }
 
 // timeout is the time limit of a run.
@@ -109,15 +106,15 @@ func (r *Runner) cell(ctx context.Context, c Cell) (result workload.Result, err 
 // command returns the command of the process that runs a cell.
 func (r *Runner) command(c Cell) []string {
 	program, id := r.Self, c.Subject.ID
-	switch id {
-	case "jdk":
+	switch {
+	case id == "jdk":
 		warmup := 3 * time.Second
 		if r.Quick {
 			warmup = 500 * time.Millisecond
 		}
 		return r.Java.Command(c.Workload.Kind, c.Params, warmup)
-	case subject.Base:
-		program, id = r.Base, subject.Ours
+	case c.Subject.Of != "":
+		program, id = r.Base, c.Subject.Of
 	}
 	args := []string{program, "-child", c.Workload.Name + " " + id}
 	if r.Quick {

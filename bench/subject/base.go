@@ -1,12 +1,16 @@
 package subject
 
-// Base is the id of this library at another revision.
-const Base = "base"
+// The bases run in another process: the program of this module at the other revision, which does the work on its own
+// executor and its own stores.
+var (
+	base         = before(ours, "base")
+	basePostgres = before(durablePostgres, "base-postgres")
+	baseSQLite   = before(durableSQLite, "base-sqlite")
+)
 
-// base runs in another process: the program of this module at the other revision, which
-// does the work on its own executor.
-var base = Subject{
-	ID: Base, Title: "executor before", Own: true, Charts: true,
-	How:   "the same, at the revision that -against names.",
-	Funcs: ours.Funcs,
+// before returns a subject of ours at another revision.
+func before(s Subject, id string) Subject {
+	s.Of, s.ID, s.Title = s.ID, id, s.Title+" before"
+	s.How = "the same, at the revision that -against names."
+	return s
 }

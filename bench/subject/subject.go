@@ -30,8 +30,9 @@ type Subject struct {
 	Choose string // when to choose it in place of ours
 	Funcs  drive.Funcs
 
-	Own      bool // part of this module, not a rival
-	Postgres bool // needs a PostgreSQL server
+	Own      bool   // part of this module, not a rival
+	Of       string // the id of what it is at another revision; "" for this revision
+	Postgres bool   // needs a PostgreSQL server
 
 	// Missing returns an error if this machine lacks something else that the subject needs;
 	// nil needs nothing.
@@ -59,8 +60,18 @@ func All() []Subject {
 		ours, base, observed64, observedEvery, jdk,
 		goroutine, channel, errGroup, concPool, pondPool, antsPool, workerPool,
 		afterFunc, timingWheel, gocronScheduler, cronRunner,
-		durablePostgres, durableSQLite, riverQueue, asynqQueue, gocronLocked,
+		durablePostgres, basePostgres, durableSQLite, baseSQLite, riverQueue, asynqQueue, gocronLocked,
 	}
+}
+
+// Before returns the id of the subject that is another one, of this revision, at another revision.
+func Before(id string) string {
+	for _, s := range All() {
+		if s.Of == id {
+			return s.ID
+		}
+	}
+	return ""
 }
 
 // Find returns the subject with the id.
