@@ -74,9 +74,9 @@ func (j *addition) after(jobs *Jobs) error {
 	case !j.afters:
 		return nil
 	case j.Schedule != store.Once:
-		return invalid("After does not apply to a periodic job; let the job after the others register it")
+		return invalid("After does not apply to a periodic job; let a job with After register the schedule")
 	case j.ReuseKey || j.Among != nil:
-		return invalid("After: a job with parents is a new one; leave out ReuseKey, UniqueAmong, UniqueWithin and what replaces")
+		return invalid("After: a job with parents is always a new job; leave out ReuseKey, UniqueAmong, UniqueWithin and the Replace options")
 	case len(a.Parents) > 0 && jobs.parts.Graph == nil:
 		return jobs.lacks("After", "Graph")
 	}
@@ -88,7 +88,7 @@ func (j *addition) after(jobs *Jobs) error {
 	})
 	switch n := len(a.Parents); {
 	case n > MaxParents:
-		return invalid("After: the job has %d parents, and must have at most %d; let some jobs stand between", n, MaxParents)
+		return invalid("After: the job has %d parents; at most %d are allowed: gather some with a job in between", n, MaxParents)
 	case a.Need > n:
 		return invalid("AtLeast %d: the job has only %d parents", a.Need, n)
 	case a.Need == 0:

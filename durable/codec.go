@@ -46,12 +46,12 @@ func (j *Jobs) stored(kind, what string, plain []byte, limit int) ([]byte, error
 			return nil, fmt.Errorf("durable: %s of kind %q: the codec failed: %w", what, kind, err)
 		}
 		if len(data) == 0 {
-			return nil, executor.Permanent(invalid("%s of kind %q: the codec made nothing of it; Encode must return a byte or more", what, kind))
+			return nil, executor.Permanent(invalid("%s of kind %q: the codec returned no bytes; Encode must return at least one", what, kind))
 		}
 		as = "from the codec"
 	}
 	if len(data) > limit {
-		return nil, executor.Permanent(invalid("%s: it has %d bytes %s, and must have at most %d", what, len(data), as, limit))
+		return nil, executor.Permanent(invalid("%s: it has %d bytes %s; at most %d are allowed", what, len(data), as, limit))
 	}
 	return data, nil
 }

@@ -34,10 +34,10 @@ var (
 	ErrDead = errors.New("durable: job is dead")
 
 	// ErrRunning is returned by a second call of Run.
-	ErrRunning = errors.New("durable: Run was already called; make other Jobs by New for another node")
+	ErrRunning = errors.New("durable: Run was already called; for another node make other Jobs with New")
 
 	// ErrNoNode is matched by the error of DrainNode and UndrainNode if no node that is alive has the name.
-	ErrNoNode = errors.New("no node that is alive has this name; Nodes returns those that are")
+	ErrNoNode = errors.New("no live node has this name; Nodes returns the live nodes")
 
 	// ErrNewerSchema is matched by the error of opening a database that a newer version of this package has migrated.
 	ErrNewerSchema = store.ErrNewerSchema

@@ -359,7 +359,7 @@ func (h hourly) Next(t time.Time) time.Time {
 
 // outages returns how often that call was reported as failing, and as succeeding again.
 func (l *logLines) outages(call string) (begun, over int) {
-	return l.count(`will go on trying" call=` + call), l.count(`answers again" call=` + call)
+	return l.count(`does not answer; retrying" call=` + call), l.count(`answers again" call=` + call)
 }
 
 var errBoom = errors.New("boom")

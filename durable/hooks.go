@@ -207,7 +207,7 @@ func (j *Jobs) surround(ctx context.Context, name string, hook func(do func(cont
 	case !returned:
 		return result
 	case !called && err == nil:
-		return errors.New("durable: Hooks." + name + " returned without an error, and without a call of its function; call it, or return an error")
+		return errors.New("durable: Hooks." + name + " returned nil without calling its function; call it, or return an error")
 	}
 	return node.Sound(err)
 }
@@ -228,6 +228,6 @@ func (j *Jobs) failed(job Job, run Run) {
 func (j *Jobs) guardHook(name string) {
 	if v := recover(); v != nil {
 		j.log().Error("durable: a hook panicked", "hook", name, "panic", &executor.PanicError{Value: v, Stack: debug.Stack()},
-			"hint", "the work went on without it; fix the hook")
+			"hint", "the work continued without it; fix the hook")
 	}
 }

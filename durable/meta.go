@@ -37,7 +37,7 @@ func checkMeta(meta map[string]string) error {
 	}
 	data, err := json.Marshal(meta)
 	if err == nil && len(data) > MaxMeta {
-		err = invalid("meta: it has %d bytes as JSON, and must have at most %d; put what is larger into the payload", len(data), MaxMeta)
+		err = invalid("meta: it has %d bytes as JSON; at most %d are allowed: put larger data into the payload", len(data), MaxMeta)
 	}
 	return err
 }

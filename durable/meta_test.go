@@ -16,10 +16,10 @@ func TestWithMetaDeclinesWhatCannotBeKept(t *testing.T) {
 	jobs := newJobs(t, memory.New())
 	k := durable.Client[int, int](jobs, "k")
 	for says, meta := range map[string]map[string]string{
-		"2049 bytes as JSON, and must have at most 2048": {"a": strings.Repeat("x", durable.MaxMeta-7)},
-		"a name must not be empty":                       {"": "x"},
-		`meta "\xff": the name must be valid UTF-8`:      {"\xff": "x"},
-		`meta "a": the value must be valid UTF-8`:        {"a": "\xff"},
+		"2049 bytes as JSON; at most 2048 are allowed": {"a": strings.Repeat("x", durable.MaxMeta-7)},
+		"a name must not be empty":                     {"": "x"},
+		`meta "\xff": the name must be valid UTF-8`:    {"\xff": "x"},
+		`meta "a": the value must be valid UTF-8`:      {"a": "\xff"},
 	} {
 		_, err := k.Schedule(t.Context(), 0, 1, durable.WithMeta(meta))
 		if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), says) {

@@ -68,7 +68,7 @@ func ReuseKey() Option {
 func Replace() Option {
 	return func(j *addition) error {
 		if j.Schedule != store.Once {
-			return invalid("Replace: a periodic job takes a new payload and schedule without it; leave the option out")
+			return invalid("Replace: registering a periodic job again already replaces its payload and schedule; leave the option out")
 		}
 		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload = true, true, false, false
 		return nil
@@ -82,7 +82,7 @@ func Replace() Option {
 func ReplacePayload() Option {
 	return func(j *addition) error {
 		if j.Schedule != store.Once {
-			return invalid("ReplacePayload: a periodic job takes on another payload and keeps its times by itself; leave the option out")
+			return invalid("ReplacePayload: registering a periodic job again already replaces its payload and keeps its times; leave the option out")
 		}
 		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload = true, true, true, false
 		return nil
@@ -94,7 +94,7 @@ func ReplacePayload() Option {
 func ReplaceTime() Option {
 	return func(j *addition) error {
 		if j.Schedule != store.Once {
-			return invalid("ReplaceTime: a periodic job is moved by Reschedule; leave the option out")
+			return invalid("ReplaceTime does not apply to a periodic job; use Reschedule")
 		}
 		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload = true, true, false, true
 		return nil
@@ -128,7 +128,7 @@ func WithPriority(p Priority) Option {
 func Attempts(n int) Option {
 	return func(j *addition) error {
 		if n < 1 || n > 1000 {
-			return invalid("attempts %d: they must be 1 to 1000", n)
+			return invalid("attempts %d: it must be 1 to 1000", n)
 		}
 		j.Attempts = n
 		return nil
@@ -167,7 +167,7 @@ func checkName(what, s string, limit int) error {
 	case s == "":
 		return invalid("%s: it must not be empty", what)
 	case len(s) > limit:
-		return invalid("%s %.20q...: it has %d bytes, and must have at most %d", what, s, len(s), limit)
+		return invalid("%s %.20q...: it has %d bytes; at most %d are allowed", what, s, len(s), limit)
 	case !utf8.ValidString(s):
 		return invalid("%s %q: it must be valid UTF-8", what, s)
 	}

@@ -239,12 +239,12 @@ func TestFailureHasItsReason(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		kinds := map[string]*durable.Kind[any, any]{}
 		for name, fn := range map[string]func(context.Context, any) (any, error){
-			"boom":              func(context.Context, any) (any, error) { return nil, errBoom },
-			"oh no":             func(context.Context, any) (any, error) { panic("oh no") },
-			"Goexit":            func(context.Context, any) (any, error) { runtime.Goexit(); return nil, nil },
-			"chan int":          func(context.Context, any) (any, error) { return make(chan int), nil },
-			"must have at most": func(context.Context, any) (any, error) { return strings.Repeat("x", durable.MaxResult), nil },
-			"\uFFFDnul\uFFFD":   func(context.Context, any) (any, error) { return nil, errors.New("\x00nul\xff") },
+			"boom":            func(context.Context, any) (any, error) { return nil, errBoom },
+			"oh no":           func(context.Context, any) (any, error) { panic("oh no") },
+			"Goexit":          func(context.Context, any) (any, error) { runtime.Goexit(); return nil, nil },
+			"chan int":        func(context.Context, any) (any, error) { return make(chan int), nil },
+			"are allowed":     func(context.Context, any) (any, error) { return strings.Repeat("x", durable.MaxResult), nil },
+			"\uFFFDnul\uFFFD": func(context.Context, any) (any, error) { return nil, errors.New("\x00nul\xff") },
 		} {
 			kinds[name] = durable.Handle(jobs, name, fn)
 		}

@@ -75,7 +75,7 @@ func (j *Jobs) additions(jobs []Prepared) ([]addition, error) {
 	for i, p := range jobs {
 		adds[i] = p.job
 		if other, twice := keys[p.job.Key]; twice && p.job.Key != "" {
-			return nil, invalid("job %d: key %q: job %d has it, too; no two may have the same one", i, p.job.Key, other)
+			return nil, invalid("job %d: key %q is also that of job %d; keys must be unique", i, p.job.Key, other)
 		}
 		keys[p.job.Key] = i
 		if k := slices.IndexFunc(p.job.NewJob.After.Parents, func(id ID) bool { at, here := place[id]; return here && at >= i }); k >= 0 {

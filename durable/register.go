@@ -194,7 +194,7 @@ func (j *Jobs) check(ctx context.Context, schedules []Registration) ([]checkedJo
 			continue
 		}
 		if other, twice := first[r.job.Key]; twice {
-			jobs[i].err = invalid("schedule %d: key %q: schedule %d has it, too; no two may have the same one", i, r.job.Key, other)
+			jobs[i].err = invalid("schedule %d: key %q is also that of schedule %d; keys must be unique", i, r.job.Key, other)
 		} else {
 			first[r.job.Key] = i
 		}

@@ -28,7 +28,7 @@ func tagsOf(tags []string) ([]string, error) {
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(tags)))
 	if len(all) > MaxTags {
-		return nil, invalid("tags: the job has %d, and must have at most %d; put what no one looks for into its Meta", len(all), MaxTags)
+		return nil, invalid("tags: the job has %d; at most %d are allowed: put what no one searches for into its Meta", len(all), MaxTags)
 	}
 	return all, nil
 }

@@ -25,11 +25,11 @@ func TestWithTagsDeclinesWhatCannotBeKept(t *testing.T) {
 		many = append(many, fmt.Sprint("n=", i))
 	}
 	for says, tags := range map[string][]string{
-		"tags: the job has 33, and must have at most 32": many,
-		"tag: it must not be empty":                      {"a", ""},
-		"it has 129 bytes, and must have at most 128":    {strings.Repeat("x", durable.MaxTag+1)},
-		`tag "\xff": it must be valid UTF-8`:             {"\xff"},
-		`tag "a\nb": it must have no control character`:  {"a\nb"},
+		"tags: the job has 33; at most 32 are allowed":  many,
+		"tag: it must not be empty":                     {"a", ""},
+		"it has 129 bytes; at most 128 are allowed":     {strings.Repeat("x", durable.MaxTag+1)},
+		`tag "\xff": it must be valid UTF-8`:            {"\xff"},
+		`tag "a\nb": it must have no control character`: {"a\nb"},
 	} {
 		_, err := k.Schedule(t.Context(), 0, 1, durable.WithTags(tags...))
 		if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), says) {

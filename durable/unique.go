@@ -99,7 +99,7 @@ func (j *addition) unique(payload []byte) error {
 	case j.Schedule != store.Once:
 		return invalid("key %q: UniquePayload, UniqueFor, UniqueAmong and UniqueWithin do not apply to a periodic job, which has its own", j.Key)
 	case j.byPayload && j.Key != "":
-		return invalid("key %q: the job has that already; leave out Key or UniquePayload", j.Key)
+		return invalid("key %q: the job has two keys; leave out Key or UniquePayload", j.Key)
 	case j.byPayload:
 		sum := sha256.Sum256(payload)
 		j.Key = j.Kind + "/" + hex.EncodeToString(sum[:16])
@@ -107,7 +107,7 @@ func (j *addition) unique(payload []byte) error {
 		return invalid("UniqueFor, UniqueAmong or UniqueWithin: the job has no key; give it one with Key or UniquePayload")
 	}
 	if n := len(j.Key) + 1 + len(periodBegin); j.period > 0 && n > MaxKey {
-		return invalid("key %.20q...: with its period it has %d bytes, and must have at most %d", j.Key, n, MaxKey)
+		return invalid("key %.20q...: with its period it has %d bytes; at most %d are allowed", j.Key, n, MaxKey)
 	}
 	return nil
 }

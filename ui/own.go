@@ -71,7 +71,7 @@ func ownPages(all []Page) (own []pages.Own, err error) {
 			return nil, invalid("Config.Pages[%d].Path is %q; it must be one element of a path, and none of events, act and output",
 				i, p.Path)
 		case slices.ContainsFunc(all[:i], func(other Page) bool { return other.Path == p.Path }):
-			return nil, invalid("Config.Pages[%d].Path is %q, as that of an earlier one; each must have its own", i, p.Path)
+			return nil, invalid("Config.Pages[%d].Path is %q, which an earlier one has; paths must be unique", i, p.Path)
 		}
 		own = append(own, pages.Own(p))
 	}

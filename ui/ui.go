@@ -114,7 +114,7 @@ func New(c Config) (*UI, error) {
 			"to let everyone act who can log in to this machine, let it return ui.Act")
 	}
 	if c.ActionOf != nil && !c.Actions {
-		return nil, invalid("Config.ActionOf needs Config.Actions, without which nothing is done")
+		return nil, invalid("Config.ActionOf has no effect without Config.Actions; set both")
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -137,7 +137,7 @@ func New(c Config) (*UI, error) {
 		case host == "":
 			return nil, invalid(`Config.Hosts has ""; it must have names of hosts, or "*"`)
 		case host == "*" && c.Authorize == nil:
-			return nil, invalid(`Config.Hosts has "*", which needs Config.Authorize: else every site could look`)
+			return nil, invalid(`Config.Hosts has "*", which needs Config.Authorize: otherwise every web site could read the pages`)
 		}
 		u.guard.Hosts[strings.ToLower(host)] = true
 	}
@@ -151,7 +151,7 @@ func New(c Config) (*UI, error) {
 		case s.Name == "" && len(c.Jobs) > 1:
 			return nil, invalid(`Config.Jobs[%d].Name is ""; each of several must have a name`, i)
 		case names[s.Name]:
-			return nil, invalid("Config.Jobs[%d].Name is %q, as that of an earlier one; each must have its own", i, s.Name)
+			return nil, invalid("Config.Jobs[%d].Name is %q, which an earlier one has; names must be unique", i, s.Name)
 		}
 		names[s.Name] = true
 		sources = append(sources, source.New(s.Name, s.Jobs, s.Link, cache))

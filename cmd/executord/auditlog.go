@@ -26,7 +26,7 @@ and the pages of a daemon, the latest first. Actions are kept for a year.`),
 		Example: "  executord acts --store jobs.db",
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) > 0 {
-				return fmt.Errorf("acts takes no arguments, and got %q", names[0])
+				return fmt.Errorf("acts takes no arguments, but got %q", names[0])
 			}
 			return nil
 		},

@@ -132,7 +132,7 @@ func TestMainRefusesCommandLine(t *testing.T) {
 		{"run-now", "", 2, "", "executord: run-now needs the name of a job, such as: executord run-now backup"},
 		{"check - -n 2 --from 2027-03-27", "CRON_TZ=Europe/Berlin\n30 2 * * * true\n", 0, "Sat 2027-03-27 02:30:00 +01:00\n" + strings.Repeat(" ", 39) + "Sun 2027-03-28 03:00:00 +02:00\n", ""},
 		{"check - -n 0", crontabText, 2, "", "--number 0: it must be 1 to 10000"},
-		{"check - --from tomorrow", crontabText, 2, "", "--from tomorrow: no time; write it as 2027-03-27,"},
+		{"check - --from tomorrow", crontabText, 2, "", "--from tomorrow: not a time; write it as 2027-03-27,"},
 		{"next", "", 2, "", "executord: next needs the name of a job file"},
 		{"next - tru", crontabText, 1, "", "job tru is not in the file; did you mean true?"},
 		{"explain", "", 2, "", "executord: explain needs a schedule, such as: executord explain '30 2 * * 1-5'"},

@@ -52,7 +52,7 @@ replaces the stars by names of files.`),
 		s, notes, err := scheduleOf(text, loc, language.value)
 		if err != nil {
 			if len(args) > 5 {
-				err = fmt.Errorf("%w\n    did you forget the quotes? The shell replaces * by the names of files", err)
+				err = fmt.Errorf("%w\n    are the quotes missing? The shell replaces * with the names of files", err)
 			}
 			return &exitError{exitMistake, err.Error()}
 		}

@@ -87,7 +87,7 @@ func TestExplainRefusesSchedule(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	_, stderr, code = output(t, "", "explain", "30", "2", "a.go", "b.go", "a.go", "b.go", "1-5")
-	if !strings.Contains(stderr, "The shell replaces * by the names of files") || code != 1 {
+	if !strings.Contains(stderr, "The shell replaces * with the names of files") || code != 1 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -106,7 +106,7 @@ func TestLoadFindsWrongChannels(t *testing.T) {
 		files []string
 		want  string // "" for none
 	}{
-		{[]string{tab}, `tab:3: a names the channel "ops", and there is none`},
+		{[]string{tab}, `tab:3: a names the channel "ops", which does not exist`},
 		{[]string{tab, other}, ""},
 		{[]string{toml}, "hint: did you mean ops?"},
 		{[]string{other, toml}, `channels.toml:1: the channel "ops" is already in `},

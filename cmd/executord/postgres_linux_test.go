@@ -74,7 +74,7 @@ func TestRunOutlivesRestartOfDatabase(t *testing.T) {
 	p.until("up")
 	p.until("run ended", "job", "tick", "run", 2)
 	own.Kill()
-	p.until("durable: the store does not answer; will go on trying")
+	p.until("durable: the store does not answer; retrying")
 	begun := 0 // where the run began that the outage ends; a busy machine may have ended one before
 	for i, l := range p.log {
 		if l.is("run started", "job", "long") {

@@ -30,7 +30,7 @@ func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan
 // readAgain reads the files again. It logs why if they are not to be used.
 func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable bool) {
 	if once := o.files.once(); once != "" {
-		log.Warn("SIGHUP ignored", "reason", once+" is read once; to read it again, start executord again")
+		log.Warn("SIGHUP ignored", "reason", once+" is read only once; to read it again, restart executord")
 		return file, false
 	}
 	file, read, err := o.files.parse(o.stored(), true)
@@ -50,7 +50,7 @@ func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable bool) {
 	}
 	if len(file.Jobs) == 0 && o.hadJobs {
 		log.Error(notReadAgain, "reason", "the file has no jobs, and had some before",
-			"hint", "write them; to run none, start executord again")
+			"hint", "add the jobs; to run none, restart executord")
 		return file, false
 	}
 	o.hadJobs = len(file.Jobs) > 0

@@ -699,7 +699,7 @@ func TestRunOutlastsStalledFile(t *testing.T) {
 	if _, err := tx.ExecContext(t.Context(), "begin immediate"); err != nil {
 		t.Fatal(err)
 	}
-	p.until("durable: could not renew the lease in time; nothing is begun until the store answers")
+	p.until("durable: could not renew the lease in time; no job begins until the store answers")
 	time.Sleep(500 * time.Millisecond)
 	if _, err := tx.ExecContext(t.Context(), "rollback"); err != nil {
 		t.Fatal(err)

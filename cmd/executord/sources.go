@@ -245,7 +245,7 @@ func wrongChannels(file job.File) (mistakes job.Mistakes) {
 			}
 			mistakes = append(mistakes, job.Mistake{
 				File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Schedule.Text + " " + j.Command.String(),
-				What: fmt.Sprintf("%s names the channel %q, and there is none", j.Name, name), Hint: hint,
+				What: fmt.Sprintf("%s names the channel %q, which does not exist", j.Name, name), Hint: hint,
 			})
 		}
 	}

@@ -39,7 +39,7 @@ func (t *timesFlags) begin(loc *time.Location) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, strings.ToUpper(t.from))
 	if err != nil {
-		return at, fmt.Errorf("--from %s: no time; write it as 2027-03-27, '2027-03-27 14:00' or 2027-03-27T14:00:00Z", t.from)
+		return at, fmt.Errorf("--from %s: not a time; write it as 2027-03-27, '2027-03-27 14:00' or 2027-03-27T14:00:00Z", t.from)
 	}
 	return at, nil
 }

@@ -122,7 +122,7 @@ func note(conn *pgx.Conn) {
 // another one that the dsn names.
 func leave(_ context.Context, conn *pgx.Conn) error {
 	if conn.PgConn().CustomData()[took] == true && conn.PgConn().ParameterStatus("default_transaction_read_only") == "on" {
-		return fmt.Errorf("the server takes no writes any more: %w", driver.ErrBadConn)
+		return fmt.Errorf("the server no longer accepts writes: %w", driver.ErrBadConn)
 	}
 	return nil
 }

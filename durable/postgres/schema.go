@@ -341,7 +341,7 @@ func explain(err error, role string) error {
 // known returns an error if a newer program has made the schema, of which this one can't use the tables.
 func known(version, oldest int) error {
 	if version > len(migrations) && oldest > len(migrations) {
-		return fmt.Errorf("%w: its schema has version %d, for which a program must know version %d, and this one knows %d; use a newer one",
+		return fmt.Errorf("%w: its schema version %d requires a program that knows version %d; this one knows %d: use a newer one",
 			durable.ErrNewerSchema, version, oldest, len(migrations))
 	}
 	return nil

@@ -142,7 +142,7 @@ func foreign(err error) error {
 	case err == nil:
 		return nil
 	case code(err) == "42P01":
-		return argument.Invalid("durable/postgres: transaction: the tables of the store are not where it is: begin it with Store.DB,"+
+		return argument.Invalid("durable/postgres: transaction: it does not see the tables of the store: begin it with Store.DB,"+
 			" or with the database and the search path of the store: %w", err)
 	case strings.HasPrefix(err.Error(), "sql: converting argument"):
 		return argument.Invalid("durable/postgres: transaction: it is of another driver: begin it with Store.DB,"+

@@ -207,7 +207,7 @@ func migrate(ctx context.Context, conn *sql.Conn) (err error) {
 			return err
 		}
 		if least > len(migrations) {
-			return fmt.Errorf("%w: its schema has version %d, for which a program must know version %d, and this one knows %d; use a newer one",
+			return fmt.Errorf("%w: its schema version %d requires a program that knows version %d; this one knows %d: use a newer one",
 				durable.ErrNewerSchema, version, least, len(migrations))
 		}
 	}

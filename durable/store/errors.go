@@ -11,7 +11,7 @@ var (
 	ErrNotFound = errors.New("durable: no such job")
 
 	// ErrNewerSchema is matched by the error of opening a database that a newer version of its store has migrated.
-	ErrNewerSchema = errors.New("durable: the database is newer than this program")
+	ErrNewerSchema = errors.New("durable: the database requires a newer version of this program")
 )
 
 // MaxLabel is how many bytes of a label are kept.

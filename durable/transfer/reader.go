@@ -330,7 +330,7 @@ func (r *reader) job(j *store.Job) error {
 		return errors.New("job.started: it is missing, or job.attempt is, of a job that is running")
 	}
 	if data, err := json.Marshal(j.Meta); len(j.Meta) > 0 && (err != nil || len(data) > store.MaxMeta) {
-		return fmt.Errorf("job.meta: it has %d bytes, and must have at most %d", len(data), store.MaxMeta)
+		return fmt.Errorf("job.meta: it has %d bytes; at most %d are allowed", len(data), store.MaxMeta)
 	}
 	if j.State == store.Blocked {
 		r.blocked[j.ID] = true
@@ -341,7 +341,7 @@ func (r *reader) job(j *store.Job) error {
 
 func checkTags(tags []string) error {
 	if len(tags) > store.MaxTags {
-		return fmt.Errorf("job.tags: there are %d, and must be at most %d", len(tags), store.MaxTags)
+		return fmt.Errorf("job.tags: there are %d; at most %d are allowed", len(tags), store.MaxTags)
 	}
 	for i, tag := range tags {
 		switch {

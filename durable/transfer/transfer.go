@@ -125,7 +125,7 @@ func Check(r io.Reader) (Summary, error) {
 func mover(s store.Store) (store.Mover, error) {
 	m := store.PartsOf(s).Mover
 	if m == nil {
-		return nil, argument.Invalid("durable/transfer: the store is a %T, which can't be moved: it is no store.Mover", s)
+		return nil, argument.Invalid("durable/transfer: the store is a %T, which can't be moved: it is not a store.Mover", s)
 	}
 	return m, nil
 }

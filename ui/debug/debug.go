@@ -135,7 +135,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveTrace(w, r)
 	default:
 		if !assets.Serve(w, r, last) {
-			http.Error(w, "debug: no such page; there are: pool, schedules, json, metrics", http.StatusNotFound)
+			http.Error(w, "debug: no such page; known are pool, schedules, json, metrics", http.StatusNotFound)
 		}
 	}
 }

@@ -234,7 +234,7 @@ func TestHandlerErrors(t *testing.T) {
 		status int
 		says   string
 	}{
-		"/none":                  {404, "there are: pool"},
+		"/none":                  {404, "known are pool"},
 		"/style.css":             {404, "no such page"},
 		"/pool":                  {400, "must be the number of a pool"},
 		"/pool?id=x":             {400, "must be the number of a pool"},

@@ -6,7 +6,7 @@ import "net/http"
 func (h *handler) serveTrace(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case h.recorder == nil:
-		http.Error(w, "debug: there is no flight recorder; give one to the handler by debug.Recorder", http.StatusNotFound)
+		http.Error(w, "debug: there is no flight recorder; pass one to the handler with debug.Recorder", http.StatusNotFound)
 		return
 	case !h.recorder.Enabled():
 		http.Error(w, "debug: the flight recorder is not running; call its Start", http.StatusServiceUnavailable)

@@ -141,9 +141,9 @@ func (s *Streams) enter(r *http.Request) (ending <-chan struct{}, err error) {
 	defer s.mu.Unlock()
 	switch {
 	case s.over:
-		return nil, fmt.Errorf("there are no live updates any more, since the page was closed")
+		return nil, fmt.Errorf("live updates have ended, since the page was closed")
 	case s.open >= maxStreams:
-		return nil, fmt.Errorf("there are %d live pages, which is the most; close some", maxStreams)
+		return nil, fmt.Errorf("there are already %d live pages, which is the maximum; close some", maxStreams)
 	}
 	s.open++
 	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)

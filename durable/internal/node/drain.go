@@ -28,7 +28,7 @@ func (n *Node) drain(ctx context.Context) {
 	select {
 	case <-n.mu.empty:
 	case <-timer.C:
-		n.cfg.Log().Error("durable: gave up on outcomes that the store did not take; the jobs will run again")
+		n.cfg.Log().Error("durable: gave up on outcomes that the store did not accept; the jobs will run again")
 	}
 }
 

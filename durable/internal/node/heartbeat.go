@@ -166,7 +166,7 @@ func (n *Node) fence() {
 	n.mu.Unlock()
 	// Last, since a log may be slow.
 	if alone {
-		n.cfg.Log().Warn("durable: could not renew the lease in time; nothing is begun until the store answers", "node", n.name())
+		n.cfg.Log().Warn("durable: could not renew the lease in time; no job begins until the store answers", "node", n.name())
 		return
 	}
 	n.cfg.Log().Error("durable: could not renew the lease in time; handlers are canceled", "node", n.name())

@@ -231,7 +231,7 @@ func (n *Node) leave(ctx context.Context) {
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
 	if err := n.cfg.Store.Leave(opCtx, n.name()); err != nil {
-		n.cfg.Log().Warn("durable: could not sign off; what this node held is freed when its lease ends", "error", err)
+		n.cfg.Log().Warn("durable: could not leave the store; the jobs of this node are freed when its lease ends", "error", err)
 	}
 }
 

@@ -37,7 +37,7 @@ func (o *outage) over(err error) bool {
 	case err != nil:
 		if o.failed == 0 {
 			o.since = time.Now()
-			o.log.Warn("durable: the store does not answer; will go on trying", "call", o.what, "error", err)
+			o.log.Warn("durable: the store does not answer; retrying", "call", o.what, "error", err)
 		}
 		o.failed++
 		o.health.fails(o.what, o.since, err)

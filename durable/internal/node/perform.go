@@ -138,7 +138,7 @@ func (r *run) leave(started storeclock.Start, err error) store.Outcome {
 	o := r.untried(store.RunFailed, started, err, leavePause)
 	o.Unrecorded = true
 	if _, logged := r.n.unread.LoadOrStore(err.Error(), true); !logged {
-		r.n.logOf(&r.job).Error("durable: this program can't read the schedule of a job; left to other nodes", "error", err)
+		r.n.logOf(&r.job).Error("durable: this program can't read the schedule of a job; the job is left to other nodes", "error", err)
 	}
 	return o
 }

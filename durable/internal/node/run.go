@@ -118,7 +118,7 @@ func (r *run) fire(turn int, left time.Duration) {
 		}
 		n.mu.Unlock()
 		if refused { // without the lock, since a log may be slow
-			n.cfg.Log().Error("durable: the pool does not take work; jobs are given back", "error", f.Err())
+			n.cfg.Log().Error("durable: the pool does not accept work; jobs are released", "error", f.Err())
 		}
 	})
 }
@@ -245,7 +245,7 @@ func (r *run) commit(o *store.Outcome) {
 func (r *run) committed(o *store.Outcome, ok bool) {
 	n := r.n
 	if !ok && !r.completed.Load() {
-		n.logOf(&r.job).Warn("durable: the outcome of a run was refused, because the run was no longer this node's", "epoch", r.job.Epoch)
+		n.logOf(&r.job).Warn("durable: the outcome of a run was refused, because another node may have the job", "epoch", r.job.Epoch)
 	}
 	n.mu.Lock()
 	r.dropLocked()

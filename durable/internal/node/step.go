@@ -65,7 +65,7 @@ func (r *run) readSteps(ctx context.Context) error {
 // beginStep returns the step with a name, which is as, and is busy until endStep is called.
 func (r *run) beginStep(ctx context.Context, name stepName, as string) (*step, error) {
 	if r.inTx.Load() {
-		return nil, argument.Invalid("durable: step %q: it comes after CompleteTx, by which the run is over; let CompleteTx be the last", name.name)
+		return nil, argument.Invalid("durable: step %q: the run was already completed by CompleteTx; call it before CompleteTx", name.name)
 	}
 	if err := r.readSteps(ctx); err != nil {
 		return nil, err
@@ -79,9 +79,9 @@ func (r *run) beginStep(ctx context.Context, name stepName, as string) (*step, e
 		t = new(step)
 		s.all[name] = t
 	case t.busy:
-		return nil, argument.Invalid("durable: step %q: it is running already in this run; give each step a name of its own", name.name)
+		return nil, argument.Invalid("durable: step %q: it is already running in this run; give each step its own name", name.name)
 	case t.as != "" && t.as != as:
-		return nil, argument.Invalid("durable: step %q: it is %s, and was %s before in this run; give each step a name of its own", name.name, as, t.as)
+		return nil, argument.Invalid("durable: step %q: it is %s, and was %s before in this run; give each step its own name", name.name, as, t.as)
 	}
 	t.as, t.busy, t.called = as, true, name.signal
 	return t, nil

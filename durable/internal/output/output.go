@@ -112,7 +112,7 @@ func Unpack(data []byte) (Log, error) {
 		return Log{}, nil
 	}
 	if data[0] != outputFormat {
-		return Log{}, fmt.Errorf("its format is %d, and this program reads up to %d; use a newer program", data[0], outputFormat)
+		return Log{}, fmt.Errorf("its format is %d; this program reads up to %d: use a newer program", data[0], outputFormat)
 	}
 	const numbers = 2 * binary.MaxVarintLen64
 	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data[1:])), 2*Most+numbers))

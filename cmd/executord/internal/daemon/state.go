@@ -61,7 +61,7 @@ type past struct {
 
 // hintSameName is for daemons with different files that remove each other's jobs. They can't know: it may be one
 // file, of which one daemon has a newer version.
-const hintSameName = "if that was another file of the same name, give each a --namespace of its own"
+const hintSameName = "if that was another file of the same name, give each its own --namespace"
 
 // blockedBy returns what keeps a job from running, "" for nothing: that it was removed, or its state, or the one
 // that it will be in when the run in progress has ended.

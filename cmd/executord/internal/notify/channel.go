@@ -98,7 +98,7 @@ func ParseQuiet(text string, zone *time.Location) (Quiet, error) {
 		*end.min = t.Hour()*60 + t.Minute()
 	}
 	if q.From == q.To {
-		return q, errors.New("its begin and its end are the same")
+		return q, errors.New("its beginning and its end are the same")
 	}
 	return q, nil
 }

@@ -62,7 +62,7 @@ func NewMail(c MailConfig) (*Mail, error) {
 	}
 	if c.Server == "" {
 		if len(c.Sendmail) == 0 || c.Run == nil {
-			return nil, errors.New("there is neither a server nor sendmail")
+			return nil, errors.New("neither server nor sendmail is set")
 		}
 		return m, nil
 	}

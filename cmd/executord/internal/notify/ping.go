@@ -38,7 +38,7 @@ func NewPing(address, style string) (*Ping, error) {
 		case host == "cronitor.link" || strings.HasSuffix(host, ".cronitor.link"):
 			style = "cronitor"
 		default:
-			return nil, errors.New("it is not known how to report a failure to this host: a ping of the plain URL reports a success")
+			return nil, errors.New("a ping of this URL would report a failure as a success: set style for this host")
 		}
 	default:
 		return nil, fmt.Errorf("there is no style %q; known are %s", style, strings.Join(Styles, ", "))

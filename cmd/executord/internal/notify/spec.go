@@ -283,7 +283,7 @@ func (b *builder) secretIn(key, name string) string {
 	}
 	secret := strings.TrimSpace(string(text))
 	if secret == "" || len(secret) > 4096 || strings.ContainsAny(secret, "\n\r\x00") {
-		b.check(key, fmt.Errorf("%s has to have one line that is not empty", name))
+		b.check(key, fmt.Errorf("%s must have exactly one line that is not empty", name))
 	}
 	return secret
 }
@@ -329,7 +329,7 @@ func (b *builder) webhook(c *Channel) {
 func (b *builder) url(key string) string {
 	url, file := b.text(key), b.secret("url_file")
 	if url != "" && file != "" {
-		b.check("url_file", fmt.Errorf("the URL is in %s, too", key))
+		b.check("url_file", fmt.Errorf("the URL is also in %s", key))
 	}
 	return cmp.Or(url, file)
 }

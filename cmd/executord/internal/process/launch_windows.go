@@ -9,5 +9,5 @@ func closeOnExec(*os.File) {}
 
 // become is not to be had: a process cannot become another one.
 func (*launch) become([]string) error {
-	return errors.New("umask is not known on Windows")
+	return errors.New("umask is not supported on Windows")
 }

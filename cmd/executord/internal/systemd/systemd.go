@@ -155,7 +155,7 @@ func (m *Manager) report(err error) {
 // send sends a message as one datagram.
 func (m *Manager) send(message string) error {
 	if m.socket[0] != '/' && m.socket[0] != '@' { // @ is package net's, too, for the names that no file has
-		return fmt.Errorf("%s %s: it is no Unix socket", socketVariable, m.socket)
+		return fmt.Errorf("%s %s: it is not a Unix socket", socketVariable, m.socket)
 	}
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: m.socket, Net: "unixgram"})
 	if err == nil {

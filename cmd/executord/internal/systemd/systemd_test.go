@@ -178,7 +178,7 @@ func TestManagerNil(t *testing.T) {
 // A manager that cannot be told is reported once, with its socket.
 func TestManagerReportsFirstError(t *testing.T) {
 	for socket, want := range map[string]string{
-		filepath.Join(t.TempDir(), "none"): "no such file", "vsock:2:1234": "no Unix socket",
+		filepath.Join(t.TempDir(), "none"): "no such file", "vsock:2:1234": "not a Unix socket",
 	} {
 		t.Setenv(socketVariable, socket)
 		var errs []error

@@ -67,7 +67,7 @@ func TestParseChannelMistakes(t *testing.T) {
 		"[notify.a]\nmial = 'x@y'": "f:2: unknown key \"mial\"|did you mean mail?",
 		"[notify.a]\n":             "f:1: notify.a: the channel has none of mail",
 		"[notify.a]\nmail = 'x@y'\nwebhook = 'http://h'":                    "f:3: notify.a: a channel has one target",
-		"[notify.a]\nping = 'https://example.org/SECRET'":                   "f:2: notify.a: it is not known how to report a failure to this host",
+		"[notify.a]\nping = 'https://example.org/SECRET'":                   "f:2: notify.a: a ping of this URL would report a failure as a success",
 		"[notify.a]\nwebhook = 'example.org/SECRET'":                        "f:2: notify.a: the URL begins with neither https:// nor http://",
 		"[notify.a]\nwebhook = 'http://h'\npreset = 'slak'":                 "f:3: notify.a: preset \"slak\" is not one of generic, slack",
 		"[notify.a]\nwebhook = 'http://h'\nstyle = 'cronitor'":              "f:3: notify.a: style is not for a channel with webhook",
