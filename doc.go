@@ -1,10 +1,9 @@
 // Package executor runs tasks on pools of goroutines, now or at a time: the
 // executor framework of java.util.concurrent, for Go.
 //
-// Go's own tools are enough for much: a go statement for fire-and-forget work, errgroup for
-// a handful of calls that succeed or fail together. This package is for what comes after:
-// work that waits in a queue with a limit, outcomes with many waiters, schedules, and a
-// shutdown that loses nothing.
+// Go's own tools are often enough: a go statement for fire-and-forget work, errgroup for a handful of calls that
+// succeed or fail together. This package is for what comes after: work that waits in a queue with a limit, outcomes
+// with many waiters, schedules, and a shutdown that loses nothing.
 //
 // # Tasks
 //
@@ -75,18 +74,15 @@
 //
 // # Contexts
 //
-// The context given to Submit, Go or Schedule bounds the wait for admission, if
-// there is one, and is the parent of the context that the body gets: the body
-// sees its values and its deadline. When it ends, a task that waits is canceled
-// and never runs, and a body that runs finds its own context ended. A task whose
-// work must outlive its submitter's request is given [context.WithoutCancel] of
-// it. [context.Background] costs nothing, another context two allocations.
-// Whatever submits or runs a task panics if its context is nil.
+// The context given to Submit, Go or Schedule bounds the wait for admission, if there is one, and is the parent of the
+// context that the body gets: the body sees its values and its deadline. When it ends, a task that waits is canceled
+// and never runs, and a body that runs finds its own context ended. For a task whose work must outlive the request that
+// submits it, pass [context.WithoutCancel] of the request's context. [context.Background] costs nothing, another
+// context two allocations. All functions that submit or run a task panic if the context is nil.
 //
-// The context of a body ends when the body has returned, as that of an HTTP request
-// does. So what a body submits and does not wait for, such as the next step of a
-// pipeline, is given the context that came from outside: with the body's own it
-// may be canceled before it runs, with the cause [ErrReturned].
+// The context of a body ends when the body has returned, as that of an HTTP request does. So if a body submits a task
+// and does not wait for it, such as the next step of a pipeline, pass the context that came from outside: with the
+// body's own context the task may be canceled before it runs, with the cause [ErrReturned].
 //
 // [context.Cause] returns why the context of a body ended: [ErrCanceled], [ErrTimeout],
 // [ErrShutdown], or the cause of the submitter's context. A body that is running decides
@@ -128,11 +124,10 @@
 //
 // # Panics and errors
 //
-// A panic in a body becomes a [*PanicError], with its value and stack, in the future; so do
-// errors. Where no future shows them (Go, Execute of a plain Runnable, periodic work), an
-// error is logged, and a panic with its stack. So is a task that was accepted and never
-// ran, as when its context ended while it waited. Hooks.OnPanic, AfterTask and Dropped are
-// called besides. The worker lives on. Nothing is swallowed.
+// A panic in a body becomes a [*PanicError], with its value and stack, in the future; so do errors. Where no future
+// shows them (Go, Execute of a plain Runnable, periodic work), an error is logged, and a panic with its stack. So is a
+// task that was accepted and never ran, as when its context ended while it waited. Hooks.OnPanic, AfterTask and Dropped
+// are called, too. The worker goes on.
 //
 // In periodic work an error is recorded and the schedule goes on; a panic ends it, unless
 // [ContinueAfterPanic] is given.
@@ -167,10 +162,8 @@
 // before the return of AwaitTermination and Close; what one run of periodic work
 // does, before the next run.
 //
-// No lock is held while anything of the user's is called: bodies, hooks, policies,
-// triggers, loggers, methods of contexts. And nothing runs before a pool is
-// made: importing this package starts no goroutine, and when a pool is terminated its
-// goroutines have nothing left to do but return.
+// No lock is held while user code is called: bodies, hooks, policies, triggers, loggers, methods of contexts. Importing
+// this package starts no goroutine. When a pool is terminated, its goroutines have only to return.
 //
 // Everything works in a bubble of [testing/synctest], which is how to test code
 // that schedules.

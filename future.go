@@ -103,8 +103,8 @@ func (f *Future[T]) Err() error {
 // tasks, and if the task is done or was not accepted.
 func (f *Future[T]) Next() time.Time { return nextOf(&f.core) }
 
-// Delay returns the time that is left until a task of [Schedule] or [At] is due. It is
-// negative for one that is overdue, and zero where Next is.
+// Delay returns the time that is left until a task of [Schedule] or [At] is due. It is negative if the task is overdue,
+// and zero if Next is zero.
 func (f *Future[T]) Delay() time.Duration { return delayOf(&f.core) }
 
 // errorOf returns the error of a task that is done.

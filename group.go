@@ -19,10 +19,9 @@ type Group struct {
 	err    error // of the first task that failed; written by that, read once all are over
 }
 
-// NewGroup returns a group whose functions run on ex. ctx is the parent of the context
-// that they get. That context ends when a function has failed, with its error as the
-// cause, and when Wait has returned: every group is to be waited for. A nil ctx, and a
-// nil ex, panic.
+// NewGroup returns a group whose functions run on ex. ctx is the parent of the context that they get. That context ends
+// when a function has failed, with its error as the cause, and when Wait has returned: so call Wait on every group. A
+// nil ctx, and a nil ex, panic.
 func NewGroup(ctx context.Context, ex Executor) *Group {
 	mustContext(ctx)
 	mustExecutor("NewGroup", ex)
@@ -32,10 +31,9 @@ func NewGroup(ctx context.Context, ex Executor) *Group {
 	return g
 }
 
-// Go submits fn. An error of fn, a panic, as a [*PanicError], and a rejection fail the
-// group. Go waits only if the executor does, as a pool with the policy [Block], and
-// not after the group has failed; functions that wait then never run. It must not be
-// called once Wait has returned.
+// Go submits fn. The group fails if fn returns an error, panics (with a [*PanicError]), or is rejected. Go waits only
+// if the executor does, as a pool with the policy [Block], and not after the group has failed; functions that wait then
+// never run. It must not be called once Wait has returned.
 func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	g.mustBeMade()
 	var body Runnable
@@ -52,9 +50,8 @@ func (g *Group) Context() context.Context {
 	return g.ctx
 }
 
-// Wait waits until all functions have returned, or will never run, and returns the first
-// error of one of them, nil if all have succeeded. It waits without a limit: end the
-// context of the group, and the functions that heed it return.
+// Wait waits until all functions have returned, or will never run, and returns the first error of one of them, nil if
+// all have succeeded. It waits without a limit. To end it early, cancel ctx: functions that heed their context return.
 func (g *Group) Wait() error {
 	g.mustBeMade()
 	if g.helps {

@@ -10,14 +10,12 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// Map calls fn on ex for each value of seq, and yields the results in the order of seq:
-// what fn returned, or the error of a call that was not made. At most n values are in
-// flight, submitted and not yet yielded: seq is asked for the next one, in the goroutine
-// of the loop, when there is room. An error does not end the loop; leaving it does.
+// Map calls fn on ex for each value of seq, and yields the results in the order of seq: what fn returned, or the error
+// of a call that was not made. At most n values are in flight, submitted and not yet yielded. When there is room, the
+// goroutine of the loop takes the next value from seq. An error does not end the loop.
 //
-// Leaving the loop ends the context of the calls in flight, and waits until they have
-// returned. The end of ctx does the same: seq is not asked any more, and if it had not
-// ended, the last error yielded is that of ctx.
+// Leaving the loop ends the context of the calls in flight, and waits until they have returned. The end of ctx does the
+// same: seq is not read further, and unless seq had ended, the last error yielded is that of ctx.
 //
 // In a task of ex, if that is a pool, the loop makes calls that no worker has begun. Map
 // panics if ctx, ex, seq or fn is nil, or n is less than 1.
@@ -33,7 +31,7 @@ func Map[In, Out any](
 	}
 }
 
-// MapUnordered is [Map], but yields each result as soon as it is there.
+// MapUnordered is [Map], but yields each result as soon as its call has returned.
 func MapUnordered[In, Out any](
 	ctx context.Context, ex Executor, n int, seq iter.Seq[In],
 	fn func(context.Context, In) (Out, error), opts ...Option,

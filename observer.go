@@ -10,11 +10,10 @@ import (
 	"github.com/executor-go/executor/internal/engine"
 )
 
-// An Observer watches pools, those with it as Config.Observer and those given to Watch, and
-// measures some of their tasks: how long they wait, how long they run, and how late they are.
-// Package ui/debug shows it as a page. There is no default one, and a pool without one measures
-// nothing. The zero Observer is ready to use and can be left on. It must not be copied, nor its
-// fields changed, once it has a pool.
+// An Observer watches pools, those with it as Config.Observer and those given to Watch, and measures some of their
+// tasks: how long they wait, how long they run, and how late they are. Package ui/debug shows it as a page. A pool
+// without an Observer measures nothing; that is the default. The zero Observer is ready to use and can be left on. It
+// must not be copied, nor its fields changed, once it has a pool.
 //
 // All methods may be called by any goroutine. It has no goroutine of its own, and need not
 // be closed. It holds a pool until that is terminated.

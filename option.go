@@ -102,10 +102,9 @@ func Times(n int) Option {
 	}
 }
 
-// Until ends periodic work, as succeeded, after the last run that is due by t, which must not
-// be zero: that run may begin later, if it waits for others. Of the times that are missed by
-// then [CatchUp] says which have a run. It is an error if no run is due by t. The default is no
-// end.
+// Until ends periodic work, as succeeded, after the last run that is due by t, which must not be zero: that run may
+// begin later, if it waits for others. [CatchUp] decides which of the times that were missed by then have a run. It is
+// an error if no run is due by t. The default is no end.
 func Until(t time.Time) Option {
 	return func(o *options) {
 		o.need(periodic, "Until")

@@ -28,9 +28,8 @@ import (
 // policy waits, ctx bounds the wait. context.Background costs nothing, another context two
 // allocations. A nil ctx panics.
 //
-// A panic in the body of a plain Runnable, an error that it returns, and that it never ran,
-// are logged; Hooks.OnPanic, AfterTask and Dropped are called besides. A *Future carries
-// them itself. Execute panics if ctx is nil.
+// A panic in the body of a plain Runnable, an error that it returns, and that it never ran, are logged; Hooks.OnPanic,
+// AfterTask and Dropped are called, too. A *Future carries them itself. Execute panics if ctx is nil.
 //
 // A *Future that is done, or was submitted before, is accepted too, as another task.
 // Its body still runs once, for whichever comes first; the others find nothing

@@ -18,19 +18,18 @@ import (
 // [At], of which the first attempt is at its time. It does not apply to [NewTask]. The
 // default is one attempt.
 //
-// It is one task of its pool, admitted once, with one future. Between two attempts it is
-// Pending: it waits with the time of the next one, among the tasks that [Pool.Waiting] yields
-// and Stats.Queued counts, and holds no worker. It is never rejected then. In a pool made by
-// [Single] no other task begins meanwhile, and in a [Keyed] none of its key takes its place,
-// so that the order is kept, unless the option is [RetryUnordered]; elsewhere others go on.
+// It is one task of its pool, admitted once, with one future. Between two attempts it is Pending: it waits with the
+// time of the next one, among the tasks that [Pool.Waiting] yields and Stats.Queued counts, and holds no worker. It is
+// not rejected when the next attempt begins. In a pool made by [Single] no other task begins meanwhile, and in a
+// [Keyed] none of its key takes its place, so that the order is kept, unless the option is [RetryUnordered]; elsewhere
+// others go on.
 //
-// The task fails with the error of the last attempt. A failure is final if its error is marked
-// by [Permanent] or if the task panicked. The end of ctx, Cancel, and a shutdown of the pool,
-// also by Shutdown, are final at once during the wait; the task is canceled then. The error
-// matches that of the attempt before as well, but for Cancel.
+// The task fails with the error of the last attempt. A failure is final if its error is marked by [Permanent] or if the
+// task panicked. During the wait, the end of ctx, Cancel, and a shutdown of the pool, also by Shutdown, cancel the task
+// at once. Except after Cancel, the error also matches that of the last attempt.
 //
-// Each attempt is a run in [TaskInfo], with a timeout of its own if there is a [Timeout]. In an
-// Executor that is not of this package the task holds its goroutine between two attempts.
+// Each attempt is a run in [TaskInfo], with a timeout of its own if there is a [Timeout]. In an Executor of another
+// package, the task holds its goroutine between two attempts.
 func Retry(attempts int, backoff func(n int) time.Duration) Option {
 	return retryOption("Retry", retryRule{attempts, backoff, false})
 }

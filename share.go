@@ -224,7 +224,7 @@ func (k *Keyed[K]) Go(ctx context.Context, key K, fn func(context.Context) error
 //
 //	f := executor.Submit(ctx, hosts.For("example.org"), fetch)
 //
-// It costs nothing to keep or to make anew. A key that cannot be compared panics.
+// It may be kept, or made for each call. A key that cannot be compared panics.
 func (k *Keyed[K]) For(key K) Executor {
 	mustHash(key)
 	return &keyExecutor{k.pool, key}

@@ -97,10 +97,9 @@ func (p *Pool) String() string {
 		titled("pool", s.Name), s.Stage, s.Active, s.Workers, s.Queued, s.Ended())
 }
 
-// Watch adds p to the pools of o and measures the tasks that are submitted from now on. It
-// is for pools of the presets; others have it by Config.Observer. A ScheduledPool has its
-// Pool in a field. It does nothing for a pool that o watches already, or that is
-// terminated. It panics if p is nil, or another Observer watches it.
+// Watch adds p to the pools of o and measures the tasks that are submitted from now on. Use it for pools of the
+// presets, and Config.Observer for others. Of a ScheduledPool, pass the field Pool. It does nothing if o watches the
+// pool already, or the pool is terminated. It panics if p is nil, or another Observer watches it.
 func (o *Observer) Watch(p *Pool) {
 	if p == nil {
 		panic("executor: Observer.Watch of a nil Pool")

@@ -15,8 +15,8 @@ import (
 // for admission, and is the parent of the context that fn gets. A nil fn returns a future
 // that failed with [ErrNilTask]; a nil ctx panics.
 //
-// If ex is not of this package, and does not run fn before ctx ends, Submit cancels the
-// future then. It can't know that such an executor has dropped fn for another reason.
+// If ex is of another package and does not run fn before ctx ends, Submit cancels the future then. If such an executor
+// drops fn for another reason, Submit can't know, and the future stays pending until ctx ends.
 func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T, error), opts ...Option) *Future[T] {
 	if len(opts) > 0 {
 		if o, err := gather(oneRun, opts); err == nil && o.retry.attempts > 0 && fn != nil {

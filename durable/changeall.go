@@ -18,7 +18,7 @@ type Changed struct {
 	More bool
 }
 
-// Jobs returns how many jobs there were.
+// Jobs returns how many jobs were changed or tried: the sum of the four answers.
 func (c *Changed) Jobs() int { return c.Applied + c.Deferred + c.TooLate + c.NotFound }
 
 // ChangeAll makes a change to the jobs that f selects, one after the other in the order of their IDs, up to f.Limit of

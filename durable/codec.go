@@ -8,11 +8,11 @@ import (
 )
 
 // A Codec converts JSON to the bytes that are stored, and back, to compress or encrypt them, say, or to read old forms.
-// It is for the payloads of jobs and signals, and the results of jobs and steps. Its methods get the kind of the job,
-// may be called by several goroutines at once, and must not keep or change their arguments.
+// It applies to the payloads of jobs and signals, and to the results of jobs and steps. Its methods get the kind of the
+// job, may be called by several goroutines at once, and must not keep or change their arguments.
 //
-// What was stored without the Codec, or by an older version of it, comes to Decode as it is. Let what Encode returns
-// begin with a byte that tells these apart. JSON never begins with a byte below 0x09.
+// Decode also gets what was stored without the Codec, or by an older version of it. So let Encode begin its output with
+// a byte that tells them apart; JSON never begins with a byte below 0x09.
 //
 // These do not go through a Codec: keys, errors, labels, Meta, notes of Progress and what is written to Output.
 // Job.Payload, Job.Result and KeptStep.Result are the bytes that are stored; Kind.Payload, Kind.Await and ParentResults

@@ -13,8 +13,8 @@ import (
 
 // Config configures Jobs.
 type Config struct {
-	// Store keeps the jobs. It is required. A method that needs a part of [Store] which it lacks returns an error that
-	// matches [executor.ErrInvalid]. Close it after Run returns.
+	// Store keeps the jobs. It is required. If it lacks an interface that a method needs, the method returns an error
+	// that matches [executor.ErrInvalid]. Close it after Run returns.
 	Store store.Store
 
 	// Executor runs the handlers, and begins them when they are due; its Core is how many run at the same time. Shut it
@@ -56,7 +56,7 @@ type Config struct {
 	// that share kinds must use the same. The default, nil, stores JSON.
 	Codec Codec
 
-	// Triggers are the meanings of the NamedTriggers. The default is none. A job whose trigger is missing here is left
+	// Triggers has the trigger for each NamedTrigger. The default is none. A job whose trigger is missing here is left
 	// to other nodes, and so begins late.
 	Triggers map[string]executor.Trigger
 

@@ -37,9 +37,9 @@
 // # Nodes
 //
 // A node has a lease on its life, by default of three seconds, and renews it by a heartbeat at each three tenths of
-// that. If it does not, another node frees its jobs. A node that can't renew its lease cancels its handlers before
-// that, with the cause [ErrLeaseLost]. The store refuses what it commits nevertheless: every claim of a job has an
-// epoch of its own, which each write carries.
+// that. If it does not, another node frees its jobs. A node that can't renew its lease cancels its handlers before the
+// lease ends, with the cause [ErrLeaseLost]. If a handler goes on, the store refuses its outcome: every claim of a job
+// has an epoch of its own, which each write carries.
 //
 // A node polls once a second and claims what is due before its next poll; it then waits for the exact time in memory. A
 // job is confirmed in the store just before it begins, so that a canceled job does not begin. A catch-up run keeps its

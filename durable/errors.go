@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	// ErrNotFound is returned if no job has the given ID or key.
+	// ErrNotFound reports that no job has the given ID or key.
 	ErrNotFound = store.ErrNotFound
 
 	// ErrKeyTaken reports that the key belongs to a different kind of job, or to a periodic job where the new one is
@@ -29,17 +29,18 @@ var (
 	// if it was completed before. The handler must roll its transaction back, and return.
 	ErrRefused = node.ErrRefused
 
-	// ErrDead is matched by the error of Await for a job that failed for good, and by that of registering a schedule
-	// that is dead: see Jobs.Revive.
+	// ErrDead reports that a job has failed for good, or that a schedule to be registered is dead: see Jobs.Revive. The
+	// errors of Await and of registrations match it.
 	ErrDead = errors.New("durable: job is dead")
 
-	// ErrRunning is returned by a second call of Run.
+	// ErrRunning reports that Run was called a second time.
 	ErrRunning = errors.New("durable: Run was already called; for another node make other Jobs with New")
 
-	// ErrNoNode is matched by the error of DrainNode and UndrainNode if no node that is alive has the name.
+	// ErrNoNode reports that no live node has the name; the errors of DrainNode and UndrainNode match it.
 	ErrNoNode = errors.New("no live node has this name; Nodes returns the live nodes")
 
-	// ErrNewerSchema is matched by the error of opening a database that a newer version of this package has migrated.
+	// ErrNewerSchema reports that a newer version of this package has migrated the database; the error of opening a
+	// store matches it.
 	ErrNewerSchema = store.ErrNewerSchema
 )
 

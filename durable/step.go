@@ -13,14 +13,14 @@ import (
 
 // Step calls fn, and keeps what it returns in the store under a name. The next run of the same occurrence, after a
 // failure or the death of the node, gets the kept result and does not call fn again. So a handler of several steps
-// continues where it was: it is called from its top, and skips what is done. It need not do the same each time. The
+// continues where it was: it is called from its top, and skips what is done. It may do something else each time. The
 // result goes through JSON, also in the run that has called fn.
 //
 // An error of fn is returned as it is, and is not kept. If the program dies between the end of fn and the commit of its
 // result, fn is called again: so fn must be safe to repeat, for example by an idempotency key made of the job's ID and
-// the name. Step does not return before the result is kept; while the store does not answer it goes on trying, until
-// ctx ends. If the run is no longer this node's, the result is not kept, and the error is ErrRefused: return it. Once
-// ctx has ended, fn is not called, and the error is the cause.
+// the name. Step does not return before the result is kept; while the store does not answer, it retries until ctx ends.
+// If the run is no longer this node's, the result is not kept, and the error is ErrRefused: return it. Once ctx has
+// ended, fn is not called, and the error is the cause.
 //
 // A name has 1 to MaxStep bytes, and means one step: a second call with it in the same run returns the same result. If
 // it has another type, or the first one has not returned, that is an error that matches executor.ErrInvalid, as are a

@@ -19,7 +19,7 @@ type (
 	State = store.State
 	// A Priority orders jobs that are due: the greater is claimed first.
 	Priority = store.Priority
-	// A Pending is a request that was made while the job was running, and takes effect when its run ends.
+	// A Pending is an action that was requested while the job was running, and takes effect when its run ends.
 	Pending = store.Pending
 	// A Run is an entry of a job's history.
 	Run = store.Run
@@ -31,7 +31,7 @@ type (
 	RunProgress = store.RunProgress
 	// A KeptStep is the stored result of a step of a job, or a signal.
 	KeptStep = store.KeptStep
-	// An Answer is the outcome of a request to change a job.
+	// An Answer is the outcome of an action on a job.
 	Answer = store.Answer
 
 	// A NewJob is a job to be added, as Hooks.Adding sees it.
@@ -44,7 +44,7 @@ type (
 	// ParentCounts are how many parents a job has, see After, and how many of them have ended.
 	ParentCounts = store.ParentCounts
 
-	// A Change is a request for jobs, see ChangeAll.
+	// A Change is an action on jobs, see ChangeAll.
 	Change = store.Change
 	// An Op is what a Change does.
 	Op = store.Op
@@ -58,9 +58,9 @@ type (
 	Count = store.Count
 	// A Retention is how long jobs and runs are kept after their end.
 	Retention = store.Retention
-	// An Act is something that somebody did, or tried to do, to a job, and why.
+	// An Act is an entry of the audit log: an action on a job, who did it, and why.
 	Act = store.Act
-	// An ActFilter selects acts.
+	// An ActFilter selects entries of the audit log.
 	ActFilter = store.ActFilter
 	// NodeInfo is a node as the store knows it.
 	NodeInfo = store.NodeInfo
@@ -136,9 +136,9 @@ const (
 	MaxLabel = store.MaxLabel
 	// MaxLost is how many runs in a row of a periodic job may be lost with their nodes. Then the job is dead.
 	MaxLost = store.MaxLost
-	// MaxAct is how many bytes of each text of an Act are kept.
+	// MaxAct is how many bytes are kept of each text of an Act.
 	MaxAct = store.MaxAct
-	// KeepActs is how long the stores keep acts.
+	// KeepActs is how long the stores keep the audit log.
 	KeepActs = store.KeepActs
 )
 

@@ -15,13 +15,13 @@ type Act struct {
 	Answer string    `json:"answer"` // what became of it
 }
 
-// MaxAct is how many bytes of each text of an Act are kept.
+// MaxAct is how many bytes are kept of each text of an Act.
 const MaxAct = 1000
 
-// KeepActs is how long the stores keep acts.
+// KeepActs is how long the stores keep the audit log.
 const KeepActs = 365 * 24 * time.Hour
 
-// An ActFilter selects acts. The zero ActFilter selects all.
+// An ActFilter selects entries of the audit log. The zero ActFilter selects all.
 type ActFilter struct {
 	Job    ID    // of this job, if not zero
 	Before int64 // with a Seq below this one, if not 0

@@ -222,8 +222,8 @@ type Count struct {
 	Due   time.Time `json:"due"` // the earliest Due among them
 }
 
-// An Answer is the outcome of a request to change a job. None of them is an error, since a request and a run may happen
-// at the same time.
+// An Answer is the outcome of an action on a job. None of them is an error, since a request and a run may happen at the
+// same time.
 type Answer uint8
 
 const (
