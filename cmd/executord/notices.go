@@ -28,7 +28,7 @@ import (
 func newNotices() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "notices [JOB...]",
-		Short: "Show who was told of the jobs in a store, or of a daemon",
+		Short: "Show the notifications about the jobs in a store, or of a daemon",
 		Long: strings.TrimSpace(`
 notices shows the messages that were sent on the channels [notify.NAME], about
 the jobs named or all, the latest first: what they were about, when they were
