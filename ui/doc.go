@@ -30,8 +30,8 @@
 // loopback, or the connection a Unix socket, and no proxy may have forwarded the request. Config.Hosts names other
 // hosts. Config.Authorize decides what each request may do, and must be set for Config.Actions.
 //
-// Requests of other sites, as a script in a browser might make them, are refused. Without Actions no request can change
-// anything, and every method except GET and HEAD is answered with 405.
+// Requests from other sites, such as a script in a browser might make, are refused. Without Actions no request can
+// change anything, and every method except GET and HEAD is answered with 405.
 //
 // The names of pools and tasks, the keys and kinds of jobs and the errors of their runs are shown to everyone who may
 // look; payloads and results only with Config.Payloads. The pages also show what runs write to [durable.Output] and
@@ -39,7 +39,7 @@
 //
 // # Cost
 //
-// A UI has no goroutine. It looks at pools when a request asks for it, and at most once in a second, however many pages
-// are open; history has gaps while no page is open. It reads each view of a database at most every 2 s, or every 20
-// times as long as the reading takes, and by one request at a time for each [Source]. The pages say how old a view is.
+// A UI has no goroutine. It reads the pools on request, at most once a second, however many pages are open, so its
+// history has gaps while no page is open. It reads each view of a database at most every 2 s, or every 20 times as long
+// as the reading takes, and by one request at a time for each [Source]. The pages say how old a view is.
 package ui

@@ -31,31 +31,32 @@ type Page struct {
 	Body func(ctx context.Context, q url.Values) (title string, main template.HTML, err error)
 }
 
-// Action is what a page of the program's own asks for, by a link to "act?do=NAME&…" with whatever else it needs. As the
-// actions of UI it is confirmed on a page of its own, needs a reason, is logged, and is kept in the store.
+// Action is an action of the program's own, which one of its pages offers by a link to "act?do=NAME&…", with any
+// further parameters. Like the actions of UI, it is confirmed on a page, needs a reason, is logged, and is kept in the
+// audit log.
 type Action struct {
-	// Name is the do of the link, as "back-up". The log and the list of actions have it.
+	// Name is the parameter do of the link, such as "back-up". The log and the audit log have it.
 	Name string
 
-	// Title says what is done to what, as "Back up the disk db". Says is what will happen, as a sentence.
+	// Title says what is done, as "Back up the disk db". Says is a sentence about what will happen.
 	Title, Says string
 
 	// Danger marks what can't be undone. The default is false.
 	Danger bool
 
-	// Key is the key of the job of the first of Config.Jobs to which it is done. The default, "", is none.
+	// Key is the key of the job, in the first of Config.Jobs, that the action is done to. The default, "", is none.
 	Key string
 
 	// Back is the address of the page to go back to, relative to that of UI. The default, "", is that of the job, or
 	// the first page if there is none.
 	Back string
 
-	// Attrs are about it in the log, beside who did it and why. The default is none.
+	// Attrs are added to the line of the log, which says who did it and why. The default is none.
 	Attrs []slog.Attr
 
-	// Do does it, and is required. It returns what became of it in a few words, and whether it is done, now or soon.
-	// After an error it is not known whether it is, as the answer may say. ctx ends after a minute; that the browser
-	// leaves does not end it.
+	// Do carries out the action; it is required. It returns the outcome in a few words, and whether the action is done,
+	// now or soon. After an error the action may or may not be done; the answer may say more. ctx ends after a minute,
+	// but not if the browser leaves.
 	Do func(ctx context.Context) (answer string, done bool, err error)
 }
 

@@ -29,7 +29,7 @@
 //	executord jobs [JOB...]                   list the jobs
 //	executord runs [JOB...]                   show what has run
 //	executord logs JOB [RUN]                  print what a run has written
-//	executord notices [JOB...]                show who was told of jobs
+//	executord notices [JOB...]                show the notifications that were sent
 //
 // The manual is docs/executord.md in the repository.
 package main

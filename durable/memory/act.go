@@ -23,7 +23,7 @@ func (s *Store) NoteAct(ctx context.Context, a durable.Act) error {
 	return nil
 }
 
-// Acts returns acts, the latest first.
+// Acts returns entries of the audit log, the latest first.
 func (s *Store) Acts(ctx context.Context, f durable.ActFilter) (found []durable.Act, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

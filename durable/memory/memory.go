@@ -338,7 +338,7 @@ func (s *Store) Commit(ctx context.Context, b store.CommitRequest) (store.Commit
 	return answer, nil
 }
 
-// Change carries out a user's request.
+// Change carries out an action on a job.
 func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (durable.Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

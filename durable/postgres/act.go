@@ -15,7 +15,7 @@ func (s *Store) NoteAct(ctx context.Context, a durable.Act) error {
 		a.Who, a.Action, uuid(a.Job), a.Key, a.Reason, a.Answer, durable.KeepActs.Microseconds())
 }
 
-// Acts returns acts, the latest first.
+// Acts returns entries of the audit log, the latest first.
 func (s *Store) Acts(ctx context.Context, f durable.ActFilter) ([]durable.Act, error) {
 	statement, args := sqlrow.Acts(f, func(n int) string { return "$" + strconv.Itoa(n) },
 		func(id durable.ID) any { return uuid(id) })

@@ -12,14 +12,14 @@ import (
 )
 
 // MigrationSQL returns a script for psql that makes the tables, or brings them up to date, as Open would; it is "" if
-// there is nothing to do, and changes nothing itself. It is for programs whose role may not change tables: a role that
-// may, and owns them, runs the script before the new program starts. The program's role needs usage of the schema, and
+// there is nothing to do, and changes nothing itself. It is for programs whose role may not change tables: the role
+// that owns the tables runs the script before the new program starts. The program's role needs usage of the schema, and
 // select, insert, update and delete on the tables whose names begin with executor_.
 //
 // The script is one transaction. It fails, and changes nothing, if the tables were brought up to date since it was
-// made, or if it would have to wait for more than five seconds for a transaction that uses a table. Programs that run
-// go on; its first line names the oldest version whose programs may start afterwards. The errors are those of Open; it
-// does not wait for the server.
+// made, or if it would have to wait for more than five seconds for a transaction that uses a table. Running programs go
+// on. The first line of the script names the oldest version whose programs may start afterwards. The errors are those
+// of Open; it does not wait for the server.
 func MigrationSQL(ctx context.Context, dsn string) (string, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {

@@ -55,9 +55,10 @@ type Store struct {
 
 // Open connects to the database that dsn names, as a URL or as key=value pairs, and makes its tables or brings them up
 // to date. They are made in the first schema of the search path; their names begin with "executor_". A table that was
-// dropped is made again, empty, except that of the jobs, which must come from a backup. Open waits for the server, and
-// for programs that use the tables, for up to 30 seconds; a refused login or an unknown host is an error at once. The
-// error matches executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if a newer version had the tables.
+// dropped is created again, empty; the table of the jobs is not, and must come from a backup. Open waits for the
+// server, and for programs that use the tables, for up to 30 seconds; a refused login or an unknown host is an error at
+// once. The error matches executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if a newer version has
+// migrated the tables.
 //
 // What the store has accepted is on the server's disk, and on that of its synchronous standbys: if synchronous_commit
 // is off or local for the role or the database, the store sets it to on for its own sessions and those of DB. Behind a

@@ -10,7 +10,7 @@ import (
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
-// Change carries out a user's request.
+// Change carries out an action on a job.
 func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (durable.Answer, error) {
 	left := false
 	answer, err := call(ctx, s, func(tx querier, _ bool) (durable.Answer, error) {

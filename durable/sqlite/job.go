@@ -165,7 +165,7 @@ func deref(j *durable.Job) durable.Job {
 	return *j
 }
 
-// Change carries out a user's request.
+// Change carries out an action on a job.
 func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (durable.Answer, error) {
 	return do(ctx, s.writer, func(q *querier) (durable.Answer, error) {
 		j, err := q.get("where id = ?", id[:])

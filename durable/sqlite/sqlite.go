@@ -41,10 +41,10 @@ type Store struct {
 }
 
 // Open opens the file, or creates it. It creates the tables or brings them up to date; their names begin with
-// "executor_", so that the file may have other tables. A table that was dropped is made again, empty, except that of
-// the jobs, which must come from a backup. If the program may not write to the file, it can only read jobs. Open waits
-// for other writers for up to two seconds. The error matches executor.ErrInvalid if path is not that of a file, as
-// ":memory:", and durable.ErrNewerSchema if a newer version has migrated the file.
+// "executor_", so that the file may have other tables. A table that was dropped is created again, empty; the table of
+// the jobs is not, and must come from a backup. If the program may not write to the file, it can only read jobs. Open
+// waits for other writers for up to two seconds. The error matches executor.ErrInvalid if path is not that of a file,
+// as ":memory:", and durable.ErrNewerSchema if a newer version has migrated the file.
 func Open(path string, opts ...Option) (*Store, error) {
 	s, err := open("sqlite", path, opts)
 	if err != nil {

@@ -61,7 +61,7 @@ type Store interface {
 	// CommitResult.Locked.
 	Commit(ctx context.Context, b CommitRequest) (CommitResult, error)
 
-	// Change carries out a user's request.
+	// Change carries out an action on a job.
 	Change(ctx context.Context, id ID, c Change) (Answer, error)
 
 	// Get returns the job with that ID, or ErrNotFound.
@@ -119,7 +119,7 @@ type ActLog interface {
 	// NoteAct adds an act with the time of the store, and removes the acts that are older than KeepActs.
 	NoteAct(ctx context.Context, a Act) error
 
-	// Acts returns acts, the latest first. f has a Limit.
+	// Acts returns entries of the audit log, the latest first. f has a Limit.
 	Acts(ctx context.Context, f ActFilter) ([]Act, error)
 }
 

@@ -19,9 +19,9 @@
 //
 // # Access
 //
-// By default it answers requests of this machine only: the peer's address and the requested host
-// must both be loopback, or the connection a Unix socket. Other hosts are named by [Hosts].
-// Requests of other sites, as a script in a browser might make them, are refused.
+// By default it answers requests of this machine only: the peer's address and the requested host must both be loopback,
+// or the connection a Unix socket. Other hosts are named by [Hosts]. Requests from other sites, such as a script in a
+// browser might make, are refused.
 //
 // The names of pools and tasks are shown to everyone who may look. Errors, arguments and results
 // are not shown.

@@ -189,7 +189,7 @@ func Release(j *store.Job, now time.Time) {
 	j.Updated = now
 }
 
-// Change carries out a user's request.
+// Change carries out an action on a job.
 func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 	before := *j
 	switch c.Op {
