@@ -124,10 +124,12 @@ func (e Event) details() string {
 	if e.Run != 0 {
 		fact("run", fmt.Sprint(e.Run))
 	}
+	at := e.At
 	if !e.Due.IsZero() {
 		fact("due", e.Due.Format(time.RFC3339))
+		at = at.In(e.Due.Location()) // two zones in a message mislead
 	}
-	fact("at", e.At.Format(time.RFC3339))
+	fact("at", at.Format(time.RFC3339))
 	if e.Took != 0 {
 		fact("took", e.Took.Round(time.Millisecond).String())
 	}

@@ -92,6 +92,20 @@ func TestNotifierSendsEvent(t *testing.T) {
 	})
 }
 
+// All times of a message are in one zone, that of the job.
+func TestNotifierTellsTimesInOneZone(t *testing.T) {
+	w := new(way)
+	in(t, notify.Channel{}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		e := failure("backup")
+		e.Due, e.At = time.Now().In(time.FixedZone("", 3*3600)), time.Now().UTC()
+		n.Tell(e, nil)
+		synctest.Wait()
+		if sent, _ := w.messages(); len(sent) != 1 || strings.Count(sent[0].Text, "+03:00\n") != 2 {
+			t.Errorf("%+v", sent)
+		}
+	})
+}
+
 // A way that fails is tried again with growing pauses, and what happens meanwhile goes into one message.
 func TestNotifierTriesAgain(t *testing.T) {
 	w := &way{failures: []error{errors.New("down"), errors.New("down"), errors.New("down")}}
