@@ -36,7 +36,7 @@ var daemonViews = []view{
 	{"job", "job?name=often", uiLive, "#runs", "ok", "#runs", "", "", ""},
 	{"run", "run?job=failing&run=1", `document.querySelector('#output li.err') !== null`, "#output", "this one fails", "",
 		"#output", "color", "#output .c1"},
-	{"schedules", "schedules", uiLive, "#schedules", "often", "#schedules", ".lanes", "stroke", ".lanes path"},
+	{"schedules", "schedules", uiLive, "#schedules", "often", "#schedules", ".lanes", "stroke", ".lanes .ok"},
 	{"runs", "runs", uiLive, "#runs", "failing", ".at", "", "", ""},
 	{"act", "act?do=run-now&job=often", `document.getElementById('reason') !== null`, "main", "due at once", "", "", "", ""},
 	{"login", "login", `document.querySelector('[name=token]') !== null`, "main", "--token-file", "", "", "", ""},

@@ -24,7 +24,7 @@ var uiViews = []view{
 	{"overview", "", uiLive, "#pools", "thumbnails", ".at:last-child", "#plot0", "borderTopColor", "#plot0 .u-series:nth-child(2) .u-marker"},
 	{"pools", "pools", uiLive, "#pools", "thumbnails", ".at", "", "", ""},
 	{"pool", "pool?id=1", uiLive, "#workers", "resize", ".at", ".bars", "fill", ".bars rect"},
-	{"schedules", "schedules", uiLive, "#schedules", "nightly", ".at", ".lanes", "stroke", ".lanes path"},
+	{"schedules", "schedules", uiLive, "#schedules", "nightly", ".at", ".lanes", "stroke", ".lanes .ok"},
 	{"jobs", "jobs", uiLive, "#jobs", "welcome/1", ".at", "", "", ""},
 	{"dead jobs", "jobs?state=dead", uiLive, "#jobs", "dead", ".at", "", "", ""},
 	{"job", "", uiLive, "#output", "page 1", ".at", "", "", ""},
