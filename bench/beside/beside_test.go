@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -190,6 +191,50 @@ func TestWelcomeOnce(t *testing.T) {
 		}
 		if ids[0] != ids[2] || sent["ann"] != 1 || sent["bob"] != 2 {
 			t.Errorf("sent %v with IDs %v; want ann once, bob twice", sent, ids)
+		}
+	})
+}
+
+// A service refreshes each minute, hears of what fails, and ends with its context.
+func TestShopsServe(t *testing.T) {
+	each(t, (*Shops).ServeByGocron, (*Shops).Serve, func(t *testing.T, serve func(*Shops, context.Context) error) {
+		ctx, stop := context.WithCancel(t.Context())
+		start := time.Now()
+		var mu sync.Mutex
+		var begun, failed []string
+		s := &Shops{
+			Names: []string{"a"},
+			Fetch: func(context.Context, string) error {
+				mu.Lock()
+				begun = append(begun, fmt.Sprint(time.Since(start)))
+				mu.Unlock()
+				time.Sleep(2 * time.Second)
+				if time.Since(start) < 2*time.Minute {
+					return errors.New("refused")
+				}
+				return nil
+			},
+			Clean: func(context.Context) error { return nil },
+			Failed: func(job string, err error) {
+				mu.Lock()
+				failed = append(failed, fmt.Sprint(job, ": ", err))
+				mu.Unlock()
+			},
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- serve(s, ctx) }()
+		time.Sleep(3*time.Minute + 30*time.Second)
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if want := []string{"1m0s", "2m0s", "3m0s"}; !slices.Equal(begun, want) || time.Since(start) != 3*time.Minute+30*time.Second {
+			t.Errorf("refreshes at %q, want %q; ended after %v", begun, want, time.Since(start))
+		}
+		if want := []string{"refresh: refused"}; !slices.Equal(failed, want) {
+			t.Errorf("failed: %q, want %q", failed, want)
 		}
 	})
 }
