@@ -114,8 +114,12 @@ func printLogs(ctx context.Context, v client.Client, namespace string, args []st
 	if number == 0 {
 		number = e.Runs
 	}
+	if number == 0 {
+		return &exitError{exitMistake, fmt.Sprintf("%s: it has not run yet; executord jobs shows when it is due",
+			client.Called(e, false))}
+	}
 	o, err := v.Jobs.Output(ctx, e.ID, number)
-	if errors.Is(err, durable.ErrNotFound) || number == 0 {
+	if errors.Is(err, durable.ErrNotFound) {
 		return &exitError{exitMistake, fmt.Sprintf("%s: %s has no run %d; executord runs shows those that it has",
 			client.Called(e, false), v.Shown, number)}
 	}

@@ -54,9 +54,9 @@ func TestLogsOfStore(t *testing.T) {
 	if out, err, code := logs("quiet"); out+err != "" || code != 0 {
 		t.Errorf("exit code %d, %q, %q of a run that wrote nothing", code, out, err)
 	}
-	for _, args := range [][]string{{"never"}, {"talk", "99"}} {
-		if _, err, code := logs(args...); code != exitMistake || !strings.Contains(err, "has no run") {
-			t.Errorf("%q: exit code %d, %s", args, code, err)
+	for arg, want := range map[string]string{"never": "it has not run yet", "talk 99": "has no run 99"} {
+		if _, err, code := logs(strings.Fields(arg)...); code != exitMistake || !strings.Contains(err, want) {
+			t.Errorf("%s: exit code %d, %s", arg, code, err)
 		}
 	}
 	for _, args := range [][]string{{}, {"talk", "x"}, {"talk", "0"}, {"talk", "1", "2"}} {
