@@ -113,7 +113,7 @@ func TestKindGlobalRateOfClockPutBack(t *testing.T) {
 
 // claimedAt notes when the jobs that a store lets nodes have are to begin.
 type claimedAt struct {
-	durable.Store
+	*memory.Store
 	mu     sync.Mutex
 	begins []time.Time
 }

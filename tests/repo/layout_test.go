@@ -90,7 +90,7 @@ var durableLayers = []layer{
 	{"internal/faults", nil},
 	{"internal/figures", nil},
 	{"internal/model", nil},
-	{"internal/history", []string{"."}},
+	{"internal/history", []string{".", "store"}},
 	{"internal/steptest", []string{"."}},
 	{"internal/graphtest", []string{".", "store"}},
 	{"internal/poisontest", []string{".", "store"}},

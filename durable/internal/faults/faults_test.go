@@ -7,16 +7,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -63,8 +60,7 @@ func config(store durable.Store) durable.Config {
 	return durable.Config{Store: store, Lease: lease, Poll: 200 * time.Millisecond, History: 1 << 20}
 }
 
-// work is a node in a process of its own: it writes a line to its output when a
-// run begins.
+// work is a node, or users, in a process of its own: what is written down goes to its output.
 func work(name string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -73,11 +69,18 @@ func work(name string) error {
 		return err
 	}
 	defer store.Close()
+	begin, err := transactions(store)
+	if err != nil {
+		return err
+	}
+	if fault := os.Getenv("DURABLE_TEST_FAULT"); fault != "" {
+		store, begin = planted[fault](store.(whole)), nil
+	}
 	c := config(store)
 	if os.Getenv("DURABLE_TEST_DEFAULTS") != "" {
 		c = durable.Config{Store: store}
 	}
-	c.Executor = executor.Scheduled(8)
+	c.Executor = executor.Scheduled(16)
 	if text, ok := os.LookupEnv("DURABLE_TEST_QUEUES"); ok {
 		c.Queues = strings.Split(text, ",")
 	}
@@ -88,106 +91,38 @@ func work(name string) error {
 	defer c.Executor.Close()
 	out := json.NewEncoder(os.Stdout)
 	var mu sync.Mutex
-	write := func(v any) error {
+	m := newMachine(jobs, func(n note) bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return out.Encode(v)
-	}
-	k := handle(jobs, c.Queues, write)
-	if text := os.Getenv("DURABLE_TEST_ADDERS"); text != "" {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		n, err := strconv.Atoi(text)
-		if err != nil {
+		return out.Encode(n) == nil
+	})
+	if text := os.Getenv("DURABLE_TEST_USERS"); text != "" {
+		var users, batch int
+		if _, err := fmt.Sscanf(text, "%d of %d", &users, &batch); err != nil {
 			return err
 		}
-		return add(ctx, store, k, n, func(e entry) { write(e) })
+		use(ctx, m, begin, users, batch)
+		return nil
 	}
 	return jobs.Run(ctx)
-}
-
-// kinds are what nodes run.
-type kinds struct {
-	jobs                             *durable.Jobs
-	tick, again, keyed, rated, steps *durable.Kind[time.Duration, int]
-}
-
-// perCustomer is how many jobs of a partition of kind "keyed" run at the same time.
-const perCustomer = 2
-
-// often is how often jobs of kind "rated" begin.
-var often = executor.Rate{PerSecond: 100, Burst: 10}
-
-// A mark is what a handler writes down when it ends, and when it has done a step.
-type mark struct {
-	End  *history.End  `json:",omitempty"`
-	Step *history.Step `json:",omitempty"`
-}
-
-// handle sets the handlers, which write down what they do on a node that serves these queues.
-func handle(jobs *durable.Jobs, queues []string, write func(any) error) kinds {
-	handler := func(ctx context.Context, work time.Duration) (int, error) {
-		j, _ := durable.Current(ctx)
-		if err := write(history.Start{Job: j.ID, Epoch: j.Epoch, Occurrence: j.Occurrence, At: time.Now(), Node: j.Owner,
-			Queue: j.Queue, Serves: queues}); err != nil {
-			return 0, err
-		}
-		select {
-		case <-time.After(work):
-			return 1, nil
-		case <-ctx.Done():
-			return 0, context.Cause(ctx)
-		}
-	}
-	ending := func(ctx context.Context, work time.Duration) (int, error) {
-		n, err := handler(ctx, work)
-		j, _ := durable.Current(ctx)
-		return n, errors.Join(err, write(mark{End: &history.End{Job: j.ID, Epoch: j.Epoch, Ended: time.Now()}}))
-	}
-	steps := func(ctx context.Context, _ time.Duration) (sum int, err error) {
-		if _, err := handler(ctx, 0); err != nil {
-			return 0, err
-		}
-		j, _ := durable.Current(ctx)
-		for i := range 3 {
-			n, err := durable.Step(ctx, history.StepName(i), func(context.Context) (int, error) {
-				time.Sleep(rand.N(5 * time.Millisecond))
-				n := rand.N(1 << 30)
-				return n, write(mark{Step: &history.Step{Job: j.ID, Epoch: j.Epoch, Step: i, Value: n}})
-			})
-			if err != nil {
-				return 0, err
-			}
-			sum += n
-		}
-		return sum, write(mark{End: &history.End{Job: j.ID, Epoch: j.Epoch, Ended: time.Now()}})
-	}
-	durable.Handle(jobs, "step", func(ctx context.Context, s step) (int, error) { return s.run(ctx, handler) })
-	return kinds{jobs, durable.Handle(jobs, "tick", handler), durable.Handle(jobs, history.Again, handler),
-		durable.Handle(jobs, "keyed", ending, durable.PartitionLimit(perCustomer)),
-		durable.Handle(jobs, "rated", handler, durable.GlobalRate(often)), durable.Handle(jobs, "steps", steps)}
 }
 
 // node is a process that runs work.
 type node struct {
 	cmd  *exec.Cmd
 	done chan struct{} // its output has ended
-	adds bool          // it adds jobs, and runs none
+	uses bool          // it is of users, and runs nothing
 }
 
 // fleet is some nodes and what they wrote.
 type fleet struct {
 	*testing.T
+	*ledger
 	store    string // by which nodes that are started from now on find it
 	direct   string // by which the test does
+	fault    string // what is wrong with their store, see planted
 	defaults bool   // nodes have the default settings
 	nodes    []*node
-	mu       sync.Mutex
-	seen     []history.Start
-	ends     []history.End
-	steps    []history.Step
-	drains   []history.Drain
-	ledger   entry                   // what adders were told
 	distinct map[occurrence]struct{} // that were begun, however often
 	more     chan struct{}           // has room for one, and gets it when another was begun
 }
@@ -201,7 +136,7 @@ func newFleet(t *testing.T, store string) *fleet {
 	if testing.Short() {
 		t.Skip("takes many leases of real time")
 	}
-	return &fleet{T: t, store: store, direct: store, distinct: make(map[occurrence]struct{}),
+	return &fleet{T: t, ledger: newLedger(), store: store, direct: store, distinct: make(map[occurrence]struct{}),
 		more: make(chan struct{}, 1)}
 }
 
@@ -232,20 +167,20 @@ func (f *fleet) reach(n int) {
 
 func (f *fleet) start() *node {
 	f.Helper()
-	return f.startBy()
+	return f.startBy(nil)
 }
 
 // serve starts a node that serves these queues.
 func (f *fleet) serve(queues ...string) *node {
 	f.Helper()
-	return f.startBy("DURABLE_TEST_QUEUES=" + strings.Join(queues, ","))
+	return f.startBy(queues, "DURABLE_TEST_QUEUES="+strings.Join(queues, ","))
 }
 
-// startBy starts a process with more in its environment.
-func (f *fleet) startBy(more ...string) *node {
+// startBy starts a process with more in its environment, which serves these queues if that is to be judged.
+func (f *fleet) startBy(serves []string, more ...string) *node {
 	f.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "DURABLE_TEST_STORE="+f.store)
+	cmd.Env = append(os.Environ(), "DURABLE_TEST_STORE="+f.store, "DURABLE_TEST_FAULT="+f.fault)
 	cmd.Env = append(cmd.Env, more...)
 	if f.defaults {
 		cmd.Env = append(cmd.Env, "DURABLE_TEST_DEFAULTS=1")
@@ -264,32 +199,21 @@ func (f *fleet) startBy(more ...string) *node {
 	go func() {
 		defer close(n.done)
 		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
-			var line struct {
-				history.Start
-				mark
-				entry
-			}
-			if json.Unmarshal(lines.Bytes(), &line) != nil {
+			var n note
+			if json.Unmarshal(lines.Bytes(), &n) != nil {
 				continue // half a line, of a process that was killed
 			}
-			s := line.Start
-			f.mu.Lock()
-			f.ledger.Accepted = append(f.ledger.Accepted, line.Accepted...)
-			f.ledger.TakenBack = append(f.ledger.TakenBack, line.TakenBack...)
-			f.ledger.Edges = append(f.ledger.Edges, line.Edges...)
-			if line.End != nil {
-				f.ends = append(f.ends, *line.End)
+			if n.Start != nil {
+				n.Start.Serves = serves
 			}
-			if line.Step != nil {
-				f.steps = append(f.steps, *line.Step)
-			}
-			if s.At.IsZero() { // it is not of a begin
-				f.mu.Unlock()
+			f.take(n)
+			if n.Start == nil {
 				continue
 			}
-			f.seen = append(f.seen, s)
-			f.distinct[occurrence{s.Job, s.Occurrence.UnixNano()}] = struct{}{}
+			f.mu.Lock()
+			f.distinct[occurrence{n.Start.Job, n.Start.Occurrence.UnixNano()}] = struct{}{}
 			f.mu.Unlock()
 			select {
 			case f.more <- struct{}{}:
@@ -336,6 +260,19 @@ type load struct {
 	work      int
 }
 
+// add adds the schedules.
+func (l load) add(t *testing.T, jobs *durable.Jobs) {
+	t.Helper()
+	tick := durable.Client[chore, int](jobs, "tick")
+	for i := range l.schedules {
+		_, err := tick.AtFixedRate(t.Context(), fmt.Sprint("tick", i), 0, l.period, chore{Work: time.Duration(i%l.work) * time.Millisecond},
+			durable.OnMissed(durable.CatchUp(1<<20)), durable.Attempts(1000), durable.WithTags(history.Tag("tick")))
+		if err != nil {
+			t.Fatalf("schedule %d: %v", i, err)
+		}
+	}
+}
+
 func trialOf(t *testing.T, f *fleet, l load, least int, disturb func()) {
 	t.Helper()
 	store, err := openStore(f.direct)
@@ -347,15 +284,7 @@ func trialOf(t *testing.T, f *fleet, l load, least int, disturb func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tick := durable.Client[time.Duration, int](jobs, "tick")
-	for i := range l.schedules {
-		_, err := tick.AtFixedRate(t.Context(), fmt.Sprint("tick", i), 0, l.period,
-			time.Duration(i%l.work)*time.Millisecond,
-			durable.OnMissed(durable.CatchUp(1<<20)), durable.Attempts(1000))
-		if err != nil {
-			t.Fatalf("schedule %d: %v", i, err)
-		}
-	}
+	l.add(t, jobs)
 	disturb()
 	f.reach(least + l.schedules) // of each schedule the latest may not be committed
 	for _, n := range f.nodes {
@@ -377,12 +306,7 @@ func distinct(ids []durable.ID) int {
 func (f *fleet) judge(store durable.Store, least int) *history.Verdict {
 	t := f.T
 	t.Helper()
-	record := history.Record{Starts: f.seen, Ends: f.ends, Steps: f.steps, Edges: f.ledger.Edges, Drains: f.drains,
-		PerPartition: map[string]int{"keyed": perCustomer}, Rates: map[string]executor.Rate{"rated": often}}
-	v, err := record.Check(context.Background(), store)
-	if err == nil {
-		err = v.Ledger(context.Background(), store, f.ledger.Accepted, f.ledger.TakenBack)
-	}
+	v, err := f.record.Check(context.Background(), store)
 	if err != nil {
 		t.Fatalf("judging: %v", err)
 	}
@@ -390,7 +314,8 @@ func (f *fleet) judge(store durable.Store, least int) *history.Verdict {
 		t.Error(fault)
 	}
 	t.Logf("%d accepted, %d taken back; %d committed: %d lost, %d doubled; %d begun again, %d runs ended with their node; longest pause %v",
-		distinct(f.ledger.Accepted), len(f.ledger.TakenBack), v.Committed, v.Missing, v.Doubled, v.Twice, v.Lost, history.Pause(f.seen).Round(time.Millisecond))
+		distinct(f.record.Accepted), len(f.record.TakenBack), v.Committed, v.Missing, v.Doubled, v.Twice, v.Lost,
+		history.Pause(f.record.Starts).Round(time.Millisecond))
 	if v.Committed < least {
 		t.Errorf("only %d occurrences were committed", v.Committed)
 	}

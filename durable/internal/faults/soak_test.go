@@ -35,7 +35,7 @@ func soak(t *testing.T) time.Duration {
 func (f *fleet) begun() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.seen)
+	return len(f.record.Starts)
 }
 
 // enough returns how many occurrences a soak is to have on each store.
@@ -49,35 +49,6 @@ func enough(t *testing.T) int {
 		t.Fatalf("EXECUTOR_SOAK_OCCURRENCES is %q, and must be a positive number", text)
 	}
 	return n
-}
-
-// A hundred thousand occurrences on each store, while processes are killed and stopped all the time, are neither lost
-// nor committed twice nor begun early.
-func TestHistorySoak(t *testing.T) {
-	if soak(t) == 0 {
-		t.Skip("EXECUTOR_SOAK is not set to a duration")
-	}
-	enough := enough(t)
-	for name, newStore := range stores(t) {
-		t.Run(name, func(t *testing.T) {
-			f := newFleet(t, newStore(t))
-			trialOf(t, f, load{schedules: 200, period: 100 * time.Millisecond, work: 10}, enough, func() {
-				victim, sleeper, _ := f.start(), f.start(), f.start()
-				f.reach(1)
-				for round := 0; f.begun() < enough+enough/20; round++ {
-					time.Sleep(4 * lease)
-					victim.end(syscall.SIGKILL)
-					if round%3 == 0 {
-						sleeper.signal(syscall.SIGSTOP)
-						time.Sleep(2 * lease)
-						sleeper.signal(syscall.SIGCONT)
-					}
-					victim = f.start()
-				}
-				time.Sleep(lease)
-			})
-		})
-	}
 }
 
 // A transaction is left open that has locked some jobs' rows and keeps dead rows from being removed, for minutes in the

@@ -2,7 +2,6 @@ package history
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,7 +12,7 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// A Record is what handlers and those who add jobs have written down, and the limits that were set.
+// A Record is what handlers and users have written down, and the limits that were set.
 type Record struct {
 	Starts []Start
 	Ends   []End
@@ -21,17 +20,35 @@ type Record struct {
 	Edges  []Edge
 	Drains []Drain
 
+	Accepted  []durable.ID // what the store has said to have; the same job may be there more than once
+	TakenBack []durable.ID // what was added in a transaction that was rolled back
+	Touched   []durable.ID // what somebody has canceled or deleted, or may have
+	Dies      []durable.ID // what fails for good
+	Wishes    []Wish
+
 	PerPartition map[string]int           // how many of each partition of a kind may run at the same time
 	Global       map[string]int           // how many of a kind may run at the same time
 	Rates        map[string]executor.Rate // how often jobs of a kind may begin
-	Excused      func(durable.Job) bool   // whether a job that runs once need not be a success; nil if each must be
+	Results      bool                     // the result of a job without steps is one more than the greatest of its parents'
+	Tagged       bool                     // each job has the tag of its kind, see Tag
 }
+
+// Tag returns the tag of jobs of a kind.
+func Tag(kind string) string { return "of-" + kind }
 
 // End is what a handler writes down just before it returns.
 type End struct {
-	Job   durable.ID
-	Epoch int64
-	Ended time.Time
+	Job        durable.ID
+	Epoch      int64
+	Occurrence time.Time
+	Ended      time.Time
+	Failed     bool `json:",omitempty"` // it returns an error
+}
+
+// A Wish is a call for a job of kind Again, which was accepted: a run of it that begins later must follow.
+type Wish struct {
+	Key string
+	At  time.Time // just before the call
 }
 
 // Step is what the function of a step writes down just before it returns its value, which is the name of the step that
@@ -51,10 +68,12 @@ func StepName(i int) string { return fmt.Sprint("step ", i) }
 type Edge struct {
 	Child   durable.ID
 	Parents []durable.ID
+	Need    int  `json:",omitempty"` // see durable.AtLeast; 0 for all
+	Anyway  bool `json:",omitempty"` // see durable.EvenIfFailed
 }
 
-// Drain is what those who drain a node write down: from when on it was seen to drain, and to have no job, and when it was
-// let take jobs again.
+// Drain is what those who drain a node write down: from when on it was seen to drain, and to have no job, and when it
+// was let take jobs again.
 type Drain struct {
 	Node     string
 	From, To time.Time
@@ -64,7 +83,7 @@ type Drain struct {
 type right struct {
 	job        durable.ID
 	epoch      int64
-	occurrence time.Time
+	occurrence int64 // in nanoseconds
 }
 
 // A span is when a handler ran by a right that its node had all the time.
@@ -73,14 +92,17 @@ type span struct{ from, to time.Time }
 // judgement is what a check knows of all jobs.
 type judgement struct {
 	*Verdict
-	record *Record
-	begun  map[durable.ID][]Start
-	ended  map[right]time.Time // without the occurrence
-	steps  map[durable.ID][]Step
-	spans  map[partition][]span
-	rated  map[string][]begin
-	first  map[durable.ID]time.Time // when jobs with parents were begun first
-	over   map[durable.ID]time.Time // when the run of a parent has ended that was a success
+	record  *Record
+	jobs    map[durable.ID]*job
+	order   []durable.ID // of jobs
+	begun   map[durable.ID][]Start
+	ended   map[right]End
+	steps   map[durable.ID][]Step
+	spans   map[partition][]span
+	rated   map[string][]begin
+	touched map[durable.ID]bool
+	dies    map[durable.ID]bool
+	spared  map[durable.ID]bool // too many of its parents have failed
 }
 
 type partition struct{ kind, name string }
@@ -88,9 +110,18 @@ type partition struct{ kind, name string }
 // A begin is one of a job that was added at some time.
 type begin struct{ added, at time.Time }
 
+func set(ids []durable.ID) map[durable.ID]bool {
+	all := make(map[durable.ID]bool, len(ids))
+	for _, id := range ids {
+		all[id] = true
+	}
+	return all
+}
+
 func newJudgement(r *Record) *judgement {
-	g := &judgement{new(Verdict), r, make(map[durable.ID][]Start), make(map[right]time.Time), make(map[durable.ID][]Step),
-		make(map[partition][]span), make(map[string][]begin), make(map[durable.ID]time.Time), make(map[durable.ID]time.Time)}
+	g := &judgement{Verdict: new(Verdict), record: r, jobs: make(map[durable.ID]*job), begun: make(map[durable.ID][]Start),
+		ended: make(map[right]End), steps: make(map[durable.ID][]Step), spans: make(map[partition][]span),
+		rated: make(map[string][]begin), touched: set(r.Touched), dies: set(r.Dies), spared: make(map[durable.ID]bool)}
 	drains := make(map[string][]Drain)
 	for _, d := range r.Drains {
 		drains[d.Node] = append(drains[d.Node], d)
@@ -101,16 +132,10 @@ func newJudgement(r *Record) *judgement {
 		g.place(s, drains[s.Node])
 	}
 	for _, e := range r.Ends {
-		g.ended[right{job: e.Job, epoch: e.Epoch}] = e.Ended
+		g.ended[right{e.Job, e.Epoch, e.Occurrence.UnixNano()}] = e
 	}
 	for _, s := range r.Steps {
 		g.steps[s.Job] = append(g.steps[s.Job], s)
-	}
-	for _, e := range r.Edges {
-		g.first[e.Child] = time.Time{}
-		for _, p := range e.Parents {
-			g.over[p] = time.Time{}
-		}
 	}
 	return g
 }
@@ -131,26 +156,23 @@ func (g *judgement) place(s Start, drains []Drain) {
 }
 
 // look notes what the rules beyond one job need of it.
-func (g *judgement) look(j *durable.Job, runs []durable.Run) {
-	starts := make(map[int64]time.Time) // of epochs
-	_, rated := g.record.Rates[j.Kind]
-	_, child := g.first[j.ID]
-	for _, s := range g.begun[j.ID] {
-		starts[s.Epoch] = s.At
+func (g *judgement) look(j *job, runs []durable.Run) {
+	starts := make(map[right]time.Time)
+	_, rated := g.record.Rates[j.kind]
+	for _, s := range g.begun[j.id] {
+		starts[right{j.id, s.Epoch, s.Occurrence.UnixNano()}] = s.At
 		if rated {
-			g.rated[j.Kind] = append(g.rated[j.Kind], begin{j.Created, s.At})
-		}
-		if first := g.first[j.ID]; child && (first.IsZero() || s.At.Before(first)) {
-			g.first[j.ID] = s.At
+			g.rated[j.kind] = append(g.rated[j.kind], begin{j.created, s.At})
 		}
 	}
-	_, parent := g.over[j.ID]
-	_, limited := g.record.PerPartition[j.Kind]
-	_, global := g.record.Global[j.Kind]
-	limited = limited && j.Partition != "" || global
+	_, limited := g.record.PerPartition[j.kind]
+	_, global := g.record.Global[j.kind]
+	limited = limited && j.partition != "" || global
 	for _, run := range runs {
-		from, began := starts[run.Epoch]
-		to, ended := g.ended[right{job: j.ID, epoch: run.Epoch}]
+		of := right{j.id, run.Epoch, run.Occurrence.UnixNano()}
+		from, began := starts[of]
+		end, ended := g.ended[of]
+		to := end.Ended
 		if !ended {
 			to = from
 		}
@@ -158,14 +180,14 @@ func (g *judgement) look(j *durable.Job, runs []durable.Run) {
 			to = run.Finished // the node had the right until then, and a stopped process may have ended it later
 		}
 		if began && limited && run.Verdict != durable.RunSkipped {
-			of := partition{j.Kind, j.Partition}
+			of := partition{j.kind, j.partition}
 			if global {
 				of.name = "" // all of them are one
 			}
 			g.spans[of] = append(g.spans[of], span{from, to})
 		}
-		if parent && run.Verdict == durable.RunSucceeded {
-			g.over[j.ID] = to
+		if run.Verdict == durable.RunSucceeded || run.Verdict == durable.RunFailed && to.After(j.over) {
+			j.over = to
 		}
 	}
 }
@@ -173,10 +195,11 @@ func (g *judgement) look(j *durable.Job, runs []durable.Run) {
 // judgeSteps finds steps that were done again after a result of them was kept. A run reads what those before it have
 // kept, and a step returns when its value is kept. So nothing is done by a run that comes after one, by their epochs,
 // which has done a later step; and nothing twice by one run.
-func (g *judgement) judgeSteps(ctx context.Context, store durable.Store, j *durable.Job) error {
-	lines := g.steps[j.ID]
+func (g *judgement) judgeSteps(j *job, kept []durable.KeptStep) {
+	j.stepped = true
+	lines := g.steps[j.id]
 	if len(lines) == 0 {
-		return nil
+		return
 	}
 	values := make(map[string][]int)
 	for i, a := range lines {
@@ -184,16 +207,12 @@ func (g *judgement) judgeSteps(ctx context.Context, store durable.Store, j *dura
 		for k, b := range lines {
 			switch {
 			case i < k && a.Step == b.Step && a.Epoch == b.Epoch:
-				g.fault("job %s: step %d was done twice by epoch %d", j.ID, a.Step, a.Epoch)
+				g.fault("job %s: step %d was done twice by epoch %d", j.id, a.Step, a.Epoch)
 			case a.Step < b.Step && a.Epoch > b.Epoch:
-				g.fault("job %s: step %d was done again by epoch %d, and was kept by epoch %d, which has done step %d", j.ID,
+				g.fault("job %s: step %d was done again by epoch %d, and was kept by epoch %d, which has done step %d", j.id,
 					a.Step, a.Epoch, b.Epoch, b.Step)
 			}
 		}
-	}
-	kept, err := store.KeptSteps(ctx, j.ID)
-	if err != nil {
-		return err
 	}
 	sum := 0
 	for _, s := range kept {
@@ -202,31 +221,33 @@ func (g *judgement) judgeSteps(ctx context.Context, store durable.Store, j *dura
 		}
 		var v int
 		if err := json.Unmarshal(s.Result, &v); err != nil || !slices.Contains(values[s.Name], v) {
-			g.fault("job %s: %s has kept %s, of %d", j.ID, s.Name, s.Result, values[s.Name])
+			g.fault("job %s: %s has kept %s, of %d", j.id, s.Name, s.Result, values[s.Name])
 		}
 		delete(values, s.Name)
 		sum += v
 		g.Kept++
 	}
-	if j.State == durable.Succeeded && (string(j.Result) != fmt.Sprint(sum) || len(values) > 0) {
-		g.fault("job %s has the result %s, want %d; steps that were not kept: %v", j.ID, j.Result, sum, values)
+	if j.state == durable.Succeeded && (j.result != sum || len(values) > 0) {
+		g.fault("job %s has the result %d, want %d; steps that were not kept: %v", j.id, j.result, sum, values)
 	}
-	return nil
 }
 
-// judgeAll finds what is wrong with jobs together.
+// judgeAll finds what is wrong with those of which the store has no run or step, and with jobs together.
 func (g *judgement) judgeAll() {
+	g.judgeLedger()
+	for _, id := range g.order {
+		if j := g.jobs[id]; !j.ran {
+			g.ran(j, nil)
+		}
+		if j := g.jobs[id]; !j.stepped {
+			g.judgeSteps(j, nil)
+		}
+	}
 	for _, e := range g.record.Edges {
-		first := g.first[e.Child]
-		if first.IsZero() {
-			continue // it was not added, or its being missing is another fault
-		}
-		g.Children++
-		for _, p := range e.Parents {
-			if over := g.over[p]; over.IsZero() || first.Before(over) {
-				g.fault("job %s was begun at %v, and its parent %s was a success at %v", e.Child, first, p, over)
-			}
-		}
+		g.judgeParents(e)
+	}
+	for _, id := range g.order {
+		g.judgeEnd(g.jobs[id])
 	}
 	for of, spans := range g.spans {
 		g.most(of, spans)
