@@ -210,8 +210,11 @@ func (u *user) one(of ...string) string { return of[u.IntN(len(of))] }
 
 // draft draws a job of a kind.
 func (u *user) draft(kind string) (delay time.Duration, c chore, opts []durable.Option) {
-	c = chore{Fails: max(0, u.IntN(6)-4), Signal: u.IntN(2) == 0}
-	if u.IntN(2) == 0 && kind != "rated" { // else there would be too few workers to exceed the rate
+	c = chore{Fails: max(0, u.IntN(6)-4), Signal: u.IntN(4) == 0}
+	switch {
+	case kind == "parted", kind == "global": // or there would be too few at a time
+		c.Work = u.work/4 + u.upTo(u.work)
+	case kind != "rated" && u.IntN(2) == 0: // or there would be too few workers to exceed the rate
 		c.Work = u.upTo(u.work)
 	}
 	switch u.IntN(6) {
@@ -290,7 +293,7 @@ func (u *user) again(ctx context.Context) func() {
 func (u *user) many(ctx context.Context) func() {
 	kind := u.one("free", "free", "free", "free", "parted", "rated", "steps")
 	n := 1 + u.IntN(u.batch)
-	if kind == "rated" {
+	if kind != "free" { // a bound holds it up
 		n = 1 + u.IntN(3*often.Burst)
 	}
 	var all []durable.Prepared
@@ -317,7 +320,7 @@ func (u *user) family(ctx context.Context) func() {
 	}
 	old := u.some()
 	for i := range n {
-		kind := u.one("free", "free", "local", "steps")
+		kind := u.one("free", "free", "free", "free", "free", "local", "steps", "steps")
 		delay, c, opts := u.draft(kind)
 		c.Dies = u.IntN(8) == 0 && (!fan || i < n-1)
 		var parents []durable.ID
@@ -444,7 +447,7 @@ func nudge(ctx context.Context, operator *durable.Jobs) error {
 		err = errors.Join(err, operator.ResumeKind(ctx, kind))
 	}
 	_, failed := operator.ChangeAll(ctx, durable.Change{Op: durable.OpResume}, paused)
-	steps, unlisted := operator.List(ctx, durable.Filter{Kind: "steps", States: unfinished, Limit: 500})
+	steps, unlisted := operator.List(ctx, durable.Filter{Kind: "steps", States: unfinished, Limit: 1000})
 	for _, j := range steps {
 		_, unsent := operator.Signal(ctx, j.ID, "go", 7)
 		err = errors.Join(err, unsent)

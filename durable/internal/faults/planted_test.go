@@ -128,6 +128,26 @@ func (s flattering) Commit(ctx context.Context, r store.CommitRequest) (store.Co
 	return s.whole.Commit(ctx, r)
 }
 
+// A leaky store leaves something out when it is moved.
+type leaky struct {
+	whole
+	out func(store.Row) bool
+}
+
+func (s leaky) Export(ctx context.Context, each func(store.Row) error) error {
+	gone := make(map[durable.ID]bool) // with all that belongs to them
+	return s.whole.Export(ctx, func(row store.Row) error {
+		switch out := s.out(row); {
+		case row.Job != nil && out:
+			gone[row.Job.ID] = true
+			return nil
+		case out, row.After != nil && gone[row.After.Job], row.Run != nil && gone[row.Run.Job], row.Step != nil && gone[row.Step.Job]:
+			return nil
+		}
+		return each(row)
+	})
+}
+
 // planted are stores with a fault each, by what is to be said of it.
 var planted = map[string]func(whole) whole{
 	"was accepted, and is not there": func(s whole) whole { return forgetful{s} },

@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,8 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/history"
 	"github.com/executor-go/executor/durable/memory"
+	"github.com/executor-go/executor/durable/store"
+	"github.com/executor-go/executor/durable/transfer"
 )
 
 // A program is a random one: nodes that serve some queues each, on bad lines; users who add jobs and change them, one
@@ -29,7 +32,8 @@ type program struct {
 	ctx     context.Context
 	seed    uint64
 	store   whole
-	workers []*worker // all that there were
+	next    []func() whole // the stores that it is moved to, in turn
+	workers []*worker      // all that there were
 	asks    sync.WaitGroup
 	faults  []string
 }
@@ -46,9 +50,9 @@ type worker struct {
 	killed bool // guarded by ledger.mu
 }
 
-// plays plays a program on a store, and returns what is wrong.
-func plays(t *testing.T, seed uint64, s whole) []string {
-	p := &program{Rand: rand.New(rand.NewPCG(seed, 0)), ledger: newLedger(), ctx: t.Context(), seed: seed, store: s}
+// plays plays a program on a store, which is moved to others, and returns what is wrong.
+func plays(t *testing.T, seed uint64, s whole, next ...func() whole) []string {
+	p := &program{Rand: rand.New(rand.NewPCG(seed, 0)), ledger: newLedger(), ctx: t.Context(), seed: seed, store: s, next: next}
 	p.play()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,8 +144,13 @@ func (p *program) play() {
 		panic(err)
 	}
 	live := []*worker{p.start(0), p.start(1), p.start(2)}
-	for range 200 {
-		time.Sleep(p.upTo(300 * time.Millisecond))
+	const rounds = 200
+	every := rounds / (len(p.next) + 1)
+	for round := range rounds {
+		if time.Sleep(p.upTo(300 * time.Millisecond)); round%every == every-1 && len(p.next) > 0 {
+			operator = p.move()
+			live = []*worker{p.start(0), p.start(1), p.start(2)}
+		}
 		i := p.IntN(len(live))
 		switch w, k := live[i], p.IntN(100); {
 		case k < 60:
@@ -169,6 +178,32 @@ func (p *program) play() {
 		w.stop()
 		<-w.done
 	}
+}
+
+// move ends all nodes and users, some of them as they are, and goes on with the next store and what the one before has.
+// It returns a view of that store for people.
+func (p *program) move() (operator *durable.Jobs) {
+	for _, w := range p.workers {
+		if p.IntN(2) == 0 { // it may end what it does, but its user is told nothing any more
+			w.line.calm()
+			w.stop()
+			<-w.done
+		}
+		w.kill()
+	}
+	var lines bytes.Buffer
+	_, err := transfer.Export(p.ctx, p.store, &lines)
+	p.store, p.next = p.next[0](), p.next[1:]
+	if err == nil {
+		_, err = transfer.Import(p.ctx, p.store, &lines, transfer.Options{})
+	}
+	if err == nil {
+		operator, err = durable.New(durable.Config{Store: p.store})
+	}
+	if err != nil {
+		panic(err)
+	}
+	return operator
 }
 
 // settle has all end that has not: within some minutes, since what a node has without knowing it is freed within one.
@@ -214,16 +249,52 @@ func TestProgramsKeepEveryPromise(t *testing.T) {
 	}
 }
 
+// The same goes for programs whose store is moved to another one, twice, while nodes and users are at work or are ended.
+func TestProgramsMoveTheirStore(t *testing.T) {
+	programs := uint64(20)
+	if soak(t) > 0 {
+		programs = 2000
+	}
+	next := func() whole { return memory.New() }
+	for seed := range programs {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				for _, fault := range plays(t, seed, memory.New(), next, next) {
+					t.Error(fault)
+				}
+			})
+		})
+	}
+}
+
+// finds reports whether a program finds a fault of a store.
+func finds(t *testing.T, fault string, open func() whole, next ...func() whole) (found bool) {
+	for seed := uint64(0); seed < 60 && !found; seed++ {
+		synctest.Test(t, func(t *testing.T) {
+			found = slices.ContainsFunc(plays(t, seed, open(), next...), func(s string) bool { return strings.Contains(s, fault) })
+		})
+	}
+	return found
+}
+
 // The judge of programs finds faults that are planted in the store.
 func TestProgramsFindPlantedFaults(t *testing.T) {
 	for fault, plant := range planted {
-		found := false
-		for seed := uint64(0); seed < 20 && !found; seed++ {
-			synctest.Test(t, func(t *testing.T) {
-				found = slices.ContainsFunc(plays(t, seed, plant(memory.New())), func(s string) bool { return strings.Contains(s, fault) })
-			})
+		if !finds(t, fault, func() whole { return plant(memory.New()) }) {
+			t.Errorf("no program finds that a job %s", fault)
 		}
-		if !found {
+	}
+}
+
+// The judge of programs finds it if a move leaves something out.
+func TestProgramsFindWhatMovesLeaveOut(t *testing.T) {
+	for fault, out := range map[string]func(row store.Row) bool{
+		"was accepted, and is not there": func(row store.Row) bool { return row.Job != nil && !row.Job.HasChildren && row.Job.ID[15]%8 == 0 },
+		"committed 0 times":              func(row store.Row) bool { return row.Run != nil },
+		"was done again":                 func(row store.Row) bool { return row.Step != nil },
+	} {
+		next := func() whole { return memory.New() }
+		if !finds(t, fault, func() whole { return leaky{memory.New(), out} }, next) {
 			t.Errorf("no program finds that a job %s", fault)
 		}
 	}

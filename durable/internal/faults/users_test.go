@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,9 +19,11 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/history"
+	"github.com/executor-go/executor/durable/memory"
 	"github.com/executor-go/executor/durable/sqlite"
 	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/storetest/pgserver"
+	"github.com/executor-go/executor/durable/transfer"
 )
 
 // pace is the mean time between two calls of all users of a process.
@@ -159,6 +162,7 @@ func (f *fleet) drain(jobs *durable.Jobs) (undrain func()) {
 type size struct {
 	least  int           // occurrences
 	length time.Duration // at the latest then no more are added, unless it is 0
+	rounds int           // the fewest on each database
 	load                 // what is periodic
 	batch  int           // the most jobs that are added at once
 	calm   int           // the database is disturbed in one of so many rounds
@@ -168,19 +172,74 @@ type size struct {
 const backlog = 20_000
 
 // trialOfUsers has processes add and change jobs of all sorts, of 1, 2, 8 and 32 users in turn, which others run, until
-// so many occurrences were begun, while all are killed, stopped and drained, and the database is disturbed. All that
-// was accepted ends as it must, once.
-func trialOfUsers(t *testing.T, f *fleet, d database, s size) {
-	store, err := openStore(d.name)
+// so many occurrences were begun, while all are killed, stopped and drained, and the database is disturbed. If there are
+// several databases, all processes are ended with a part of that, and others go on with the next database, to which what
+// the one before has is moved. All that was accepted ends as it must, once.
+func trialOfUsers(t *testing.T, f *fleet, s size, databases ...database) {
+	var export bytes.Buffer
+	for i, d := range databases {
+		f.store, f.direct = d.name, d.name
+		store, err := openStore(d.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		jobs, err := durable.New(config(store))
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := s
+		if part.least = s.least * (i + 1) / len(databases); i == 0 {
+			s.load.add(t, jobs)
+		} else if _, err := transfer.Import(t.Context(), store, &export, transfer.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		running := f.work(jobs, d, part)
+		if i < len(databases)-1 {
+			rehearse(t, store)
+			for _, n := range running {
+				n.end([]syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[rand.N(2)])
+			}
+			export.Reset()
+			sum, err := transfer.Export(t.Context(), store, &export)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("moved %+v", sum.Rows)
+			continue
+		}
+		running[0].end(syscall.SIGTERM)
+		t.Logf("%d begun; now the rest", f.occurrences())
+		f.settle(jobs)
+		for _, n := range running {
+			n.end(syscall.SIGTERM)
+		}
+		t.Log("all is over; now the judge")
+		v := f.judge(store, f.occurrences()/2)
+		t.Logf("%d failed and tried again; %d children, %d canceled with their parents; %d results of steps; %d begins with a rate, %d in a queue; %d nodes that had drained; %d calls for a run; at most %d of a partition at a time",
+			v.Retried, v.Children, v.Spared, v.Kept, v.Rated, v.Queued, v.Drained, v.Wishes, v.Most)
+		if v.Retried == 0 || v.Children == 0 || v.Spared == 0 || v.Kept == 0 || v.Rated == 0 || v.Queued == 0 || v.Wishes == 0 ||
+			v.Most < perPartition {
+			t.Error("too quiet to prove anything")
+		}
+	}
+}
+
+// rehearse holds that what is exported while processes are at work can be imported.
+func rehearse(t *testing.T, s durable.Store) {
+	t.Helper()
+	var export bytes.Buffer
+	_, err := transfer.Export(t.Context(), s, &export)
+	if err == nil {
+		_, err = transfer.Import(t.Context(), memory.New(), &export, transfer.Options{})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
-	jobs, err := durable.New(config(store))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.load.add(t, jobs)
+}
+
+// work has processes work on a database as trialOfUsers does, and returns those that still do: first that of the users.
+func (f *fleet) work(jobs *durable.Jobs, d database, s size) []*node {
 	begun := time.Now()
 	serves := [][]string{{"a", durable.DefaultQueue}, {"b", durable.DefaultQueue}, queues}
 	var nodes []*node
@@ -188,12 +247,11 @@ func trialOfUsers(t *testing.T, f *fleet, d database, s size) {
 		nodes = append(nodes, f.serve(queues...))
 	}
 	users, most := f.users(8, s.batch), []int{1, 2, 8, 32}
-	for round := 0; f.occurrences() < s.least && (s.length == 0 || time.Since(begun) < s.length) || round < 3; round++ {
+	for round := 0; f.occurrences() < s.least && (s.length == 0 || time.Since(begun) < s.length) || round < s.rounds; round++ {
 		users.end(syscall.SIGKILL)
-		for left := f.left(jobs); left > backlog; left = f.left(jobs) {
-			time.Sleep(lease)
+		if f.left(jobs) < backlog {
+			users = f.users(most[round%len(most)], s.batch)
 		}
-		users = f.users(most[round%len(most)], s.batch)
 		time.Sleep(2 * lease)
 		undrain := f.drain(jobs)
 		if round%s.calm == 0 {
@@ -211,23 +269,11 @@ func trialOfUsers(t *testing.T, f *fleet, d database, s size) {
 		}
 		nodes[victim] = f.serve(serves[victim]...)
 		undrain()
-		if nudge(t.Context(), jobs); round%20 == 19 {
-			t.Logf("%v: %d begun, %d wait", time.Since(begun).Round(time.Second), f.occurrences(), f.left(jobs))
+		if nudge(f.Context(), jobs); round%10 == 9 {
+			f.Logf("%v: %d begun, %d wait", time.Since(begun).Round(time.Second), f.occurrences(), f.left(jobs))
 		}
 	}
-	users.end(syscall.SIGTERM)
-	t.Logf("%v: %d begun; now the rest", time.Since(begun).Round(time.Second), f.occurrences())
-	f.settle(jobs)
-	for _, n := range f.nodes {
-		n.end(syscall.SIGTERM)
-	}
-	t.Logf("%v: all is over; now the judge", time.Since(begun).Round(time.Second))
-	v := f.judge(store, f.occurrences()/2)
-	t.Logf("%d failed and tried again; %d children, %d canceled with their parents; %d results of steps; %d begins with a rate, %d in a queue; %d nodes that had drained; %d calls for a run; at most %d of a partition at a time",
-		v.Retried, v.Children, v.Spared, v.Kept, v.Rated, v.Queued, v.Drained, v.Wishes, v.Most)
-	if v.Retried == 0 || v.Children == 0 || v.Spared == 0 || v.Kept == 0 || v.Rated == 0 || v.Queued == 0 || v.Wishes == 0 || v.Most < perPartition {
-		t.Error("too quiet to prove anything")
-	}
+	return append([]*node{users}, nodes...)
 }
 
 // left returns how many jobs have not ended, of those that are to.
@@ -263,6 +309,9 @@ func (f *fleet) settle(jobs *durable.Jobs) {
 	}
 }
 
+// small is the size of the short form.
+var small = size{least: 1000, rounds: 3, load: load{20, 100 * time.Millisecond, 10}, batch: 10, calm: 1}
+
 // What users add and change while processes are killed and stopped, and the database is disturbed, is neither lost nor
 // done twice, and ends as it must: no step is done again after its result was kept, none begins before its parents, and
 // the limits of its partition and its kind hold.
@@ -270,9 +319,18 @@ func TestHistoryOfUsers(t *testing.T) {
 	for name, open := range databases(t) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
-			trialOfUsers(t, newFleet(t, d.name), d, size{least: 1000, load: load{20, 100 * time.Millisecond, 10}, batch: 10, calm: 1})
+			trialOfUsers(t, newFleet(t, d.name), small, d)
 		})
 	}
+}
+
+// The same goes for programs that move from a file to PostgreSQL and back, in the middle of their work.
+func TestHistoryOfUsersWhoMove(t *testing.T) {
+	all := databases(t)
+	file := all["sqlite"](t)
+	s := small
+	s.rounds = 1
+	trialOfUsers(t, newFleet(t, file.name), s, file, all["postgres"](t), all["sqlite"](t))
 }
 
 // The same goes for a hundred thousand occurrences and more.
@@ -284,8 +342,8 @@ func TestHistorySoak(t *testing.T) {
 	for name, open := range databases(t) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
-			trialOfUsers(t, newFleet(t, d.name), d, size{least: enough(t), length: length, load: load{100, 100 * time.Millisecond, 10},
-				batch: 100, calm: 5})
+			trialOfUsers(t, newFleet(t, d.name), size{least: enough(t), length: length, rounds: 3,
+				load: load{100, 100 * time.Millisecond, 10}, batch: 100, calm: 5}, d)
 		})
 	}
 }
