@@ -318,6 +318,7 @@ var small = size{least: 1000, rounds: 3, load: load{20, 100 * time.Millisecond, 
 func TestHistoryOfUsers(t *testing.T) {
 	for name, open := range databases(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := open(t)
 			trialOfUsers(t, newFleet(t, d.name), small, d)
 		})
@@ -326,6 +327,7 @@ func TestHistoryOfUsers(t *testing.T) {
 
 // The same goes for programs that move from a file to PostgreSQL and back, in the middle of their work.
 func TestHistoryOfUsersWhoMove(t *testing.T) {
+	t.Parallel()
 	all := databases(t)
 	file := all["sqlite"](t)
 	s := small
