@@ -23,7 +23,7 @@ func (r *Report) Markdown() []byte {
 	r.rivalsSection(&b)
 	r.targets(&b)
 	r.workloads(&b)
-	r.subjects(&b)
+	r.subjectsSection(&b)
 	return []byte(b.String())
 }
 
@@ -51,7 +51,8 @@ func (r *Report) opening(b *strings.Builder) {
 const method = `Each round runs every workload on every subject once, in random order, each in a process of its own.
 Where tasks are run or canceled as fast as possible, the process has done all of it once before.
 The tables show medians over the rounds.
-In brackets is the multiple of executor's value: 2× took twice as long, 0.5× half.
+In brackets is the multiple of executor's value: 2× took twice as long, 0.5× half;
+where the columns are sizes, the multiple of the first size.
 ± is half of the distance between the quartiles, where that is more than a tenth.
 Compare ratios of one run, not times of different machines.
 To measure on your machine: ` + "`make bench`, or `make bench QUICK=1`" + ` for a first look.
@@ -66,10 +67,10 @@ func plural(n int) string {
 
 func (t table) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %s\n\n| workload | unit |", t.title)
-	for _, s := range t.subjects {
-		fmt.Fprintf(b, " %s |", title(s))
+	for _, c := range t.columns {
+		fmt.Fprintf(b, " %s |", c.title)
 	}
-	b.WriteString("\n|---|---|" + strings.Repeat("--:|", len(t.subjects)) + "\n")
+	b.WriteString("\n|---|---|" + strings.Repeat("--:|", len(t.columns)) + "\n")
 	for _, line := range t.rows {
 		rivals := strings.Join(line.cells[1:], " | ")
 		fmt.Fprintf(b, "| %s | %s | **%s** | %s |\n", line.id, line.unit, line.cells[0], rivals)
@@ -149,7 +150,7 @@ func sizes() [][]workload.Workload {
 	return all
 }
 
-func (r *Report) subjects(b *strings.Builder) {
+func (r *Report) subjectsSection(b *strings.Builder) {
 	b.WriteString("\n## Subjects\n\n| subject | how it is used |\n|---|---|\n")
 	for _, s := range subject.All() {
 		if s.Of != "" {

@@ -137,6 +137,31 @@ func TestReportDurableReference(t *testing.T) {
 	}
 }
 
+// The table of growth has a row for each call, and the ratio of a size to the first of the same subject.
+func TestReportGrowth(t *testing.T) {
+	samples := round.Samples{
+		{Workload: "growth-claim/1k", Subject: "executor-sqlite"}: {10},
+		{Workload: "growth-claim/1m", Subject: "executor-sqlite"}: {15},
+		{Workload: "growth-look/1m", Subject: "executor-sqlite"}:  {500},
+	}
+	for id, v := range map[string]float64{"growth-insert": 30, "growth-claim": 20, "growth-settle": 40, "growth-look": 400} {
+		samples[round.Key{Workload: id + "/1k", Subject: "executor-postgres"}] = []float64{v}
+		samples[round.Key{Workload: id + "/1m", Subject: "executor-postgres"}] = []float64{1.5 * v}
+	}
+	page := string(report.New(samples, report.Setting{}).Markdown())
+	for _, want := range []string{
+		"## Growth of a database\n\n| workload | unit | executor on PostgreSQL, 1k | executor on PostgreSQL, 1m | " +
+			"executor on SQLite, 1k | executor on SQLite, 1m |\n",
+		"| growth-claim | µs/job | **20** | 30 (1.50×) | 10 | 15 (1.50×) |\n",
+		"| growth-look | µs/look | **400** | 600 (1.50×) |  | 500 |\n",
+		"| growth-claim/1m | at most 1.25 × our own growth-claim/1k | 1.5 | missed by 20 % |",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+}
+
 // The page has the rivals that are better, and the targets that are missed.
 func TestReportMarkdown(t *testing.T) {
 	page := string(sample().Markdown())

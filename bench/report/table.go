@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -16,6 +17,7 @@ type family struct {
 	title         string
 	kinds         []workload.Kind
 	otherSubjects bool // not in the chart of ratios, because its subjects are others
+	sizes         bool // a column for each size, with the ratio to the first of the same subject
 }
 
 var families = []family{
@@ -32,14 +34,18 @@ var families = []family{
 	{title: "Jobs in a database", otherSubjects: true, kinds: []workload.Kind{
 		workload.DurableThroughput, workload.DurableLateness, workload.DurableIdle, workload.DurablePeriodic,
 	}},
+	{title: "Growth of a database", otherSubjects: true, sizes: true, kinds: []workload.Kind{workload.DurableGrowth}},
 }
 
-// A table is the records of a family, with a column for each subject.
+// A table is the records of a family, with a column for each subject, or for each size.
 type table struct {
-	title    string
-	subjects []string
-	rows     []row
+	title   string
+	columns []column
+	rows    []row
 }
+
+// A column is named by its id in plain text, and by its title on the page.
+type column struct{ id, title string }
 
 type row struct {
 	id, unit string
@@ -47,36 +53,96 @@ type row struct {
 	cells    []string
 }
 
-// tables returns the report as text. Each value of a rival has its ratio to ours.
+// tables returns the report as text.
 func (r *Report) tables() []table {
 	var ts []table
 	for _, f := range families {
-		t := table{title: f.title}
-		for _, s := range subject.All() {
-			for _, o := range f.outputs() {
-				if _, ok := r.Value(o.ID, s.ID); ok {
-					t.subjects = append(t.subjects, s.ID)
-					break
-				}
-			}
-		}
-		for _, o := range f.outputs() {
-			line := row{id: o.ID, unit: o.Unit, growth: o.growth}
-			empty := true
-			for _, s := range t.subjects {
-				cell := r.cell(o.ID, s)
-				line.cells = append(line.cells, cell)
-				empty = empty && cell == ""
-			}
-			if !empty {
-				t.rows = append(t.rows, line)
-			}
+		t := r.bySubject(f)
+		if f.sizes {
+			t = r.bySize(f)
 		}
 		if len(t.rows) > 0 {
 			ts = append(ts, t)
 		}
 	}
 	return ts
+}
+
+// subjects returns the subjects that have records of the family.
+func (r *Report) subjects(f family) (with []string) {
+	for _, s := range subject.All() {
+		for _, o := range f.outputs() {
+			if _, ok := r.Value(o.ID, s.ID); ok {
+				with = append(with, s.ID)
+				break
+			}
+		}
+	}
+	return with
+}
+
+// bySubject returns a table with a column for each subject. Each value of a rival has its ratio to ours.
+func (r *Report) bySubject(f family) table {
+	t := table{title: f.title}
+	subjects := r.subjects(f)
+	for _, s := range subjects {
+		t.columns = append(t.columns, column{s, title(s)})
+	}
+	for _, o := range f.outputs() {
+		line := row{id: o.ID, unit: o.Unit, growth: o.growth}
+		empty := true
+		for _, s := range subjects {
+			cell := r.cell(o.ID, s)
+			line.cells = append(line.cells, cell)
+			empty = empty && cell == ""
+		}
+		if !empty {
+			t.rows = append(t.rows, line)
+		}
+	}
+	return t
+}
+
+// bySize returns a table with a column for each size of each subject.
+func (r *Report) bySize(f family) table {
+	t := table{title: f.title}
+	subjects := r.subjects(f)
+	var sizes []string
+	units := map[string]string{}
+	var names []string
+	for _, o := range f.outputs() {
+		name, size, _ := strings.Cut(o.ID, "/")
+		if units[name] == "" {
+			units[name], names = o.Unit, append(names, name)
+		}
+		if !slices.Contains(sizes, size) {
+			sizes = append(sizes, size)
+		}
+	}
+	for _, s := range subjects {
+		for _, size := range sizes {
+			t.columns = append(t.columns, column{s + "/" + size, title(s) + ", " + size})
+		}
+	}
+	for _, name := range names {
+		line := row{id: name, unit: units[name]}
+		empty := true
+		for _, s := range subjects {
+			for k, size := range sizes {
+				text := r.value(name+"/"+size, s)
+				first, ok := r.Value(name+"/"+sizes[0], s)
+				if v, known := r.Value(name+"/"+size, s); k > 0 && ok && known && first > 0 {
+					text += fmt.Sprintf(" (%s)", times(v/first))
+				}
+				line.cells = append(line.cells, text)
+				empty = empty && text == ""
+			}
+		}
+		if !empty {
+			t.rows = append(t.rows, line)
+		}
+	}
+	return t
 }
 
 type output struct {
@@ -99,7 +165,8 @@ func (f family) outputs() []output {
 	return os
 }
 
-func (r *Report) cell(workload, sub string) string {
+// value returns the value of a record as text, "" if there is none.
+func (r *Report) value(workload, sub string) string {
 	rec, ok := r.find(workload, sub)
 	if !ok {
 		return ""
@@ -108,6 +175,12 @@ func (r *Report) cell(workload, sub string) string {
 	if s := Spread(rec.Samples); s > wide {
 		text += fmt.Sprintf(" ±%.0f %%", 100*s)
 	}
+	return text
+}
+
+// cell returns the value of a record as text, with its ratio to ours.
+func (r *Report) cell(workload, sub string) string {
+	text := r.value(workload, sub)
 	if ratio, ok := r.ratio(workload, sub); ok && sub != reference(workload) {
 		text += fmt.Sprintf(" (%s)", times(ratio))
 	}
@@ -144,7 +217,11 @@ func (r *Report) Print(out io.Writer) {
 	for _, t := range r.tables() {
 		fmt.Fprintf(out, "\n%s: median of %d, and the ratio to ours\n", t.title, r.Rounds)
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintf(w, "\tunit\t%s\t\n", strings.Join(t.subjects, "\t"))
+		fmt.Fprint(w, "\tunit\t")
+		for _, c := range t.columns {
+			fmt.Fprintf(w, "%s\t", c.id)
+		}
+		fmt.Fprintln(w)
 		for _, line := range t.rows {
 			fmt.Fprintf(w, "%s\t%s\t%s\t\n", line.id, line.unit, strings.Join(line.cells, "\t"))
 		}

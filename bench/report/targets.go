@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,16 +14,17 @@ import (
 type Target struct {
 	Workload string
 	Limit    float64 // of our value, or of its ratio to the reference
-	Subject  string  // of the reference; "" if Limit is a value
+	Subject  string  // of the reference, Ours for the subject itself; "" if Limit is a value
 	Than     string  // the workload of the reference; "" for the same
 }
 
-// reference returns the record of which Limit is a multiple.
-func (t Target) reference() round.Key {
-	if t.Than == "" {
-		return round.Key{Workload: t.Workload, Subject: t.Subject}
+// reference returns the record of which Limit is a multiple, for a value of the subject sub.
+func (t Target) reference(sub string) round.Key {
+	k := round.Key{Workload: cmp.Or(t.Than, t.Workload), Subject: t.Subject}
+	if k.Subject == subject.Ours {
+		k.Subject = sub
 	}
-	return round.Key{Workload: t.Than, Subject: t.Subject}
+	return k
 }
 
 // InTargets reports whether a target needs a record of the cell.
@@ -31,7 +33,7 @@ func InTargets(c round.Cell) bool {
 	for _, o := range c.Workload.Outputs {
 		for _, t := range Targets() {
 			if t.Workload == o.ID && (c.Subject.ID == own || c.Subject.Of == own) ||
-				t.reference() == (round.Key{Workload: o.ID, Subject: c.Subject.ID}) {
+				t.reference(own) == (round.Key{Workload: o.ID, Subject: c.Subject.ID}) {
 				return true
 			}
 		}
@@ -73,6 +75,10 @@ func Targets() []Target {
 		{"durable-lateness-local-p50", 0.8, "", ""}, {"durable-lateness-local-p99", 3, "", ""},
 		{"durable-idle-statements", 2, "", ""},
 		{"durable-periodic/10k", 500, "", ""},
+		{"growth-insert/1m", 1.25, subject.Ours, "growth-insert/1k"},
+		{"growth-claim/1m", 1.25, subject.Ours, "growth-claim/1k"},
+		{"growth-settle/1m", 1.25, subject.Ours, "growth-settle/1k"},
+		{"growth-look/1m", 1.25, subject.Ours, "growth-look/1k"},
 	}
 }
 
@@ -138,10 +144,7 @@ func (r *Report) verdict(t Target, sub string) Verdict {
 	v := Verdict{Target: t}
 	v.Found, v.Known = r.Value(t.Workload, sub)
 	if t.Subject != "" {
-		ref := t.reference()
-		if t.Subject == subject.Ours { // a multiple of another record of its own
-			ref.Subject = sub
-		}
+		ref := t.reference(sub)
 		value, ok := r.Value(ref.Workload, ref.Subject)
 		v.Known = v.Known && ok && value > 0
 		if v.Known {

@@ -1,6 +1,7 @@
 package round_test
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -67,12 +68,12 @@ func TestTargetsExist(t *testing.T) {
 		}
 	}
 	for _, target := range report.Targets() {
-		than := target.Than
-		if than == "" {
-			than = target.Workload
+		than, of := cmp.Or(target.Than, target.Workload), target.Subject
+		if of == subject.Ours {
+			of = ours[target.Workload]
 		}
 		if !exists[round.Key{Workload: target.Workload, Subject: ours[target.Workload]}] ||
-			target.Subject != "" && !exists[round.Key{Workload: than, Subject: target.Subject}] {
+			of != "" && !exists[round.Key{Workload: than, Subject: of}] {
 			t.Errorf("a record of target %+v is not measured", target)
 		}
 	}

@@ -2,6 +2,7 @@ package subject
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"log/slog"
 	"os"
@@ -50,6 +51,17 @@ var durablePostgres = Subject{
 			must(store.Close())
 			drop()
 		}
+	}), drive.DurableGrowth(func(jobs int) drive.Calls {
+		dsn, drop, err := pg.Open(context.Background())
+		must(err)
+		store, err := postgres.Open(dsn)
+		must(err)
+		calls := openGrown(store, store.DB(), fillPostgres, jobs)
+		calls.Close = func() {
+			must(store.Close())
+			drop()
+		}
+		return calls
 	})),
 }
 
@@ -69,10 +81,21 @@ var durableSQLite = Subject{
 				stop()
 				remove()
 			}
+		}),
+		drive.DurableGrowth(func(jobs int) drive.Calls {
+			store, remove := openSQLite()
+			db, err := sql.Open("sqlite", store.DSN())
+			must(err)
+			calls := openGrown(store, db, fillSQLite, jobs)
+			calls.Close = func() {
+				must(db.Close())
+				remove()
+			}
+			return calls
 		})),
 }
 
-func openSQLite() (store durable.Store, remove func()) {
+func openSQLite() (store *sqlite.Store, remove func()) {
 	dir, err := os.MkdirTemp("", "bench-sqlite")
 	must(err)
 	s, err := sqlite.Open(filepath.Join(dir, "jobs.db"))

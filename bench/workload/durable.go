@@ -34,6 +34,31 @@ func durable() []Workload {
 			Outputs: []Output{{"durable-idle-statements", "statements", "statements/s"}},
 		},
 		durablePeriodic(1000), durablePeriodic(10_000),
+		durableGrowth(GrowthFrom), durableGrowth(GrowthTo),
+	}
+}
+
+// GrowthFrom and GrowthTo are how many jobs wait in the databases that are compared, and how many are over.
+const (
+	GrowthFrom = 1000
+	GrowthTo   = million
+)
+
+// durableGrowth returns the calls of a node in a database with n jobs that wait and n that are over.
+func durableGrowth(n int) Workload {
+	suffix := "/" + Short(n)
+	return Workload{
+		Name: "growth-insert" + suffix, Kind: DurableGrowth,
+		Description: fmt.Sprintf("%s jobs wait, due in one to two hours, and %s are over, with a line of history each. "+
+			"20,000 more are added, due at once, claimed, and settled: their outcomes are committed with a line of history. "+
+			"All of this by the calls of a node to its store, 500 jobs at a time, without a program around them. "+
+			"Then 200 looks, which find nothing: a heartbeat and a claim each.", Grouped(n), Grouped(n)),
+		Params: Params{Tasks: 20_000, Pending: n},
+		Quick:  Params{Tasks: 2000, Pending: min(n, 20_000)},
+		Outputs: []Output{
+			{"growth-insert" + suffix, "insert", "µs/job"}, {"growth-claim" + suffix, "claim", "µs/job"},
+			{"growth-settle" + suffix, "settle", "µs/job"}, {"growth-look" + suffix, "look", "µs/look"},
+		},
 	}
 }
 

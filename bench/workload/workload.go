@@ -44,11 +44,12 @@ const (
 	DurableLateness   Kind = "durable-lateness"
 	DurableIdle       Kind = "durable-idle"
 	DurablePeriodic   Kind = "durable-periodic"
+	DurableGrowth     Kind = "durable-growth"
 )
 
 // Durable reports whether k is work with a database.
 func (k Kind) Durable() bool {
-	return k == DurableThroughput || k == DurableLateness || k == DurableIdle || k == DurablePeriodic
+	return k == DurableThroughput || k == DurableLateness || k == DurableIdle || k == DurablePeriodic || k == DurableGrowth
 }
 
 // Periodic reports whether k is the lateness of periodic tasks.
@@ -60,7 +61,7 @@ type Params struct {
 	Workers    int           // workers of the pool; timers of the runtime have none
 	Submitters int           // goroutines or threads that submit
 	Group      int           // tasks of a group, calls in flight, or tasks that run at a time
-	Pending    int           // tasks that are scheduled before the measurement, or keys
+	Pending    int           // tasks that are scheduled before the measurement, jobs that are in the database, or keys
 	Period     time.Duration // of periodic tasks
 	Delay      time.Duration // from adding a job to its due time, or before another attempt
 	Takes      time.Duration // of a task; 0 for a tiny one

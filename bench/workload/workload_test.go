@@ -24,7 +24,7 @@ func TestWorkloadIDsAreUnique(t *testing.T) {
 		"lateness-idle-p50", "lateness-idle-p99", "lateness-busy-p99",
 		"schedule-cancel/10m", "pending-bytes/1k", "fire/100k", "execute/16", "execute-submitters/4",
 		"durable-throughput", "durable-insert", "durable-lateness-local-p50", "durable-lateness-local-p99",
-		"durable-idle-statements",
+		"durable-idle-statements", "growth-insert/1k", "growth-claim/1m", "growth-settle/1m", "growth-look/1k",
 	} {
 		if !seen[id] {
 			t.Errorf("%s is missing", id)
