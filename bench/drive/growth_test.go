@@ -33,7 +33,9 @@ func fakeCalls(lost, due int) func(int) Calls {
 func TestDurableGrowth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := DurableGrowth(fakeCalls(0, 0))[workload.DurableGrowth](workload.Params{Tasks: 2 * groupSize, Pending: 1})
-		want := map[string]float64{"insert": 1000. / groupSize, "claim": 2000. / groupSize, "settle": 3000. / groupSize, "look": 4000}
+		want := map[string]float64{
+			"insert": 1000. / groupSize, "claim": 2000. / groupSize, "settle": 3000. / groupSize, "look": 4000,
+		}
 		for key, v := range want {
 			if r.Values[key] != v {
 				t.Errorf("%s is %v, want %v", key, r.Values[key], v)

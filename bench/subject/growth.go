@@ -129,8 +129,8 @@ func copyRow(ctx context.Context, db *sql.DB, table, condition string, n int, as
 			values[k] = as[name]
 		}
 	}
-	_, err = db.ExecContext(ctx, fmt.Sprintf("with recursive s (i) as (select cast(1 as bigint) union all select i + 1 from s where i < %d) "+
-		"insert into %s (%s) select %s from %s, s where %s",
+	const series = "with recursive s (i) as (select cast(1 as bigint) union all select i + 1 from s where i < %d) "
+	_, err = db.ExecContext(ctx, fmt.Sprintf(series+"insert into %s (%s) select %s from %s, s where %s",
 		n, table, strings.Join(names, ", "), strings.Join(values, ", "), table, condition))
 	return err
 }
