@@ -53,6 +53,9 @@ type families struct {
 // statements are those of commitAll. A transaction that is left open must not hold up the jobs of which it has nothing.
 // So the patient ones wait for a row for a moment only, long enough for a claim of another node that came too late for
 // it, and then fail as a whole; the picky ones leave out what is locked, and read every row twice for it.
+//
+// Each entry is to find its row by the ID. So the conditions on rows have the place of the entry, times zero: without
+// it the server believes that few rows meet them, since few have been held, and compares all that do with each entry.
 type statements struct {
 	confirm, commit string
 	whole           bool
@@ -60,12 +63,12 @@ type statements struct {
 
 var (
 	patient = statements{
-		confirm: confirmRuns(patience, "from r j_, n where j.id = j_.id and j.epoch = j_.epoch and j.state in {Held}", ""),
-		commit:  commitRuns(patience, "from o, n where j.id = o.job and j.epoch = o.epoch and j.state = {Granted} and "+childless, ""),
+		confirm: confirmRuns(patience, "from r j_, n where j.id = j_.id and j.epoch = j_.epoch and j.state + 0 * j_.ord in {Held}", ""),
+		commit:  commitRuns(patience, "from o, n where j.id = o.job and j.epoch = o.epoch and j.state + 0 * o.ord = {Granted} and "+childless, ""),
 	}
 	picky = statements{
 		confirm: confirmRuns("", "from l j_, n where j.id = j_.id", `l as materialized (
-			select r.* from executor_job j, r where j.id = r.id and j.epoch = r.epoch and j.state in {Held} for no key update of j skip locked),`),
+			select r.* from executor_job j, r where j.id = r.id and j.epoch = r.epoch and j.state + 0 * r.ord in {Held} for no key update of j skip locked),`),
 		commit: commitRuns("", "from l o, n where j.id = o.job and "+childless, lockRuns),
 	}
 	// whole is for a transaction: it commits the outcomes of parents, too.
@@ -74,9 +77,9 @@ var (
 
 const (
 	// childless is the condition that a job has no children, by its row as it is when it is locked.
-	childless = "(j.family & {HasChildren}) = 0"
+	childless = "(j.family & {HasChildren}) = 0 * o.ord"
 	lockRuns  = `l as materialized (
-			select o.* from executor_job j, o where j.id = o.job and j.epoch = o.epoch and j.state = {Granted} for no key update of j skip locked),`
+			select o.* from executor_job j, o where j.id = o.job and j.epoch = o.epoch and j.state + 0 * o.ord = {Granted} for no key update of j skip locked),`
 )
 
 const (

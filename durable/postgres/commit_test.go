@@ -2,10 +2,13 @@ package postgres_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/postgres"
 	durablestore "github.com/executor-go/executor/durable/store"
 )
 
@@ -43,5 +46,28 @@ func TestCommitSkipsLockedJobs(t *testing.T) {
 				end()
 			}
 		})
+	}
+}
+
+// A commit finds each row by its ID, also where the server has seen that nothing is held, and plans for any number of
+// entries: by another way it compares each of these with all that is held.
+func TestCommitFindsRowsByID(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.DB().Exec(`insert into executor_job (` + sqlrow.Columns + `)
+		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, 0, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, '', '', '', '', 0, ''
+		from generate_series(1, 20000) i`))
+	must(store.DB().Exec("analyze executor_job"))
+	conn := must(store.DB().Conn(t.Context()))
+	defer conn.Close()
+	must(conn.ExecContext(t.Context(), "set plan_cache_mode = force_generic_plan"))
+	for i, statement := range postgres.Settling {
+		must(conn.ExecContext(t.Context(), fmt.Sprintf("prepare settle%d as %s", i, statement)))
+		arguments := strings.Repeat(", null", strings.Count(statement, "$19")*16+2)
+		rows := must(conn.QueryContext(t.Context(), fmt.Sprintf("explain execute settle%d (null%s)", i, arguments)))
+		plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
+		if !strings.Contains(plan, "using executor_job_pkey") || strings.Contains(plan, "executor_job_owner") ||
+			strings.Contains(plan, "Seq Scan on executor_job ") {
+			t.Errorf("the plan is\n%s", plan)
+		}
 	}
 }

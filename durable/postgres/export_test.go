@@ -141,3 +141,6 @@ func CommitStatements(ctx context.Context, s *Store, b store.CommitRequest) (int
 		return counted.n, err
 	})
 }
+
+// Settling are the statements that confirm claims and commit outcomes.
+var Settling = []string{patient.confirm, patient.commit, picky.confirm, picky.commit, whole.commit}
