@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/client"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -35,7 +36,8 @@ has passed meanwhile. Jobs that are canceled or dead are brought back, and wait
 for their next time.`},
 		{client.RunNow, "Make jobs in a store due at once", `
 run-now makes the jobs named due at once: some daemon runs them. Their schedules
-go on afterwards. A job that is paused is resumed.`},
+go on afterwards. A job that is paused is resumed. --set gives a parameter of
+the jobs, which their file declares, another value for this run.`},
 	} {
 		all = append(all, newAct(a))
 	}
@@ -64,6 +66,14 @@ does not allow the change.`,
 	namespace := newNamespaceFlag(cmd, "the namespace of the jobs, if the store has several")
 	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, nil, namespace)
 	reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
+	set := new([]string)
+	if a.action == client.RunNow {
+		cmd.Flags().StringArrayVar(set, "set", nil, "a parameter of this run, as `NAME=value`; may be repeated")
+		if err := cmd.RegisterFlagCompletionFunc("set", parametersOfJobs(store, namespace)); err != nil {
+			panic(err) // the flag is there
+		}
+		cmd.Example += "\n  executord run-now --store jobs.db report --set DAY=2026-11-27"
+	}
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		if err := checkNamespace(*namespace); err != nil {
 			return err
@@ -73,9 +83,14 @@ does not allow the change.`,
 			if missing != nil && !errors.As(missing, new(*client.MissingError)) {
 				return missing
 			}
+			for _, e := range entries { // before any is due
+				if _, err := job.Parameters(e.Spec.Parameters).Given(*set); err != nil {
+					return &exitError{exitMistake, fmt.Sprintf("job %s: %v", client.Called(e, full), err)}
+				}
+			}
 			done := missing == nil
 			for _, e := range entries {
-				answer, text, err := v.Do(ctx, a.action, e)
+				answer, text, err := v.Do(ctx, a.action, e, *set...)
 				if err != nil {
 					return fmt.Errorf("job %s: %w", client.Called(e, full), err)
 				}

@@ -41,6 +41,8 @@ type checkedJob struct {
 	Timeout  float64     `json:"timeout,omitempty"`
 	Jitter   float64     `json:"jitter,omitempty"`
 	Next     []time.Time `json:"next"`
+
+	Parameters job.Parameters `json:"parameters,omitempty"`
 }
 
 // checkJSON is check --json.
@@ -86,7 +88,7 @@ func remarks(found []job.Mistake) []remark {
 func checkedOf(j job.Job, from time.Time, n int) checkedJob {
 	c := checkedJob{
 		Job: j.Name, File: j.File, Line: j.Line, Schedule: j.Schedule.Text, Words: j.Schedule.Describe(), Command: j.Command.String(),
-		Timeout: j.Timeout.Seconds(), Jitter: j.Jitter.Seconds(), Next: []time.Time{},
+		Timeout: j.Timeout.Seconds(), Jitter: j.Jitter.Seconds(), Next: []time.Time{}, Parameters: j.Parameters,
 	}
 	if !j.Schedule.AtStart && !j.Schedule.After {
 		c.Zone = j.Schedule.ZoneName()

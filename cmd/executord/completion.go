@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -54,6 +55,9 @@ fish:
 // completeFlags says of all flags what their values may be. Without that, a shell takes each for the name of a file.
 func completeFlags(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, own := cmd.GetFlagCompletionFunc(f.Name); own {
+			return
+		}
 		complete := cobra.NoFileCompletions
 		switch v := f.Value.(type) {
 		case *choice:
@@ -87,21 +91,27 @@ func completeNames(first, last int, names func(args []string) ([]string, error))
 		case len(args) > last:
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		found := make(chan []string, 1)
-		go func() { // ends with the process, if it has to
-			all, _ := names(args)
-			found <- all
-		}()
-		var all []string
-		select {
-		case all = <-found:
-		case <-time.After(completionPatience):
-		}
+		all := patiently(func() ([]string, error) { return names(args) })
 		all = slices.DeleteFunc(all, func(one string) bool {
 			name, _, _ := strings.Cut(one, "\t")
 			return slices.Contains(args[first:], name)
 		})
 		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// patiently returns what names does, or nothing if that takes long.
+func patiently(names func() ([]string, error)) []string {
+	found := make(chan []string, 1)
+	go func() { // ends with the process, if it has to
+		all, _ := names()
+		found <- all
+	}()
+	select {
+	case all := <-found:
+		return all
+	case <-time.After(completionPatience):
+		return nil
 	}
 }
 
@@ -165,4 +175,46 @@ func namesOfJobs(last int, store storeFlag, at *atFlag, namespace *string) cobra
 		})
 		return names, err
 	})
+}
+
+// parametersOfJobs completes NAME=value by the parameters of the jobs that are named, and their allowed values.
+func parametersOfJobs(store storeFlag, namespace *string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		if len(args) == 0 {
+			return nil, directive
+		}
+		name, _, valued := strings.Cut(word, "=")
+		found := patiently(func() (found []string, err error) {
+			err = store.visit(func(ctx context.Context, v client.Client) error {
+				jobs, _, err := v.Find(ctx, *namespace, args)
+				for _, e := range jobs {
+					found = append(found, settings(e.Spec.Parameters, name, valued)...)
+				}
+				return err
+			})
+			return found, err
+		})
+		if !valued {
+			return found, directive | cobra.ShellCompDirectiveNoSpace
+		}
+		return found, directive
+	}
+}
+
+// settings returns what completes the name of a parameter, or the value of one.
+func settings(all []job.Parameter, name string, valued bool) (found []string) {
+	for _, p := range all {
+		switch {
+		case !valued:
+			found = append(found, named(p.Name+"=", cmp.Or(p.Doc, "the default is "+p.Default)))
+		case p.Name == name && p.Values == nil:
+			found = append(found, p.Name+"="+p.Default)
+		case p.Name == name:
+			for _, value := range p.Values {
+				found = append(found, p.Name+"="+value)
+			}
+		}
+	}
+	return found
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
@@ -78,6 +80,9 @@ standard error stands below it.`),
 				}
 			}
 			found = latest(found, *number)
+			if err := addGiven(ctx, v, *namespace, entries, found); err != nil {
+				return err
+			}
 			if *asJSON {
 				return printJSON(cmd.OutOrStdout(), found)
 			}
@@ -86,6 +91,18 @@ standard error stands below it.`),
 		})
 	}
 	return cmd
+}
+
+// addGiven adds the parameters that were given to runs, if a job has some.
+func addGiven(ctx context.Context, v client.Client, namespace string, jobs []catalog.Entry, runs []view.Run) error {
+	if !slices.ContainsFunc(jobs, func(e catalog.Entry) bool { return len(e.Spec.Parameters) > 0 }) {
+		return nil
+	}
+	given, err := catalog.ListGiven(ctx, v.Store, namespace, "")
+	for i := range runs {
+		runs[i].AddGiven(given)
+	}
+	return err
 }
 
 // indent is before what a run wrote.
@@ -121,10 +138,17 @@ func printRuns(w io.Writer, list []view.Run, verbose bool) {
 // runTable returns the table of runs, with times as show has them.
 func runTable(list []view.Run, full bool, show func(time.Time) string) *terminal.Table {
 	t := new(terminal.Table)
-	t.Add("JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "NODE", "ERROR")
+	with := slices.ContainsFunc(list, func(r view.Run) bool { return r.Parameters != nil })
+	row := func(with bool, cells ...string) {
+		if !with { // no run has parameters that were given
+			cells = slices.Delete(cells, 5, 6)
+		}
+		t.Add(cells...)
+	}
+	row(with, "JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "WITH", "NODE", "ERROR")
 	for _, r := range list {
-		t.Add(client.CalledIn(r.Namespace, r.Job, full), strconv.FormatInt(r.Run, 10), show(r.Started),
-			view.Span(r.Took).String(), string(r.Outcome), job.Printable(r.Node), r.Why(100))
+		row(with, client.CalledIn(r.Namespace, r.Job, full), strconv.FormatInt(r.Run, 10), show(r.Started),
+			view.Span(r.Took).String(), string(r.Outcome), r.With(), job.Printable(r.Node), r.Why(100))
 	}
 	return t
 }

@@ -63,6 +63,7 @@ retry_factor = 3
 retry_max_wait = "5m"
 secret.TOKEN = "/run/secrets/token"
 env = { A = "1", B = "ü\u0001" }
+parameters = { DAY = { default = "today", pattern = 'today|\d+', description = "which" }, REGION = { default = "eu", values = ["eu", "us"] } }
 
 [[job]]
 name = "text"

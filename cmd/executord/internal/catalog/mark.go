@@ -79,14 +79,20 @@ func addMark(ctx context.Context, jobs *durable.Jobs, e Entry, by string) error 
 
 // RunNow makes a job due at once, also one that runs after others, whether these have ended or not.
 func RunNow(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry) (durable.Answer, error) {
-	if len(e.Spec.After) > 0 {
-		// before it is due, or its run would see that it is not to run
-		if err := addMark(ctx, jobs, e, asked); err != nil {
-			return durable.TooLate, err
-		}
+	return askFor(ctx, jobs, store, e, func() (durable.Answer, error) { return jobs.RunNow(ctx, e.ID) })
+}
+
+// askFor calls what makes a job due, with the mark that a job needs which runs after others.
+func askFor(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry, due func() (durable.Answer, error)) (durable.Answer, error) {
+	if len(e.Spec.After) == 0 {
+		return due()
 	}
-	answer, err := jobs.RunNow(ctx, e.ID)
-	if answer == durable.Applied || len(e.Spec.After) == 0 {
+	// before it is due, or its run would see that it is not to run
+	if err := addMark(ctx, jobs, e, asked); err != nil {
+		return durable.TooLate, err
+	}
+	answer, err := due()
+	if answer == durable.Applied || answer == durable.Deferred {
 		return answer, err
 	}
 	marks, wrong := ListMarks(ctx, store, e.Namespace, e.Name)

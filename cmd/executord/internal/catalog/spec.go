@@ -28,6 +28,8 @@ type Spec struct {
 	Timeout  time.Duration `json:"timeout,omitempty"`
 	Jitter   time.Duration `json:"jitter,omitempty"`
 
+	Parameters []job.Parameter `json:"parameters,omitempty"`
+
 	Progress     bool  `json:"progress,omitempty"`
 	SuccessCodes []int `json:"success_codes,omitempty"`
 
@@ -76,7 +78,7 @@ func NewSpec(j job.Job) Spec {
 		Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
 		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, User: c.User,
 		EnvFiles: c.EnvFiles, Secrets: c.Secrets, Umask: c.Umask, Nice: c.Nice, IONice: c.IONice, Limits: c.Limits,
-		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress, SuccessCodes: j.SuccessCodes,
+		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress, SuccessCodes: j.SuccessCodes, Parameters: j.Parameters,
 		Retries: j.Retry.Times, RetryWait: j.Retry.Wait, RetryFactor: j.Retry.Factor, RetryMost: j.Retry.Most,
 		Overlap: j.Overlap, Misfire: j.Misfire,
 		Group: j.Group, GroupLimit: j.GroupLimit,
@@ -94,7 +96,7 @@ func (s Spec) Job(name string) job.Job {
 			Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir, User: s.User,
 			EnvFiles: s.EnvFiles, Secrets: s.Secrets, Umask: s.Umask, Nice: s.Nice, IONice: s.IONice, Limits: s.Limits,
 		},
-		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress, SuccessCodes: s.SuccessCodes,
+		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress, SuccessCodes: s.SuccessCodes, Parameters: s.Parameters,
 		Retry:   job.Retry{Times: s.Retries, Wait: s.RetryWait, Factor: s.RetryFactor, Most: s.RetryMost},
 		Overlap: s.Overlap, Misfire: s.Misfire,
 		Group: s.Group, GroupLimit: s.GroupLimit,

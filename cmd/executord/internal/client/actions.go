@@ -7,6 +7,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -20,8 +21,9 @@ const (
 	RunNow Action = "run-now"
 )
 
-// Do does it, and returns what became of it. The text is about the job as it was just before.
-func (c Client) Do(ctx context.Context, a Action, e catalog.Entry) (durable.Answer, string, error) {
+// Do does it, and returns what became of it. The text is about the job as it was just before. For RunNow, set has
+// parameters of the run, NAME=value; one that is not allowed is an answer, too.
+func (c Client) Do(ctx context.Context, a Action, e catalog.Entry, set ...string) (durable.Answer, string, error) {
 	switch a {
 	case Cancel:
 		return c.cancel(ctx, e)
@@ -30,7 +32,7 @@ func (c Client) Do(ctx context.Context, a Action, e catalog.Entry) (durable.Answ
 	case Resume:
 		return c.resume(ctx, e)
 	case RunNow:
-		return c.runNow(ctx, e)
+		return c.runNow(ctx, e, set)
 	}
 	return durable.TooLate, "", fmt.Errorf("%q is no action", string(a))
 }
@@ -80,16 +82,30 @@ func (c Client) resume(ctx context.Context, e catalog.Entry) (durable.Answer, st
 	return answer, "not paused: it is " + e.Status().String(), err
 }
 
-func (c Client) runNow(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
+func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (durable.Answer, string, error) {
 	if e.Spec.Off {
 		return durable.TooLate, "cannot run: it was removed from its file", nil
 	}
-	answer, err := catalog.RunNow(ctx, c.Jobs, c.Store, e)
+	values, err := job.Parameters(e.Spec.Parameters).Given(set)
+	if err != nil {
+		return durable.TooLate, "not run: " + err.Error(), nil
+	}
+	if asked, err := catalog.Asked(ctx, c.Store, e); err != nil || asked != nil {
+		return durable.TooLate, "not run: one is due already that has not begun, with " + view.ShowParameters(asked), err
+	}
+	answer, with := durable.TooLate, ""
+	if values == nil {
+		answer, err = catalog.RunNow(ctx, c.Jobs, c.Store, e)
+	} else if with = ", with " + view.ShowParameters(values); !e.State.Granted() {
+		answer, err = catalog.RunWith(ctx, c.Jobs, c.Store, e, values)
+	}
 	switch {
+	case answer == durable.Deferred:
+		return answer, "due when the run that began just now has ended" + with, err
 	case answer == durable.Applied && e.State == durable.Paused:
-		return answer, "due now, and no longer paused", err
+		return answer, "due now, and no longer paused" + with, err
 	case answer == durable.Applied:
-		return answer, "due now", err
+		return answer, "due now" + with, err
 	case e.State == durable.Canceled || e.State == durable.Dead:
 		return answer, "cannot run: it is " + e.State.String() + "; executord resume brings it back", err
 	case e.State.Granted():

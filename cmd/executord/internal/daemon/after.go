@@ -8,6 +8,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/durable"
 )
 
 // trigger has the jobs run that run after this one, and do so after such an end. While the store does not answer it
@@ -59,6 +60,19 @@ func (d *base) mark(ctx context.Context, name, by string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return catalog.SetMark(ctx, d.catalog.Jobs, d.Store, d.Store.Namespace, name, by)
+}
+
+// takeParameters reads the parameters that somebody has given to the run.
+func (r *handled) takeParameters(ctx context.Context) (err error) {
+	if len(r.job.Parameters) == 0 {
+		return nil
+	}
+	d := r.entry.base
+	r.given, err = catalog.GivenTo(ctx, d.catalog.Jobs, d.Store, d.Store.Namespace, r.job.Name, r.row.Occurrence, durable.LeftOutBefore(ctx).First)
+	if err != nil {
+		return cut(outcome.Label{Outcome: outcome.Delayed}, "delayed: "+err.Error(), time.Second)
+	}
+	return nil
 }
 
 // takeMarks removes the marks of a run that is after other jobs. It is an error if some are missing: the run before was

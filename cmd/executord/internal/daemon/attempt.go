@@ -18,6 +18,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/variables"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -35,6 +36,7 @@ type run struct {
 	node     string // the name of the daemon in a store that daemons share
 	veil     variables.Veil
 	extra    []string // variables besides those that all runs have
+	given    []string // parameters, NAME=value; nil for the defaults
 	tail     tail     // of stderr, for the history
 	told     *tail    // of all output, for notifications; nil if there are none
 	kept     *record.Run
@@ -90,6 +92,9 @@ func (r *run) command(ctx context.Context) process.Result {
 			if r.node != "" {
 				attrs = append(attrs, "node", r.node)
 			}
+			if r.given != nil {
+				attrs = append(attrs, "with", view.ShowParameters(r.given))
+			}
 			r.log.Info("run started", attrs...)
 			r.entry.started(began)
 			if r.failures == 0 {
@@ -115,7 +120,8 @@ func (r *run) command(ctx context.Context) process.Result {
 //     locale of these, and that user's HOME, LOGNAME and USER
 //  2. SHELL, the shell that the job is run by
 //  3. the variables of files that the job names, those of the job file, and its secrets
-//  4. EXECUTORD_JOB, EXECUTORD_RUN, EXECUTORD_DUE and EXECUTORD_ATTEMPT; of a job of the store also EXECUTORD_TOKEN
+//  4. its parameters
+//  5. EXECUTORD_JOB, EXECUTORD_RUN, EXECUTORD_DUE and EXECUTORD_ATTEMPT; of a job of the store also EXECUTORD_TOKEN
 //
 // Cron starts from nothing but HOME, LOGNAME, SHELL and a short PATH instead.
 // That was rejected: in a container and under a service manager, the
@@ -126,6 +132,7 @@ func (r *run) environment() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	env = append(env, r.job.Parameters.Env(r.given)...)
 	env = append(env,
 		"EXECUTORD_JOB="+r.job.Name,
 		"EXECUTORD_RUN="+strconv.Itoa(r.number),

@@ -73,6 +73,9 @@ func (r *handled) handle(ctx context.Context) error {
 		r.noteLeftOutSince(ctx)
 		return err
 	}
+	if err := r.takeParameters(ctx); err != nil {
+		return err
+	}
 	// The node may begin a run while it learns of the drain, above all one whose jitter the drain has just cut short.
 	if r.entry.base.leaving.Err() != nil {
 		return errDrain

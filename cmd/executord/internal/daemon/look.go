@@ -153,7 +153,7 @@ func (d *Daemon) Jobs(ctx context.Context) ([]view.Job, error) {
 			continue
 		}
 		v := view.Job{Namespace: d.Store.Namespace, Job: name, Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
-			Command: j.Command.String(), State: catalog.Status{State: catalog.StateEnded}, Attempt: 1}
+			Command: j.Command.String(), State: catalog.Status{State: catalog.StateEnded}, Attempt: 1, Parameters: j.Parameters}
 		d.addLatest(&v)
 		list = append(list, v)
 	}
@@ -185,7 +185,7 @@ func (d *Daemon) runOf(f record.Facts) view.Run {
 	r := view.Run{
 		Namespace: d.Store.Namespace, Job: f.Job, Run: int64(f.Number), Due: f.Due, Attempt: f.Attempt,
 		Started: f.Started.In(f.Due.Location()), Took: f.Took.Seconds(), Outcome: f.Outcome, Node: f.Node,
-		Error: view.Reason(f.Error), Stderr: view.Written(f.Error),
+		Error: view.Reason(f.Error), Stderr: view.Written(f.Error), Parameters: view.Parameters(f.Given),
 	}
 	if f.Started.IsZero() {
 		r.Started = f.Due
@@ -236,6 +236,15 @@ func (d *Daemon) Runs(ctx context.Context, name string, n int) ([]view.Run, bool
 		}
 		if r, ok := view.Current(e, time.Now()); ok && d.Store.shared() && !goingOn[r.Run] {
 			others = append(others, r)
+		}
+		if len(e.Spec.Parameters) > 0 && len(others) > 0 {
+			given, err := catalog.ListGiven(ctx, d.Store, e.Namespace, e.Name)
+			if err != nil {
+				return nil, true, err
+			}
+			for i := range others {
+				others[i].AddGiven(given)
+			}
 		}
 		for _, r := range others {
 			if !here[[2]int64{r.Run, int64(r.Attempt)}] {

@@ -25,7 +25,7 @@ func (r *run) execute(ctx context.Context, skipped func(outcome.Outcome) int) (p
 	defer cancel(nil)
 	defer r.entry.hold(r.number, cancel)()
 	r.kept = d.Record.Begin(record.Facts{
-		Job: r.job.Name, Number: r.number, Attempt: r.attempt, Node: r.node, Due: r.due,
+		Job: r.job.Name, Number: r.number, Attempt: r.attempt, Node: r.node, Due: r.due, Given: r.given,
 	})
 	if d.notifier.Any() {
 		r.told = new(tail)

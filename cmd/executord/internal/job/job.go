@@ -37,6 +37,7 @@ type Job struct {
 	Command      Command
 	MaybeUser    bool          // a note says that the first word of the command looks like a user, not like a program
 	Timeout      time.Duration // a run longer than this is ended; 0 means no limit
+	Parameters   Parameters    // values that may be other ones in each run
 	SuccessCodes []int         // exit codes of a run that is well; nil means 0 alone
 	Progress     bool          // lines of its output may say how far it has come
 	// names of the channels that are told of it; nil for those that are for all, empty for none

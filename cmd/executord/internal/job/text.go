@@ -125,7 +125,7 @@ func QuoteArgs(args []string) string {
 func Closest(word string, candidates []string) string {
 	best, least := "", min(2, len(word)/2)+1
 	for _, candidate := range candidates {
-		if d := distance(strings.ToLower(word), candidate); d < least {
+		if d := distance(strings.ToLower(word), strings.ToLower(candidate)); d < least {
 			best, least = candidate, d
 		}
 	}

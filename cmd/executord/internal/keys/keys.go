@@ -33,6 +33,8 @@ const (
 	Command   // a text for the shell, or a list of a program and its arguments
 	Variables // a table of texts
 	Headers   // a table of texts, too
+
+	Parameters // a table of texts, or of tables with ParameterKeys
 )
 
 // Place is where a key may stand.

@@ -108,6 +108,19 @@ func (k *Key) schema() map[string]any {
 		}
 	case Headers:
 		s["type"], s["additionalProperties"] = "object", texts
+	case Parameters:
+		own := map[string]any{"values": map[string]any{"type": "array", "minItems": 1, "items": texts}}
+		for _, key := range ParameterKeys {
+			if key.Name != "values" {
+				own[key.Name] = map[string]any{"type": "string"}
+			}
+			own[key.Name].(map[string]any)["description"] = key.Doc
+		}
+		s["type"] = "object"
+		s["additionalProperties"] = map[string]any{"anyOf": []any{texts, map[string]any{
+			"type": "object", "properties": own, "additionalProperties": false,
+		}}}
+		s["propertyNames"] = map[string]any{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 	case Files:
 		s["type"], s["additionalProperties"] = "object", map[string]any{"type": "string", "pattern": "^/"}
 		s["propertyNames"] = map[string]any{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}

@@ -83,6 +83,7 @@ var All = []*Key{
 		set: setNotify},
 	{Name: "tags", Kind: List, Place: Above | Comment, Example: "nightly", Doc: "Labels by which to find the job, such as nightly or team=shop: at most 32, each of at most 128 bytes.",
 		set: setTags},
+	{Name: "parameters", Kind: Parameters, Doc: "Values that may be other ones in each run, as by executord run-now --set: variables of the command, each with its default, or with a table."},
 	{Name: "env", Kind: Variables, Place: Above, Doc: "Variables of the command; a job's are added to those above all jobs."},
 	{Name: "env_file", Kind: List, Place: Above | Comment, Example: "/etc/shop.env", Doc: "A file with variables of the command, NAME=value on each line, or a list of files. Those of env win.",
 		set: setEnvFile},
@@ -366,4 +367,12 @@ func setShell(s *Settings, values []string) *Wrong {
 		return &Wrong{What: fmt.Sprintf("the shell %q takes no command after -c", shell), Hint: job.ShellHint}
 	}
 	return nil
+}
+
+// ParameterKeys are those of a table in parameters.
+var ParameterKeys = []struct{ Name, Doc string }{
+	{"default", "The value of the runs that nobody gives another one. The default is empty."},
+	{"values", "The only values that are allowed."},
+	{"pattern", "A regular expression that the whole value matches."},
+	{"description", "What it is for, on the page that asks for it."},
 }

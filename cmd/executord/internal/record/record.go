@@ -69,6 +69,8 @@ type Facts struct {
 
 	Progress Progress
 
+	Given []string // its parameters, NAME=value; nil for the defaults
+
 	Lines   int64 // written; not all may be kept
 	Dropped bool  // what it wrote is not kept any more
 }

@@ -233,6 +233,9 @@ func (e *event) short() (sign, string) {
 		if late, ok := e.take("late"); ok && late.Duration() >= time.Second {
 			text += ", " + shortDuration(late.Duration()) + " late"
 		}
+		if with := e.text("with"); with != "" {
+			text += " with " + with
+		}
 		return signStart, text
 	case about.RunEnded:
 		return e.ended()

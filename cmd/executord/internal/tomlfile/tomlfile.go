@@ -162,6 +162,8 @@ func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 			d.command(&command, value)
 		case key == "stdin":
 			stdin, _ = d.text(key, value, "")
+		case key == "parameters":
+			own.Job.Parameters = d.parameters(value)
 		case slices.Contains(requestKeys, key), slices.Contains(statementKeys, key):
 			// together, below
 		case row != nil:
@@ -184,6 +186,7 @@ func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 	j.Name, j.Line = name, t.line
 	j.Command.Args, j.Command.Script, j.Command.Stdin = command.Args, command.Script, stdin
 	d.countEnv(t.line, j.Command.Env)
+	d.noSecrets(t.table["parameters"], j)
 	if len(j.Command.Args) > 0 {
 		if j.Command.Shell = ""; t.table["shell"] != nil {
 			d.report.Note(t.table["shell"].line, "remove it, or write the command as one text", "a command that is a list is run without a shell")

@@ -4,6 +4,9 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,13 +28,16 @@ type Job struct {
 	Command   string         `json:"command"`
 	State     catalog.Status `json:"state"`
 	Tags      []string       `json:"tags,omitempty"`
-	Next      *time.Time     `json:"next"`
-	Node      string         `json:"node,omitempty"`
-	Attempt   int            `json:"attempt"`
-	Runs      int64          `json:"runs"`
-	Error     string         `json:"error,omitempty"`
-	Last      *Run           `json:"last_run"`
-	Running   *Run           `json:"running,omitempty"`
+
+	Parameters []job.Parameter `json:"parameters,omitempty"`
+
+	Next    *time.Time `json:"next"`
+	Node    string     `json:"node,omitempty"`
+	Attempt int        `json:"attempt"`
+	Runs    int64      `json:"runs"`
+	Error   string     `json:"error,omitempty"`
+	Last    *Run       `json:"last_run"`
+	Running *Run       `json:"running,omitempty"`
 }
 
 // Run is a run of a job.
@@ -49,6 +55,9 @@ type Run struct {
 	Error     string          `json:"error,omitempty"`
 	Stderr    []string        `json:"stderr,omitempty"` // its end, line by line
 	Progress  *Progress       `json:"progress,omitempty"`
+
+	// Parameters are those that were given to it, by their names; nil if it has the defaults.
+	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
 // Progress is how far a run has come, by its own account.
@@ -83,6 +92,7 @@ func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 		Namespace: e.Namespace, Job: e.Name, ID: e.ID, Schedule: e.Spec.Schedule, Zone: e.Spec.Zone,
 		Words: words(e.Spec), Command: e.Spec.Job(e.Name).Command.String(), State: e.Status(),
 		Node: e.Owner, Attempt: e.Attempt, Runs: e.Runs, Error: Reason(e.Error), Tags: e.Tags,
+		Parameters: e.Spec.Parameters,
 	}
 	if at := e.Next(now); !at.IsZero() {
 		at = at.In(e.Spec.Location())
@@ -165,6 +175,46 @@ func (r Run) Why(most int) string {
 		return string(short[:most]) + "..."
 	}
 	return text
+}
+
+// Parameters returns what view has of the parameters of a run, each NAME=value.
+func Parameters(values []string) map[string]string {
+	if values == nil {
+		return nil
+	}
+	all := make(map[string]string, len(values))
+	for _, one := range values {
+		name, value, _ := strings.Cut(one, "=")
+		all[name] = value
+	}
+	return all
+}
+
+// ShowParameters returns the parameters of a run, each NAME=value, on one line.
+func ShowParameters(values []string) string {
+	shown := make([]string, len(values))
+	for i, one := range values {
+		name, value, _ := strings.Cut(one, "=")
+		if value == "" || strings.ContainsAny(value, " ,\"") {
+			value = strconv.Quote(value)
+		}
+		shown[i] = job.Printable(name + "=" + value)
+	}
+	return strings.Join(shown, ", ")
+}
+
+// AddGiven adds the parameters that were given to a run.
+func (r *Run) AddGiven(all catalog.Given) {
+	r.Parameters = Parameters(all.To(r.Namespace, r.Job, r.Due))
+}
+
+// With returns the parameters of a run on one line, "" if it has the defaults.
+func (r Run) With() string {
+	values := make([]string, 0, len(r.Parameters))
+	for _, name := range slices.Sorted(maps.Keys(r.Parameters)) {
+		values = append(values, name+"="+r.Parameters[name])
+	}
+	return ShowParameters(values)
 }
 
 // Reason returns an error's first line: what ended the run.
