@@ -180,6 +180,6 @@ func actOn(ctx context.Context, d *daemon.Daemon, a web.Action) (text string, do
 	}
 	defer d.Forget(ctx)
 	v := client.Client{Store: d.Store, Jobs: d.Durable(), Shown: d.Store.Name}
-	answer, text, err := v.Do(ctx, actions[a.Do], e)
+	answer, text, err := v.Do(ctx, actions[a.Do], e, a.Set...)
 	return text, client.Done(answer), err
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
@@ -28,7 +30,8 @@ const (
 // Action is what a reader asks for.
 type Action struct {
 	Do, Job string
-	Run     int // for EndRun
+	Run     int      // for EndRun
+	Set     []string // for RunNow: parameters of the run, each NAME=value
 }
 
 // actPatience is how long an action may take.
@@ -50,6 +53,9 @@ func actionsOf(j *view.Job) (all []link) {
 		add(Resume, "Resume")
 	case j.State.State == catalog.StateEnded, j.State.State == catalog.StateRemoved:
 	case j.State.State == catalog.StateRunning:
+		add(Pause, "Pause")
+	case len(j.Parameters) > 0:
+		all = append(all, link{"Run now", runNowAt(j.Job), false})
 		add(Pause, "Pause")
 	default:
 		add(RunNow, "Run now")
@@ -85,6 +91,9 @@ func (a Action) title() string {
 func (a Action) says() string {
 	switch a.Do {
 	case RunNow:
+		if len(a.Set) > 0 {
+			return "The job is due at once, with " + view.ShowParameters(a.Set) + ". Its schedule goes on afterwards."
+		}
 		return "The job is due at once. Its schedule goes on afterwards."
 	case Pause:
 		return "The job does not run until it is resumed. A run in progress may end."
@@ -108,6 +117,16 @@ func actionOf(v url.Values) (a Action, err error) {
 			return a, errors.New("run must be the number of a run")
 		}
 	}
+	for _, key := range slices.Sorted(maps.Keys(v)) {
+		if name, ok := strings.CutPrefix(key, setPrefix); ok {
+			for _, value := range v[key] {
+				a.Set = append(a.Set, name+"="+value)
+			}
+		}
+	}
+	if len(a.Set) > 0 && a.Do != RunNow {
+		return a, fmt.Errorf("parameters are for %s", RunNow)
+	}
 	return a, nil
 }
 
@@ -115,6 +134,9 @@ func actionOf(v url.Values) (a Action, err error) {
 func (s *Server) action(v url.Values) (*ui.Action, error) {
 	a, err := actionOf(v)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.checkSet(a); err != nil {
 		return nil, err
 	}
 	attrs := []slog.Attr{slog.String("job", job.Printable(a.Job))}

@@ -5,15 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
@@ -59,7 +62,7 @@ func did(t *testing.T, h http.Handler, values url.Values) string {
 func TestServerActs(t *testing.T) {
 	h, acted, log := actor(t, "due now", true, nil)
 	text := did(t, h, url.Values{"do": {RunNow}, "job": {"backup"}, "reason": {" after the repair\n"}})
-	if want := (Action{Do: RunNow, Job: "backup"}); len(*acted) != 1 || (*acted)[0] != want {
+	if want := (Action{Do: RunNow, Job: "backup"}); len(*acted) != 1 || !reflect.DeepEqual((*acted)[0], want) {
 		t.Errorf("done %+v", *acted)
 	}
 	want := `level=INFO msg="ui: action" action=run-now job=backup reason="after the repair" who=127.0.0.1:5000 answer="due now" done=true`
@@ -187,5 +190,102 @@ func TestServerOffersActions(t *testing.T) {
 	page = ask(h, "GET", "/act?do=pause&job=backup", bearer).Body.String()
 	if !strings.Contains(page, `<button class="do">Pause backup</button>`) || len(*acted) != 0 {
 		t.Errorf("the page is %s", page)
+	}
+}
+
+// parameterized is actor for a job with parameters.
+func parameterized(t *testing.T) (h http.Handler, acted *[]Action) {
+	t.Helper()
+	f, run := newFake("backup")
+	t.Cleanup(func() { run.End(nil) })
+	f.jobs[0].Parameters = []job.Parameter{
+		{Name: "DAY", Default: "<today>", Pattern: "<?[a-z]+>?", Doc: "Which & why"},
+		{Name: "REGION", Default: "eu", Values: []string{"eu", "us"}},
+	}
+	acted = new([]Action)
+	s := New(Config{Daemon: f, Access: ByToken, Token: token, Log: slog.New(slog.DiscardHandler),
+		Act: func(_ context.Context, a Action) (string, bool, error) {
+			*acted = append(*acted, a)
+			return "due now", true, nil
+		}})
+	return s.Handler(), acted
+}
+
+// The page of a job with parameters leads to a form with them, that to the confirmation, and that to the run.
+func TestServerAsksForParameters(t *testing.T) {
+	h, acted := parameterized(t)
+	bearer := header("Authorization", "Bearer "+token)
+	for path, wants := range map[string][]string{
+		"/job?name=backup": {`<a href="run-now?job=backup">Run now…</a>`, "Which &amp; why", "&lt;today&gt;"},
+		"/run-now?job=backup": {
+			`<input type="hidden" name="do" value="run-now"><input type="hidden" name="job" value="backup">`, "DAY – Which &amp; why",
+			`name="set.DAY" value="&lt;today&gt;"`, `<option value="eu" selected>eu</option><option value="us">us</option>`,
+		},
+		"/act?do=run-now&job=backup&set.DAY=tomorrow&set.REGION=us": {
+			"The job is due at once, with DAY=tomorrow, REGION=us.", `name="set.DAY" value="tomorrow"`, `name="set.REGION" value="us"`,
+		},
+	} {
+		page := ask(h, "GET", path, bearer)
+		for _, want := range wants {
+			if page.Code != http.StatusOK || !strings.Contains(page.Body.String(), want) {
+				t.Errorf("%s: %d, without %s: %s", path, page.Code, want, page.Body)
+			}
+		}
+	}
+	if len(*acted) != 0 {
+		t.Fatalf("a page has acted: %v", *acted)
+	}
+	did(t, h, url.Values{"do": {RunNow}, "job": {"backup"}, "reason": {"x"}, "set.REGION": {"us"}, "set.DAY": {"tomorrow"}})
+	if want := (Action{Do: RunNow, Job: "backup", Set: []string{"DAY=tomorrow", "REGION=us"}}); len(*acted) != 1 || !reflect.DeepEqual((*acted)[0], want) {
+		t.Errorf("done %+v, want %+v", *acted, want)
+	}
+	if page := ask(h, "GET", "/run-now?job=none", bearer); page.Code != http.StatusNotFound {
+		t.Errorf("a job that is not there: %d", page.Code)
+	}
+}
+
+// Parameters that are not declared or not allowed are refused, before and after a reason is given.
+func TestServerRefusesParameters(t *testing.T) {
+	for name, test := range map[string]struct {
+		values url.Values
+		want   string
+	}{
+		"not declared": {url.Values{"set.DYA": {"x"}}, "there is no parameter"},
+		"not allowed":  {url.Values{"set.REGION": {"uk"}}, "is not one of eu, us"},
+		"no match":     {url.Values{"set.DAY": {"1"}}, "does not match the pattern"},
+		"twice":        {url.Values{"set.DAY": {"a", "b"}}, "DAY is set twice"},
+		"a line break": {url.Values{"set.DAY": {"a\nEVIL=1"}}, "without control characters"},
+		"to pause":     {url.Values{"do": {Pause}, "set.DAY": {"a"}}, "parameters are for run-now"},
+		"no such job":  {url.Values{"job": {"none"}, "set.DAY": {"a"}}, "does not exist"},
+	} {
+		h, acted := parameterized(t)
+		for _, reason := range []string{"", "x"} {
+			v := url.Values{"do": {RunNow}, "job": {"backup"}}
+			for key := range test.values {
+				v[key] = test.values[key]
+			}
+			if reason != "" {
+				v.Set("reason", reason)
+			}
+			if w := post(h, v, nil); w.Code != http.StatusBadRequest || !strings.Contains(html.UnescapeString(w.Body.String()), test.want) {
+				t.Errorf("%s: %d: %s; want %s", name, w.Code, w.Body, test.want)
+			}
+		}
+		if len(*acted) != 0 {
+			t.Errorf("%s has acted", name)
+		}
+	}
+}
+
+// The page of a run, and those of its job, show which parameters it had.
+func TestServerShowsParametersOfRun(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	f.past = []view.Run{{Job: "backup", Run: 7, Outcome: "ok", Parameters: map[string]string{"DAY": "<b>", "A": ""}}}
+	h := New(Config{Daemon: f}).Handler()
+	for _, path := range []string{"/job?name=backup", "/run?job=backup&run=7"} {
+		if page := ask(h, "GET", path, nil).Body.String(); !strings.Contains(page, "A=&#34;&#34;, DAY=&lt;b&gt;") {
+			t.Errorf("%s: %s", path, page)
+		}
 	}
 }

@@ -4,6 +4,7 @@
 //	/                              the jobs
 //	/job?name=backup               a job and its runs
 //	/run?job=backup&run=3          a run, and its output while it is written
+//	/run-now?job=backup            asks for the parameters of a run
 //	/notices                       what was sent to people and monitors
 //	/schedules /runs /nodes ...    what module ui shows of all jobs
 //	/metrics /healthz /readyz
@@ -188,6 +189,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /", s.servePage)
 	if s.Act != nil {
 		mux.HandleFunc("POST /act", s.servePage)
+		mux.HandleFunc("GET /run-now", s.serveRunNow)
 	}
 	mux.HandleFunc("GET /api/jobs", s.apiJobs)
 	mux.HandleFunc("GET /api/runs", s.apiRuns)

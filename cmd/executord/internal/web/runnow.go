@@ -1,0 +1,62 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+)
+
+// setPrefix begins the names of the fields of a form that are parameters of a run. It is documented.
+const setPrefix = "set."
+
+// runNowAt returns the address of the page that asks for the parameters of a run. It leads to that on which the action
+// is confirmed.
+func runNowAt(name string) string { return "run-now?" + url.Values{"job": {name}}.Encode() }
+
+// serveRunNow asks for the parameters of a run.
+func (s *Server) serveRunNow(w http.ResponseWriter, r *http.Request) {
+	name := r.URL.Query().Get("job")
+	j, found, err := s.job(r.Context(), name)
+	switch {
+	case err != nil:
+		s.sorry(w, http.StatusServiceUnavailable, noAnswer(err).Error())
+	case !found:
+		s.sorry(w, http.StatusNotFound, fmt.Sprintf("The job %.100q does not exist.", name))
+	default:
+		s.page(w, http.StatusOK, "Run "+job.Printable(name)+" now", "run-now", struct{ Job view.Job }{j})
+	}
+}
+
+// job returns a job by its name; false if there is none.
+func (s *Server) job(ctx context.Context, name string) (view.Job, bool, error) {
+	jobs, err := s.Daemon.Jobs(ctx)
+	i := slices.IndexFunc(jobs, func(j view.Job) bool { return j.Job == name })
+	if err != nil || i < 0 {
+		return view.Job{}, false, err
+	}
+	return jobs[i], true, nil
+}
+
+// checkSet returns what is wrong with the parameters of a run, before somebody gives a reason for it. The action itself
+// has the last word.
+func (s *Server) checkSet(a Action) error {
+	if len(a.Set) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), actPatience)
+	defer cancel()
+	j, found, err := s.job(ctx, a.Job)
+	switch {
+	case err != nil:
+		return noAnswer(err)
+	case !found:
+		return fmt.Errorf("the job %.100q does not exist", a.Job)
+	}
+	_, err = job.Parameters(j.Parameters).Given(a.Set)
+	return err
+}
