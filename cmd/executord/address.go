@@ -6,21 +6,13 @@ import (
 	"io"
 	"net"
 	"os"
-	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
+	"github.com/executor-go/executor/cmd/executord/internal/roles"
 )
 
-const (
-	// socketScheme begins the address of a Unix socket.
-	socketScheme = "unix:"
-
-	// shortestToken is how many characters a token has at least. It is documented.
-	shortestToken = 16
-
-	// longestToken is how many bytes of a token file are read.
-	longestToken = 4 << 10
-)
+// socketScheme begins the address of a Unix socket.
+const socketScheme = "unix:"
 
 // opCause returns what the system says of an address.
 func opCause(err error) error {
@@ -31,21 +23,28 @@ func opCause(err error) error {
 	return err
 }
 
-// readToken returns what a token file has, without blanks around it.
+// readTokens returns the tokens of a file, for a daemon.
+func readTokens(name string) (roles.Tokens, error) {
+	return readTokenFile(name, roles.Parse)
+}
+
+// readToken returns the token of a file, for who asks a daemon.
 func readToken(name string) (string, error) {
+	return readTokenFile(name, roles.Only)
+}
+
+func readTokenFile[T any](name string, parse func([]byte) (T, error)) (value T, err error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return "", fmt.Errorf("--token-file %s: %w", name, complaint.Cause(err))
+		return value, fmt.Errorf("--token-file %s: %w", name, complaint.Cause(err))
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, longestToken))
+	data, err := io.ReadAll(io.LimitReader(f, roles.MaxSize+1))
+	if err == nil {
+		value, err = parse(data)
+	}
 	if err != nil {
-		return "", fmt.Errorf("--token-file %s: %w", name, complaint.Cause(err))
+		return value, fmt.Errorf("--token-file %s: %w", name, complaint.Cause(err))
 	}
-	token := strings.TrimSpace(string(data))
-	if len(token) < shortestToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("--token-file %s: a token is one word of %d characters or more, as head -c 24 /dev/urandom | base64 prints it",
-			name, shortestToken)
-	}
-	return token, nil
+	return value, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/certificate"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
@@ -33,11 +35,13 @@ type atFlag struct {
 	cmd       *cobra.Command
 	at        string
 	tokenFile string
+	caFile    string
 }
 
 func newAtFlag(cmd *cobra.Command) *atFlag {
 	f := &atFlag{cmd: cmd}
 	cmd.Flags().StringVar(&f.at, "at", "", "ask the daemon that listens there: host:port, unix:/path or a URL; without a store, the default is "+defaultAt)
+	cmd.Flags().StringVar(&f.caFile, "ca-file", "", "a file with the certificate of that daemon, or of its authority; the default is the authorities that this machine trusts")
 	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "a file with the token of that daemon")
 	return f
 }
@@ -80,6 +84,15 @@ func (f *atFlag) client() (*daemonClient, error) {
 		c.base = "http://" + at
 		transport.DialContext = dialer.DialContext
 	}
+	if f.caFile != "" {
+		at, err := url.Parse(c.base)
+		if err != nil || at.Scheme != "https" {
+			return nil, fmt.Errorf("--ca-file needs the URL of a daemon with TLS, such as --at https://%s", defaultAt)
+		}
+		if transport.TLSClientConfig, err = certificate.Trust(f.caFile, at.Hostname()); err != nil {
+			return nil, &exitError{exitMistake, err.Error()}
+		}
+	}
 	c.http.Transport = transport
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	if f.tokenFile != "" {
@@ -102,6 +115,10 @@ func (c *daemonClient) get(ctx context.Context, path string, query url.Values) (
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	answer, err := c.http.Do(r)
+	if wrong := new(tls.CertificateVerificationError); errors.As(err, &wrong) {
+		return nil, &exitError{exitMistake, fmt.Sprintf("the certificate of the daemon at %s is not trusted: %v\n"+
+			"executord: name it, or that of its authority, by --ca-file FILE", c.shown, wrong.Err)}
+	}
 	if err != nil {
 		return nil, &exitError{exitMistake, fmt.Sprintf("no daemon answers at %s: %v\n"+
 			"executord: start one with executord run FILE --listen %s, or %s", c.shown, askCause(err), defaultAt, stores.Hint)}
@@ -110,6 +127,9 @@ func (c *daemonClient) get(ctx context.Context, path string, query url.Values) (
 		defer answer.Body.Close()
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
 		first, _, _ := strings.Cut(strings.TrimPrefix(string(text), "executord: "), "\n")
+		if strings.Contains(first, "HTTP request to an HTTPS server") {
+			first = "it speaks TLS; write --at https://" + strings.TrimPrefix(c.base, "http://")
+		}
 		return nil, &exitError{exitMistake, fmt.Sprintf("the daemon at %s: %s", c.shown, job.Printable(first))}
 	}
 	return answer.Body, nil
@@ -193,7 +213,7 @@ func (f *atFlag) runs(names []string, n int) ([]view.Run, error) {
 		}
 		found = append(found, runs...)
 	}
-	return latest(found, n), nil
+	return latestOf(found, n), nil
 }
 
 // eachLine calls fn with each line of JSON.
@@ -216,8 +236,8 @@ func eachLine[T any](from io.Reader, fn func(T) error) error {
 // noColor reports whether the user wants no colours, or out is no terminal.
 func noColor(out *os.File) bool { return os.Getenv("NO_COLOR") != "" || !terminal.Is(out) }
 
-// latest returns the latest of some runs, n at most, the latest first.
-func latest(runs []view.Run, n int) []view.Run {
+// latestOf returns the latest of some runs, n at most, the latest first.
+func latestOf(runs []view.Run, n int) []view.Run {
 	slices.SortStableFunc(runs, func(a, b view.Run) int { return b.Started.Compare(a.Started) })
 	return runs[:min(len(runs), n)]
 }

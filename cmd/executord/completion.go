@@ -66,7 +66,7 @@ func completeFlags(cmd *cobra.Command) {
 			complete = cobra.FixedCompletions(v.among, cobra.ShellCompDirectiveNoFileComp)
 		}
 		switch f.Name {
-		case "store", "token-file":
+		case "store", "token-file", "tls-cert", "tls-key", "ca-file":
 			return // a file
 		case "dir":
 			complete = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)

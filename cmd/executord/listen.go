@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/netip"
 	"os"
@@ -13,9 +15,12 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/about"
+	"github.com/executor-go/executor/cmd/executord/internal/certificate"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/fresh"
+	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/cmd/executord/internal/runlog"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 )
@@ -28,17 +33,25 @@ type listenOptions struct {
 	address   string
 	tokenFile string
 	actions   bool
+	tlsCert   string
+	tlsKey    string
 }
 
 // validate checks what can be checked without opening anything.
 func (o *listenOptions) validate() error {
 	if o.address == "" {
-		if o.tokenFile != "" || o.actions {
-			return errors.New("--token-file and --actions need --listen, such as --listen 127.0.0.1:8384")
+		if o.tokenFile != "" || o.actions || o.tlsCert != "" || o.tlsKey != "" {
+			return errors.New("--token-file, --actions, --tls-cert and --tls-key need --listen, such as --listen 127.0.0.1:8384")
 		}
 		return nil
 	}
+	if (o.tlsCert == "") != (o.tlsKey == "") {
+		return errors.New("--tls-cert and --tls-key need each other: the certificate of the server, and its private key, both in PEM")
+	}
 	if path, isSocket := strings.CutPrefix(o.address, socketScheme); isSocket {
+		if o.tlsCert != "" {
+			return errors.New("--tls-cert is for an address with a port: a Unix socket is protected by its file permissions")
+		}
 		if path == "" {
 			return errors.New("--listen unix: needs the path of a socket, as in --listen unix:/run/executord.sock")
 		}
@@ -68,7 +81,8 @@ func (o *listenOptions) exposed() error {
 type listener struct {
 	net.Listener
 	access web.Access
-	token  string
+	tokens *fresh.Value[roles.Tokens]     // nil if none is needed
+	cert   *fresh.Value[*tls.Certificate] // nil without TLS
 	acts   bool
 	shown  string // a URL, or the name of a socket
 }
@@ -81,7 +95,7 @@ func (o *listenOptions) open() (*listener, error) {
 	l := &listener{acts: o.actions}
 	var err error
 	if o.tokenFile != "" {
-		if l.token, err = readToken(o.tokenFile); err != nil {
+		if l.tokens, err = fresh.Open(func() (roles.Tokens, error) { return readTokens(o.tokenFile) }, o.tokenFile); err != nil {
 			return nil, err
 		}
 		l.access = web.ByToken
@@ -90,17 +104,25 @@ func (o *listenOptions) open() (*listener, error) {
 		if l.Listener, err = openSocket(path); err != nil {
 			return nil, err
 		}
-		if l.token == "" {
+		if l.tokens == nil {
 			l.access = web.Socket
 		}
 		l.shown = o.address
 		return l, nil
 	}
+	scheme := "http"
+	if o.tlsCert != "" {
+		scheme = "https"
+		l.cert, err = fresh.Open(func() (*tls.Certificate, error) { return certificate.Read(o.tlsCert, o.tlsKey) }, o.tlsCert, o.tlsKey)
+		if err != nil {
+			return nil, err
+		}
+	}
 	if l.Listener, err = net.Listen("tcp", o.address); err != nil {
 		return nil, fmt.Errorf("--listen %s: %w", o.address, opCause(err))
 	}
 	addr := l.Addr().(*net.TCPAddr)
-	if l.token == "" && !addr.IP.IsLoopback() {
+	if l.tokens == nil && !addr.IP.IsLoopback() {
 		l.Close()
 		return nil, o.exposed()
 	}
@@ -108,7 +130,7 @@ func (o *listenOptions) open() (*listener, error) {
 	if host == "" || addr.IP.IsUnspecified() {
 		host, _ = os.Hostname()
 	}
-	l.shown = "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port)) + "/"
+	l.shown = scheme + "://" + net.JoinHostPort(host, fmt.Sprint(addr.Port)) + "/"
 	return l, nil
 }
 
@@ -147,9 +169,16 @@ func (l *listener) serve(log runlog.Log, d *daemon.Daemon, observer *executor.Ob
 	if l == nil {
 		return func() {}
 	}
+	l.tell(log.Logger)
 	c := web.Config{
-		Daemon: d, Title: file, Version: version(), Access: l.access, Token: l.token,
+		Daemon: d, Title: file, Version: version(), Access: l.access,
 		Namespace: d.Store.Namespace, Durable: d.Durable(), Observer: observer,
+	}
+	if l.tokens != nil {
+		c.Tokens = l.tokens.Get
+	}
+	if l.cert != nil {
+		c.TLS = certificate.Server(l.cert.Get)
 	}
 	if l.acts {
 		c.Act = func(ctx context.Context, a web.Action) (string, bool, error) {
@@ -161,6 +190,42 @@ func (l *listener) serve(log runlog.Log, d *daemon.Daemon, observer *executor.Ob
 	log.Info("listening", about.Key, about.Listening, "at", l.shown)
 	server.Serve(l.Listener)
 	return server.Close
+}
+
+// tell has the log say what is read again while the daemon runs.
+func (l *listener) tell(log *slog.Logger) {
+	if l.tokens != nil {
+		l.tokens.Tell(func(all roles.Tokens, err error) {
+			if err != nil {
+				log.Error("tokens not read again", "reason", err.Error(), "hint", "correct the file; until then the tokens from before are right")
+				return
+			}
+			log.Info("tokens read again", "tokens", len(all))
+		})
+	}
+	if l.cert != nil {
+		l.cert.Tell(func(pair *tls.Certificate, err error) {
+			until := about.Time{Time: pair.Leaf.NotAfter}
+			if err != nil {
+				log.Error("certificate not read again", "reason", err.Error(), "until", until, "hint", "correct the files; until then the one from before is used")
+				return
+			}
+			log.Info("certificate read again", "until", until)
+		})
+	}
+}
+
+// again reads the tokens and the certificate again, at once.
+func (l *listener) again() {
+	if l == nil {
+		return
+	}
+	if l.tokens != nil {
+		l.tokens.Again()
+	}
+	if l.cert != nil {
+		l.cert.Again()
+	}
 }
 
 // actions are those of the pages.

@@ -256,7 +256,7 @@ func TestListenRefusesAddress(t *testing.T) {
 		{[]string{"--listen", "unix:" + filepath.Join(dir, "no", "sock")}, exitMistake, "no such file or directory"},
 		{[]string{"--listen", "127.0.0.1:0", "--token-file", filepath.Join(dir, "none")}, exitMistake, "no such file or directory"},
 		{[]string{"--listen", "127.0.0.1:0", "--token-file", write(t, "short", "secret\n")}, exitMistake, "a token is one word of 16 characters or more"},
-		{[]string{"--listen", "127.0.0.1:0", "--token-file", write(t, "two", "two words that are long\n")}, exitMistake, "a token is one word of 16 characters or more"},
+		{[]string{"--listen", "127.0.0.1:0", "--token-file", write(t, "two", "two words that are long\n")}, exitMistake, "line 1: it has 5 words; write NAME ROLE TOKEN on each line"},
 	} {
 		out, err, code := output(t, "", append([]string{"run", tab}, test.args...)...)
 		if code != test.code || !strings.Contains(err, test.want) || strings.Contains(out, "run started") {

@@ -30,6 +30,7 @@
 //	executord runs [JOB...]                   show what has run
 //	executord logs JOB [RUN]                  print what a run has written
 //	executord notices [JOB...]                show the notifications that were sent
+//	executord health                          ask a daemon whether it is well
 //
 // The manual is docs/executord.md in the repository.
 package main
@@ -125,6 +126,7 @@ stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 	addGroup(root, "job", "As the command of a job:", newHTTP(), newSQL())
 	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate(), newAnyStore())...)
 	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs(), newNotices())
+	addGroup(root, "probe", "With a daemon that listens:", newHealth())
 	root.AddCommand(newCompletion(), newVersion())
 	completeFlags(root)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))

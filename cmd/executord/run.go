@@ -45,7 +45,7 @@ and probes (/healthz, /readyz). Output is kept within
 --keep-output, --keep-runs and --keep-for. An address that other machines can
 reach needs a --token-file; a socket such as unix:/run/executord.sock is
 protected by its file permissions. With --actions the pages can run, pause and
-resume jobs, and end runs.
+resume jobs, and end runs. With --tls-cert and --tls-key it speaks TLS.
 
 Signals
   SIGINT, SIGTERM, SIGQUIT
@@ -53,7 +53,8 @@ Signals
           the second: end them, children too: SIGTERM, then SIGKILL
           the third: SIGKILL at once
   SIGHUP, SIGUSR2
-          read the files again; jobs that are the same keep their times
+          read the files again, those of tokens and of the certificate too; jobs
+          that are the same keep their times
 
 Exit codes
   0  every run ended by itself
@@ -122,7 +123,10 @@ func (o *runOptions) run() error {
 	}
 	exposure.Log(log.Logger, exposure.Of(read, o.store.name()))
 	again := make(chan job.File)
-	defer answerReloads(reloads, watch, func(quit <-chan struct{}) { o.reload(log.Logger, again, quit) })()
+	defer answerReloads(reloads, watch, func(quit <-chan struct{}) {
+		listening.again()
+		o.reload(log.Logger, again, quit)
+	})()
 
 	var observer *executor.Observer
 	var kept *record.Log // nil if nobody can look

@@ -79,7 +79,7 @@ standard error stands below it.`),
 					found = append(found, view.Ended(e, r))
 				}
 			}
-			found = latest(found, *number)
+			found = latestOf(found, *number)
 			if err := addGiven(ctx, v, *namespace, entries, found); err != nil {
 				return err
 			}

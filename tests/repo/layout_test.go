@@ -121,6 +121,7 @@ const executordDir = "cmd/executord"
 
 var executordLayers = within("internal", []layer{
 	{"about", nil},
+	{"fresh", nil},
 	{"logwriter", nil},
 	{"nodelock", nil},
 	{"notify", nil},
@@ -133,8 +134,11 @@ var executordLayers = within("internal", []layer{
 	{"job", []string{"notify"}},
 	{"job/jobtest", []string{"job"}},
 	{"complaint", []string{"job", "logwriter"}},
+	{"certificate", []string{"complaint"}},
+	{"certificate/certificatetest", nil},
 	{"exposure", []string{"job"}},
 	{"forecast", []string{"job"}},
+	{"roles", []string{"job"}},
 	{"variables", []string{"job"}},
 	{"keys", []string{"job", "notify"}},
 	{"crontab", []string{"job", "keys"}},
@@ -152,7 +156,7 @@ var executordLayers = within("internal", []layer{
 	{"daemon", []string{
 		"about", "catalog", "environ", "job", "notify", "outcome", "process", "record", "variables", "view",
 	}},
-	{"web", []string{"catalog", "daemon", "job", "notify", "outcome", "record", "view"}},
+	{"web", []string{"catalog", "daemon", "job", "notify", "outcome", "record", "roles", "view"}},
 })
 
 // within returns layers whose directories are given as seen from one of the module.

@@ -93,8 +93,8 @@ func pruneGiven(ctx context.Context, jobs *durable.Jobs, store durable.Store, e 
 	return err
 }
 
-// GivenTo returns the parameters of the run of a job that is due at a time, nil if it has the defaults. If the run makes
-// up for other times, too, first is the first of these, else zero; a run that was asked for may be among them.
+// GivenTo returns the parameters of the run of a job that is due at a time, nil if it has the defaults. If the run
+// makes up for other times, too, first is the first of these, else zero; a run that was asked for may be among them.
 func GivenTo(ctx context.Context, jobs *durable.Jobs, store durable.Store, namespace, name string, at, first time.Time) ([]string, error) {
 	values, err := findGiven(ctx, store, namespace, name, at)
 	if err != nil || values != nil || first.IsZero() {

@@ -204,8 +204,8 @@ func TestParametersOutlastTakeover(t *testing.T) {
 	})
 }
 
-// A run that was asked for while no daemon ran, and that makes up for a due time, too, has its parameters: also if it is
-// begun twice. A second one is not asked for meanwhile, as the first would be lost.
+// A run that was asked for while no daemon ran, and that makes up for a due time, too, has its parameters: also if
+// it is begun twice. A second one is not asked for meanwhile, as the first would be lost.
 func TestParametersOfCatchUpRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, commands := shared(t), &noted{codes: []int{-1}}

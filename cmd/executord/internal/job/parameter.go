@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Parameter is a value that may be another one in each run of a job. Its tags are of the store, of JSON, and documented.
+// Parameter is a value that may be another one in each run of a job. Its tags are those of the
+// store and of JSON, and documented.
 type Parameter struct {
 	Name    string   `json:"name"`              // of the variable by which the command gets it
 	Default string   `json:"default"`           // of the runs that nobody gives another one

@@ -158,20 +158,23 @@ func (s *Server) action(v url.Values) (*ui.Action, error) {
 	}, nil
 }
 
-// access returns what a request may do that has passed the guard, and has the token: to act by the actions here, which
-// other pages do not offer.
+// access returns what a request may do that has passed the guard, and has a token: to act by the actions here, which
+// other pages do not offer, if its role allows that.
 func (s *Server) access(r *http.Request) (ui.Access, string) {
-	if s.Act != nil && r.URL.Path == "/act" {
+	if s.acts(r) && r.URL.Path == "/act" {
 		return ui.Act, s.who(r)
 	}
 	return ui.Look, ""
 }
 
-// who returns who asks, as far as that is known.
+// who returns who asks, as far as that is known: the name of the token, and from where it was sent.
 func (s *Server) who(r *http.Request) string {
 	from := r.RemoteAddr
 	if s.Access == Socket || from == "" || from == "@" {
 		from = "the socket"
+	}
+	if name := asks(r).Name; name != "" {
+		from = name + " at " + from
 	}
 	if by := r.Header.Get("X-Forwarded-For"); by != "" {
 		from += ", for " + job.Printable(by[:min(len(by), 100)])

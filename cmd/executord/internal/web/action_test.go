@@ -27,7 +27,7 @@ func actor(t *testing.T, answer string, done bool, err error) (h http.Handler, a
 	f, run := newFake("backup")
 	t.Cleanup(func() { run.End(nil) })
 	acted, log = new([]Action), new(bytes.Buffer)
-	s := New(Config{Daemon: f, Access: ByToken, Token: token, Log: slog.New(slog.NewTextHandler(log, nil)),
+	s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Log: slog.New(slog.NewTextHandler(log, nil)),
 		Act: func(_ context.Context, a Action) (string, bool, error) {
 			*acted = append(*acted, a)
 			return answer, done, err
@@ -203,7 +203,7 @@ func parameterized(t *testing.T) (h http.Handler, acted *[]Action) {
 		{Name: "REGION", Default: "eu", Values: []string{"eu", "us"}},
 	}
 	acted = new([]Action)
-	s := New(Config{Daemon: f, Access: ByToken, Token: token, Log: slog.New(slog.DiscardHandler),
+	s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Log: slog.New(slog.DiscardHandler),
 		Act: func(_ context.Context, a Action) (string, bool, error) {
 			*acted = append(*acted, a)
 			return "due now", true, nil

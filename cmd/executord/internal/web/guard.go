@@ -1,17 +1,19 @@
 package web
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -59,64 +61,81 @@ const (
 	sessionLength = 12 * time.Hour
 )
 
-// sessions are the sessions of browsers: a time, signed by a key that is as old as the daemon.
-type sessions struct {
-	token [sha256.Size]byte
-	key   [sha256.Size]byte
-}
+// sessions are the sessions of browsers: a time and the sum of a token, signed by a key that is as old as the daemon.
+type sessions struct{ key [sha256.Size]byte }
 
-func newSessions(token string) sessions {
-	s := sessions{token: sha256.Sum256([]byte(token))}
+func newSessions() (s sessions) {
 	rand.Read(s.key[:])
 	return s
 }
 
-// isToken reports whether a text is the token, in a time that says nothing of it.
-func (s *sessions) isToken(text string) bool {
-	sum := sha256.Sum256([]byte(text))
-	return subtle.ConstantTimeCompare(sum[:], s.token[:]) == 1
-}
-
-func (s *sessions) sign(end []byte) []byte {
+func (s *sessions) sign(data []byte) []byte {
 	mac := hmac.New(sha256.New, s.key[:])
-	mac.Write(end)
+	mac.Write(data)
 	return mac.Sum(nil)
 }
 
-// open returns the value of a new session.
-func (s *sessions) open(now time.Time) string {
-	end := binary.BigEndian.AppendUint64(nil, uint64(now.Add(sessionLength).Unix()))
-	return base64.RawURLEncoding.EncodeToString(append(end, s.sign(end)...))
+// sessionSize is how many bytes are signed.
+const sessionSize = 8 + len(roles.Sum{})
+
+// open returns the value of a new session of who has a token.
+func (s *sessions) open(of roles.Sum, now time.Time) string {
+	data := binary.BigEndian.AppendUint64(nil, uint64(now.Add(sessionLength).Unix()))
+	data = append(data, of[:]...)
+	return base64.RawURLEncoding.EncodeToString(append(data, s.sign(data)...))
 }
 
-// valid reports whether a session was opened here, and goes on.
-func (s *sessions) valid(value string, now time.Time) bool {
+// of returns the token of a session that was opened here, and goes on; false if there is none.
+func (s *sessions) of(value string, now time.Time) (sum roles.Sum, ok bool) {
 	data, err := base64.RawURLEncoding.DecodeString(value)
-	if err != nil || len(data) != 8+sha256.Size || !hmac.Equal(data[8:], s.sign(data[:8])) {
-		return false
+	if err != nil || len(data) != sessionSize+sha256.Size || !hmac.Equal(data[sessionSize:], s.sign(data[:sessionSize])) {
+		return sum, false
 	}
-	return now.Unix() < int64(binary.BigEndian.Uint64(data))
+	return roles.Sum(data[8:sessionSize]), now.Unix() < int64(binary.BigEndian.Uint64(data))
 }
 
-// allowed reports whether a request may see what is shown.
-func (s *Server) allowed(r *http.Request) bool {
-	if s.Token == "" {
-		return true
+// everybody is who asks where no token is needed.
+var everybody = roles.Token{Role: roles.Operate}
+
+// asker returns who makes a request; false for one that may not see what is shown. A session ends with its token.
+func (s *Server) asker(r *http.Request) (roles.Token, bool) {
+	if s.Tokens == nil {
+		return everybody, true
 	}
-	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return s.sessions.isToken(strings.TrimSpace(token))
+	tokens := s.Tokens()
+	if scheme, text, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return tokens.Find(strings.TrimSpace(text))
 	}
 	c, err := r.Cookie(cookie)
-	return err == nil && s.sessions.valid(c.Value, time.Now())
+	if err != nil {
+		return roles.Token{}, false
+	}
+	sum, ok := s.sessions.of(c.Value, time.Now())
+	if !ok {
+		return roles.Token{}, false
+	}
+	return tokens.BySum(sum)
 }
+
+// askerKey is for the context of a request that authorized has let through.
+type askerKey struct{}
+
+// asks returns who makes a request that authorized has let through.
+func asks(r *http.Request) roles.Token {
+	t, _ := r.Context().Value(askerKey{}).(roles.Token)
+	return t
+}
+
+// acts reports whether a request may act on jobs.
+func (s *Server) acts(r *http.Request) bool { return s.Act != nil && asks(r).Role == roles.Operate }
 
 // authorized lets those through that may look. A browser is asked for the token.
 func (s *Server) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case s.allowed(r):
-			next.ServeHTTP(w, r)
-		case r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html"):
+		switch who, ok := s.asker(r); {
+		case ok:
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), askerKey{}, who)))
+		case isPage(r):
 			http.Redirect(w, r, "/login?"+url.Values{"to": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
 		default:
 			w.Header().Set("WWW-Authenticate", `Bearer realm="executord"`)
@@ -124,6 +143,28 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 				"it is that of --token-file: send the header Authorization: Bearer TOKEN")
 		}
 	})
+}
+
+// isPage reports whether a browser shows what a request asks for.
+func isPage(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// operators lets those through that may act.
+func (s *Server) operators(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if s.acts(r) {
+			next(w, r)
+			return
+		}
+		text := fmt.Sprintf("the token of %s is for looking only: its role is %s, and actions need the role %s",
+			asks(r).Name, asks(r).Role, roles.Operate)
+		if isPage(r) {
+			s.sorry(w, http.StatusForbidden, "T"+text[1:]+".")
+			return
+		}
+		plain(w, http.StatusForbidden, "executord: "+text)
+	}
 }
 
 // target returns where to go after the login: a page of this server.
@@ -142,11 +183,12 @@ func (s *Server) serveLogin(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	to := target(r.PostFormValue("to"))
-	if !s.sessions.isToken(strings.TrimSpace(r.PostFormValue("token"))) {
+	who, ok := s.Tokens().Find(strings.TrimSpace(r.PostFormValue("token")))
+	if !ok {
 		s.alone(w, http.StatusUnauthorized, "Log in", "login", struct{ To, Wrong string }{to, "That is not the token."})
 		return
 	}
-	c := s.cookie(r, s.sessions.open(time.Now()))
+	c := s.cookie(r, s.sessions.open(who.Sum, time.Now()))
 	c.MaxAge = int(sessionLength / time.Second)
 	http.SetCookie(w, c)
 	http.Redirect(w, r, to, http.StatusSeeOther)

@@ -155,9 +155,9 @@ func (s *Server) sorry(w http.ResponseWriter, status int, text string) {
 // noAnswer returns the error of a store as a page shows it.
 func noAnswer(err error) error { return fmt.Errorf("the store does not answer: %w", err) }
 
-// own are the pages that ui keeps live: they take the place of its own about jobs.
-func (s *Server) own() []ui.Page {
-	return []ui.Page{{Path: "", Tab: "Jobs", Body: s.jobsBody}, {Path: "job", Body: s.jobBody}, {Path: "notices", Tab: "Notices", Body: s.noticesBody}, {Path: "jobs"}, {Path: "dead"}}
+// own are the pages that ui keeps live: they take the place of its own about jobs. That of a job has actions, or none.
+func (s *Server) own(acts bool) []ui.Page {
+	return []ui.Page{{Path: "", Tab: "Jobs", Body: s.jobsBody}, {Path: "job", Body: s.jobBody(acts)}, {Path: "notices", Tab: "Notices", Body: s.noticesBody}, {Path: "jobs"}, {Path: "dead"}}
 }
 
 // mostJobs is how many jobs a page has.
@@ -222,7 +222,12 @@ func rank(j view.Job) int {
 // runsOfPage is how many runs the page of a job has.
 const runsOfPage = 100
 
-func (s *Server) jobBody(ctx context.Context, q url.Values) (string, template.HTML, error) {
+// jobBody returns what shows a job, with actions or without.
+func (s *Server) jobBody(acts bool) func(context.Context, url.Values) (string, template.HTML, error) {
+	return func(ctx context.Context, q url.Values) (string, template.HTML, error) { return s.showJob(ctx, q, acts) }
+}
+
+func (s *Server) showJob(ctx context.Context, q url.Values, acts bool) (string, template.HTML, error) {
 	name := q.Get("name")
 	jobs, err := s.Daemon.Jobs(ctx)
 	var runs []view.Run
@@ -246,7 +251,7 @@ func (s *Server) jobBody(ctx context.Context, q url.Values) (string, template.HT
 		Times   template.HTML // the next ones
 		Actions []link
 	}{jobs[i], runs, page.Next(next, time.Now()), nil}
-	if s.Act != nil {
+	if acts {
 		body.Actions = actionsOf(&jobs[i])
 	}
 	main, err := rendered("job", body)
@@ -273,7 +278,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body := runBody{Run: run, Facts: facts, Find: r.URL.Query().Get("find")}
-	if s.Act != nil && run.Outcome == view.InProgress {
+	if s.acts(r) && run.Outcome == view.InProgress {
 		body.Actions = []link{endOf(&run)}
 	}
 	head, tail, err := s.ui.Frame(job.Printable(name), "")

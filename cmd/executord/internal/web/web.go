@@ -15,6 +15,7 @@ package web
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"html/template"
 	"log"
@@ -30,6 +31,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui"
@@ -71,8 +73,12 @@ type Config struct {
 	Durable  *durable.Jobs
 	Observer *executor.Observer
 
-	// Token is what a request must have, or a session that was opened by it. It is not empty if Access is ByToken.
-	Token string
+	// Tokens returns those of which a request must have one, or a session that was opened by it, and what each may do.
+	// It is not nil if Access is ByToken; nil means that all may all.
+	Tokens func() roles.Tokens
+
+	// TLS has the server speak it. It may be nil.
+	TLS *tls.Config
 }
 
 // Access decides which requests are answered.
@@ -106,7 +112,8 @@ type Server struct {
 	Config
 	http     *http.Server
 	guard    page.Guard
-	ui       *ui.UI
+	ui       *ui.UI // with actions, if there are some
+	look     *ui.UI // for those who may look only
 	sessions sessions
 	streams  chan struct{} // has a value for each
 	began    time.Time
@@ -117,26 +124,33 @@ type Server struct {
 
 // New returns a Server that serves nothing yet.
 func New(c Config) *Server {
-	s := &Server{Config: c, guard: c.Access.guard(), sessions: newSessions(c.Token), began: time.Now()}
+	s := &Server{Config: c, guard: c.Access.guard(), sessions: newSessions(), began: time.Now()}
 	s.streams = make(chan struct{}, mostStreams)
-	s.ui = s.newUI()
+	s.ui, s.look = s.newUI(c.Act != nil), nil
+	if s.look = s.ui; c.Act != nil {
+		s.look = s.newUI(false)
+	}
 	s.http = &http.Server{
 		Handler:           s.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    32 << 10,
+		TLSConfig:         c.TLS,
 		ErrorLog:          log.New(discard{}, "", 0), // it would be the noise of those that knock
 	}
+	s.http.Protocols = new(http.Protocols)
+	s.http.Protocols.SetHTTP1(true) // each reader is a connection, of which there is a limit
 	return s
 }
 
-// newUI returns the pages that are kept live. What is asked for here has passed the guard, and has the token.
-func (s *Server) newUI() *ui.UI {
+// newUI returns the pages that are kept live, with actions or without. What is asked for here has passed the guard, and
+// has a token.
+func (s *Server) newUI(acts bool) *ui.UI {
 	c := ui.Config{
-		Observer: s.Observer, Title: "executord", Pages: s.own(), Menu: s.menu(), Hosts: []string{"*"},
+		Observer: s.Observer, Title: "executord", Pages: s.own(acts), Menu: s.menu(), Hosts: []string{"*"},
 		Problems: s.failing, Authorize: s.access,
 	}
-	if s.Act != nil {
+	if acts {
 		c.Actions, c.ActionOf, c.Logger = true, s.action, s.Log
 	}
 	if s.Durable != nil {
@@ -155,7 +169,7 @@ func (s *Server) newUI() *ui.UI {
 // menu is what stands in the header behind the tabs.
 func (s *Server) menu() template.HTML {
 	menu := template.HTML(`<a href="metrics" class="w">Metrics</a>`)
-	if s.Token != "" {
+	if s.Tokens != nil {
 		menu += `<form method="post" action="logout"><button>Log out</button></form>`
 	}
 	return menu
@@ -167,7 +181,14 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // Serve serves what comes in, until Close.
 func (s *Server) Serve(l net.Listener) {
-	s.serving.Go(func() { s.http.Serve(limit(l, mostConns)) })
+	l = limit(l, mostConns)
+	s.serving.Go(func() {
+		if s.TLS != nil {
+			s.http.ServeTLS(l, "", "") // with the certificates of its configuration
+			return
+		}
+		s.http.Serve(l)
+	})
 }
 
 // Close ends all connections, at once, streams too, and waits until nothing is served. It may be called again.
@@ -176,6 +197,7 @@ func (s *Server) Close() { s.closing.Do(s.close) }
 func (s *Server) close() {
 	s.http.Close()
 	s.ui.Close()
+	s.look.Close()
 	s.serving.Wait()
 	s.gate.Lock()
 }
@@ -188,8 +210,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /metrics", s.serveMetrics)
 	mux.HandleFunc("GET /", s.servePage)
 	if s.Act != nil {
-		mux.HandleFunc("POST /act", s.servePage)
-		mux.HandleFunc("GET /run-now", s.serveRunNow)
+		mux.HandleFunc("GET /act", s.operators(s.servePage))
+		mux.HandleFunc("POST /act", s.operators(s.servePage))
+		mux.HandleFunc("GET /run-now", s.operators(s.serveRunNow))
 	}
 	mux.HandleFunc("GET /api/jobs", s.apiJobs)
 	mux.HandleFunc("GET /api/runs", s.apiRuns)
@@ -199,7 +222,7 @@ func (s *Server) Handler() http.Handler {
 	inner.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { plain(w, http.StatusOK, "ok") })
 	inner.HandleFunc("GET /readyz", s.serveReady)
 	inner.Handle("GET /static/", ui.Assets())
-	if s.Token != "" {
+	if s.Tokens != nil {
 		inner.HandleFunc("GET /login", s.serveLogin)
 		inner.HandleFunc("POST /login", s.login)
 		inner.HandleFunc("POST /logout", s.logout)
@@ -214,16 +237,21 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 		s.sorry(w, http.StatusNotFound, "There is no such page.")
 		return
 	}
-	s.ui.ServeHTTP(w, r)
+	if s.acts(r) {
+		s.ui.ServeHTTP(w, r)
+	} else {
+		s.look.ServeHTTP(w, r)
+	}
 }
 
 // serveReady says whether the daemon runs its jobs: 200, or 503 and why, which is said to those only that may look.
 func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
 	err := s.Daemon.Ready(r.Context())
+	_, known := s.asker(r)
 	switch {
 	case err == nil:
 		plain(w, http.StatusOK, "ready")
-	case s.allowed(r):
+	case known:
 		plain(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
 	default:
 		plain(w, http.StatusServiceUnavailable, "not ready")

@@ -22,6 +22,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
@@ -200,7 +201,7 @@ func TestServerRefusesHostileRequests(t *testing.T) {
 		{"Basic", ByToken, "GET", "/", header("Authorization", "Basic "+token), 401},
 		{"token in the address", ByToken, "GET", "/?token=" + token, nil, 401},
 		{"token as cookie", ByToken, "GET", "/", header("Cookie", "executord="+token), 401},
-		{"forged session", ByToken, "GET", "/", header("Cookie", "executord="+newSessionsOf("other").open(time.Now())), 401},
+		{"forged session", ByToken, "GET", "/", header("Cookie", "executord="+newOtherSessions().open(roles.SumOf(token), time.Now())), 401},
 		{"token and other origin", ByToken, "GET", "/", both(bearer, header("Origin", "http://evil.example")), 403},
 		{"health", ByToken, "GET", "/healthz", host("10.1.2.3:8384"), 200},
 		{"readiness", ByToken, "GET", "/readyz", host("10.1.2.3:8384"), 200},
@@ -210,7 +211,7 @@ func TestServerRefusesHostileRequests(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := Config{Daemon: f, Access: test.access}
 			if test.access == ByToken {
-				c.Token = token
+				c.Tokens = tokens
 			}
 			w := ask(New(c).Handler(), test.method, test.path, test.change)
 			if w.Code != test.want {
@@ -226,16 +227,22 @@ func TestServerRefusesHostileRequests(t *testing.T) {
 	}
 }
 
-func newSessionsOf(token string) *sessions {
-	s := newSessions(token)
+// newOtherSessions returns those of another daemon.
+func newOtherSessions() *sessions {
+	s := newSessions()
 	return &s
+}
+
+// tokens has one token, which may all.
+func tokens() roles.Tokens {
+	return roles.Tokens{{Role: roles.Operate, Sum: roles.SumOf(token)}}
 }
 
 // The token opens a session, whose cookie no script and no other site has, and which ends.
 func TestServerOpensSession(t *testing.T) {
 	f, run := newFake("backup")
 	defer run.End(nil)
-	s := New(Config{Daemon: f, Access: ByToken, Token: token})
+	s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens})
 	h := s.Handler()
 	w := ask(h, "GET", "/job?name=backup", header("Accept", "text/html"))
 	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/login?to=%2Fjob%3Fname%3Dbackup" {
@@ -262,10 +269,10 @@ func TestServerOpensSession(t *testing.T) {
 	if w := ask(h, "GET", "/job?name=backup", func(r *http.Request) { r.AddCookie(c) }); w.Code != http.StatusOK {
 		t.Errorf("%d in the session", w.Code)
 	}
-	if s.sessions.valid(c.Value, time.Now().Add(sessionLength+time.Second)) {
+	if _, ok := s.sessions.of(c.Value, time.Now().Add(sessionLength+time.Second)); ok {
 		t.Error("the session does not end")
 	}
-	if New(s.Config).sessions.valid(c.Value, time.Now()) {
+	if _, ok := New(s.Config).sessions.of(c.Value, time.Now()); ok {
 		t.Error("the session outlives the daemon")
 	}
 	if w := ask(h, "POST", "/logout", nil); w.Result().Cookies()[0].MaxAge >= 0 {
@@ -641,7 +648,7 @@ func TestServerTitleCountsFailingJobs(t *testing.T) {
 func TestServerLoginIsAlone(t *testing.T) {
 	f, run := newFake("backup")
 	defer run.End(nil)
-	text := ask(New(Config{Daemon: f, Access: ByToken, Token: token}).Handler(), "GET", "/login", nil).Body.String()
+	text := ask(New(Config{Daemon: f, Access: ByToken, Tokens: tokens}).Handler(), "GET", "/login", nil).Body.String()
 	_, main, _ := strings.Cut(text, "<header>")
 	if !strings.Contains(text, "<title>Log in") || strings.Contains(text, "problem") ||
 		strings.Count(main, "<a ") != 1 || strings.Count(main, "<form") != 1 { // the link skips to the content
@@ -657,7 +664,7 @@ func TestServerReady(t *testing.T) {
 	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "the reason") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	h := New(Config{Daemon: f, Access: ByToken, Token: token}).Handler()
+	h := New(Config{Daemon: f, Access: ByToken, Tokens: tokens}).Handler()
 	w = ask(h, "GET", "/readyz", nil)
 	if w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "the reason") {
 		t.Errorf("%d %s", w.Code, w.Body)

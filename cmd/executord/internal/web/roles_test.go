@@ -1,0 +1,150 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/roles"
+)
+
+const viewer = "viewer-horse-battery-staple"
+
+// team is a server for ann, who may act, and vic, who may look. The tokens may be exchanged.
+func team(t *testing.T) (h http.Handler, all *roles.Tokens, acted *[]Action, log *bytes.Buffer) {
+	t.Helper()
+	f, run := newFake("backup")
+	t.Cleanup(func() { run.End(nil) })
+	f.jobs[0].Parameters = []job.Parameter{{Name: "DAY"}}
+	all = &roles.Tokens{
+		{Name: "ann", Role: roles.Operate, Sum: roles.SumOf(token)}, {Name: "vic", Role: roles.View, Sum: roles.SumOf(viewer)},
+	}
+	acted, log = new([]Action), new(bytes.Buffer)
+	s := New(Config{Daemon: f, Access: ByToken, Tokens: func() roles.Tokens { return *all }, Log: slog.New(slog.NewTextHandler(log, nil)),
+		Act: func(_ context.Context, a Action) (string, bool, error) {
+			*acted = append(*acted, a)
+			return "due now", true, nil
+		}})
+	t.Cleanup(s.Close)
+	return s.Handler(), all, acted, log
+}
+
+// session logs in, and returns what adds the session to a request.
+func session(t *testing.T, h http.Handler, text string) func(*http.Request) {
+	t.Helper()
+	w := ask(h, "POST", "/login", func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Body = io.NopCloser(strings.NewReader(url.Values{"token": {text}}.Encode()))
+	})
+	if len(w.Result().Cookies()) != 1 {
+		t.Fatalf("%d: %s", w.Code, w.Body)
+	}
+	c := w.Result().Cookies()[0]
+	return func(r *http.Request) { r.AddCookie(c) }
+}
+
+// Who may look sees all that others see, and nothing to act with: on no page, whoever has looked at it before.
+func TestServerShowsViewerNoActions(t *testing.T) {
+	h, _, _, _ := team(t)
+	for name, who := range map[string]func(*http.Request){
+		"token": header("Authorization", "Bearer "+viewer), "session": session(t, h, viewer),
+	} {
+		for _, path := range []string{"/", "/job?name=backup", "/run?job=backup&run=1", "/notices", "/api/jobs", "/metrics"} {
+			other := ask(h, "GET", path, header("Authorization", "Bearer "+token)).Body.String()
+			w := ask(h, "GET", path, who)
+			if page := w.Body.String(); w.Code != http.StatusOK || strings.Contains(page, "act?") || strings.Contains(page, "run-now") || len(page) < 10 {
+				t.Errorf("%s: %s: %d %s", name, path, w.Code, page)
+			}
+			if path == "/job?name=backup" && (!strings.Contains(other, "act?do=pause") || !strings.Contains(other, "run-now?job=backup")) {
+				t.Errorf("who may act sees %s", other)
+			}
+		}
+	}
+}
+
+// Who may look acts by no request, by a token and in a session, and is told why in a sentence.
+func TestServerRefusesViewersActions(t *testing.T) {
+	h, _, acted, log := team(t)
+	form := url.Values{"do": {Pause}, "job": {"backup"}, "reason": {"x"}}
+	send := func(who func(*http.Request)) *httptest.ResponseRecorder {
+		return post(h, form, func(r *http.Request) { r.Header.Del("Authorization"); who(r) })
+	}
+	const why = "token of vic is for looking only: its role is view, and actions need the role operate"
+	for name, w := range map[string]*httptest.ResponseRecorder{
+		"token":   send(header("Authorization", "Bearer "+viewer)),
+		"session": send(session(t, h, viewer)),
+		"form":    ask(h, "GET", "/act?do=pause&job=backup", header("Authorization", "Bearer "+viewer)),
+		"page": ask(h, "GET", "/act?do=pause&job=backup", func(r *http.Request) {
+			r.Header.Set("Accept", "text/html")
+			r.Header.Set("Authorization", "Bearer "+viewer)
+		}),
+		"parameters": ask(h, "GET", "/run-now?job=backup", header("Authorization", "Bearer "+viewer)),
+		"answers":    ask(h, "GET", "/act?answers=x", header("Authorization", "Bearer "+viewer)),
+	} {
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), why) {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+	if len(*acted) != 0 || strings.Contains(log.String(), "ui: action") {
+		t.Errorf("done %v, log %s", *acted, log)
+	}
+}
+
+// Who acts is in the log by the name of the token, and from where.
+func TestServerNamesActor(t *testing.T) {
+	h, _, acted, log := team(t)
+	for i, who := range []func(*http.Request){header("Authorization", "Bearer "+token), session(t, h, token)} {
+		log.Reset()
+		w := post(h, url.Values{"do": {Pause}, "job": {"backup"}, "reason": {"x"}}, func(r *http.Request) { r.Header.Del("Authorization"); who(r) })
+		if w.Code != http.StatusSeeOther || len(*acted) != i+1 || !strings.Contains(log.String(), `who="ann at 127.0.0.1:5000"`) {
+			t.Errorf("%d, done %v, log %s", w.Code, *acted, log)
+		}
+	}
+}
+
+// A token that is taken away ends its sessions at once, and a role that is changed is that of its sessions.
+func TestServerSessionEndsWithToken(t *testing.T) {
+	h, all, _, _ := team(t)
+	ann, vic := session(t, h, token), session(t, h, viewer)
+	code := func(who func(*http.Request), path string) int { return ask(h, "GET", path, who).Code }
+	if code(ann, "/run-now?job=backup") != 200 || code(vic, "/") != 200 {
+		t.Fatal("the sessions do not go on")
+	}
+	*all = roles.Tokens{{Name: "ann", Role: roles.View, Sum: roles.SumOf(token)}}
+	if got := code(ann, "/run-now?job=backup"); got != http.StatusForbidden {
+		t.Errorf("ann acts: %d", got)
+	}
+	if got := code(ann, "/"); got != http.StatusOK {
+		t.Errorf("ann looks: %d", got)
+	}
+	if got := code(vic, "/"); got != http.StatusUnauthorized {
+		t.Errorf("vic, whose token is gone: %d", got)
+	}
+}
+
+// A session has the token by which it was opened, and no other: its value cannot be made, or changed.
+func TestServerSessionIsSigned(t *testing.T) {
+	h, _, _, _ := team(t)
+	var cookies []*http.Cookie
+	for _, text := range []string{token, viewer} {
+		r := httptest.NewRequest("GET", "/", nil)
+		session(t, h, text)(r)
+		cookies = append(cookies, r.Cookies()[0])
+	}
+	operator, looker := cookies[0].Value, cookies[1].Value
+	for name, value := range map[string]string{
+		"of another's signature": operator[:53] + looker[53:], "cut": operator[:53], "empty": "", "longer": operator + "AAAA", "no base64": "!" + operator[1:],
+	} {
+		w := ask(h, "GET", "/", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookie, Value: value}) })
+		if w.Code != http.StatusUnauthorized {
+			t.Errorf("%s: %d", name, w.Code)
+		}
+	}
+}
