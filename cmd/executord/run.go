@@ -18,6 +18,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/runlog"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/cmd/executord/internal/systemd"
+	"github.com/executor-go/executor/cmd/executord/internal/traces"
 )
 
 func newRun() *cobra.Command {
@@ -137,14 +138,16 @@ func (o *runOptions) run() error {
 		observer = &executor.Observer{Every: 1, MaxEvents: 100}
 	}
 	notices, closeNotices := openNotices(store, log.Logger)
+	spans := traces.FromEnvironment(traces.Config{Log: log.Logger, Version: version()})
 	d, err := daemon.New(daemon.Config{
 		Observer: observer, File: file, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
 		Patience: o.drainTimeout, MaxOutput: int64(o.maxOutput) << 20, Store: store, Again: again,
 		Output: o.keepOutput << 10, Record: kept, Applied: o.applied(),
-		NoticeLog: notices,
+		NoticeLog: notices, Tracer: spans.Tracer(),
 	})
 	if err != nil {
 		closeNotices()
+		spans.Close(ends.Kill)
 		return &exitError{exitMistake, err.Error()}
 	}
 	stopServing := listening.serve(log, d, observer, file.Name)
@@ -153,6 +156,7 @@ func (o *runOptions) run() error {
 	stopTelling()
 	stopServing()
 	closeNotices()
+	spans.Close(ends.Kill)
 	if err != nil {
 		return &exitError{exitMistake, stores.Explain(store.Name, err).Error()}
 	}

@@ -130,6 +130,7 @@ var executordLayers = within("internal", []layer{
 	{"request", nil},
 	{"statement", nil},
 	{"systemd", nil},
+	{"traces", nil},
 	{"terminal", nil},
 	{"job", []string{"notify"}},
 	{"job/jobtest", []string{"job"}},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +23,9 @@ import (
 // There is one mark for each pair. If A ends again before B has begun, that is the same mark, and the run of B is
 // after both. So marks do not add up where one of several jobs never succeeds.
 type mark struct {
-	Job string `json:"job"` // that runs after
-	By  string `json:"by"`
+	Job   string `json:"job"` // that runs after
+	By    string `json:"by"`
+	Trace string `json:"trace,omitempty"` // the traceparent of the run that has set it, if it has one
 }
 
 // asked is the By of the mark that somebody has set who asked for a run: no job can be called so.
@@ -41,8 +43,8 @@ const markRoot = "executord-after/"
 func markKey(namespace, job, by string) string { return markRoot + namespace + "/" + job + "/" + by }
 
 // SetMark notes that one job has ended as another needs it, and makes that due if it has all marks then. A job
-// that is not to run gets no mark.
-func SetMark(ctx context.Context, jobs *durable.Jobs, store durable.Store, namespace, name, by string) error {
+// that is not to run gets no mark. traceparent is that of the run that has ended; "" for none.
+func SetMark(ctx context.Context, jobs *durable.Jobs, store durable.Store, namespace, name, by, traceparent string) error {
 	row, err := store.Find(ctx, Key(namespace, name))
 	if errors.Is(err, durable.ErrNotFound) {
 		return nil
@@ -54,7 +56,7 @@ func SetMark(ctx context.Context, jobs *durable.Jobs, store durable.Store, names
 	if !ok || e.Spec.Off || e.State.Done() || len(e.Spec.After) == 0 {
 		return nil
 	}
-	if err := addMark(ctx, jobs, e, by); err != nil {
+	if err := addMark(ctx, jobs, e, by, traceparent); err != nil {
 		return err
 	}
 	marks, err := ListMarks(ctx, store, namespace, name)
@@ -69,9 +71,10 @@ func SetMark(ctx context.Context, jobs *durable.Jobs, store durable.Store, names
 	return err
 }
 
-func addMark(ctx context.Context, jobs *durable.Jobs, e Entry, by string) error {
+func addMark(ctx context.Context, jobs *durable.Jobs, e Entry, by, traceparent string) error {
 	kind := durable.Client[mark, struct{}](jobs, markRoot+e.Namespace)
-	if _, err := kind.Schedule(ctx, dormant, mark{e.Name, by}, durable.Key(markKey(e.Namespace, e.Name, by))); err != nil {
+	m := mark{e.Name, by, traceparent}
+	if _, err := kind.Schedule(ctx, dormant, m, durable.Key(markKey(e.Namespace, e.Name, by))); err != nil {
 		return fmt.Errorf("setting a mark: %w", err)
 	}
 	return nil
@@ -88,7 +91,7 @@ func askFor(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entr
 		return due()
 	}
 	// before it is due, or its run would see that it is not to run
-	if err := addMark(ctx, jobs, e, asked); err != nil {
+	if err := addMark(ctx, jobs, e, asked, ""); err != nil {
 		return durable.TooLate, err
 	}
 	answer, err := due()
@@ -96,14 +99,20 @@ func askFor(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entr
 		return answer, err
 	}
 	marks, wrong := ListMarks(ctx, store, e.Namespace, e.Name)
-	if id, there := marks[asked]; there && wrong == nil { // it would be for a later run
-		_, wrong = jobs.Delete(ctx, id)
+	if m, there := marks[asked]; there && wrong == nil { // it would be for a later run
+		_, wrong = jobs.Delete(ctx, m.id)
 	}
 	return answer, cmp.Or(err, wrong)
 }
 
 // Marks are those of a job, by the names of the jobs that have set them.
-type Marks map[string]durable.ID
+type Marks map[string]found
+
+// found is a mark of the store.
+type found struct {
+	id    durable.ID
+	trace string
+}
 
 // ListMarks returns the marks of a job.
 func ListMarks(ctx context.Context, store durable.Store, namespace, name string) (Marks, error) {
@@ -117,7 +126,7 @@ func ListMarks(ctx context.Context, store durable.Store, namespace, name string)
 		for _, row := range page {
 			var m mark
 			if json.Unmarshal(row.Payload, &m) == nil && m.Job == name { // a name may have a slash
-				marks[m.By] = row.ID
+				marks[m.By] = found{row.ID, m.Trace}
 			}
 		}
 		if len(page) < pageSize {
@@ -140,8 +149,8 @@ func (m Marks) Complete(after []string) bool {
 
 // Remove removes the marks.
 func (m Marks) Remove(ctx context.Context, jobs *durable.Jobs) error {
-	for _, id := range m {
-		if _, err := jobs.Delete(ctx, id); err != nil {
+	for _, set := range m {
+		if _, err := jobs.Delete(ctx, set.id); err != nil {
 			return fmt.Errorf("removing a mark: %w", err)
 		}
 	}
@@ -158,4 +167,14 @@ func (m Marks) String() string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, " ")
+}
+
+// Traces returns the traceparents of the runs that have set the marks, of those that have one.
+func (m Marks) Traces() (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if trace := m[name].trace; trace != "" {
+			all = append(all, trace)
+		}
+	}
+	return all
 }

@@ -24,10 +24,10 @@ func (r *run) trigger(ctx context.Context, o outcome.Outcome) error {
 			continue
 		}
 		for tries := 1; ; tries++ {
-			err := d.mark(ctx, next.Job, r.job.Name)
+			err := d.mark(ctx, next.Job, r)
 			if err != nil && ctx.Err() != nil { // the run has ended by itself, and should not be begun again for want of a mark
 				last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTry)
-				err = d.mark(last, next.Job, r.job.Name)
+				err = d.mark(last, next.Job, r)
 				cancel()
 			}
 			if err == nil {
@@ -55,11 +55,11 @@ func outcomeAt(ctx context.Context) outcome.Outcome {
 // lastTry bounds the last try to set a mark, in a drain that is over.
 const lastTry = 2 * time.Second
 
-// mark sets the mark of one job by another.
-func (d *base) mark(ctx context.Context, name, by string) error {
+// mark sets the mark of one job by a run of another.
+func (d *base) mark(ctx context.Context, name string, by *run) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return catalog.SetMark(ctx, d.catalog.Jobs, d.Store, d.Store.Namespace, name, by)
+	return catalog.SetMark(ctx, d.catalog.Jobs, d.Store, d.Store.Namespace, name, by.job.Name, by.spans.traceparent())
 }
 
 // takeParameters reads the parameters that somebody has given to the run.
@@ -93,5 +93,6 @@ func (r *handled) takeMarks(ctx context.Context) error {
 		return cut(outcome.Label{Outcome: outcome.Delayed}, "delayed: "+err.Error(), time.Second)
 	}
 	r.extra = append(r.extra, "EXECUTORD_AFTER="+marks.String())
+	r.causes = marks.Traces()
 	return nil
 }

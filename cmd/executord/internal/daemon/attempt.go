@@ -41,6 +41,8 @@ type run struct {
 	told     *tail    // of all output, for notifications; nil if there are none
 	kept     *record.Run
 	stored   io.Writer // for the history; nil if no store keeps it
+	spans    spans
+	causes   []string // the traceparents of the runs that it is after, of those that have one
 
 	written  atomic.Int64 // bytes of the log that its lines have taken
 	unlogged atomic.Int64 // lines beyond MaxOutput
@@ -97,6 +99,7 @@ func (r *run) command(ctx context.Context) process.Result {
 			}
 			r.log.Info("run started", attrs...)
 			r.entry.started(began)
+			r.spans.started(pid)
 			if r.failures == 0 {
 				r.entry.tellStarted(r.number, r.due, began, r.late(began), r.job.Jitter)
 			}
@@ -121,7 +124,8 @@ func (r *run) command(ctx context.Context) process.Result {
 //  2. SHELL, the shell that the job is run by
 //  3. the variables of files that the job names, those of the job file, and its secrets
 //  4. its parameters
-//  5. EXECUTORD_JOB, EXECUTORD_RUN, EXECUTORD_DUE and EXECUTORD_ATTEMPT; of a job of the store also EXECUTORD_TOKEN
+//  5. EXECUTORD_JOB, EXECUTORD_RUN, EXECUTORD_DUE and EXECUTORD_ATTEMPT; of a job of the store also EXECUTORD_TOKEN;
+//     of a run that has a span TRACEPARENT and TRACESTATE
 //
 // Cron starts from nothing but HOME, LOGNAME, SHELL and a short PATH instead.
 // That was rejected: in a container and under a service manager, the
@@ -139,7 +143,7 @@ func (r *run) environment() ([]string, error) {
 		"EXECUTORD_DUE="+stamp(r.due).String(),
 		"EXECUTORD_ATTEMPT="+strconv.Itoa(r.attempt),
 	)
-	return append(env, r.extra...), nil
+	return append(append(env, r.extra...), r.spans.environment()...), nil
 }
 
 // errReplaced is the cause of the end of a run for which one of a later time begins.
@@ -165,6 +169,48 @@ func (r *run) outcomeOf(result process.Result) outcome.Outcome {
 		return outcome.Failed
 	}
 	return outcome.OK
+}
+
+// reason returns why the attempt was not ok, "" if it was.
+func (r *run) reason(result process.Result, o outcome.Outcome) string {
+	var text string
+	switch {
+	case o == outcome.OK:
+		return ""
+	case o == outcome.Delayed:
+		text = fmt.Sprintf("%s: executord ended before attempt %d", o, r.attempt+1)
+	case result.Err != nil: // whatever the outcome, as one may be canceled that waits for its turn
+		text = "not started: " + result.Err.Error()
+	case o == outcome.Timeout:
+		text = fmt.Sprintf("timeout: it was ended after %v", r.job.Timeout)
+	case o != outcome.Failed:
+		text = string(o) + ": it was ended while it ran"
+	case result.Signal != "":
+		text = "killed by " + result.Signal
+	default:
+		text = fmt.Sprintf("exit status %d", result.Code)
+	}
+	if note := note(result); note != "" {
+		text += " (" + note + ")"
+	}
+	return text
+}
+
+// note returns what else there is to say of how a run ended.
+func note(result process.Result) string {
+	switch {
+	case result.Survived:
+		return "processes of this run could not be killed and are still there"
+	case result.Leftover && result.Killed:
+		return "background processes outlived the command, did not end after SIGTERM, and were killed"
+	case result.Leftover:
+		return "background processes outlived the command and were ended"
+	case result.Stopped && result.Killed && result.Signal != "SIGKILL":
+		return "part of its processes did not end after SIGTERM, and was killed"
+	case result.Code == 127 && result.Signal == "":
+		return "the shell did not find the command; see its output"
+	}
+	return ""
 }
 
 // output logs one line that the command wrote. The line itself is the message,

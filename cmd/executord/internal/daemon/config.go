@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
@@ -43,6 +45,9 @@ type Config struct {
 
 	// NoticeLog keeps what became of notifications. Nil means that they are in memory only.
 	NoticeLog NoticeLog
+
+	// Tracer makes a span of each run. Nil means that there are none.
+	Tracer trace.Tracer
 
 	// Observer sees the pool that the jobs run in. Nil means that nobody looks at the daemon.
 	Observer *executor.Observer

@@ -48,6 +48,7 @@ func (d *base) begin(ctx context.Context, spec catalog.Spec) (outcome.Label, err
 		due:   row.Occurrence.In(spec.Location()),
 		extra: []string{"EXECUTORD_TOKEN=" + strconv.FormatInt(row.Epoch, 10)},
 	}
+	r.job.Schedule.Text = spec.Schedule
 	r.overlap, _ = job.ParseOverlap(r.job.Overlap) // one that is not known here, of a newer daemon, is skip
 	r.continues()
 	r.log = r.entry.log.With("run", r.number)

@@ -19,8 +19,10 @@ import (
 func (r *run) attempts(ctx context.Context) (process.Result, outcome.Outcome) {
 	var began time.Time
 	for {
+		r.beginAttempt()
 		result := r.command(ctx)
 		o := r.outcomeOf(result)
+		r.spans.endAttempt(result, o, r.reason(result, o))
 		if began.IsZero() {
 			began = result.Began
 		}
@@ -33,7 +35,7 @@ func (r *run) attempts(ctx context.Context) (process.Result, outcome.Outcome) {
 			return spanning(result, began), o
 		}
 		r.attempt++
-		r.log = r.entry.log.With("run", r.number, "attempt", r.attempt)
+		r.log = r.spans.log(r.entry.log.With("run", r.number, "attempt", r.attempt))
 		r.tail.clear()
 		r.kept.Change(func(f *record.Facts) { f.Attempt = r.attempt })
 	}

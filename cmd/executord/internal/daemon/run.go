@@ -30,19 +30,22 @@ func (r *run) execute(ctx context.Context, skipped func(outcome.Outcome) int) (p
 	if d.notifier.Any() {
 		r.told = new(tail)
 	}
-	o, interrupted := outcome.Failed, false
+	r.beginSpan()
+	result, o, reason, skips := process.Result{}, outcome.Failed, "panic", 0
+	interrupted := false
 	var end func(*record.Facts)
 	defer func() { // after a panic, too
 		r.entry.finish(o, interrupted)
 		r.kept.End(end)
+		r.endSpan(result, o, reason, skips)
 	}()
 
-	result, ended := r.attempts(ctx)
-	o = ended
+	result, o = r.attempts(ctx)
 	// A run that is lost before the drain is begun again, and says nothing of how the daemon will end.
 	interrupted = o == outcome.Stopped || o == outcome.Lost && d.leaving.Err() != nil
-	skips := skipped(o)
+	skips = skipped(o)
 	text := r.failure(result, o)
+	reason, _, _ = strings.Cut(text, "\n") // the rest is output
 	end = func(f *record.Facts) { f.Outcome, f.Took, f.Error, f.Skipped = o, result.Took, text, skips }
 	r.report(result, o, skips)
 	r.tellEnded(result, o, text, r.recovers(ctx, o))
@@ -52,25 +55,9 @@ func (r *run) execute(ctx context.Context, skipped func(outcome.Outcome) int) (p
 // failure returns what stands in the history of a run that is not ok, "" for one that is: why, and the end of what it
 // wrote to standard error.
 func (r *run) failure(result process.Result, o outcome.Outcome) string {
-	var text string
-	switch {
-	case o == outcome.OK:
+	text := r.reason(result, o)
+	if text == "" {
 		return ""
-	case o == outcome.Delayed:
-		text = fmt.Sprintf("%s: executord ended before attempt %d", o, r.attempt+1)
-	case result.Err != nil: // whatever the outcome, as one may be canceled that waits for its turn
-		text = "not started: " + result.Err.Error()
-	case o == outcome.Timeout:
-		text = fmt.Sprintf("timeout: it was ended after %v", r.job.Timeout)
-	case o != outcome.Failed:
-		text = string(o) + ": it was ended while it ran"
-	case result.Signal != "":
-		text = "killed by " + result.Signal
-	default:
-		text = fmt.Sprintf("exit status %d", result.Code)
-	}
-	if note := note(result); note != "" {
-		text += " (" + note + ")"
 	}
 	if r.failures > 1 && o != outcome.Delayed {
 		text += fmt.Sprintf(", after %d attempts", r.failures)
@@ -107,23 +94,6 @@ func (r *run) report(result process.Result, o outcome.Outcome, skips int) {
 		attrs = append(attrs, slog.Int64("unlogged", n))
 	}
 	r.log.LogAttrs(context.Background(), level, "run ended", attrs...)
-}
-
-// note returns what else there is to say of how a run ended.
-func note(result process.Result) string {
-	switch {
-	case result.Survived:
-		return "processes of this run could not be killed and are still there"
-	case result.Leftover && result.Killed:
-		return "background processes outlived the command, did not end after SIGTERM, and were killed"
-	case result.Leftover:
-		return "background processes outlived the command and were ended"
-	case result.Stopped && result.Killed && result.Signal != "SIGKILL":
-		return "part of its processes did not end after SIGTERM, and was killed"
-	case result.Code == 127 && result.Signal == "":
-		return "the shell did not find the command; see its output"
-	}
-	return ""
 }
 
 // tellEnded tells how the run ended. Again reports whether the one before had failed.

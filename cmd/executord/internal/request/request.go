@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -144,6 +145,9 @@ func (r Request) Do(ctx context.Context, body []byte, to io.Writer) error {
 	}
 	req.Close = true // it is the only one
 	req.Header.Set("User-Agent", "executord")
+	if trace := os.Getenv("TRACEPARENT"); traceparent.MatchString(trace) { // what the server does belongs to the run
+		req.Header.Set("Traceparent", trace)
+	}
 	for _, h := range r.Headers {
 		name, value, _ := strings.Cut(h, ":")
 		if value = strings.TrimSpace(value); strings.EqualFold(name, "Host") {
@@ -171,6 +175,9 @@ func (r Request) Do(ctx context.Context, body []byte, to io.Writer) error {
 	}
 	return fmt.Errorf("the server answered %s", answer.Status)
 }
+
+// traceparent is the form of the header and of the variable that have the context of a trace.
+var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
 // withoutURL takes the URL out of an error: there may be a secret in it.
 func withoutURL(err error) error {

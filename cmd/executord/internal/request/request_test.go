@@ -46,6 +46,32 @@ func TestDoMakesRequest(t *testing.T) {
 	}
 }
 
+// A request belongs to the trace of its run, unless TRACEPARENT is no such thing or the job has a header of its own.
+func TestDoTellsTrace(t *testing.T) {
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.Header.Get("traceparent"))
+	}))
+	defer server.Close()
+	for _, test := range []struct {
+		variable string
+		headers  []string
+		want     string
+	}{
+		{parent, nil, parent},
+		{parent, []string{"Traceparent: own"}, "own"},
+		{"", nil, ""},
+		{parent + "\n", nil, ""},
+	} {
+		t.Setenv("TRACEPARENT", test.variable)
+		var got strings.Builder
+		r := request.Request{URL: server.URL, Headers: test.headers}
+		if err := r.Do(context.Background(), nil, &got); err != nil || got.String() != test.want {
+			t.Errorf("%+v: %q, %v", test, got.String(), err)
+		}
+	}
+}
+
 // A code that is not expected, a variable that is not set, and a server that is not there are errors without secrets.
 func TestDoFails(t *testing.T) {
 	url := echo(t)

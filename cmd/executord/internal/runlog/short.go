@@ -93,6 +93,7 @@ func (h *shortLog) Handle(_ context.Context, r slog.Record) error {
 	if v, ok := e.take("job"); ok {
 		name = v.Resolve().String()
 	}
+	e.take("trace_id") // too long to be of use here
 	s, text := e.short()
 	_, err := io.WriteString(h.to, h.lines(r.Time, name, s, text))
 	return err
