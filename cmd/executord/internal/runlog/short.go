@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -56,8 +57,10 @@ var signs = [...]struct{ text, ascii, color string }{
 
 // nameColumn is the column with the names of jobs. It is as wide as the longest that was shown.
 type nameColumn struct {
-	mu   sync.Mutex
-	wide int
+	mu    sync.Mutex
+	wide  int
+	cut   map[string]string // the names that are too long, as they are shown
+	taken map[string]bool   // by one of these
 }
 
 // The names of jobs take so many columns.
@@ -127,17 +130,51 @@ func (h *shortLog) lines(at time.Time, name string, s sign, text string) string 
 // fit returns a name as wide as the column.
 func (n *nameColumn) fit(name string) (fitting string, wide int) {
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.wide = max(n.wide, min(terminal.Columns(name), mostNames))
-	wide = n.wide
-	n.mu.Unlock()
-	if terminal.Columns(name) > wide {
-		runes := []rune(name)
-		for len(runes) > 0 && terminal.Columns(string(runes)) > wide-1 {
-			runes = runes[:len(runes)-1]
-		}
-		name = string(runes) + "~"
+	if terminal.Columns(name) > n.wide {
+		name = n.shorten(name)
 	}
-	return name + strings.Repeat(" ", wide-terminal.Columns(name)), wide
+	return name + strings.Repeat(" ", max(n.wide-terminal.Columns(name), 0)), n.wide
+}
+
+// shorten cuts a name in its middle: names often differ at their end, as lines of one file do. If another name is shown
+// so already, it cuts elsewhere, or counts.
+func (n *nameColumn) shorten(name string) string {
+	if short, ok := n.cut[name]; ok {
+		return short
+	}
+	room := n.wide - 1
+	half := room / 2
+	short := around(name, half, room-half)
+	for off := 1; n.taken[short] && off <= room-half; off++ {
+		if short = around(name, half+off, room-half-off); n.taken[short] && off <= half {
+			short = around(name, half-off, room-half+off)
+		}
+	}
+	for i := 2; n.taken[short]; i++ {
+		number := "~" + strconv.Itoa(i)
+		short = around(name, n.wide-len(number), 0)
+		short = short[:len(short)-1] + number
+	}
+	if n.cut == nil {
+		n.cut, n.taken = make(map[string]string), make(map[string]bool)
+	}
+	n.cut[name], n.taken[short] = short, true
+	return short
+}
+
+// around returns a name without its middle: the begin and the end that fit as many columns.
+func around(name string, head, tail int) string {
+	runes := []rune(name)
+	i, j := 0, len(runes)
+	for i < j && terminal.Columns(string(runes[:i+1])) <= head {
+		i++
+	}
+	for i < j && terminal.Columns(string(runes[j-1:])) <= tail {
+		j--
+	}
+	return string(runes[:i]) + "~" + string(runes[j:])
 }
 
 // event is a record, of which short takes what it shows.

@@ -57,15 +57,15 @@ hh:mm:ss hello     │ hello, run 1
 hh:mm:ss hello     ┃ long long long long long long long long
                    ┃ long long long long long long long end
 hh:mm:ss hello     ✓ ok 1.1ms
-hh:mm:ss a-name-that-is-~ ▸ run 1, attempt 2, 1m30s late
-hh:mm:ss a-name-that-is-~ ⤼ exit 3 1m2.3s, again in 1m0s
-hh:mm:ss a-name-that-is-~ ⤼ not started: x, again in 1m0s
-hh:mm:ss a-name-that-is-~ ⤼ timeout 1s, again in 1m0s
-hh:mm:ss a-name-that-is-~ ✗ exit 3 1m2.3s
-hh:mm:ss a-name-that-is-~ ✗ SIGKILL 5s, 7 lines are not here
-hh:mm:ss a-name-that-is-~ ✗ timeout 5s, a note
-hh:mm:ss a-name-that-is-~ ⤼ 2 skipped, run 1 goes on
-hh:mm:ss a-name-that-is-~ ✗ not started: there is no program
+hh:mm:ss a-name-~-is-long ▸ run 1, attempt 2, 1m30s late
+hh:mm:ss a-name-~-is-long ⤼ exit 3 1m2.3s, again in 1m0s
+hh:mm:ss a-name-~-is-long ⤼ not started: x, again in 1m0s
+hh:mm:ss a-name-~-is-long ⤼ timeout 1s, again in 1m0s
+hh:mm:ss a-name-~-is-long ✗ exit 3 1m2.3s
+hh:mm:ss a-name-~-is-long ✗ SIGKILL 5s, 7 lines are not here
+hh:mm:ss a-name-~-is-long ✗ timeout 5s, a note
+hh:mm:ss a-name-~-is-long ⤼ 2 skipped, run 1 goes on
+hh:mm:ss a-name-~-is-long ✗ not started: there is no program
                           ✗ x
 hh:mm:ss hello            · waits for its group, at most 1
                           · at a time: b
@@ -161,6 +161,42 @@ func TestShortLogFits(t *testing.T) {
 			if terminal.Columns(line) > width || strings.ContainsAny(line, "\x1b\r\u202e") {
 				t.Fatalf("%v: the line %q has %d columns, of %d", attrs, line, terminal.Columns(line), width)
 			}
+		}
+	}
+}
+
+// Names that are too long differ as they are shown, wherever they differ, and each is always shown alike, in as many
+// columns as there are.
+func TestShortLogTellsNamesApart(t *testing.T) {
+	names := []string{
+		"e2scrub_all/e2scrub_all", "e2scrub_all/e2scrub_all_cron", "e2scrub_all/e2scrub_all-r", "backup-of-the-shop-in-berlin",
+		"backup-of-the-shop-in-paris", "a-database-of-orders/vacuum", "a-database-of-parcel/vacuum", "日本語の名前は長いものである", "日本語の名前は長いものでない",
+	}
+	for i := range 300 { // no cut shows where they differ
+		names = append(names, "0123456789abcdef"+strings.Repeat("x", i)+"0123456789abcdef")
+	}
+	column := &nameColumn{wide: leastNames}
+	shown := make(map[string]string)
+	for range 2 {
+		for _, name := range names {
+			short, wide := column.fit(name)
+			if wide != mostNames || terminal.Columns(short) != mostNames {
+				t.Errorf("%q: %d columns of %d", short, terminal.Columns(short), wide)
+			}
+			if other, ok := shown[short]; ok && other != name {
+				t.Errorf("%q is %s and %s", short, other, name)
+			}
+			shown[short] = name
+		}
+	}
+	if len(shown) != len(names) {
+		t.Errorf("%d names are shown as %d", len(names), len(shown))
+	}
+	for name, want := range map[string]string{
+		"e2scrub_all/e2scrub_all": "e2scrub~crub_all", "e2scrub_all/e2scrub_all_cron": "e2scrub~all_cron", "backup-of-the-shop-in-paris": "backup-~in-paris",
+	} {
+		if short, _ := column.fit(name); short != want {
+			t.Errorf("%s: %q, want %q", name, short, want)
 		}
 	}
 }
