@@ -179,6 +179,8 @@ func (r *run) reason(result process.Result, o outcome.Outcome) string {
 		return ""
 	case o == outcome.Delayed:
 		text = fmt.Sprintf("%s: executord ended before attempt %d", o, r.attempt+1)
+	case o == outcome.Replaced && result.Err != nil:
+		text = string(o) + ": before its command was started"
 	case result.Err != nil: // whatever the outcome, as one may be canceled that waits for its turn
 		text = "not started: " + result.Err.Error()
 	case o == outcome.Timeout:

@@ -83,6 +83,17 @@ func (e *entry) judge(o outcome.Outcome) (bad, known bool) {
 	return bad, known
 }
 
+// replacedInARow notes an outcome, and returns how many runs up to this one were replaced without one that ended
+// otherwise.
+func (e *entry) replacedInARow(o outcome.Outcome) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.mu.replaced++; o != outcome.Replaced {
+		e.mu.replaced = 0
+	}
+	return e.mu.replaced
+}
+
 // finish counts how a run ended.
 func (e *entry) finish(o outcome.Outcome, interrupted bool) {
 	defer e.base.turns.end()

@@ -95,7 +95,7 @@ func (r *handled) verdict(result process.Result, o outcome.Outcome) error {
 	switch {
 	case o == outcome.Delayed:
 		return cut(r.label(o), text, r.rest)
-	case result.Err != nil: // whatever kept it from its start
+	case result.Err != nil && o != outcome.Replaced: // whatever kept it from its start
 		o = outcome.NotStarted
 	case o == outcome.Stopped, o == outcome.Lost:
 		return cut(r.label(o), text, 0)

@@ -72,7 +72,7 @@ func (r *run) failure(result process.Result, o outcome.Outcome) string {
 func (r *run) report(result process.Result, o outcome.Outcome, skips int) {
 	late := r.late(result.Began)
 	if result.Err != nil && o != outcome.Delayed {
-		r.log.Error("run not started", about.Key, about.RunNotStarted, "due", stamp(r.due), "late", late, "reason", result.Err.Error(), "skipped", skips)
+		r.reportNotStarted(result, o, late, skips)
 		return
 	}
 	level := slog.LevelError
@@ -96,6 +96,17 @@ func (r *run) report(result process.Result, o outcome.Outcome, skips int) {
 	r.log.LogAttrs(context.Background(), level, "run ended", attrs...)
 }
 
+// reportNotStarted logs why the command was not started. That its due time has passed during the wait for its turn is no
+// error.
+func (r *run) reportNotStarted(result process.Result, o outcome.Outcome, late time.Duration, skips int) {
+	attrs := []any{about.Key, about.RunNotStarted, "due", stamp(r.due), "late", late, "reason", result.Err.Error(), "skipped", skips}
+	if o == outcome.Replaced {
+		r.log.Warn("run not started", attrs...)
+		return
+	}
+	r.log.Error("run not started", attrs...)
+}
+
 // tellEnded tells how the run ended. Again reports whether the one before had failed.
 func (r *run) tellEnded(result process.Result, o outcome.Outcome, text string, again bool) {
 	if r.told == nil || o == outcome.Delayed {
@@ -107,6 +118,10 @@ func (r *run) tellEnded(result process.Result, o outcome.Outcome, text string, a
 		reason = result.Err.Error()
 	case outcome.Lost:
 		reason = ""
+	}
+	if n := r.entry.replacedInARow(o); n > 0 {
+		r.entry.tell(notify.Event{Kind: notify.Skipped, Run: r.number, Count: n, Before: n - 1, Due: r.due,
+			Reason: "a run for a later time has replaced each before its end"})
 	}
 	e := notify.Event{
 		Kind: kinds[o], Run: r.number, At: time.Now(), Due: r.due, Took: result.Took, Reason: reason,

@@ -14,7 +14,9 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable/memory"
 )
 
@@ -267,6 +269,81 @@ func TestDaemonTellsSkips(t *testing.T) {
 			t.Errorf("told %q, want %q", got, want)
 		}
 		h.end()
+	})
+}
+
+// A job whose runs are replaced again and again is told once, whether their commands were started or not, until a run
+// has come to its end.
+func TestDaemonTellsReplacedRuns(t *testing.T) {
+	for _, starts := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			n, began := new(told), time.Now()
+			file := parse(t, "# name: a\n# overlap: replace\n@every 1m x\n")
+			file.Channels = []notify.Spec{channel("ops", "skips=3")}
+			h := beginWith(t, Config{File: file}, func(ctx context.Context, c process.Command, o process.Observer) process.Result {
+				switch {
+				case c.Args[0] == "tell":
+					return n.command(ctx, c, o)
+				case time.Since(began).Round(time.Second) == 5*time.Minute:
+					return process.Result{Began: time.Now()}
+				case starts:
+					return sleep(ctx, process.Command{Args: []string{"", "", "1h"}}, o)
+				}
+				<-ctx.Done() // it waits for its turn to be started
+				return process.Result{Err: context.Cause(ctx), Cause: context.Cause(ctx), Stopped: true}
+			})
+			const line = "a was skipped 3 times: a run for a later time has replaced each before its end"
+			time.Sleep(9*time.Minute - time.Second)
+			synctest.Wait()
+			if got := n.all(); got != line {
+				t.Errorf("started: %v, told %q", starts, got)
+			}
+			time.Sleep(2 * time.Minute)
+			synctest.Wait()
+			if got := n.all(); got != line+"|"+line {
+				t.Errorf("started: %v, told %q", starts, got)
+			}
+			h.drain(errPatience)
+			h.stop(errPatience)
+			<-h.done
+		})
+	}
+}
+
+// A run that is replaced before its command was started is no error: it is a run that was replaced, as one that was
+// ended, in the log, the figures and the history.
+func TestDaemonReplacesRunBeforeItsStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := beginWith(t, Config{File: parse(t, "# name: a\n# overlap: replace\n@every 1m x\n"), Store: shared(t)},
+			func(ctx context.Context, c process.Command, o process.Observer) process.Result {
+				if number, _ := process.Variable(c.Env, "EXECUTORD_RUN"); number == "3" {
+					return process.Result{Began: time.Now()}
+				}
+				<-ctx.Done()
+				return process.Result{Err: context.Cause(ctx), Cause: context.Cause(ctx), Stopped: true}
+			})
+		time.Sleep(3*time.Minute + time.Second)
+		synctest.Wait()
+		if f := h.Figures()[0]; f.Ended[outcome.Replaced] != 2 || f.Ended[outcome.OK] != 1 || len(f.Ended) != 2 || f.Runs != 3 || f.Skipped+f.Missed != 0 {
+			t.Errorf("%+v", f)
+		}
+		e, _, err := h.Find(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		past, err := h.Durable().History(t.Context(), e.ID, 0, 10)
+		if err != nil || len(past) != 3 {
+			t.Fatalf("%+v, %v", past, err)
+		}
+		for i, want := range []outcome.Outcome{outcome.OK, outcome.Replaced, outcome.Replaced} {
+			if got := view.OutcomeOf(past[i]); got != want {
+				t.Errorf("the history has %q, want %q: %s", got, want, past[i].Error)
+			}
+		}
+		h.end()
+		if lines := h.logged("run not started"); len(lines) != 2 || !strings.Contains(lines[0], "level=WARN") || h.lines("level=ERROR") != 0 {
+			t.Errorf("%q", lines)
+		}
 	})
 }
 

@@ -33,7 +33,7 @@ var Settings = []Setting{
 	{Name: "all", Values: []string{"true", "false"}, Doc: "false: only for jobs that name the channel."},
 	{Name: "on", List: true, Values: words(Kinds), Doc: "The events that are sent."},
 	{Name: "late", Doc: "Report a run that starts later than this."},
-	{Name: "skips", Doc: "Report when this many due times in a row were skipped."},
+	{Name: "skips", Doc: "Report when this many due times in a row were skipped, or runs replaced."},
 	{Name: "limit", Doc: "How many messages there are in an hour at most, 0 for no limit."},
 	{Name: "digest", Doc: "For how long events are gathered for one message."},
 	{Name: "quiet", Doc: "Hours in which nothing is sent, such as 22:00-07:00."},

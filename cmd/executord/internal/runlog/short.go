@@ -280,6 +280,9 @@ func (e *event) short() (sign, string) {
 	case about.RunRetried:
 		return e.retried()
 	case about.RunNotStarted:
+		if e.Level < slog.LevelError {
+			return signSkip, "not started: " + e.text("reason")
+		}
 		return signBad, "not started: " + e.text("reason")
 	case about.RunDelayed:
 		return signNote, "delayed until " + e.text("until")

@@ -38,6 +38,7 @@ func TestShortLogShowsRun(t *testing.T) {
 	bad.Error("run ended", about.Key, about.RunEnded, "outcome", "timeout", "exit", -1, "took", 5*time.Second, "note", "a note")
 	bad.Warn("runs skipped", about.Key, about.RunsSkipped, "count", 2, "first", due, "reason", "the previous run is still in progress", "running", 1)
 	bad.Error("run not started", about.Key, about.RunNotStarted, "due", due, "reason", "there is no program x")
+	hello.Warn("run not started", about.Key, about.RunNotStarted, "due", due, "reason", "a run for later replaces it")
 	hello.Info("run waits", about.Key, about.RunWaits, "due", due, "group", "db", "reason", "at most 1 at a time: b")
 	log.Warn("job removed", "job", "old", "reason", "it is not there", "hint", "put it back")
 	log.Warn("note on the file", about.Key, about.Note, "file", "/etc/tab", "hint", "remove it", "line", 4, "what", "MAILTO is ignored")
@@ -67,6 +68,8 @@ hh:mm:ss a-name-~-is-long ✗ timeout 5s, a note
 hh:mm:ss a-name-~-is-long ⤼ 2 skipped, run 1 goes on
 hh:mm:ss a-name-~-is-long ✗ not started: there is no program
                           ✗ x
+hh:mm:ss hello            ⤼ not started: a run for later
+                          ⤼ replaces it
 hh:mm:ss hello            · waits for its group, at most 1
                           · at a time: b
 hh:mm:ss old              ! job removed: it is not there
