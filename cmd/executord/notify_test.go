@@ -117,3 +117,36 @@ func TestLoadFindsWrongChannels(t *testing.T) {
 		}
 	}
 }
+
+// A channel that is not there is told together with other mistakes, in the order of the lines, unless it may be there:
+// in a file that could not be read to its end.
+func TestLoadFindsWrongChannelsAtOnce(t *testing.T) {
+	const wrong = "names the channel"
+	for _, test := range []struct {
+		name, text string
+		want       []string // the lines of the mistakes, and what each says
+	}{
+		{"tab", "# name: a\n# notify: ops\n@daily true\n# notify: pager\n61 * * * * true\n@daily\n",
+			[]string{":3: a " + wrong, `:5: minute "61"`, ":5: the job " + wrong, ":6: "}},
+		{"jobs.toml", "[[job]]\nname='a'\nschedule='@daily'\ncommand='true'\nnotify='ops'\ntimeout='x'\n[notify.pager]\nmail='x'\nlimit=-1\n",
+			[]string{":1: a " + wrong, ":6: ", ":9: "}},
+		{"jobs.toml", "[[job]]\nname='a'\nschedule='@daily'\ncommand='true'\nnotify='ops'\n[notify.ops]\nmail='x'\nlimit=-1\n", []string{":8: "}},
+		{"jobs.toml", "[[job]]\nname='a'\nschedule='@daily'\ncommand='true'\nnotify='ops'\n[notify.ops\nmail='x'\n", []string{":6: "}},
+	} {
+		file := write(t, test.name, test.text)
+		_, stderr, code := output(t, "", "check", file)
+		var told []string
+		for text := range strings.Lines(stderr) {
+			if rest, ok := strings.CutPrefix(text, file); ok && !strings.Contains(rest, ": note: ") {
+				told = append(told, rest)
+			}
+		}
+		right := code == exitMistake && len(told) == len(test.want)
+		for i := range min(len(told), len(test.want)) {
+			right = right && strings.HasPrefix(told[i], test.want[i])
+		}
+		if !right {
+			t.Errorf("%q: exit code %d, told %q, want %q", test.text, code, told, test.want)
+		}
+	}
+}

@@ -87,6 +87,8 @@ func (s sources) parse(stored, again bool) (all job.File, read []exposure.File, 
 	all.Name = s.String()
 	job.ForgetZones()
 	var mistakes job.Mistakes
+	var named []string // channels
+	unsure := false    // there may be more
 	files, notes, err := s.files()
 	if err != nil {
 		return all, nil, err
@@ -106,6 +108,11 @@ func (s sources) parse(stored, again bool) (all job.File, read []exposure.File, 
 			found = catalog.Check(file)
 		}
 		mistakes = append(mistakes, found...)
+		named = append(named, file.Named...)
+		for _, spec := range file.Channels {
+			named = append(named, spec.Name)
+		}
+		unsure = unsure || file.Unsure
 		all.Notes = append(all.Notes, file.Notes...)
 		all.Channels = append(all.Channels, file.Channels...)
 		all.Groups = append(all.Groups, file.Groups...)
@@ -114,22 +121,37 @@ func (s sources) parse(stored, again bool) (all job.File, read []exposure.File, 
 			for i := range file.Jobs {
 				file.Jobs[i].File = file.Name
 			}
+			for i := range file.Naming {
+				file.Naming[i].File = file.Name
+			}
 		}
+		all.Naming = append(all.Naming, file.Naming...)
 		if all.Jobs == nil { // of one file there is no copy
 			all.Jobs = file.Jobs
 		} else {
 			all.Jobs = append(all.Jobs, file.Jobs...)
 		}
 	}
-	if len(mistakes) == 0 {
-		mistakes = slices.Concat(sameNames(all.Jobs), wrongChannels(all), setLimits(&all), setNext(&all), wrongPolicies(all))
+	switch {
+	case len(mistakes) == 0:
+		mistakes = slices.Concat(sameNames(all.Jobs), sameChannels(all), unknownChannels(all, named), setLimits(&all), setNext(&all),
+			wrongPolicies(all))
+	case !unsure:
+		mistakes = slices.Concat(mistakes, unknownChannels(all, named))
+		order := make(map[string]int)
+		for i, f := range read {
+			order[shownName(f.Name)] = i
+		}
+		slices.SortStableFunc(mistakes, func(a, b job.Mistake) int {
+			return cmp.Or(order[a.File]-order[b.File], a.Line-b.Line)
+		})
 	}
 	if stored {
 		all.Notes = append(all.Notes, notePolicies(all)...)
 	}
 	setMail(&all)
 	if len(mistakes) > 0 {
-		all.Jobs, all.Channels, all.Groups = nil, nil, nil
+		all.Jobs, all.Channels, all.Groups, all.Naming = nil, nil, nil, nil
 		return all, read, mistakes
 	}
 	return all, read, nil
@@ -217,15 +239,13 @@ func sameNames(jobs []job.Job) (mistakes job.Mistakes) {
 	return mistakes
 }
 
-// wrongChannels returns a mistake for each channel that has the name of another, and for each that a job names and that
-// is not there. A channel may be in another file than the job.
-func wrongChannels(file job.File) (mistakes job.Mistakes) {
+// sameChannels returns a mistake for each channel that has the name of another.
+func sameChannels(file job.File) (mistakes job.Mistakes) {
 	first := make(map[string]notify.Spec)
-	var names []string
 	for _, spec := range file.Channels {
 		before, taken := first[spec.Name]
 		if !taken {
-			first[spec.Name], names = spec, append(names, spec.Name)
+			first[spec.Name] = spec
 			continue
 		}
 		mistakes = append(mistakes, job.Mistake{
@@ -234,19 +254,31 @@ func wrongChannels(file job.File) (mistakes job.Mistakes) {
 			Hint: "choose another name for one of the two",
 		})
 	}
-	for _, j := range file.Jobs {
-		for _, name := range j.Notify {
-			if _, known := first[name]; known {
-				continue
+	return mistakes
+}
+
+// unknownChannels returns a mistake for each channel that a job names and that is not there. A channel may be in another
+// file than the job.
+func unknownChannels(file job.File, named []string) (mistakes job.Mistakes) {
+	known := make(map[string]bool)
+	for _, name := range named {
+		known[name] = true
+	}
+	for _, jobs := range [][]job.Job{file.Jobs, file.Naming} {
+		for _, j := range jobs {
+			for _, name := range j.Notify {
+				if known[name] {
+					continue
+				}
+				hint := "add a table [notify." + name + "] to a TOML file"
+				if near := job.Closest(name, named); near != "" {
+					hint = "did you mean " + near + "?"
+				}
+				mistakes = append(mistakes, job.Mistake{
+					File: cmp.Or(j.File, file.Name), Line: j.Line, Text: strings.TrimSpace(j.Schedule.Text + " " + j.Command.String()),
+					What: fmt.Sprintf("%s names the channel %q, which does not exist", cmp.Or(j.Name, "the job"), name), Hint: hint,
+				})
 			}
-			hint := "add a table [notify." + name + "] to a TOML file"
-			if near := job.Closest(name, names); near != "" {
-				hint = "did you mean " + near + "?"
-			}
-			mistakes = append(mistakes, job.Mistake{
-				File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Schedule.Text + " " + j.Command.String(),
-				What: fmt.Sprintf("%s names the channel %q, which does not exist", j.Name, name), Hint: hint,
-			})
 		}
 	}
 	return mistakes

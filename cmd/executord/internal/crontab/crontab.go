@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/keys"
 )
 
 // maxLine is the longest line that is read. Linux refuses an argument of more
@@ -46,6 +47,7 @@ func parseFile(file string, data []byte, system bool) (job.File, error) {
 	f := job.File{Name: file}
 	var err error
 	if f.Notes, err = p.report.Close(); err != nil {
+		f.SetNaming(append(p.jobs, p.wrong...))
 		return f, err
 	}
 	f.Jobs, f.NoMail = p.jobs, p.noMail
@@ -57,7 +59,8 @@ type parser struct {
 	report job.Report
 	system bool // lines have a user
 	jobs   []job.Job
-	seen   int // lines that were meant to be jobs, right or wrong
+	wrong  []job.Job // those of lines that are wrong, with the keys above these
+	seen   int       // lines that were meant to be jobs, right or wrong
 
 	// env only ever grows, and a job keeps the part that stood above it: many
 	// jobs below many settings share one array.
@@ -145,20 +148,22 @@ func (p *parser) line(n int, text string) {
 		p.setting(n, text)
 	default:
 		p.seen++
-		p.job(n, text)
+		if settings := p.settings(); !p.job(n, text, settings) {
+			settings.Job.Name, settings.Job.Line = p.pending, n
+			p.wrong = append(p.wrong, settings.Job)
+		}
 		p.pending, p.above = "", nil
 	}
 }
 
-// job reads a schedule and its command.
-func (p *parser) job(n int, text string) {
+// job reads a schedule and its command, and reports whether they are right.
+func (p *parser) job(n int, text string, settings keys.Settings) bool {
 	if quiet, ok := strings.CutPrefix(text, "-"); ok {
 		p.report.Note(n, "remove it", "the - before a schedule is for the log of some crons, and is ignored")
 		if text = strings.TrimLeft(quiet, blanks); text == "" {
 			text = "-"
 		}
 	}
-	settings := p.settings()
 	syntax := settings.Syntax(p.pending)
 	fields, rest := split(text, syntax)
 	user := ""
@@ -175,20 +180,20 @@ func (p *parser) job(n int, text string) {
 	}
 	if what, hint := misshapen(fields, script, syntax); what != "" {
 		p.report.Mistake(n, hint, "%s", what)
-		return
+		return false
 	}
 	if p.system && !isUser(user) {
 		p.report.Mistake(n, "write the user after the schedule, such as root, and then the command", "%q cannot be the name of a user", user)
-		return
+		return false
 	}
 	if strings.TrimSpace(script) == "" {
 		p.report.Mistake(n, "write the command after the schedule", "the command is missing")
-		return
+		return false
 	}
 	schedule, loose, err := syntax.ParseSchedule(strings.Join(fields, " "))
 	if err != nil {
 		p.report.Mistake(n, err.Hint, "%s", err.What)
-		return
+		return false
 	}
 	for _, note := range loose {
 		p.report.Note(n, note.Hint, "%s", note.What)
@@ -207,4 +212,5 @@ func (p *parser) job(n int, text string) {
 		j.Jitter = 0 // it starts at once
 	}
 	p.jobs = append(p.jobs, j)
+	return true
 }

@@ -23,6 +23,16 @@ type File struct {
 	Groups   []Group       // that jobs may name
 	NoMail   Notes         // more of them, if no channel sends mail
 	Notes    Notes         // what is allowed but probably not meant; never stops a run
+
+	// A file with mistakes has no jobs and no channels, but what shows whether a job names a channel that is not there.
+	Naming []Job    // jobs that name channels, as far as they were read; they can't be run
+	Named  []string // its channels, right or wrong
+	Unsure bool     // there may be more of these
+}
+
+// SetNaming sets Naming to those of the jobs of a file with mistakes that name channels.
+func (f *File) SetNaming(jobs []Job) {
+	f.Naming = slices.DeleteFunc(jobs, func(j Job) bool { return len(j.Notify) == 0 })
 }
 
 // Job is one line of a crontab, or one [[job]] table of a TOML file. Readers

@@ -92,6 +92,9 @@ func (r *Report) add(to *findings, line int, hint, format string, args []any) {
 	}
 }
 
+// Wrong reports whether there is a mistake.
+func (r *Report) Wrong() bool { return len(r.mistakes.shown) > 0 }
+
 // Full reports whether further mistakes would only be counted: the rest of the file need
 // not be read.
 func (r *Report) Full() bool { return len(r.mistakes.shown) == maxMistakes }

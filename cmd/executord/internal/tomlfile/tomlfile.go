@@ -53,21 +53,28 @@ func Parse(file string, data []byte) (job.File, error) {
 	var jobs []job.Job
 	var channels []notify.Spec
 	var groups []job.Group
+	f := job.File{Name: file}
 	if len(data) > maxSize {
 		report.Mistake(1, "choose a job file", "the file is larger than 1 MiB, the limit of job files")
+		f.Unsure = true
 	} else {
 		d := decoder{report: &report, names: make(map[string]int)}
 		root := read(&report, data)
+		f.Unsure = report.Wrong()
+		if named := root.table["notify"]; named != nil {
+			f.Named = named.keys
+		}
 		channels = d.channels(root.table["notify"])
 		groups = d.groups(root.table["group"])
 		jobs = d.file(root)
 	}
 
-	f := job.File{Name: file}
 	var err error
 	if f.Notes, err = report.Close(); err != nil {
+		f.SetNaming(jobs)
 		return f, err
 	}
+	f.Named = nil
 	f.Jobs, f.Channels, f.Groups = jobs, channels, groups
 	return f, nil
 }
