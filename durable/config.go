@@ -3,7 +3,6 @@ package durable
 import (
 	"log/slog"
 	"reflect"
-	"slices"
 	"time"
 
 	executor "github.com/executor-go/executor"
@@ -33,7 +32,7 @@ type Config struct {
 
 	// Queues are the queues that this node serves, see Queue: it runs the jobs in them, of the kinds that it has
 	// handlers for. DefaultQueue is the queue of jobs without a Queue. The default, nil, is DefaultQueue alone; a node
-	// that names other queues serves DefaultQueue only if it is among them.
+	// that names other queues serves DefaultQueue only if it is among them. SetQueues changes them while the node runs.
 	Queues []string
 
 	// Lease is how long after a node's last heartbeat the other nodes take over its jobs. A node sends a heartbeat each
@@ -101,16 +100,8 @@ func (c *Config) check() error {
 			return err
 		}
 	}
-	for _, queue := range c.Queues {
-		if queue == DefaultQueue {
-			continue
-		}
-		if err := checkName("queue", queue, MaxKind); err != nil {
-			return err
-		}
-		if store.PartsOf(c.Store).Queues == nil {
-			return invalid("Config.Queues: the store, a %T, does not have the methods of store.Queues", c.Store)
-		}
+	if err := checkQueues("Config.Queues", c.Store, c.Queues); err != nil {
+		return err
 	}
 	for name, t := range c.Triggers {
 		if t == nil {
@@ -132,9 +123,7 @@ func isNil(s store.Store) bool {
 func (c *Config) setDefaults() {
 	setDefault(&c.Lease, 3*time.Second)
 	setDefault(&c.Poll, time.Second)
-	if c.Queues = slices.Compact(slices.Sorted(slices.Values(c.Queues))); len(c.Queues) == 0 {
-		c.Queues = []string{DefaultQueue}
-	}
+	c.Queues = servedQueues(c.Queues)
 	setDefault(&c.Drain, 30*time.Second)
 	setDefault(&c.Keep.Succeeded, 24*time.Hour)
 	setDefault(&c.Keep.Dead, 30*24*time.Hour)

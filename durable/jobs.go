@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/internal/node"
@@ -22,6 +23,8 @@ type Jobs struct {
 	store store.Store // Config.Store, or what times the calls of it
 	parts store.Parts // of Config.Store, the same
 	tally tally
+
+	served atomic.Pointer[[]string] // the queues, in order, each once
 
 	// mu is a leaf lock.
 	mu struct {
@@ -44,6 +47,7 @@ func New(c Config) (*Jobs, error) {
 	if c.Hooks.Call != nil {
 		j.store, j.parts = timed{c.Store, j}, timedParts(j.parts, j)
 	}
+	j.served.Store(&j.cfg.Queues)
 	j.mu.kinds = make(map[string]*node.Kind)
 	j.mu.waiters = make(map[ID]*list.List)
 	return j, nil
@@ -79,8 +83,8 @@ func (j *Jobs) Run(ctx context.Context) error {
 func (j *Jobs) nodeConfig(pool *executor.ScheduledPool) node.Config {
 	c := node.Config{
 		Store: j.store, Parts: j.parts, Pool: pool, Name: j.cfg.Name, Lease: j.cfg.Lease, Poll: j.cfg.Poll, Drain: j.cfg.Drain,
-		Keep: j.cfg.Keep, History: j.cfg.History, Output: j.cfg.Output, Triggers: j.cfg.Triggers, Queues: j.cfg.Queues,
-		Log: j.log, Kind: j.kind, Kinds: j.kindNames, Around: j.around, Changed: j.notify, Decode: j.decode,
+		Keep: j.cfg.Keep, History: j.cfg.History, Output: j.cfg.Output, Triggers: j.cfg.Triggers,
+		Log: j.log, Kind: j.kind, Kinds: j.kindNames, Queues: j.queues, Around: j.around, Changed: j.notify, Decode: j.decode,
 		Transact: j.transact,
 	}
 	if j.cfg.Hooks.Settled != nil {

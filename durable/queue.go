@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // DefaultQueue is the queue of jobs that are added without Queue.
@@ -22,6 +24,47 @@ func Queue(name string) Option {
 		j.Queue = name
 		return checkName("queue", name, MaxKind)
 	}
+}
+
+// SetQueues has this node serve other queues from now on, in place of Config.Queues or those of the last call, with the
+// same meaning: none stands for DefaultQueue. It may be called before and during Run. The node gives back the jobs of
+// queues that it does not serve any more, unless they have begun; those go on. The error matches executor.ErrInvalid if
+// a name is out of its range, or the store has no queues.
+func (j *Jobs) SetQueues(queues ...string) error {
+	if err := checkQueues("queues", j.cfg.Store, queues); err != nil {
+		return err
+	}
+	queues = servedQueues(queues)
+	j.served.Store(&queues)
+	j.node().QueuesChanged()
+	return nil
+}
+
+// queues returns the queues that this node serves, in order, each once.
+func (j *Jobs) queues() []string { return *j.served.Load() }
+
+// checkQueues checks the names of queues that a node is to serve. what says where they are from.
+func checkQueues(what string, s store.Store, queues []string) error {
+	for _, queue := range queues {
+		if queue == DefaultQueue {
+			continue
+		}
+		if err := checkName("queue", queue, MaxKind); err != nil {
+			return err
+		}
+		if store.PartsOf(s).Queues == nil {
+			return invalid("%s: the store, a %T, does not have the methods of store.Queues", what, s)
+		}
+	}
+	return nil
+}
+
+// servedQueues returns queues in order, each once, for none the default queue.
+func servedQueues(queues []string) []string {
+	if len(queues) == 0 {
+		return []string{DefaultQueue}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(queues)))
 }
 
 // A QueueInfo is a queue that jobs wait in, or nodes serve.

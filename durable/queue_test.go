@@ -82,6 +82,53 @@ func TestQueueKeepsJobsFromTheNodeThatAddsThem(t *testing.T) {
 	})
 }
 
+// A node takes the jobs of queues that it is told to serve while it runs, and reports them; of those that it does not
+// serve any more it gives back what has not begun, and lets go on what has.
+func TestSetQueuesChangesWhatANodeTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var d diary
+		node := newJobs(t, store, func(c *durable.Config) {
+			c.Executor = executor.Scheduled(1)
+			t.Cleanup(c.Executor.Close)
+		})
+		k := durable.Handle(node, "k", func(ctx context.Context, payload string) (string, error) {
+			time.Sleep(10 * time.Second)
+			return d.handler(ctx, payload)
+		})
+		must(0, node.SetQueues("b", "a", "b")) // before Run
+		start(t, node)
+		operator := newJobs(t, store)
+		begun := must(k.Schedule(t.Context(), 0, "begun", durable.Queue("a")))
+		waits := must(k.Schedule(t.Context(), 0, "waits", durable.Queue("b")))
+		other := must(k.Schedule(t.Context(), 0, "other", durable.Queue("c")))
+		none := must(k.Schedule(t.Context(), 0, "none"))
+		time.Sleep(2 * time.Second)
+		served := func() []string { return must(operator.Nodes(t.Context()))[0].Queues }
+		if got := served(); !slices.Equal(got, []string{"a", "b"}) {
+			t.Errorf("the node serves %q", got)
+		}
+		must(0, node.SetQueues("c"))
+		time.Sleep(15 * time.Second)
+		if got := served(); !slices.Equal(got, []string{"c"}) {
+			t.Errorf("the node serves %q", got)
+		}
+		must(k.Await(t.Context(), begun))
+		must(k.Await(t.Context(), other))
+		time.Sleep(time.Hour)
+		for _, id := range []durable.ID{waits, none} {
+			if job := must(operator.Get(t.Context(), id)); job.State != durable.Waiting || job.Attempt != 0 {
+				t.Errorf("a job of another queue is %+v", job)
+			}
+		}
+		must(0, node.SetQueues()) // the default queue
+		must(k.Await(t.Context(), none))
+		if got := served(); d.count() != 3 || got != nil {
+			t.Errorf("%d have run, and the node serves %q", d.count(), got)
+		}
+	})
+}
+
 // Queues says which queues have jobs that wait, and how many nodes serve them; a queue that no node serves is in the
 // log, once.
 func TestJobsQueuesNamesThoseThatNobodyServes(t *testing.T) {
@@ -171,7 +218,13 @@ func TestQueueDeclinesMistakes(t *testing.T) {
 	if _, err := durable.New(durable.Config{Store: memory.New(), Queues: []string{"a\nb"}}); !errors.Is(err, executor.ErrInvalid) {
 		t.Error(err)
 	}
+	if err := jobs.SetQueues("a\nb"); !errors.Is(err, executor.ErrInvalid) {
+		t.Error(err)
+	}
 	bare := struct{ durablestore.Store }{memory.New()} // with nothing but what a node needs
+	if err := must(durable.New(durable.Config{Store: bare})).SetQueues("q"); !errors.Is(err, executor.ErrInvalid) {
+		t.Error(err)
+	}
 	if _, err := durable.New(durable.Config{Store: bare, Queues: []string{"q"}}); !errors.Is(err, executor.ErrInvalid) {
 		t.Error(err)
 	}

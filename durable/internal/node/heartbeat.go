@@ -117,7 +117,7 @@ func (n *Node) watch() (w store.Watch, far bool) {
 		w.Kinds = append(w.Kinds, k.Kind)
 	}
 	w.Elsewhere = true
-	for _, queue := range n.cfg.Queues {
+	for _, queue := range n.cfg.Queues() {
 		if queue == "" {
 			w.Elsewhere = false
 		} else {

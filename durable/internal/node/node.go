@@ -107,11 +107,11 @@ type Config struct {
 	Keep               store.Retention
 	History, Output    int
 	Triggers           map[string]executor.Trigger
-	Queues             []string // that the node serves, each once; "" is the default queue
 
-	Log   func() *slog.Logger
-	Kind  func(name string) *Kind // what the program handles under that name, or nil
-	Kinds func() []string         // the names, in order
+	Log    func() *slog.Logger
+	Kind   func(name string) *Kind // what the program handles under that name, or nil
+	Kinds  func() []string         // the names, in order
+	Queues func() []string         // that the node serves now, in order, each once; "" is the default queue
 
 	// Around calls run, which calls a handler. Settled, unless nil, is called with what became of a run, and Failed,
 	// unless nil, in place of the line of the log about one that was the last attempt. Changed is called when a run of

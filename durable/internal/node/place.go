@@ -24,7 +24,7 @@ func (n *Node) Insert(jobs []store.NewJob, insert func(store.Placement) ([]store
 // them, since the node does not hold them yet.
 func (n *Node) beginInsert(jobs []store.NewJob) store.Placement {
 	for i := range jobs {
-		if k := n.cfg.Kind(jobs[i].Kind); k == nil || k.bounded() || !slices.Contains(n.cfg.Queues, jobs[i].Queue) {
+		if k := n.cfg.Kind(jobs[i].Kind); k == nil || k.bounded() || !n.serves(jobs[i].Queue) {
 			return store.Placement{}
 		}
 	}
@@ -100,7 +100,7 @@ func (n *Node) holdLocked(name string, jobs []store.Job) []*run {
 			n.mu.releasesDue++
 			break
 		}
-		if n.mu.paused[jobs[i].Kind] { // since they were asked for
+		if n.mu.paused[jobs[i].Kind] || !n.serves(jobs[i].Queue) { // since they were asked for
 			n.mu.releasesDue++
 			continue
 		}

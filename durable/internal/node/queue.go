@@ -11,20 +11,41 @@ import (
 
 // queues returns the queues that the node serves, in random order, so that none comes before another.
 func (n *Node) queues() []string {
-	if len(n.cfg.Queues) == 1 {
-		return n.cfg.Queues
+	served := n.cfg.Queues()
+	if len(served) == 1 {
+		return served
 	}
-	all := slices.Clone(n.cfg.Queues)
+	all := slices.Clone(served)
 	rand.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
 	return all
 }
 
 // reportedQueues returns the queues that the node serves, nil if that is the default queue alone.
 func (n *Node) reportedQueues() []string {
-	if len(n.cfg.Queues) == 1 && n.cfg.Queues[0] == "" {
+	served := n.cfg.Queues()
+	if len(served) == 1 && served[0] == "" {
 		return nil
 	}
-	return n.cfg.Queues
+	return served
+}
+
+// serves reports whether the node serves a queue.
+func (n *Node) serves(queue string) bool {
+	_, found := slices.BinarySearch(n.cfg.Queues(), queue)
+	return found
+}
+
+// QueuesChanged is called when Config.Queues has changed. What has not begun of queues that the node does not serve any
+// more is given back, and what waits in others is asked for. On a nil node it does nothing.
+func (n *Node) QueuesChanged() {
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	n.giveBackLocked(func(r *run) bool { return !n.serves(r.job.Queue) })
+	n.mu.Unlock()
+	n.reporter.wake()
+	n.Wake()
 }
 
 // hearDraining takes the answer of a heartbeat whether somebody has asked this node to drain. If so, it gives back what
