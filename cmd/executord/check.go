@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,77 +33,97 @@ job's time zone, and exits with 0. Otherwise it prints every mistake, with its
 line and a hint, and exits with 1. Notes point out what is valid but probably a
 mistake; they do not change the exit code.
 
+If a job says on which machines it runs, ON has them, and (not here) if this
+machine is none of them; --name and --label ask about another machine.
+
 With --json it prints one object with all of this, also if there are mistakes.`),
 		Args: someFiles,
 	}
 	files := newSources(cmd)
 	times := newTimesFlags(cmd, nextTimes, " for each job")
 	asJSON := cmd.Flags().Bool("json", false, "print one object with the mistakes, notes and jobs")
+	machine := newMachineFlags(cmd)
 	store := newStoreFlag(cmd, "find what run --store would call a mistake, too; the store is not opened")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := store.checkNamed(); err != nil {
 			return err
 		}
 		files.names = args
+		here, err := machine.machine()
+		if err != nil {
+			return err
+		}
 		from, err := times.begin(time.Local)
 		if err != nil {
 			return err
 		}
 		if *asJSON {
-			return checkJSON(cmd.OutOrStdout(), files, store.name(), from, times.number)
+			return checkJSON(cmd.OutOrStdout(), files, here, store.name(), from, times.number)
 		}
 		file, read, err := files.load(store.name() != "")
 		if err != nil {
 			return err
 		}
-		noteMissing(&file)
+		noteMissing(&file, here)
 		if zone := job.Misnamed(); zone != "" {
 			fmt.Fprintf(os.Stderr, "note: %s\n    TZ=%s\n    hint: %s\n", misnamedZone, job.Printable(zone), job.ZoneHint)
 		}
 		exposure.Print(os.Stderr, exposure.Of(read, store.name()))
 		printNotes(os.Stderr, file.Notes)
-		printTimes(cmd.OutOrStdout(), file.Jobs, from, times.number)
+		printTimes(cmd.OutOrStdout(), file.Jobs, here, from, times.number)
 		return nil
 	}
 	return cmd
 }
 
 // printTimes writes a table of when the jobs are due. On a terminal it fits that.
-func printTimes(w io.Writer, jobs []job.Job, from time.Time, n int) {
-	t := timesTable(jobs, from, n, showTime)
+func printTimes(w io.Writer, jobs []job.Job, here job.Machine, from time.Time, n int) {
+	t := timesTable(jobs, here, from, n, showTime)
 	wide := terminal.Width(w)
 	if wide > 0 && t.Width() > wide {
-		t = timesTable(jobs, from, n, showBrief)
+		t = timesTable(jobs, here, from, n, showBrief)
 	}
 	t.Fit(wide).Write(w)
 }
 
-// timesTable returns the table of when jobs are due, with times as show has them.
-func timesTable(jobs []job.Job, from time.Time, n int, show func(time.Time, job.Job) string) *terminal.Table {
+// timesTable returns the table of when jobs are due, with times as show has them, and on which machines if that is said of
+// some. here is this machine.
+func timesTable(jobs []job.Job, here job.Machine, from time.Time, n int, show func(time.Time, job.Job) string) *terminal.Table {
 	t := new(terminal.Table)
-	t.Add("JOB", "LINE", "SCHEDULE", "ZONE", "NEXT")
+	anywhere := !slices.ContainsFunc(jobs, func(j job.Job) bool { return !j.On.IsZero() })
+	add := func(lead []string, on, next string) {
+		if !anywhere {
+			lead = append(slices.Clip(lead), on)
+		}
+		t.Add(append(slices.Clip(lead), next)...)
+	}
+	add([]string{"JOB", "LINE", "SCHEDULE", "ZONE"}, "ON", "NEXT")
 	for _, j := range jobs {
-		line, schedule := place(j), job.Printable(j.Schedule.Text)
+		on := j.On.String()
+		if !here.In(j.On) {
+			on += " (not here)"
+		}
+		lead := []string{j.Name, place(j), job.Printable(j.Schedule.Text), ""}
 		if j.Schedule.AtStart {
-			t.Add(j.Name, line, schedule, "", "once, when executord starts")
+			add(lead, on, "once, when executord starts")
 			continue
 		}
 		if j.Schedule.After {
-			t.Add(j.Name, line, schedule, "", "after "+strings.Join(j.After, ", "))
+			add(lead, on, "after "+strings.Join(j.After, ", "))
 			continue
 		}
-		lead := []string{j.Name, line, schedule, j.Schedule.ZoneName()}
+		lead[3] = j.Schedule.ZoneName()
 		none := true
 		left := n
 		for at := range forecast.Of(j, from) {
-			t.Add(append(lead, show(at, j))...)
-			lead, none = make([]string, len(lead)), false
+			add(lead, on, show(at, j))
+			lead, on, none = make([]string, len(lead)), "", false
 			if left--; left == 0 {
 				break
 			}
 		}
 		if none {
-			t.Add(append(lead, "never")...)
+			add(lead, on, "never")
 		}
 	}
 	return t

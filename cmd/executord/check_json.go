@@ -40,13 +40,15 @@ type checkedJob struct {
 	Command  string      `json:"command"`
 	Timeout  float64     `json:"timeout,omitempty"`
 	Jitter   float64     `json:"jitter,omitempty"`
+	On       []string    `json:"on,omitempty"`
+	Here     bool        `json:"here"` // this machine is one of those
 	Next     []time.Time `json:"next"`
 
 	Parameters job.Parameters `json:"parameters,omitempty"`
 }
 
 // checkJSON is check --json.
-func checkJSON(w io.Writer, files sources, store string, from time.Time, n int) error {
+func checkJSON(w io.Writer, files sources, here job.Machine, store string, from time.Time, n int) error {
 	file, read, err := files.parse(store != "", false)
 	var mistakes job.Mistakes
 	if err != nil && !errors.As(err, &mistakes) {
@@ -54,7 +56,7 @@ func checkJSON(w io.Writer, files sources, store string, from time.Time, n int) 
 	}
 	answer := checked{File: file.Name, Valid: err == nil, Mistakes: remarks(mistakes), Jobs: []checkedJob{}}
 	if err == nil {
-		noteMissing(&file)
+		noteMissing(&file, here)
 		for _, e := range exposure.Of(read, store) {
 			answer.Notes = append(answer.Notes, remark{File: e.Name, Text: e.Mode, What: exposure.What + ": " + e.Reason, Hint: e.Hint})
 		}
@@ -62,7 +64,7 @@ func checkJSON(w io.Writer, files sources, store string, from time.Time, n int) 
 			answer.Notes = append(answer.Notes, remark{File: file.Name, Text: "TZ=" + zone, What: misnamedZone, Hint: job.ZoneHint})
 		}
 		for _, j := range file.Jobs {
-			answer.Jobs = append(answer.Jobs, checkedOf(j, from, n))
+			answer.Jobs = append(answer.Jobs, checkedOf(j, here, from, n))
 		}
 	}
 	answer.Notes = append(remarks(file.Notes), answer.Notes...)
@@ -85,10 +87,11 @@ func remarks(found []job.Mistake) []remark {
 	return list
 }
 
-func checkedOf(j job.Job, from time.Time, n int) checkedJob {
+func checkedOf(j job.Job, here job.Machine, from time.Time, n int) checkedJob {
 	c := checkedJob{
 		Job: j.Name, File: j.File, Line: j.Line, Schedule: j.Schedule.Text, Words: j.Schedule.Describe(), Command: j.Command.String(),
 		Timeout: j.Timeout.Seconds(), Jitter: j.Jitter.Seconds(), Next: []time.Time{}, Parameters: j.Parameters,
+		On: j.On.Values(), Here: here.In(j.On),
 	}
 	if !j.Schedule.AtStart && !j.Schedule.After {
 		c.Zone = j.Schedule.ZoneName()

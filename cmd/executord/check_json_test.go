@@ -39,8 +39,8 @@ func TestCheckJSONOfValidFile(t *testing.T) {
 	}
 	got.Jobs[0].Next = nil
 	want := []checkedJob{
-		{Job: "a", Line: 4, Schedule: "30 2 * * *", Words: "at 02:30 every day, Europe/Berlin", Zone: "Europe/Berlin", Command: "true"},
-		{Job: "echo", Line: 5, Schedule: "@reboot", Words: "once, when executord starts", Command: "echo", Next: []time.Time{}},
+		{Job: "a", Line: 4, Schedule: "30 2 * * *", Words: "at 02:30 every day, Europe/Berlin", Zone: "Europe/Berlin", Command: "true", Here: true},
+		{Job: "echo", Line: 5, Schedule: "@reboot", Words: "once, when executord starts", Command: "echo", Here: true, Next: []time.Time{}},
 	}
 	if !reflect.DeepEqual(got.Jobs, want) {
 		t.Errorf("jobs %+v\nwant %+v", got.Jobs, want)

@@ -32,7 +32,7 @@ CRON_TZ=Europe/Berlin
 	}
 	var b strings.Builder
 	now := time.Date(2026, 3, 27, 12, 34, 56, 789e6, time.UTC)
-	printTimes(&b, file.Jobs, now, 5)
+	printTimes(&b, file.Jobs, job.Machine{Name: "web-1"}, now, 5)
 	want := `
 JOB      LINE  SCHEDULE    ZONE           NEXT
 hourly   4     @hourly     UTC            Fri 2026-03-27 13:00:00 +00:00

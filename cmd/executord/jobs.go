@@ -36,7 +36,10 @@ States
   canceled  was canceled; executord resume brings it back
   dead      its daemon was lost in twelve runs in a row; resume tries again
   ended     has no next time
-  removed   is no longer in its file (with --all)`),
+  removed   is no longer in its file (with --all)
+  no machine
+            waits; no daemon is running on a machine that ON names
+  elsewhere is for other machines; the daemon has no store`),
 		Example: strings.Trim(`
   executord jobs --at 127.0.0.1:8384
   executord jobs --store jobs.db
@@ -89,6 +92,9 @@ States
 				}
 				list[i] = view.Of(e, last, time.Now())
 			}
+			if err := v.AddMachines(ctx, entries, list); err != nil {
+				return err
+			}
 			list = some.of(list)
 			if err := v.AddProgress(ctx, list); err != nil {
 				return err
@@ -121,7 +127,15 @@ func printJobs(w io.Writer, list []view.Job, full bool) {
 // jobTable returns the table of jobs, with times as show has them.
 func jobTable(list []view.Job, full bool, show func(time.Time) string) *terminal.Table {
 	t := new(terminal.Table)
-	t.Add("JOB", "SCHEDULE", "STATE", "NEXT", "LAST RUN", "NODE")
+	anywhere := !slices.ContainsFunc(list, func(j view.Job) bool { return len(j.On) > 0 })
+	add := func(called, schedule, on string, rest ...string) {
+		row := []string{called, schedule}
+		if !anywhere {
+			row = append(row, on)
+		}
+		t.Add(append(row, rest...)...)
+	}
+	add("JOB", "SCHEDULE", "ON", "STATE", "NEXT", "LAST RUN", "NODE")
 	for _, j := range list {
 		next, last, state := "-", "never", j.State.String()
 		if j.Next != nil {
@@ -138,7 +152,7 @@ func jobTable(list []view.Job, full bool, show func(time.Time) string) *terminal
 				state += " " + p.String()
 			}
 		}
-		t.Add(client.CalledIn(j.Namespace, j.Job, full), job.Printable(j.Schedule), state, next, last, job.Printable(j.Node))
+		add(client.CalledIn(j.Namespace, j.Job, full), job.Printable(j.Schedule), job.Printable(strings.Join(j.On, ", ")), state, next, last, job.Printable(j.Node))
 	}
 	return t
 }

@@ -19,13 +19,13 @@ import (
 // mostMissing is how many jobs are noted that cannot run.
 const mostMissing = 100
 
-// noteMissing adds notes on shells, directories and programs that are not there. They are no mistakes: the file may be
-// checked on another machine, and a program may come before the job is due.
-func noteMissing(file *job.File) {
+// noteMissing adds notes on shells, directories and programs that are not on this machine, for the jobs that it may
+// run. They are no mistakes: the file may be checked on another machine, and a program may come before the job is due.
+func noteMissing(file *job.File, here job.Machine) {
 	if runtime.GOOS == "windows" {
 		return // there is no /bin/sh
 	}
-	noteHome(file)
+	noteHome(file, here)
 	for _, spec := range file.Channels {
 		if _, err := spec.Build(runHere); err != nil {
 			file.Notes = append(file.Notes, job.Mistake{File: spec.File, Line: spec.Line, Text: "[notify." + spec.Name + "]",
@@ -34,7 +34,7 @@ func noteMissing(file *job.File) {
 	}
 	missing := 0
 	for _, j := range file.Jobs {
-		if j.MaybeUser {
+		if j.MaybeUser || !here.In(j.On) {
 			continue
 		}
 		if _, err := j.Season.Excludes(time.Now()); err != nil {
@@ -64,12 +64,12 @@ func noteMissing(file *job.File) {
 
 // noteHome adds a note on the first job whose runs have no HOME: executord has none, and its user is not in passwd, as
 // in a container that runs under a number. What needs it seldom says so.
-func noteHome(file *job.File) {
+func noteHome(file *job.File, here job.Machine) {
 	if environ.HasHome(job.Command{}) {
 		return
 	}
 	for _, j := range file.Jobs {
-		if !environ.HasHome(j.Command) {
+		if here.In(j.On) && !environ.HasHome(j.Command) {
 			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
 				What: fmt.Sprintf("%s has no HOME: executord has none, and user %d is not in passwd", j.Name, os.Getuid()),
 				Hint: "set HOME in the file, or for executord; ~, cd, git, ssh and many others need it"})

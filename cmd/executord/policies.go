@@ -40,6 +40,8 @@ func wrongPolicy(j job.Job) (what, hint string) {
 		return j.Name + " runs at the start of executord, and not after other jobs", "write @after for the schedule, or remove after"
 	case j.AfterOn != "" && len(j.After) == 0:
 		return j.Name + " has after_on, and names no jobs after which it runs", "add after, or remove after_on"
+	case j.On.Each && len(j.After) > 0 && !j.Schedule.AtStart:
+		return j.Name + " runs on each of its machines, and not after other jobs", "remove all from on, or remove after"
 	case j.Group != "" && overlap.Do == job.AllowOverlap:
 		return j.Name + " is in a group, and allows several runs at a time: the group would count one of them", "remove group, or set overlap to queue"
 	case j.Group != "" && j.Schedule.AtStart:
@@ -61,7 +63,11 @@ func setNext(file *job.File) (mistakes job.Mistakes) {
 	}
 	for _, j := range file.Jobs {
 		for _, name := range j.After {
-			if i, there := at[name]; there {
+			if i, there := at[name]; there && file.Jobs[i].On.Each && !file.Jobs[i].Schedule.AtStart {
+				mistakes = append(mistakes, remarkOn(*file, j, fmt.Sprintf("%s runs after %s, which runs on each of its machines", j.Name, name),
+					"name a job that runs on one machine, or put both commands into one job"))
+				continue
+			} else if there {
 				file.Jobs[i].Next = append(file.Jobs[i].Next, job.Next{Job: j.Name, On: j.AfterOn})
 				continue
 			}

@@ -44,7 +44,7 @@ func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable bool) {
 		}
 		return file, false
 	}
-	if err := checkUsers(file); err != nil {
+	if err := checkUsers(file, o.machine); err != nil {
 		log.Error(notReadAgain, "reason", err.Error())
 		return file, false
 	}
@@ -54,7 +54,7 @@ func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable bool) {
 		return file, false
 	}
 	o.hadJobs = len(file.Jobs) > 0
-	noteMissing(&file)
+	noteMissing(&file, o.machine)
 	exposure.Log(log, exposure.Of(read, ""))
 	return file, true
 }

@@ -38,7 +38,8 @@ each line that the job writes.
 With --store the jobs and the history of their runs are kept in a file, or in
 PostgreSQL. One catch-up run makes up for due times at which no daemon ran.
 Daemons with the same store and namespace share the jobs: each due time runs on
-one of them. The other commands show and change the jobs in a store.
+one of them, or on a machine that the key on of the job names, by --name or
+--label. The other commands show and change the jobs in a store.
 
 With --listen 127.0.0.1:8384 it serves pages with the jobs, their runs and
 output, live, and answers executord jobs, runs and logs, Prometheus (/metrics)
@@ -86,10 +87,10 @@ func (o *runOptions) run() error {
 	if err != nil {
 		return err
 	}
-	if err := checkUsers(file); err != nil {
+	if err := checkUsers(file, o.machine); err != nil {
 		return err
 	}
-	noteMissing(&file)
+	noteMissing(&file, o.machine)
 	o.hadJobs = len(file.Jobs) > 0
 	reloads := catchReloads()
 	defer signal.Stop(reloads)
@@ -140,7 +141,7 @@ func (o *runOptions) run() error {
 	notices, closeNotices := openNotices(store, log.Logger)
 	spans := traces.FromEnvironment(traces.Config{Log: log.Logger, Version: version()})
 	d, err := daemon.New(daemon.Config{
-		Observer: observer, File: file, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
+		Observer: observer, File: file, Machine: o.machine, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
 		Patience: o.drainTimeout, MaxOutput: int64(o.maxOutput) << 20, Store: store, Again: again,
 		Output: o.keepOutput << 10, Record: kept, Applied: o.applied(),
 		NoticeLog: notices, Tracer: spans.Tracer(),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/cmd/executord/internal/systemd"
 )
@@ -32,6 +33,8 @@ type runOptions struct {
 	keepOutput   int
 	keepRuns     int
 	keepFor      time.Duration
+	machine      job.Machine // that the flags describe
+	flags        machineFlags
 	listen       listenOptions
 	hadJobs      bool             // the files that were read last
 	service      *systemd.Manager // nil if none has started the daemon
@@ -55,6 +58,7 @@ func newRunOptions(cmd *cobra.Command) *runOptions {
 	flags.BoolVar(&o.listen.actions, "actions", false, "allow actions on the web page: run, pause and resume jobs, end runs; needs --token-file, or a Unix socket")
 	o.store = newStoreFlag(cmd, "keep the jobs in a file, which is created if missing, or in postgres://user@host/database")
 	o.namespace = newNamespaceFlag(cmd, "the namespace of these jobs in the store; the default is the name of FILE without its ending")
+	o.flags = newMachineFlags(cmd)
 	flags.DurationVar(&o.lease, "lease", 5*time.Second, "how long after a daemon's last sign of life other daemons take over its runs")
 	return o
 }
@@ -78,6 +82,10 @@ func (o *runOptions) validate() error {
 		return err
 	}
 	if err := o.store.checkNamed(); err != nil {
+		return err
+	}
+	var err error
+	if o.machine, err = o.flags.machine(); err != nil {
 		return err
 	}
 	if !o.stored() {

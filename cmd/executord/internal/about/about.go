@@ -25,6 +25,9 @@ const (
 	RunsSkipped
 	RunsMissed
 	JobScheduled
+	JobElsewhere
+	NoMachine
+	MachineFound
 	JobSummary
 	Note
 	Listening

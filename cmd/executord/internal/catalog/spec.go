@@ -54,6 +54,8 @@ type Spec struct {
 	Priority string   `json:"priority,omitempty"`
 	Tags     []string `json:"tags,omitempty"`
 
+	On []string `json:"on,omitempty"` // as job.ParseWhere reads it
+
 	From   string   `json:"from,omitempty"`
 	Until  string   `json:"until,omitempty"`
 	Except []string `json:"except,omitempty"`
@@ -83,7 +85,7 @@ func NewSpec(j job.Job) Spec {
 		Overlap: j.Overlap, Misfire: j.Misfire,
 		Group: j.Group, GroupLimit: j.GroupLimit,
 		After: j.After, AfterOn: j.AfterOn, Next: j.Next,
-		Priority: j.Priority, Tags: j.Tags,
+		Priority: j.Priority, Tags: j.Tags, On: j.On.Values(),
 		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
 	}
 }
@@ -101,9 +103,15 @@ func (s Spec) Job(name string) job.Job {
 		Overlap: s.Overlap, Misfire: s.Misfire,
 		Group: s.Group, GroupLimit: s.GroupLimit,
 		After: s.After, AfterOn: s.AfterOn, Next: s.Next,
-		Priority: s.Priority, Tags: s.Tags,
+		Priority: s.Priority, Tags: s.Tags, On: s.Where(),
 		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},
 	}
+}
+
+// Where returns on which machines the job runs.
+func (s Spec) Where() job.Where {
+	w, _ := job.ParseWhere(s.On) // readers have checked it
+	return w
 }
 
 // Location returns the zone of the job's times, for showing them.

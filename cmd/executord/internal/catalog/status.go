@@ -20,6 +20,9 @@ const (
 	StateDead      State = "dead"
 	StateEnded     State = "ended"   // it has no more times
 	StateRemoved   State = "removed" // from its file
+
+	StateNoMachine State = "no machine" // it waits, and no daemon is running that may run it
+	StateElsewhere State = "elsewhere"  // it is not for this machine, of a daemon without a store
 )
 
 // Held reports whether a job does not run until it is resumed.

@@ -77,6 +77,7 @@ func Plan(jobs []job.Job, have []Entry) []Step {
 // Catalog is the jobs of a namespace in a store.
 type Catalog struct {
 	Namespace string
+	Machine   job.Machine // that applies files
 	Store     durable.Store
 	Jobs      *durable.Jobs
 	Kind      *durable.Kind[Spec, struct{}]
@@ -98,7 +99,7 @@ func (c *Catalog) Apply(ctx context.Context, jobs []job.Job, done func(Step)) er
 		return err
 	}
 	var set, rest []Step
-	for _, s := range Plan(jobs, have) {
+	for _, s := range Plan(Jobs(c.Machine, jobs, have), have) {
 		if s.Action == Remove || s.Action == Restore {
 			rest = append(rest, s)
 		} else {
@@ -233,17 +234,21 @@ func (c *Catalog) register(ctx context.Context, spec Spec, j job.Job) (durable.I
 func (c *Catalog) registration(spec Spec, j job.Job) (durable.Registration, error) {
 	key, missed, priority := Key(c.Namespace, j.Name), durable.OnMissed(missedOf(j)), durable.WithPriority(priorities[j.Priority])
 	tags := durable.WithTags(spec.Tags...)
+	options := []durable.Option{missed, priority, tags}
+	if queue := queueOf(j.On); queue != durable.DefaultQueue {
+		options = append(options, durable.Queue(queue))
+	}
 	if j.Schedule.After {
-		return c.Kind.FixedRate(key, dormant, dormant, spec, missed, priority, tags), nil
+		return c.Kind.FixedRate(key, dormant, dormant, spec, options...), nil
 	}
 	if every := j.Schedule.Every(); every > 0 {
-		return c.Kind.FixedRate(key, every, every, spec, missed, priority, tags), nil
+		return c.Kind.FixedRate(key, every, every, spec, options...), nil
 	}
 	times, err := j.Schedule.Calendar(spec.Zone)
 	if err != nil {
 		return durable.Registration{}, fmt.Errorf("%w: %w", executor.ErrInvalid, err)
 	}
-	return c.Kind.Triggered(key, times, spec, missed, priority, tags), nil
+	return c.Kind.Triggered(key, times, spec, options...), nil
 }
 
 var priorities = map[string]durable.Priority{"low": durable.Low, "": durable.Normal, "normal": durable.Normal, "high": durable.High}
@@ -270,6 +275,7 @@ func again(ctx context.Context, store durable.Store, e Entry) (durable.ID, error
 	placed, err := store.Insert(ctx, []durable.NewJob{{
 		ID: durable.NewID(), Key: e.Key, Kind: e.Kind, Payload: e.Spec.encode(), Priority: e.Priority,
 		Schedule: e.Schedule, Missed: e.Missed, Due: e.Due, Attempts: e.Attempts, Timeout: e.Timeout, Tags: e.Tags,
+		Queue: e.Queue,
 	}}, durablestore.Placement{})
 	if err != nil {
 		return durable.ID{}, err

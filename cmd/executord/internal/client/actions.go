@@ -99,6 +99,13 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 	} else if with = ", with " + view.ShowParameters(values); !e.State.Granted() {
 		answer, err = catalog.RunWith(ctx, c.Jobs, c.Store, e, values)
 	}
+	if err == nil && answer == durable.Applied && e.Queue != durable.DefaultQueue {
+		now := e
+		now.State = durable.Waiting
+		if nodes, err := catalog.ListNodes(ctx, c.Jobs, e.Namespace); err == nil && nodes.Lack(now) {
+			return answer, "due now" + with + ", and waits: no daemon is running on a machine that is, or has, " + job.Printable(e.Spec.Where().String()), nil
+		}
+	}
 	switch {
 	case answer == durable.Deferred:
 		return answer, "due when the run that began just now has ended" + with, err

@@ -49,5 +49,26 @@ func (c Client) AddProgress(ctx context.Context, list []view.Job) error {
 	return err
 }
 
+// AddMachines marks the jobs that wait while no daemon is running on a machine that may run them.
+func (c Client) AddMachines(ctx context.Context, entries []catalog.Entry, list []view.Job) error {
+	nodes := make(map[string]catalog.Nodes) // by namespace
+	for i, e := range entries {
+		if e.Queue == durable.DefaultQueue {
+			continue
+		}
+		if _, asked := nodes[e.Namespace]; !asked {
+			found, err := catalog.ListNodes(ctx, c.Jobs, e.Namespace)
+			if err != nil {
+				return err
+			}
+			nodes[e.Namespace] = found
+		}
+		if nodes[e.Namespace].Lack(e) {
+			list[i].State = catalog.Status{State: catalog.StateNoMachine}
+		}
+	}
+	return nil
+}
+
 // Instant is how a time is written that may be of any day.
 const Instant = "2006-01-02 15:04:05 -07:00"

@@ -13,6 +13,7 @@ import (
 func (d *Daemon) reload(ctx context.Context, file job.File) {
 	d.Log.Info("file read again", about.Key, about.ReadAgain, "file", file.Name, "jobs", len(file.Jobs))
 	d.logNotes(file)
+	d.logElsewhere(file)
 	d.setChannels(file)
 	d.pool.Resize(workers(file)) // refused only by a pool that is shut down, whose jobs do not run any more
 	err := d.apply(ctx, file, "")
@@ -31,13 +32,20 @@ func (d *Daemon) noteApplied(file job.File, err error) {
 // apply brings the store in line with the file. The hint is for jobs that are not in the file any more.
 func (d *Daemon) apply(ctx context.Context, file job.File, hint string) error {
 	reported := make(map[string]catalog.State, len(file.Jobs))
-	err := d.catalog.Apply(ctx, file.Jobs, func(s catalog.Step) {
+	jobs := d.here(file)
+	d.serve(ctx, jobs)
+	err := d.catalog.Apply(ctx, jobs, func(s catalog.Step) {
+		if d.isOthers(s.Name) && s.Action != catalog.Remove {
+			return // its daemon logs it
+		}
 		if s.Action != catalog.Keep {
 			d.entry(s.Name).change()
 		}
 		if s.Action == catalog.Remove {
 			attrs := []any{"job", s.Name, "reason", "it is not in " + file.Name + ", and was in the store"}
-			if hint != "" {
+			if d.isNoLongerHere(s.Name, file) {
+				attrs[3] = "it is not for this machine any more"
+			} else if hint != "" {
 				attrs = append(attrs, "hint", hint)
 			}
 			d.Log.Warn("job removed", attrs...)
@@ -84,6 +92,9 @@ func (d *Daemon) logApplied(s catalog.Step) {
 // logScheduled logs that a job is scheduled, and when it is due next, if that is known.
 func (e *entry) logScheduled(s catalog.Step) {
 	attrs := []any{about.Key, about.JobScheduled, "schedule", s.Job.Schedule.Text, "change", string(s.Action)}
+	if !s.Job.On.IsZero() {
+		attrs = append(attrs, "on", s.Job.On.String())
+	}
 	if !s.Job.Schedule.After {
 		attrs = append(attrs, "next", stamp(next(s.Now).In(s.Now.Spec.Location())))
 	}

@@ -19,6 +19,9 @@ type Config struct {
 	File job.File
 	Log  *slog.Logger
 
+	// Machine is that of the daemon. Without a name it has that of the host.
+	Machine job.Machine
+
 	// Admit is asked before a line of a command is logged, with about as many bytes as it has in the log. It may wait
 	// for the reader of the log, until ctx ends. If ok is true, release is called once the line is logged; if not, the
 	// line is left out. Nil means that all lines are logged at once.

@@ -44,6 +44,9 @@ type Ends struct {
 // New returns a daemon that does nothing yet.
 func New(c Config) (*Daemon, error) {
 	d := &Daemon{supervisor: process.New(c.Grace), ended: make(chan struct{})}
+	if c.Machine.Name == "" {
+		c.Machine, _ = job.NewMachine("", nil)
+	}
 	d.Config = c
 	d.command = d.supervisor.Run
 	d.notifier = newNotifier(c)
@@ -51,7 +54,6 @@ func New(c Config) (*Daemon, error) {
 		d.Record = record.New(record.Limits{})
 	}
 	d.questions = make(chan struct{}, 1)
-	d.notices.asking = make(chan struct{}, 1)
 	d.notices.asking = make(chan struct{}, 1)
 	d.leaving, d.leave = context.WithCancel(context.Background())
 	d.stopping, d.stopRuns = context.WithCancel(context.Background())
@@ -71,7 +73,7 @@ func New(c Config) (*Daemon, error) {
 		}
 	}
 	jobs, err := durable.New(durable.Config{
-		Store: c.Store.Store, Executor: d.pool, Lease: c.Store.Lease, Drain: math.MaxInt64, // drain has the limit
+		Name: c.Machine.Name, Store: c.Store.Store, Executor: d.pool, Lease: c.Store.Lease, Drain: math.MaxInt64, // drain has the limit
 		Keep: keepForever, History: history, Output: output,
 		Logger: c.Log,
 		Hooks:  durable.Hooks{Failed: func(durable.Job, durable.Run) {}}, // the log says how each run ended
@@ -80,7 +82,7 @@ func New(c Config) (*Daemon, error) {
 		d.pool.Close()
 		return nil, err
 	}
-	d.catalog = catalog.Catalog{Namespace: c.Store.Namespace, Store: c.Store.Store, Jobs: jobs}
+	d.catalog = catalog.Catalog{Namespace: c.Store.Namespace, Machine: c.Machine, Store: c.Store.Store, Jobs: jobs}
 	d.catalog.Kind = durable.Handle(jobs, catalog.Kind(c.Store.Namespace), d.handle)
 	return d, nil
 }
@@ -126,6 +128,7 @@ func (d *Daemon) start(ctx context.Context) error {
 	}
 	d.Log.Info("executord started", started...)
 	d.logNotes(d.File)
+	d.logElsewhere(d.File)
 	began := time.Now()
 	if err := d.apply(ctx, d.File, hintSameName); err != nil {
 		return err
@@ -133,7 +136,7 @@ func (d *Daemon) start(ctx context.Context) error {
 	d.setChannels(d.File)
 	d.adoptNotices(ctx)
 	for _, j := range d.File.Jobs {
-		if j.Schedule.AtStart {
+		if j.Schedule.AtStart && d.Machine.In(j.On) {
 			d.runAtStart(j, began)
 		}
 	}
@@ -155,6 +158,8 @@ func (d *Daemon) await(ends Ends) {
 	defer context.AfterFunc(ends.Stop, cancel)()
 	looks := time.NewTicker(d.lookEvery())
 	defer looks.Stop()
+	machines := time.NewTicker(d.machinesEvery())
+	defer machines.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -164,6 +169,8 @@ func (d *Daemon) await(ends Ends) {
 		case <-looks.C:
 			d.look(ctx)
 			d.adoptNotices(ctx)
+		case <-machines.C:
+			d.lookForMachines(ctx)
 		}
 	}
 }

@@ -34,14 +34,24 @@ func (d *Daemon) Figures() []Figures {
 
 // setFile notes a file that was applied.
 func (d *Daemon) setFile(file job.File) {
-	jobs := make(map[string]job.Job, len(file.Jobs))
-	for _, j := range file.Jobs {
+	jobs, elsewhere := make(map[string]job.Job, len(file.Jobs)), make(map[string]job.Job)
+	channels := make(map[string][]string)
+	for _, j := range catalog.Of(d.Machine, d.here(file)) {
+		if j.Schedule.AtStart && !d.Machine.In(j.On) {
+			continue
+		}
 		d.entry(j.Name) // a job has figures before its first run
 		jobs[j.Name] = j
 	}
+	for _, j := range file.Jobs {
+		channels[j.Name] = j.Notify
+		if d.isElsewhere(j) {
+			elsewhere[j.Name] = j
+		}
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.mu.file = jobs
+	d.mu.file, d.mu.elsewhere, d.mu.channels = jobs, elsewhere, channels
 }
 
 const (
@@ -119,7 +129,13 @@ func (d *Daemon) ask(ctx context.Context) (answers, error) {
 			last[e.ID] = p
 		}
 	}
-	d.answers = answers{slices.DeleteFunc(entries, catalog.Entry.Removed), time.Now(), last}
+	var nodes catalog.Nodes
+	if slices.ContainsFunc(entries, func(e catalog.Entry) bool { return e.Queue != durable.DefaultQueue }) {
+		if nodes, err = catalog.ListNodes(ctx, d.catalog.Jobs, d.Store.Namespace); err != nil {
+			return answers{}, err
+		}
+	}
+	d.answers = answers{slices.DeleteFunc(entries, catalog.Entry.Removed), time.Now(), last, nodes}
 	return d.answers, nil
 }
 
@@ -137,6 +153,9 @@ func (d *Daemon) Jobs(ctx context.Context) ([]view.Job, error) {
 			last = &p.run
 		}
 		j := view.Of(e, last, now)
+		if a.nodes.Lack(e) {
+			j.State = catalog.Status{State: catalog.StateNoMachine}
+		}
 		if !d.Store.shared() {
 			if j.Node = ""; j.Running != nil {
 				j.Running.Node = ""
@@ -146,19 +165,27 @@ func (d *Daemon) Jobs(ctx context.Context) ([]view.Job, error) {
 		list = append(list, j)
 	}
 	d.mu.Lock()
-	file := d.mu.file
+	file, elsewhere := d.mu.file, d.mu.elsewhere
 	d.mu.Unlock()
-	for name, j := range file {
-		if !j.Schedule.AtStart {
-			continue
+	for _, j := range file {
+		if j.Schedule.AtStart {
+			list = append(list, d.unstored(j, catalog.StateEnded))
 		}
-		v := view.Job{Namespace: d.Store.Namespace, Job: name, Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
-			Command: j.Command.String(), State: catalog.Status{State: catalog.StateEnded}, Attempt: 1, Parameters: j.Parameters}
-		d.addLatest(&v)
-		list = append(list, v)
+	}
+	for _, j := range elsewhere {
+		list = append(list, d.unstored(j, catalog.StateElsewhere))
 	}
 	slices.SortFunc(list, func(a, b view.Job) int { return strings.Compare(a.Job, b.Job) })
 	return list, nil
+}
+
+// unstored returns a job of the file that is not in the store.
+func (d *Daemon) unstored(j job.Job, state catalog.State) view.Job {
+	v := view.Job{Namespace: d.Store.Namespace, Job: j.Name, Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
+		Command: j.Command.String(), State: catalog.Status{State: state}, Attempt: 1, Tags: j.Tags, On: j.On.Values(),
+		Parameters: j.Parameters}
+	d.addLatest(&v)
+	return v
 }
 
 // addLatest adds what is known here of the latest runs of a job.
@@ -209,6 +236,9 @@ func (d *Daemon) Runs(ctx context.Context, name string, n int) ([]view.Run, bool
 	}
 	d.mu.Lock()
 	_, found := d.mu.file[name]
+	if !found {
+		_, found = d.mu.elsewhere[name]
+	}
 	d.mu.Unlock()
 	var list []view.Run
 	here, goingOn := make(map[[2]int64]bool), make(map[int64]bool)

@@ -44,6 +44,9 @@ type watcher struct {
 	store, local time.Time
 
 	unreachable bool // the store, when it was last asked
+
+	file     []job.Job            // what was applied last, of the jobs for this machine
+	stranded map[string]*stranded // jobs that wait for a machine, by their names
 }
 
 // answers are what the store has said.
@@ -51,6 +54,7 @@ type answers struct {
 	entries []catalog.Entry
 	at      time.Time
 	last    map[durable.ID]past // of jobs whose latest run was not here
+	nodes   catalog.Nodes       // nil if no job is for some machines only
 }
 
 // past is what the history says of a job.

@@ -3,6 +3,7 @@ package daemon
 import (
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 )
@@ -10,8 +11,9 @@ import (
 // tell tells of an event of the job.
 func (e *entry) tell(event notify.Event) {
 	b := e.base
+	name, _, _ := job.CutAt(e.name)
 	b.mu.Lock()
-	channels := b.mu.file[e.name].Notify
+	channels := b.mu.channels[name]
 	b.mu.Unlock()
 	event.Job = e.name
 	b.notifier.Tell(event, channels)

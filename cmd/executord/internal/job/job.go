@@ -64,6 +64,7 @@ type Job struct {
 	Misfire    string        // see ParseMisfire
 	Jitter     time.Duration // each start is delayed by a random time below this
 	Tags       []string      // by which it is found
+	On         Where         // the machines that run it
 }
 
 // Priorities are those that a job may have.

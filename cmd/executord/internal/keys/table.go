@@ -81,6 +81,8 @@ var All = []*Key{
 		set: text(func(s *Settings) *string { return &s.Job.Priority })},
 	{Name: "notify", Kind: List, Place: Comment, Example: "ops", Doc: "The channels for this job, instead of those for all jobs; none for no channel.",
 		set: setNotify},
+	{Name: "on", Kind: List, Place: Above | Comment, Example: "gpu", Doc: "The machine that runs the job, by its name or a label: one of those in a list. Both of db+eu must be there; * stands for any characters. With all before them, as in all gpu, the job runs on each of them; all alone is every machine. The default is any machine.",
+		set: setOn},
 	{Name: "tags", Kind: List, Place: Above | Comment, Example: "nightly", Doc: "Labels by which to find the job, such as nightly or team=shop: at most 32, each of at most 128 bytes.",
 		set: setTags},
 	{Name: "parameters", Kind: Parameters, Doc: "Values that may be other ones in each run, as by executord run-now --set: variables of the command, each with its default, or with a table."},
@@ -316,6 +318,15 @@ func setExcept(s *Settings, values []string) *Wrong {
 		}
 	}
 	s.Job.Season.Except = values
+	return nil
+}
+
+func setOn(s *Settings, values []string) *Wrong {
+	on, err := job.ParseWhere(values)
+	if err != nil {
+		return &Wrong{What: "on: " + err.Error(), Hint: "write names and labels of machines, of letters, digits and . _ - = : alone, with * for any characters", Like: "gpu"}
+	}
+	s.Job.On = on
 	return nil
 }
 

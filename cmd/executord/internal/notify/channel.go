@@ -63,7 +63,7 @@ func (c *Channel) wants(e Event) bool {
 		return true
 	case c.pings():
 		return e.Job != "" && slices.Contains(pingKinds, e.Kind)
-	case e.Kind == Late && (c.Late == 0 || e.Late <= c.Late):
+	case e.Kind == Late && (c.Late == 0 || e.Late <= c.Late || e.Told > c.Late): // it is told once
 		return false
 	case e.Kind == Skipped && (e.Count < c.Skips || e.Before >= c.Skips): // it is told once of each run
 		return false

@@ -40,10 +40,11 @@ type Event struct {
 	Run    int           `json:"run,omitempty"`
 	At     time.Time     `json:"at"`
 	Due    time.Time     `json:"due,omitzero"`
-	Late   time.Duration `json:"late_ns,omitzero"` // from the due time to the start of the command
+	Late   time.Duration `json:"late_ns,omitzero"` // from the due time to the start of the command, or so far if Run is 0
 	Took   time.Duration `json:"took_ns,omitzero"` // from the start of the command to its end
 	Count  int           `json:"count,omitzero"`   // of the due times that were skipped or missed
 	Before int           `json:"-"`                // how many of them an earlier event has told
+	Told   time.Duration `json:"-"`                // the Late of which an earlier event has told
 	Reason string        `json:"reason,omitempty"`
 	Output string        `json:"output,omitempty"` // the end of what the command wrote
 	URL    string        `json:"url,omitempty"`    // of the page with the rest, if the channel has a link
@@ -96,6 +97,10 @@ func (e Event) line() string {
 	case Failed:
 		b.WriteString("has " + string(e.Kind))
 	case Late:
+		if e.Run == 0 {
+			fmt.Fprintf(&b, "has been due for %v", e.Late.Round(time.Second))
+			break
+		}
 		fmt.Fprintf(&b, "was started %v late", e.Late.Round(time.Second))
 	case Lost:
 		b.WriteString("was ended: its daemon lost the store")

@@ -461,8 +461,8 @@ func TestNotifierChooses(t *testing.T) {
 			{Name: "some", Way: other, On: []notify.Kind{notify.Recovered}},
 		})
 		for _, e := range []notify.Event{
-			{Kind: notify.Late, Job: "a", Late: time.Minute},
-			{Kind: notify.Late, Job: "late", Late: 2 * time.Minute},
+			{Kind: notify.Late, Job: "a", Run: 1, Late: time.Minute},
+			{Kind: notify.Late, Job: "late", Run: 1, Late: 2 * time.Minute},
 			{Kind: notify.Skipped, Job: "a", Count: 2},
 			{Kind: notify.Skipped, Job: "skipped", Count: 3},
 			{Kind: notify.Started, Job: "a"},

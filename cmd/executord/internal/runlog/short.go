@@ -303,6 +303,12 @@ func (e *event) short() (sign, string) {
 			text += " (" + change + ")"
 		}
 		return signNote, text
+	case about.JobElsewhere:
+		return signNote, "not for this machine, " + e.text("machine") + ": on " + e.text("on")
+	case about.NoMachine:
+		return signWarn, "no machine: " + e.text("reason") + e.hinted()
+	case about.MachineFound:
+		return signNote, "has a machine again"
 	case about.Note:
 		return signWarn, filepath.Base(e.text("file")) + ":" + e.text("line") + ": " + e.text("what") + e.hinted()
 	case about.Listening:

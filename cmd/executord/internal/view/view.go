@@ -28,6 +28,7 @@ type Job struct {
 	Command   string         `json:"command"`
 	State     catalog.Status `json:"state"`
 	Tags      []string       `json:"tags,omitempty"`
+	On        []string       `json:"on,omitempty"` // the machines that may run it
 
 	Parameters []job.Parameter `json:"parameters,omitempty"`
 
@@ -91,7 +92,7 @@ func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 	j := Job{
 		Namespace: e.Namespace, Job: e.Name, ID: e.ID, Schedule: e.Spec.Schedule, Zone: e.Spec.Zone,
 		Words: words(e.Spec), Command: e.Spec.Job(e.Name).Command.String(), State: e.Status(),
-		Node: e.Owner, Attempt: e.Attempt, Runs: e.Runs, Error: Reason(e.Error), Tags: e.Tags,
+		Node: e.Owner, Attempt: e.Attempt, Runs: e.Runs, Error: Reason(e.Error), Tags: e.Tags, On: e.Spec.On,
 		Parameters: e.Spec.Parameters,
 	}
 	if at := e.Next(now); !at.IsZero() {

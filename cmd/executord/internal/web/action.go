@@ -51,7 +51,7 @@ func actionsOf(j *view.Job) (all []link) {
 	switch {
 	case j.State.Held():
 		add(Resume, "Resume")
-	case j.State.State == catalog.StateEnded, j.State.State == catalog.StateRemoved:
+	case j.State.State == catalog.StateEnded, j.State.State == catalog.StateRemoved, j.State.State == catalog.StateElsewhere:
 	case j.State.State == catalog.StateRunning:
 		add(Pause, "Pause")
 	case len(j.Parameters) > 0:

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
@@ -83,6 +84,13 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	for _, f := range figures {
 		if j, ok := known[f.Job]; ok {
 			m.sample("executord_job_paused", jobLabel(f.Job), bit(j.State.Held()))
+		}
+	}
+	m.family("executord_job_without_machine", "gauge",
+		"1 if the job waits and no daemon is running on a machine that may run it; missing if it may run on any.")
+	for _, f := range figures {
+		if j := known[f.Job]; len(j.On) > 0 {
+			m.sample("executord_job_without_machine", jobLabel(j.Job), bit(j.State.State == catalog.StateNoMachine))
 		}
 	}
 	s.notifications(&m)

@@ -88,7 +88,7 @@ func stateClass(s catalog.Status) string {
 		return " busy"
 	case catalog.StatePaused, catalog.StateCanceled:
 		return " held"
-	case catalog.StateDead:
+	case catalog.StateDead, catalog.StateNoMachine:
 		return " bad"
 	}
 	return ""
@@ -191,7 +191,7 @@ func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.H
 
 // bad reports whether a job needs attention.
 func bad(j view.Job) bool {
-	return j.State.State == catalog.StateDead || j.Last != nil && !slices.Contains([]outcome.Outcome{outcome.OK, outcome.Canceled, outcome.Stopped, outcome.Delayed}, j.Last.Outcome)
+	return j.State.State == catalog.StateDead || j.State.State == catalog.StateNoMachine || j.Last != nil && !slices.Contains([]outcome.Outcome{outcome.OK, outcome.Canceled, outcome.Stopped, outcome.Delayed}, j.Last.Outcome)
 }
 
 func countBad(jobs []view.Job) (n int) {

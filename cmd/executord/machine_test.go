@@ -1,0 +1,156 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A job for machines with a label runs on one of them; when its daemon is killed, another that has the label begins the
+// run again, and a daemon without it does not. When none is left, the job waits, which is shown and in the log, until
+// there is one again.
+func TestOnTakesOver(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		flag := filepath.Join(t.TempDir(), "well")
+		file := write(t, "tab", "# name: long\n# on: gpu\n@every 500ms test -e '"+flag+"' || { echo up; exec sleep 1000; }\n# name: tick\n@every 200ms true\n")
+		plain := startFile(t, file, "--store", store, "--lease", "2s", "--name", "web-1")
+		plain.until("run ended", "job", "tick")
+		first := startFile(t, file, "--store", store, "--lease", "2s", "--name", "gpu-1", "--label", "eu,gpu")
+		run := first.until("run started", "job", "long")
+		first.until("up")
+		second := startFile(t, file, "--store", store, "--lease", "2s", "--name", "gpu-2", "--label", "gpu")
+		second.until("job scheduled", "job", "tick")
+		kill := func(p *process) {
+			p.signal(syscall.SIGKILL)
+			<-p.exited
+			p.killLeft() // nothing else does
+		}
+
+		kill(first)
+		again := second.until("run started", "job", "long", "due", run["due"])
+		if again["attempt"] != 2.0 || !strings.HasPrefix(fmt.Sprint(again["node"]), "gpu-2-") {
+			t.Errorf("begun again: %v", again)
+		}
+		second.until("up")
+		kill(second)
+		untilState(t, store, "long", "no machine")
+		wantAnswer(t, store, 0, "long: due now, and waits: no daemon is running on a machine that is, or has, gpu\n", "run-now", "long")
+		if l := plain.until("job has no machine", "job", "long"); l["on"] != "gpu" || !strings.Contains(fmt.Sprint(l["reason"]), "gpu") {
+			t.Errorf("the log says %v", l)
+		}
+
+		if err := os.WriteFile(flag, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		third := startFile(t, file, "--store", store, "--lease", "2s", "--name", "gpu-3", "--label", "gpu")
+		third.until("run ended", "job", "long", "outcome", "ok")
+		plain.until("job has a machine again", "job", "long")
+		plain.end()
+		plain.want(0, "run started", "job", "long")
+		third.end()
+	})
+}
+
+// A job for each machine is one in the store for each daemon's; commands find it by that name, and the environment says
+// the name and labels of the machine where the command line does not.
+func TestOnAllIsAJobForEachMachine(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		file := write(t, "tab", "# name: clean\n# on: all gpu\n@every 500ms echo \"on $EXECUTORD_JOB\"\n")
+		var all []*process
+		for _, name := range []string{"web-1", "web-2"} {
+			cmd := executord(t, "run", file, "--store", store)
+			cmd.Env = append(cmd.Env, nameVariable+"="+name, labelVariable+"=eu, gpu")
+			p := startCommand(t, cmd)
+			p.until("on clean@" + name)
+			all = append(all, p)
+		}
+		other := startFile(t, file, "--store", store, "--name", "db-1")
+		other.until("job is not for this machine", "job", "clean", "machine", "db-1")
+		wantAnswer(t, store, 0, "clean@web-1: ", "pause", "clean@web-1")
+		if got := jobNamed(t, store, "clean@web-2")["on"]; fmt.Sprint(got) != "[web-2]" {
+			t.Errorf("it runs on %v", got)
+		}
+		for _, p := range append(all, other) {
+			p.end()
+		}
+	})
+}
+
+// check says which jobs this machine runs, or the one that flags describe, as text and as JSON; and notes what is missing
+// here for those alone.
+func TestOnIsChecked(t *testing.T) {
+	t.Parallel()
+	file := write(t, "jobs.toml", `
+[[job]]
+name = "a"
+schedule = "@daily"
+command = ["/nowhere/a"]
+on = ["gpu", "db-*"]
+
+[[job]]
+name = "b"
+schedule = "@reboot"
+command = "true"
+on = "all"
+
+[[job]]
+name = "c"
+schedule = "@after"
+after = "a"
+command = "true"
+`)
+	for _, test := range []struct {
+		args       []string
+		on         string
+		here, note bool
+	}{
+		{[]string{"--name", "web-1"}, "db-*, gpu (not here)", false, false},
+		{[]string{"--name", "web-1", "--label", "gpu"}, "db-*, gpu", true, true},
+		{[]string{"--name", "DB-7"}, "db-*, gpu", true, true},
+	} {
+		stdout, stderr, code := output(t, "", append([]string{"check", "-n", "1", "--from", "2027-03-01", file}, test.args...)...)
+		want := "a    2     @daily    UTC   " + test.on + "  Mon 2027-03-01 00:00:00 +00:00\n"
+		if code != 0 || !strings.Contains(stdout, " ON ") || !strings.Contains(stdout, want) || strings.Contains(stderr, "/nowhere/a") != test.note {
+			t.Errorf("%q: exit code %d, %s%s; want %q", test.args, code, stdout, stderr, want)
+		}
+		stdout, _, _ = output(t, "", append([]string{"check", "--json", file}, test.args...)...)
+		var answer struct{ Jobs []checkedJob }
+		if err := json.Unmarshal([]byte(stdout), &answer); err != nil || len(answer.Jobs) != 3 {
+			t.Fatalf("%s: %v", stdout, err)
+		}
+		if a, c := answer.Jobs[0], answer.Jobs[2]; a.Here != test.here || fmt.Sprint(a.On) != "[db-* gpu]" || !c.Here || c.On != nil {
+			t.Errorf("%q: %+v", test.args, answer.Jobs)
+		}
+	}
+	if stdout, _, _ := output(t, "# name: a\n@daily true\n", "check", "-"); strings.Contains(stdout, " ON ") {
+		t.Errorf("of a file that chooses no machines it prints %s", stdout)
+	}
+}
+
+// What on cannot have, or does not go with, is a mistake that says what to write.
+func TestOnMistakes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ tab, want string }{
+		{"# name: a\n# on: gpu, all\n@daily true\n", "on: all has to come first"},
+		{"# name: a\n# on: web 1\n@daily true\n", `on: "web 1" cannot be the name or a label of a machine`},
+		{"# name: a\n# on: all\n# after: b\n@after true\n# name: b\n@daily true\n", "a runs on each of its machines, and not after other jobs"},
+		{"# name: a\n# after: b\n@after true\n# name: b\n# on: all gpu\n@daily true\n", "a runs after b, which runs on each of its machines"},
+	} {
+		_, stderr, code := output(t, test.tab, "check", "-")
+		if code != exitMistake || !strings.Contains(stderr, test.want) || !strings.Contains(stderr, "hint: ") {
+			t.Errorf("%q: exit code %d, %q; want %q", test.tab, code, stderr, test.want)
+		}
+	}
+	for _, args := range [][]string{{"--name", "web/1"}, {"--name", ""}, {"--label", "a b"}, {"--label", "all"}} {
+		_, stderr, code := output(t, "", append([]string{"run", "-"}, args...)...)
+		if code != exitUsage || !strings.Contains(stderr, args[0]) {
+			t.Errorf("%q: exit code %d, %q", args, code, stderr)
+		}
+	}
+}
