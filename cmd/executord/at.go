@@ -161,7 +161,8 @@ func ask[T any](ctx context.Context, c *daemonClient, path string, query url.Val
 	return list, err
 }
 
-// jobs returns the jobs of a daemon with the names, all if there are none.
+// jobs returns the jobs of a daemon with the names, all if there are none. The name of a job that runs on each machine
+// stands for all of these.
 func (f *atFlag) jobs(names []string) ([]view.Job, error) {
 	c, err := f.client()
 	if err != nil {
@@ -180,6 +181,15 @@ func (f *atFlag) jobs(names []string) ([]view.Job, error) {
 		name = job.CanonicalName(name)
 		if i := slices.Index(known, name); i >= 0 {
 			found = append(found, all[i])
+			continue
+		}
+		before := len(found)
+		for _, j := range all {
+			if base, _, each := job.CutAt(j.Job); each && base == name {
+				found = append(found, j)
+			}
+		}
+		if len(found) > before {
 			continue
 		}
 		text := fmt.Sprintf("%s: the daemon at %s has no such job", job.Printable(name), c.shown)

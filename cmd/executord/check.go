@@ -33,7 +33,7 @@ job's time zone, and exits with 0. Otherwise it prints every mistake, with its
 line and a hint, and exits with 1. Notes point out what is valid but probably a
 mistake; they do not change the exit code.
 
-If a job says on which machines it runs, ON has them, and (not here) if this
+If a job says on which machines it runs, ON has them, after "not here:" if this
 machine is none of them; --name and --label ask about another machine.
 
 With --json it prints one object with all of this, also if there are mistakes.`),
@@ -71,6 +71,9 @@ With --json it prints one object with all of this, also if there are mistakes.`)
 		exposure.Print(os.Stderr, exposure.Of(read, store.name()))
 		printNotes(os.Stderr, file.Notes)
 		printTimes(cmd.OutOrStdout(), file.Jobs, here, from, times.number)
+		if slices.ContainsFunc(file.Jobs, func(j job.Job) bool { return !here.In(j.On) }) {
+			fmt.Fprintf(os.Stderr, "this machine is %s\n", here)
+		}
 		return nil
 	}
 	return cmd
@@ -101,7 +104,7 @@ func timesTable(jobs []job.Job, here job.Machine, from time.Time, n int, show fu
 	for _, j := range jobs {
 		on := j.On.String()
 		if !here.In(j.On) {
-			on += " (not here)"
+			on = "not here: " + on
 		}
 		lead := []string{j.Name, place(j), job.Printable(j.Schedule.Text), ""}
 		if j.Schedule.AtStart {

@@ -31,14 +31,15 @@ are in the time zone of the job.
 States
   waiting   waits for its next time
   claimed   waits; its time is near, and a daemon holds it
-  running   runs, for this long; NODE says where
+  running   runs, for this long; NODE says where, and in parentheses which
+            machines may run a job
   paused    does not run until executord resume
   canceled  was canceled; executord resume brings it back
   dead      its daemon was lost in twelve runs in a row; resume tries again
   ended     has no next time
   removed   is no longer in its file (with --all)
   no machine
-            waits; no daemon is running on a machine that ON names
+            waits; no daemon is running on a machine that may run it
   elsewhere is for other machines; the daemon has no store`),
 		Example: strings.Trim(`
   executord jobs --at 127.0.0.1:8384
@@ -127,15 +128,7 @@ func printJobs(w io.Writer, list []view.Job, full bool) {
 // jobTable returns the table of jobs, with times as show has them.
 func jobTable(list []view.Job, full bool, show func(time.Time) string) *terminal.Table {
 	t := new(terminal.Table)
-	anywhere := !slices.ContainsFunc(list, func(j view.Job) bool { return len(j.On) > 0 })
-	add := func(called, schedule, on string, rest ...string) {
-		row := []string{called, schedule}
-		if !anywhere {
-			row = append(row, on)
-		}
-		t.Add(append(row, rest...)...)
-	}
-	add("JOB", "SCHEDULE", "ON", "STATE", "NEXT", "LAST RUN", "NODE")
+	t.Add("JOB", "SCHEDULE", "STATE", "NEXT", "LAST RUN", "NODE")
 	for _, j := range list {
 		next, last, state := "-", "never", j.State.String()
 		if j.Next != nil {
@@ -152,7 +145,11 @@ func jobTable(list []view.Job, full bool, show func(time.Time) string) *terminal
 				state += " " + p.String()
 			}
 		}
-		add(client.CalledIn(j.Namespace, j.Job, full), job.Printable(j.Schedule), job.Printable(strings.Join(j.On, ", ")), state, next, last, job.Printable(j.Node))
+		node := j.Node
+		if node == "" && len(j.On) > 0 {
+			node = "(" + strings.Join(j.On, ", ") + ")"
+		}
+		t.Add(client.CalledIn(j.Namespace, j.Job, full), job.Printable(j.Schedule), state, next, last, job.Printable(node))
 	}
 	return t
 }

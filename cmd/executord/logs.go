@@ -103,6 +103,10 @@ func printLogs(ctx context.Context, v client.Client, namespace string, args []st
 	if err != nil {
 		return err
 	}
+	if len(entries) > 1 {
+		return &exitError{exitMistake, fmt.Sprintf("%s runs on each of several machines: say %s or %s", job.Printable(args[0]),
+			client.Called(entries[0], false), client.Called(entries[1], false))}
+	}
 	e, number := entries[0], int64(0)
 	if len(args) == 2 {
 		number, _ = strconv.ParseInt(args[1], 10, 64) // it was checked

@@ -40,7 +40,7 @@ func TestOnTakesOver(t *testing.T) {
 		second.until("up")
 		kill(second)
 		untilState(t, store, "long", "no machine")
-		wantAnswer(t, store, 0, "long: due now, and waits: no daemon is running on a machine that is, or has, gpu\n", "run-now", "long")
+		wantAnswer(t, store, 0, "long: due now, and waits: no running daemon has the name or label gpu\n", "run-now", "long")
 		if l := plain.until("job has no machine", "job", "long"); l["on"] != "gpu" || !strings.Contains(fmt.Sprint(l["reason"]), "gpu") {
 			t.Errorf("the log says %v", l)
 		}
@@ -73,6 +73,8 @@ func TestOnAllIsAJobForEachMachine(t *testing.T) {
 		other := startFile(t, file, "--store", store, "--name", "db-1")
 		other.until("job is not for this machine", "job", "clean", "machine", "db-1")
 		wantAnswer(t, store, 0, "clean@web-1: ", "pause", "clean@web-1")
+		wantAnswer(t, store, 0, "clean@web-1: paused\nclean@web-2: ", "pause", "clean")
+		wantAnswer(t, store, 1, "executord: clean runs on each of several machines: say clean@web-1 or clean@web-2\n", "logs", "clean")
 		if got := jobNamed(t, store, "clean@web-2")["on"]; fmt.Sprint(got) != "[web-2]" {
 			t.Errorf("it runs on %v", got)
 		}
@@ -110,13 +112,14 @@ command = "true"
 		on         string
 		here, note bool
 	}{
-		{[]string{"--name", "web-1"}, "db-*, gpu (not here)", false, false},
+		{[]string{"--name", "web-1"}, "not here: db-*, gpu", false, false},
 		{[]string{"--name", "web-1", "--label", "gpu"}, "db-*, gpu", true, true},
 		{[]string{"--name", "DB-7"}, "db-*, gpu", true, true},
 	} {
 		stdout, stderr, code := output(t, "", append([]string{"check", "-n", "1", "--from", "2027-03-01", file}, test.args...)...)
 		want := "a    2     @daily    UTC   " + test.on + "  Mon 2027-03-01 00:00:00 +00:00\n"
-		if code != 0 || !strings.Contains(stdout, " ON ") || !strings.Contains(stdout, want) || strings.Contains(stderr, "/nowhere/a") != test.note {
+		if code != 0 || !strings.Contains(stdout, " ON ") || !strings.Contains(stdout, want) || strings.Contains(stderr, "/nowhere/a") != test.note ||
+			strings.Contains(stderr, "this machine is web-1\n") == test.here {
 			t.Errorf("%q: exit code %d, %s%s; want %q", test.args, code, stdout, stderr, want)
 		}
 		stdout, _, _ = output(t, "", append([]string{"check", "--json", file}, test.args...)...)

@@ -103,7 +103,7 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 		now := e
 		now.State = durable.Waiting
 		if nodes, err := catalog.ListNodes(ctx, c.Jobs, e.Namespace); err == nil && nodes.Lack(now) {
-			return answer, "due now" + with + ", and waits: no daemon is running on a machine that is, or has, " + job.Printable(e.Spec.Where().String()), nil
+			return answer, "due now" + with + ", and waits: " + job.Printable(e.Spec.Where().Lacking()), nil
 		}
 	}
 	switch {

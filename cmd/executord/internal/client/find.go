@@ -12,7 +12,8 @@ import (
 )
 
 // Find returns the jobs with the names, all jobs if there are none. A name may
-// have its namespace before it: shop/backup. If some are not there, it returns
+// have its namespace before it: shop/backup. The name of a job that runs on each
+// machine stands for all of these. If some are not there, it returns
 // the others, and a MissingError. It reports whether there are several namespaces,
 // so that jobs are shown by their full names.
 func (c Client) Find(ctx context.Context, namespace string, names []string) (found []catalog.Entry, full bool,
@@ -36,14 +37,25 @@ func (c Client) FindSome(ctx context.Context, namespace string, names []string,
 	var missing []string
 	for _, name := range names {
 		name = job.CanonicalName(name)
-		var match []catalog.Entry
+		var match, each []catalog.Entry // each are those for one machine
 		var known []string
 		for _, e := range all {
 			if known = append(known, e.Name); e.Name == name || Called(e, true) == name {
 				match = append(match, e)
 			}
+			if base, _, ok := job.CutAt(e.Name); ok && !e.Removed() && (base == name || CalledIn(e.Namespace, base, true) == name) {
+				each = append(each, e)
+			}
 		}
-		switch len(match) {
+		if len(match) == 0 && len(each) > 0 && !SeveralNamespaces(each, func(e catalog.Entry) string { return e.Namespace }) {
+			for _, e := range each {
+				if !slices.ContainsFunc(found, func(f catalog.Entry) bool { return f.ID == e.ID }) {
+					found = append(found, e)
+				}
+			}
+			continue
+		}
+		switch match = append(match, each...); len(match) {
 		case 0:
 			missing = append(missing, c.notFound(name, namespace, known))
 		case 1:

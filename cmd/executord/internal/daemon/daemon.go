@@ -126,6 +126,9 @@ func (d *Daemon) start(ctx context.Context) error {
 	if d.Store.shared() {
 		started = append(started, "store", d.Store.Name, "namespace", d.Store.Namespace)
 	}
+	if !d.Machine.IsDefault() {
+		started = append(started, "machine", d.Machine.String())
+	}
 	d.Log.Info("executord started", started...)
 	d.logNotes(d.File)
 	d.logElsewhere(d.File)

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -135,11 +134,11 @@ func (d *Daemon) lookForMachines(ctx context.Context) {
 // noteStranded logs that a job has no machine, once, and tells of it if it is due.
 func (d *Daemon) noteStranded(e catalog.Entry, s *stranded, now time.Time, tells bool) {
 	on, entry := e.Spec.Where(), d.entry(e.Name)
-	reason := fmt.Sprintf("no daemon is running on a machine that is, or has, %s", on)
+	reason := on.Lacking()
 	if !s.logged {
 		s.logged = true
 		entry.log.Warn("job has no machine", about.Key, about.NoMachine, "due", stamp(e.Due.In(e.Spec.Location())), "on", on.String(),
-			"reason", reason, "hint", "start executord there, with --label if it is a label, or change on")
+			"reason", reason, "hint", "start executord there, with --label if that is a label, or change on")
 	}
 	if !s.due.Equal(e.Due) {
 		s.due, s.told = e.Due, 0

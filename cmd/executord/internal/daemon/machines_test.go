@@ -189,7 +189,7 @@ func TestOnWaitsForMachine(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		if got, want := n.all(), "a has been due for 5m"; !strings.HasPrefix(got, want) || strings.Contains(got, "|") ||
-			!strings.HasSuffix(got, "no daemon is running on a machine that is, or has, gpu") {
+			!strings.HasSuffix(got, "no running daemon has the name or label gpu") {
 			t.Errorf("told %q, want %q once", got, want)
 		}
 		var r ran

@@ -64,6 +64,11 @@ func (w Where) String() string {
 	return text
 }
 
+// Lacking says that no daemon is running which may run the job: "no running daemon has the name or label db or gpu".
+func (w Where) Lacking() string {
+	return "no running daemon has the name or label " + strings.Join(w.Among, " or ")
+}
+
 // Values returns what ParseWhere reads as the same, nil for the zero Where.
 func (w Where) Values() []string {
 	if !w.Each {
@@ -118,6 +123,9 @@ func NewMachine(name string, labels []string) (Machine, error) {
 	m.Labels = slices.Compact(m.Labels)
 	return m, nil
 }
+
+// IsDefault reports whether the machine has the name of its host, and no labels.
+func (m Machine) IsDefault() bool { return m.short != "" && len(m.Labels) == 0 }
 
 // In reports whether it is one of the machines.
 func (m Machine) In(w Where) bool {

@@ -318,6 +318,9 @@ func (e *event) short() (sign, string) {
 		if store := e.text("store"); store != "" {
 			text += ", in " + store + " as " + e.text("namespace")
 		}
+		if machine := e.text("machine"); machine != "" {
+			text += ", on " + machine
+		}
 		return signNote, text
 	case about.ReadAgain:
 		return signNote, "read again: " + terminal.Count(e.text("jobs"), "job") + " of " + e.text("file")
