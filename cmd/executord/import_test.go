@@ -8,11 +8,11 @@ import (
 // import prints a job file that check takes, and says how much was not imported.
 func TestImportPrintsJobFile(t *testing.T) {
 	stdout, stderr, code := output(t, "", "import", "internal/importer/testdata/backup.timer", "internal/importer/testdata/dkron.json")
-	if code != 0 || stderr != "executord: 6 jobs, 1 of them commented out, and 9 remarks on what was not imported\n" {
+	if code != 0 || stderr != "executord: 9 jobs, 1 of them commented out, and 13 remarks on what was not imported\n" {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	table, fail, code := output(t, stdout, "check", "-", "--format", "toml", "-n", "1")
-	if code != 0 || strings.Count(table, "\n") != 6 || !strings.Contains(table, "backup-4") {
+	if code != 0 || strings.Count(table, "\n") != 9 || !strings.Contains(table, "backup-4") {
 		t.Errorf("exit code %d: %s%s", code, fail, table)
 	}
 }

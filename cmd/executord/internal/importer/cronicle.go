@@ -105,7 +105,20 @@ func cronicleEvent(o *object) Job {
 		j.set("retry_wait", duration(time.Duration(o.number("retry_delay"))*time.Second))
 		j.set("retry_factor", 1)
 	}
-	o.skip("id", "category", "target", "algo", "multiplex", "stagger", "created", "modified", "username", "notes", "max_children",
+	each, target := o.truth("multiplex"), o.text("target")
+	switch {
+	case target == "" || target == "allgrp": // all servers
+		if each {
+			j.set("on", "all")
+		}
+	default:
+		todo := fmt.Sprintf("the machines of %s, if it is a group: start executord there with --label %s", target, target)
+		if each {
+			target = "all " + target
+		}
+		j.setOn(target, todo)
+	}
+	o.skip("id", "category", "algo", "stagger", "created", "modified", "username", "notes", "max_children",
 		"session_id", "salt", "api_key", "web_hook_start_error", "detached", "queue", "queue_max")
 	o.rest(&j, "")
 	return j

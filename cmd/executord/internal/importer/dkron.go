@@ -2,9 +2,11 @@ package importer
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/request"
 )
 
@@ -77,6 +79,7 @@ func dkronJob(o *object) Job {
 	if processors := o.object("processors"); len(processors.values) > 0 {
 		j.lose("processors %s: the log has what a run writes", strings.Join(processors.keys(), ", "))
 	}
+	dkronTags(&j, o.object("tags"))
 	if o.text("concurrency") == "allow" && j.Schedule != "" {
 		j.set("overlap", "allow 100")
 	}
@@ -84,6 +87,41 @@ func dkronJob(o *object) Job {
 		"last_error", "status", "next", "dependent_jobs")
 	o.rest(&j, "")
 	return j
+}
+
+// dkronTags sets the machines of a job: those that have all of the tags, of which as many run it as the least number
+// behind a tag says, or each without one.
+func dkronTags(j *Job, tags *object) {
+	if len(tags.values) == 0 {
+		return
+	}
+	var labels []string
+	most := 0
+	for _, key := range tags.keys() {
+		value, count, counted := strings.Cut(tags.text(key), ":")
+		if n, err := strconv.Atoi(count); counted && err == nil && (most == 0 || n < most) {
+			most = n
+		}
+		labels = append(labels, key+"="+value)
+	}
+	on := strings.Join(labels, "+")
+	if most == 0 {
+		on = "all " + on
+	}
+	if most > 1 {
+		j.lose("that %d machines run it: one does, or each with all before the labels", most)
+	}
+	j.setOn(on, "the labels of machines: start executord there with --label "+strings.Join(labels, " --label "))
+}
+
+// setOn sets the machines of a job. The text says what has to be done on these.
+func (j *Job) setOn(on, todo string) {
+	if _, err := job.ParseWhere([]string{on}); err != nil {
+		j.lose("its machines, %s: %v", on, err)
+		return
+	}
+	j.set("on", on)
+	j.lose("%s", todo)
 }
 
 // setRequest makes it a job with a request over HTTP.
