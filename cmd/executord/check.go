@@ -89,8 +89,8 @@ func printTimes(w io.Writer, jobs []job.Job, here job.Machine, from time.Time, n
 	t.Fit(wide).Write(w)
 }
 
-// timesTable returns the table of when jobs are due, with times as show has them, and on which machines if that is said of
-// some. here is this machine.
+// timesTable returns the table of when jobs are due, with times as show has them, and on which machines if that is said
+// of some. here is this machine.
 func timesTable(jobs []job.Job, here job.Machine, from time.Time, n int, show func(time.Time, job.Job) string) *terminal.Table {
 	t := new(terminal.Table)
 	anywhere := !slices.ContainsFunc(jobs, func(j job.Job) bool { return !j.On.IsZero() })

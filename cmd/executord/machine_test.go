@@ -84,8 +84,8 @@ func TestOnAllIsAJobForEachMachine(t *testing.T) {
 	})
 }
 
-// check says which jobs this machine runs, or the one that flags describe, as text and as JSON; and notes what is missing
-// here for those alone.
+// check says which jobs this machine runs, or the one that flags describe, as text and as JSON; and notes what is
+// missing here for those alone.
 func TestOnIsChecked(t *testing.T) {
 	t.Parallel()
 	file := write(t, "jobs.toml", `

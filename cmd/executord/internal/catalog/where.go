@@ -10,9 +10,9 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// A job that runs on some machines only is in a queue, whose name has what the file says of them: executord/db+eu,gpu. A
-// daemon serves the queues in whose names it finds its machine; see Queues. A queue for each name and label lost: a job
-// is in one queue.
+// A job that runs on some machines only is in a queue, whose name has what the file says of them: executord/db+eu,gpu.
+// A daemon serves the queues in whose names it finds its machine; see Queues. A queue for each name and label lost: a
+// job is in one queue.
 //
 // A job that runs on each of several machines is a job for each: cleanup@web-1, which runs on web-1. The daemon of a
 // machine adds its own. Each is changed and removed with the file, by any daemon.
@@ -62,7 +62,8 @@ func at(j job.Job, machine string) job.Job {
 // each reports whether a job stands in the store for one of each machine.
 func each(j job.Job) bool { return j.On.Each && !j.Schedule.AtStart }
 
-// Of returns the jobs of a file as a machine has them: of those that run on each of several machines, that for this one.
+// Of returns the jobs of a file as a machine has them: of those that run on each of several machines, that for this
+// one.
 func Of(machine job.Machine, file []job.Job) []job.Job {
 	if !slices.ContainsFunc(file, each) {
 		return file

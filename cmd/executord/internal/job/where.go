@@ -14,8 +14,8 @@ import (
 type Where struct {
 	Each bool
 
-	// Among has the machines, by their names or labels, in order: a machine has one of these. An element with a + is for
-	// machines that have all of its parts. A * stands for any characters. Empty means all machines.
+	// Among has the machines, by their names or labels, in order: a machine has one of these. An element with a + is
+	// for machines that have all of its parts. A * stands for any characters. Empty means all machines.
 	Among []string
 }
 

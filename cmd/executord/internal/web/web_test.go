@@ -558,6 +558,31 @@ func TestServerLimitsConnections(t *testing.T) {
 	}
 }
 
+// A job that waits for a machine which is not there counts as failing, says where it runs, and has a metric; one that
+// runs on any machine has none.
+func TestServerShowsJobWithoutMachine(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	f.jobs[0].Last = nil
+	f.jobs = append(f.jobs, view.Job{Job: "encode", On: []string{"db+eu", "gpu"}, State: catalog.Status{State: catalog.StateNoMachine}})
+	f.figures = append(f.figures, daemon.Figures{Job: "encode"})
+	h := New(Config{Daemon: f}).Handler()
+	if page := ask(h, "GET", "/", nil).Body.String(); !strings.Contains(page, "1 failing") || !strings.Contains(page, `<i class="pill bad">no machine</i>`) {
+		t.Errorf("the jobs are shown as %s", page)
+	}
+	if page := ask(h, "GET", "/job?name=encode", nil).Body.String(); !strings.Contains(page, "<dt>Runs on</dt><dd>db&#43;eu, gpu</dd>") {
+		t.Errorf("the job is shown as %s", page)
+	}
+	text := ask(h, "GET", "/metrics", nil).Body.String()
+	if !strings.Contains(text, `executord_job_without_machine{job_name="encode"} 1`) || strings.Contains(text, `executord_job_without_machine{job_name="backup"}`) {
+		t.Errorf("metrics are %s", text)
+	}
+	f.jobs[1].State.State = catalog.StateWaiting
+	if text := ask(h, "GET", "/metrics", nil).Body.String(); !strings.Contains(text, `executord_job_without_machine{job_name="encode"} 0`) {
+		t.Errorf("metrics are %s", text)
+	}
+}
+
 // Metrics have series of each job before its first run, and no others; and what the store knows, if it answers.
 func TestServerMetrics(t *testing.T) {
 	f, run := newFake("backup")
