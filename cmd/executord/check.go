@@ -72,7 +72,7 @@ With --json it prints one object with all of this, also if there are mistakes.`)
 		printNotes(os.Stderr, file.Notes)
 		printTimes(cmd.OutOrStdout(), file.Jobs, here, from, times.number)
 		if slices.ContainsFunc(file.Jobs, func(j job.Job) bool { return !here.In(j.On) }) {
-			fmt.Fprintf(os.Stderr, "this machine is %s\n", here)
+			fmt.Fprintf(cmd.OutOrStdout(), "this machine is %s\n", here)
 		}
 		return nil
 	}

@@ -12,7 +12,7 @@ func TestImportPrintsJobFile(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	table, fail, code := output(t, stdout, "check", "-", "--format", "toml", "-n", "1")
-	if code != 0 || strings.Count(table, "\n") != 9 || !strings.Contains(table, "backup-4") {
+	if code != 0 || strings.Count(table, "\n") != 10 || !strings.Contains(table, "backup-4") {
 		t.Errorf("exit code %d: %s%s", code, fail, table)
 	}
 }

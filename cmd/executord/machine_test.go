@@ -119,7 +119,7 @@ command = "true"
 		stdout, stderr, code := output(t, "", append([]string{"check", "-n", "1", "--from", "2027-03-01", file}, test.args...)...)
 		want := "a    2     @daily    UTC   " + test.on + "  Mon 2027-03-01 00:00:00 +00:00\n"
 		if code != 0 || !strings.Contains(stdout, " ON ") || !strings.Contains(stdout, want) || strings.Contains(stderr, "/nowhere/a") != test.note ||
-			strings.Contains(stderr, "this machine is web-1\n") == test.here {
+			strings.HasSuffix(stdout, "\nthis machine is web-1\n") == test.here {
 			t.Errorf("%q: exit code %d, %s%s; want %q", test.args, code, stdout, stderr, want)
 		}
 		stdout, _, _ = output(t, "", append([]string{"check", "--json", file}, test.args...)...)
