@@ -934,3 +934,11 @@ func TestOptionNamed(t *testing.T) {
 		}
 	})
 }
+
+// must returns v, which comes with no error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

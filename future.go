@@ -63,9 +63,7 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 // or by key, see [Pool.Share].
 func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	if !f.core.State().Done() {
-		if !f.core.IsPlain() {
-			defer f.help(ctx)()
-		}
+		defer f.help(ctx)()
 		if err := task.Await(ctx, f.core.Done()); err != nil {
 			var zero T
 			return zero, err
@@ -120,7 +118,7 @@ func errorOf(t *task.Task) error {
 // Abandon may be later. It returns nil then, and the error of ctx if ctx ends first. A
 // body that joins its own task waits for ever.
 func (f *Future[T]) Join(ctx context.Context) error {
-	if !f.core.State().Done() && f.core.HasContext() {
+	if !f.core.State().Done() {
 		defer f.help(ctx)()
 	}
 	return f.core.Join(ctx)

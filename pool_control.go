@@ -40,7 +40,9 @@ func (p *Pool) unqueue(t *task.Task) {
 
 // requeue has t wait for its next run, after one by hand.
 func (p *Pool) requeue(t *task.Task) {
-	p.engine.Return(slotOf(t), func() bool { return t.BelongsTo(&p.owner) })
+	if unit := p.engine.Return(slotOf(t), func() bool { return t.BelongsTo(&p.owner) }); unit != nil {
+		p.waitsAgain(unit.(work))
+	}
 }
 
 // Remove removes a waiting task from the queue, cancels it with the cause [ErrCanceled],
@@ -67,7 +69,9 @@ func (p *Pool) Remove(what any) bool {
 		return false
 	}
 	defer p.engine.Tidy()
-	found.end(task.Canceled, nil)
+	if t := found.taskCore(); !found.end(task.Canceled, nil) && t != nil && t.State() != task.Canceled {
+		return false // it began elsewhere in this moment
+	}
 	p.takenAway(found, canceledByHand)
 	return true
 }
@@ -299,10 +303,20 @@ func (p *Pool) checkChange(where string, before, after Settings) error {
 // apply sets the settings if they are valid, and puts them into effect. It reports false,
 // and does nothing, if the settings have another version by now.
 func (p *Pool) apply(where string, s Settings, version int) (applied bool, err error) {
+	applied, dropped, err := p.set(where, s, version)
+	if applied && err == nil { // and without the lock, since users' code is called
+		defer p.engine.Tidy()
+		p.dropAll(dropped)
+	}
+	return applied, err
+}
+
+// set is apply, but for the tasks that the pool does not keep any more, which it returns.
+func (p *Pool) set(where string, s Settings, version int) (applied bool, dropped []engine.Unit, err error) {
 	p.settings.Lock()
 	defer p.settings.Unlock()
 	if p.settings.version != version {
-		return false, nil
+		return false, nil, nil
 	}
 	l := engine.Limits{
 		Core: s.Core, Max: s.Max, WhenBusy: s.GrowWhenBusy, KeepAlive: s.KeepAlive, CoreTimeout: s.AllowCoreTimeout,
@@ -312,11 +326,10 @@ func (p *Pool) apply(where string, s Settings, version int) (applied bool, err e
 		err = p.check(where, l, s.Reject)
 	}
 	if err != nil {
-		return true, err
+		return true, nil, err
 	}
 	p.settings.version++
 	p.reject.Store(&s.Reject)
-	var dropped []engine.Unit
 	if p.timer != nil {
 		dropped = p.timer.set(s.DropDelayed, s.KeepPeriodic)
 	}
@@ -326,9 +339,5 @@ func (p *Pool) apply(where string, s Settings, version int) (applied bool, err e
 	}
 	p.settings.rate = s.Rate
 	p.engine.Resize(l, changed)
-	if len(dropped) > 0 {
-		defer p.engine.Tidy()
-		p.dropAll(dropped)
-	}
-	return true, nil
+	return true, dropped, nil
 }

@@ -974,3 +974,46 @@ func TestPoolReconfigureRate(t *testing.T) {
 		}
 	})
 }
+
+// Reconfigure calls users' code without a lock, and the tasks that it cancels are done before the
+// pool is terminated. So it is with those of Shutdown.
+func TestPoolTerminatesAfterOutcomes(t *testing.T) {
+	for _, drops := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var pool *executor.ScheduledPool
+			var all []*executor.Future[int]
+			done := func(when string) {
+				for _, f := range all {
+					if !f.State().Done() {
+						t.Errorf("drops %t: a task is %v %s", drops, f.State(), when)
+					}
+				}
+			}
+			pool = must(executor.NewScheduled(executor.ScheduledConfig{
+				Core: 1, DropDelayed: drops,
+				Hooks: executor.Hooks{
+					Dropped:    func(context.Context, executor.TaskInfo, error) { pool.Settings() },
+					Terminated: func() { pool.Settings(); done("in Terminated") },
+				},
+			}))
+			for range 2 {
+				all = append(all, executor.Schedule(t.Context(), pool, time.Hour, func(context.Context) (int, error) { return 0, nil }))
+			}
+			pool.Prestart(1)
+			synctest.Wait()
+			all[0].OnDone(func() {
+				pool.Settings()
+				select {
+				case <-pool.Terminated():
+					done("after Terminated")
+				case <-time.After(time.Minute):
+				}
+			})
+			pool.Shutdown()
+			if !drops {
+				expect(t, "error", pool.Reconfigure(func(s *executor.Settings) { s.DropDelayed = true }), nil)
+			}
+			<-pool.Terminated()
+		})
+	}
+}

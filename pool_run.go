@@ -108,7 +108,7 @@ func (l *local) runTask(u work) {
 		return
 	}
 	if end := l.perform(ctx, labels, u); end.again {
-		l.pool.watchRetry(u)
+		l.pool.waitsAgain(u)
 	}
 	l.worker.Outcome = outcomeOf(t)
 }

@@ -256,7 +256,7 @@ func (p *Pool) takeOn(u work) {
 		u.end(task.Canceled, canceled(ErrShutdown))
 		return
 	}
-	p.watchRetry(u)
+	p.waitsAgain(u)
 	if t := u.taskCore(); t.State().Done() {
 		p.unqueue(t)
 	}

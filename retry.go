@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -107,11 +108,19 @@ func (r *retry) attempts() int {
 	return r.n
 }
 
-// notifies has more get a token when an attempt has failed, and there is another one.
-func (r *retry) notifies(more chan struct{}) {
+// notifies has more get a token when an attempt has failed, and there is another one, until forget
+// is called.
+func (r *retry) notifies(more chan struct{}) (forget func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.more = append(r.more, more)
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if i := slices.Index(r.more, more); i >= 0 {
+			r.more = slices.Delete(r.more, i, i+1)
+		}
+	}
 }
 
 // tryAgain has a task that has failed wait for its next attempt, if there is one. If not, it
@@ -188,16 +197,19 @@ func outcomeWithLast(t *task.Task, err error) error {
 	return withLast(err, last)
 }
 
-// watchRetry has the end of the context of u, which waits for its second attempt, end it. It
-// is watched until the task is done.
-func (p *Pool) watchRetry(u work) {
+// waitsAgain follows an attempt of u that has failed, if there is another one: the end of its
+// context ends u. Whoever watched that may have found u running.
+func (p *Pool) waitsAgain(u work) {
 	t := u.taskCore()
-	r := retryOf(t)
-	if r == nil || t.Grouped() || !t.HasContext() {
+	if retryOf(t) == nil || !t.HasContext() {
 		return
 	}
-	if r.attempts() == 1 {
-		p.watchContext(t.Context(), u, p.contexts.Add)
+	ctx := t.Context()
+	switch {
+	case guarded(ctx, task.IfEnded).err != nil:
+		cancelByContext(u, ctx)
+	case !t.Grouped() && !t.Watched():
+		p.watchContext(ctx, u, p.contexts.Add)
 	}
 }
 

@@ -500,3 +500,193 @@ func TestGroupFailedDoesNotWaitForAttempt(t *testing.T) {
 		})
 	}
 }
+
+// afterAnHour is a backoff of an hour.
+func afterAnHour(int) time.Duration { return time.Hour }
+
+// failingFirst returns a function that fails in its first call.
+func failingFirst() func(context.Context) (int, error) {
+	calls := 0
+	return func(context.Context) (int, error) {
+		if calls++; calls == 1 {
+			return 0, errTask
+		}
+		return calls, nil
+	}
+}
+
+// A task that ends while it waits for its next attempt lets the others of its key run at once.
+func TestRetryThatEndsReleasesKey(t *testing.T) {
+	for how, end := range map[string]func(p *executor.Pool, f *executor.Future[int], cancel func()){
+		"Cancel":  func(_ *executor.Pool, f *executor.Future[int], _ func()) { f.Cancel() },
+		"Remove":  func(p *executor.Pool, f *executor.Future[int], _ func()) { p.Remove(f) },
+		"context": func(_ *executor.Pool, _ *executor.Future[int], cancel func()) { cancel() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			keyed := executor.NewKeyed[string](newPool(t, executor.Config{Core: 1}), 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			first := executor.Submit(ctx, keyed.For("a"), failingFirst(), executor.Retry(2, afterAnHour))
+			synctest.Wait()
+			second := executor.Submit(t.Context(), keyed.For("a"), failingFirst())
+			synctest.Wait()
+			expect(t, "second, while the first waits", second.State(), executor.Pending)
+			end(keyed.Pool(), first, cancel)
+			synctest.Wait()
+			if second.State() == executor.Pending {
+				t.Errorf("%s: the second waits still", how)
+			}
+		})
+	}
+}
+
+// A key stays taken by one task at a time, whoever runs a task by hand in between.
+func TestRetryByHandKeepsOrderOfKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		keyed := executor.NewKeyed[string](newPool(t, executor.Config{Core: 4}), 1)
+		group := executor.NewGroup(t.Context(), keyed.For("a"))
+		group.Go(func(context.Context) error { return errTask }, executor.Retry(3, seconds))
+		synctest.Wait()
+		for waits := range keyed.Pool().Waiting() {
+			waits.(executor.Runnable).Run(t.Context())
+		}
+		expectIs(t, "group", group.Wait(), errTask)
+		now, most := 0, 0
+		for range 4 {
+			keyed.Go(t.Context(), "a", func(context.Context) error {
+				now++
+				most = max(most, now)
+				time.Sleep(time.Second)
+				now--
+				return nil
+			})
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		expect(t, "at once", most, 1)
+	})
+}
+
+// An attempt that is due while all workers are busy gets a worker where a new task would.
+func TestRetryGrowsElasticPool(t *testing.T) {
+	for name, pool := range map[string]func() *executor.Pool{
+		"PerTask": func() *executor.Pool { return executor.PerTask() },
+		"Cached":  func() *executor.Pool { return executor.Cached() },
+		"GrowWhenBusy": func() *executor.Pool {
+			return must(executor.New(executor.Config{Core: 1, Max: 2, GrowWhenBusy: true}))
+		},
+		"full queue": func() *executor.Pool {
+			p := must(executor.New(executor.Config{Core: 1, Max: 3, Queue: executor.Bounded(1)}))
+			return p
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := pool()
+			defer p.Close()
+			free := make(chan struct{})
+			busy := func(context.Context) error { <-free; return nil }
+			f := executor.Submit(t.Context(), p, failingFirst(), executor.Retry(2, seconds))
+			synctest.Wait()
+			p.Go(t.Context(), busy)
+			if name == "full queue" {
+				p.Go(t.Context(), busy)
+			}
+			synctest.Wait()
+			time.Sleep(time.Second)
+			synctest.Wait()
+			expect(t, name, f.State(), executor.Succeeded)
+			close(free)
+		})
+	}
+}
+
+// The end of the context ends a task with Retry whenever it comes: also while backoff decides, and
+// after an attempt by hand.
+func TestRetryEndsWithContextAtAnyTime(t *testing.T) {
+	for _, attempt := range []int{1, 2} {
+		for _, grouped := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				pool := newPool(t, executor.Config{Core: 1})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				start := time.Now()
+				backoff := executor.Retry(3, func(n int) time.Duration {
+					if n < attempt {
+						return 0
+					}
+					cancel()
+					time.Sleep(time.Millisecond)
+					return time.Hour
+				})
+				if grouped {
+					group := executor.NewGroup(ctx, pool)
+					group.Go(func(context.Context) error { return errTask }, backoff)
+					group.Wait()
+				} else {
+					f := executor.Submit(ctx, pool, func(context.Context) (int, error) { return 0, errTask }, backoff)
+					_, err := f.Get(t.Context())
+					expectIs(t, "error", err, executor.ErrCanceled)
+				}
+				expect(t, fmt.Sprintf("took, grouped %t, attempt %d", grouped, attempt), time.Since(start), time.Millisecond)
+			})
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		var f *executor.Future[int]
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		pool.Go(ctx, func(own context.Context) error {
+			f = executor.Submit(context.WithoutCancel(own), pool, func(context.Context) (int, error) {
+				time.Sleep(time.Second)
+				return 0, errTask
+			}, executor.Retry(3, afterAnHour))
+			bounded, stop := context.WithTimeout(own, time.Minute)
+			defer stop()
+			f.Get(bounded)
+			return nil
+		})
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		expect(t, "after an attempt by hand", f.State(), executor.Pending)
+		f.Cancel()
+		synctest.Wait()
+		expect(t, "canceled", f.State(), executor.Canceled)
+	})
+}
+
+// In a pool of Single no task runs before one that has failed and runs again, also if no worker is
+// left.
+func TestRetryKeepsOrderWithoutWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Single(func(c *executor.Config) { c.AllowCoreTimeout, c.KeepAlive = true, time.Millisecond })
+		defer pool.Close()
+		var order []string
+		waited := make(chan struct{})
+		pool.Go(t.Context(), func(own context.Context) error {
+			defer close(waited)
+			n := 0
+			f := executor.Submit(context.WithoutCancel(own), pool, func(context.Context) (int, error) {
+				if n++; n == 1 {
+					time.Sleep(time.Second)
+					return 0, errTask
+				}
+				order = append(order, "again")
+				return 0, nil
+			}, executor.Retry(2, afterAnHour))
+			bounded, stop := context.WithTimeout(own, time.Millisecond)
+			defer stop()
+			f.Get(bounded)
+			return nil
+		})
+		<-waited
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		pool.Go(t.Context(), func(context.Context) error { order = append(order, "later"); return nil })
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if !slices.Equal(order, []string{"again", "later"}) {
+			t.Errorf("ran in the order %q", order)
+		}
+	})
+}

@@ -58,12 +58,12 @@ func (p *Pool) keeps(unit engine.Unit) bool {
 }
 
 // notKept cancels a task that the pool, which is shut down, no longer takes back.
-func (p *Pool) notKept(_ *engine.Worker, unit engine.Unit) {
+func (p *Pool) notKept(unit engine.Unit) {
 	unit.(work).end(task.Canceled, canceled(ErrShutdown))
 }
 
 // drops returns what tells the tasks that the policies do not let run after a shutdown, which
-// happens now. It is called with the engine's lock.
+// happens now. The engine calls that with its lock.
 func (tm *timer) drops() func(engine.Unit) bool {
 	now := tm.pool.clock().Now()
 	return func(unit engine.Unit) bool {

@@ -126,7 +126,7 @@ func (s *Series) Cancel() bool {
 	did := s.future.Cancel()
 	if did {
 		for _, r := range s.overlapping() {
-			r.core.Cancel(nil, ErrCanceled, nil)
+			r.cancel()
 		}
 	}
 	return did

@@ -17,7 +17,7 @@ import (
 //	worker   pop under the lock ─▶ begin ─▶ run the body ─▶ conclude: ran finds the next slot
 //	            ▲                    │                            │
 //	            │                    └─▶ paused, or too late ─────┤
-//	            └── requeueLocked: due = position, push ◀─────────┘ fetch, under the lock
+//	            └── putBackLocked: due = position, push ◀─────────┘ fetch, under the lock
 //
 // A paused series stays in the queue, at a time that never comes. So whatever ends a task
 // that waits ends it too.
@@ -373,14 +373,23 @@ func (s *Series) leave(r *seriesRun, run ending) {
 	case run.abrupt && s.rules.onPanic == panicEnds:
 		s.end(task.Failed, run.err)
 	default:
-		more, last := false, goexit // unless the trigger returns
-		defer func() {
-			if !more && s.end(last.state(), last.err) && last.err != nil {
-				s.pool.report(r.core.Context(), s.pool.info(0, s.work()), last)
-			}
-		}()
-		more, last = s.makeRoom(full)
+		s.goOn(r, full)
 	}
+}
+
+// goOn has a series go on, or end, after r has left, which was one of as many as there may be if it
+// was full.
+func (s *Series) goOn(r *seriesRun, full bool) {
+	if s.taskCore().State().Done() {
+		return
+	}
+	more, last := false, goexit // unless the trigger returns
+	defer func() {
+		if !more && s.end(last.state(), last.err) && last.err != nil {
+			s.pool.report(r.core.Context(), s.pool.info(0, s.work()), last)
+		}
+	}()
+	more, last = s.makeRoom(full)
 }
 
 // makeRoom has a series go on after one of its overlapping runs has ended. full means that
@@ -424,7 +433,25 @@ func (r *seriesRun) submitted() any                          { return r.series }
 func (r *seriesRun) runnable() Runnable                      { return r.series.work().runnable() }
 func (r *seriesRun) detachBody() func(context.Context) error { return r.body }
 
-func (r *seriesRun) end(st task.State, err error) bool { return r.core.CompletePending(st, err, nil) }
+func (r *seriesRun) end(st task.State, err error) bool {
+	if !r.core.CompletePending(st, err, nil) {
+		return false
+	}
+	s := r.series
+	s.mu.Lock()
+	full := s.isFullLocked()
+	s.removeLocked(r)
+	s.mu.Unlock()
+	s.goOn(r, full)
+	return true
+}
+
+// cancel ends the run, or the context of one that has begun.
+func (r *seriesRun) cancel() {
+	if !r.end(task.Canceled, nil) {
+		r.core.Cancel(nil, ErrCanceled, nil)
+	}
+}
 
 // fail ends the run and the series, since the body was not called.
 func (r *seriesRun) fail(err error) {

@@ -814,3 +814,30 @@ func TestSeriesOverlapConcurrently(t *testing.T) {
 		})
 	}
 }
+
+// A run that waits, and never begins, is none in progress.
+func TestSeriesOverlapForgetsRunsThatNeverBegin(t *testing.T) {
+	for how, end := range map[string]func(*executor.ScheduledPool, *executor.Series){
+		"Cancel":      func(_ *executor.ScheduledPool, s *executor.Series) { s.Cancel() },
+		"ShutdownNow": func(p *executor.ScheduledPool, _ *executor.Series) { p.ShutdownNow() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			pool := must(executor.NewScheduled(executor.ScheduledConfig{Core: 1}))
+			defer pool.Close()
+			s := must(pool.AtFixedRate(t.Context(), time.Second, time.Second, func(context.Context) error { return nil }, executor.Overlap(2)))
+			executor.Schedule(t.Context(), pool, time.Second, func(ctx context.Context) (int, error) {
+				select {
+				case <-time.After(time.Minute):
+				case <-ctx.Done():
+				}
+				return 0, nil
+			})
+			time.Sleep(1500 * time.Millisecond)
+			synctest.Wait()
+			expect(t, "runs in progress", s.Info().Running, 1)
+			end(pool, s)
+			synctest.Wait()
+			expect(t, "runs in progress after "+how, s.Info().Running, 0)
+		})
+	}
+}

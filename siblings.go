@@ -171,7 +171,7 @@ func (m *member) conclude(end ending) ending {
 	if m.core.HasOptions() {
 		again := false
 		if end, again = tryAgain(&m.core, end, m.drop); again {
-			if m.core.State().Done() { // it was completed meanwhile
+			if !end.again { // it was completed meanwhile
 				m.over(errorOf(&m.core))
 			}
 			return end

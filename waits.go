@@ -133,7 +133,7 @@ func helpAttempts(ctx context.Context, all []body, first bool, may func(*task.Ta
 	for _, b := range all {
 		t := b.taskCore()
 		if r := retryOf(t); r != nil {
-			r.notifies(more)
+			defer r.notifies(more)()
 		}
 		if c := t.OnDone(func() { signal(more) }); c != nil {
 			defer t.RemoveCallback(c)

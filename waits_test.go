@@ -242,3 +242,28 @@ func TestWaitsForTasksThatWaitEnd(t *testing.T) {
 		}()
 	}
 }
+
+// A task that waits for one of a share lends its worker, whatever the other was submitted with.
+func TestTaskLendsItsWorkerToPlainTask(t *testing.T) {
+	for _, opts := range [][]executor.Option{nil, {executor.Named("x")}} {
+		for name, wait := range map[string]func(*executor.Future[int], context.Context) error{
+			"Get": (*executor.Future[int]).Wait, "Join": (*executor.Future[int]).Join,
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				pool := newPool(t, executor.Config{Core: 1})
+				share := must(pool.Share(executor.ShareConfig{Limit: 1}))
+				waited := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
+					f := executor.Submit(context.Background(), share, func(context.Context) (int, error) { return 1, nil }, opts...)
+					return 0, wait(f, ctx)
+				})
+				select {
+				case <-waited.Done():
+					expect(t, name, waited.Err(), nil)
+				case <-time.After(time.Minute):
+					t.Errorf("%s waits for ever, with %d options", name, len(opts))
+					waited.Cancel()
+				}
+			})
+		}
+	}
+}

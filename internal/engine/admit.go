@@ -76,7 +76,7 @@ func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 
 // hireForLocked makes a worker for u, which gets it at once where units may be handed over.
 func (e *Engine) hireForLocked(u Unit) Verdict {
-	if e.hands {
+	if e.hands && !(e.InOrder && e.holding > 0) {
 		e.gate.submitted++
 		e.handLocked(e.hireLocked(), u)
 		return Taken
@@ -109,6 +109,9 @@ func (e *Engine) SubmitReplacing(u Unit, evict func(Queue) Unit) (v Verdict, evi
 	if v == Saturated {
 		if evicted = evict(e.Queue); evicted != nil {
 			e.ended[Evicted]++
+			if e.keyed != nil {
+				e.keyed.Release(evicted)
+			}
 			v = e.admitLocked(u, false)
 		}
 	}

@@ -22,6 +22,6 @@
 //	lease.go    an engine whose workers are borrowed from another engine
 //	stop.go     the stages from running to terminated
 //
-// An engine has one lock. No method of a unit but Slot and Outcome is called under it, and
-// no other engine's lock is taken under it.
+// An engine has one lock. Under it only those methods of a unit are called that tell something of
+// it: Slot, Outcome, Key, and what functions of Config ask. No other engine's lock is taken under it.
 package engine

@@ -36,8 +36,8 @@ type Config struct {
 	// called under the lock.
 	Keeps func(Unit) bool
 
-	// Dropped ends a unit that Keeps has refused. w had it.
-	Dropped func(w *Worker, u Unit)
+	// Dropped ends a unit that Keeps has refused, and that is aside.
+	Dropped func(u Unit)
 
 	// Lost ends a unit whose Do did not return: it panicked with v or, with nil, called
 	// runtime.Goexit. The worker goes on in another goroutine.
@@ -73,17 +73,14 @@ func (l *Limits) eager() int {
 	return l.Core
 }
 
-// kept returns how many workers there may be for what becomes due.
-func (l *Limits) kept() int { return max(l.Core, 1) }
-
 // Engine runs units. It is made by New.
 type Engine struct {
-	Config     // but for Limits, Lender's rate and Queue, which the lock guards, fixed
+	Config     // the lock guards Limits, Rate and what is in Queue; the rest does not change
 	terminated chan struct{}
 	timed      Timed // Queue, if it is one; else nil
 	keyed      Keyed // Queue, if it is one; else nil
 	borrows    bool  // Borrow has kept the lender from its end
-	hands      bool  // a unit may go to a worker without having been queued
+	hands      bool  // a unit may go directly to a worker, without having been queued
 
 	// Every goroutine reads what is above, submitters write the gate, and workers what is below.
 	_    cacheLine
@@ -98,7 +95,7 @@ type Engine struct {
 	runs    int64              // calls of Worker.Called
 	ended   [numOutcomes]int64 // units that have ended, by outcome
 	later   Timed              // units that wait to run again, if Queue is not Timed; nil before the first
-	holding int                // how many of later are not passed
+	holding int                // units in later that keep others from running
 
 	workers int                // that have not decided to leave
 	crew    list.List[*Worker] // these, the oldest first
@@ -229,7 +226,8 @@ func (e *Engine) Locked(f func()) {
 func (e *Engine) Stamp() { e.stamps.Store(true) }
 
 // Resize sets the limits and, of an engine with a Lender, the rate. Workers are started for
-// the units that wait if there may be more of them; those that are too many leave.
+// the units that wait if there may be more of them; those that are too many leave. The caller
+// calls Tidy.
 func (e *Engine) Resize(to Limits, rate *bucket.Bucket) {
 	e.Lock()
 	grown := to.eager() - e.eager()
@@ -246,7 +244,6 @@ func (e *Engine) Resize(to Limits, rate *bucket.Bucket) {
 	e.unblockLocked()
 	e.dispatchLocked()
 	e.Unlock()
-	e.Tidy()
 }
 
 // Prestart starts up to n workers, as long as there are fewer than Core, and returns how many

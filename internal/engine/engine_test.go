@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -23,7 +24,9 @@ type probe struct {
 	prio int64
 	work time.Duration
 	key  KeyItem
-	goes bool // its last run calls runtime.Goexit
+	goes bool          // its last run calls runtime.Goexit
+	lane int           // its key
+	wait time.Duration // from one run to the next; 0 for a millisecond
 
 	world *world
 
@@ -32,7 +35,9 @@ type probe struct {
 	outcome  Outcome
 	accepted bool
 	running  bool
-	ended    int // how often it has ended
+	byHand   bool    // it is run elsewhere
+	engine   *Engine // since its first run
+	ended    int     // how often it has ended
 }
 
 // world is what is known of the units of a test.
@@ -41,6 +46,32 @@ type world struct {
 	running int
 	most    int
 	began   []int // names, in order
+
+	limits map[*Engine]int         // of those with keys
+	keys   map[*Engine]map[int]int // units of a key that workers run
+	over   int                     // most above the limit of a key
+}
+
+// enter and leave note a unit of a key that a worker runs. The caller holds mu.
+func (w *world) enter(e *Engine, key int) {
+	limit, ok := w.limits[e]
+	if !ok {
+		return
+	}
+	if w.keys == nil {
+		w.keys = make(map[*Engine]map[int]int)
+	}
+	if w.keys[e] == nil {
+		w.keys[e] = make(map[int]int)
+	}
+	w.keys[e][key]++
+	w.over = max(w.over, w.keys[e][key]-limit)
+}
+
+func (w *world) leave(e *Engine, key int) {
+	if w.keys[e] != nil {
+		w.keys[e][key]--
+	}
 }
 
 func (p *probe) Slot() *Slot   { return &p.slot }
@@ -49,7 +80,44 @@ func (p *probe) Key() *KeyItem { return &p.key }
 func (p *probe) Outcome() Outcome {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.outcome
+	switch {
+	case p.outcome.Over():
+		return p.outcome
+	case p.running:
+		return Elsewhere
+	}
+	return Again
+}
+
+// drop ends the unit, which e has given up.
+func (p *probe) drop(e *Engine) {
+	p.end(Canceled)
+	e.Leave(p.Slot(), p.Outcome)
+	e.Tidy()
+}
+
+// runByHand runs a unit that waits in e in this goroutine, if there is a run left.
+func (p *probe) runByHand(e *Engine) {
+	p.mu.Lock()
+	if p.outcome.Over() || p.running || p.runs <= 0 {
+		p.mu.Unlock()
+		return
+	}
+	p.running, p.byHand, p.engine = true, true, e
+	p.runs--
+	last := p.runs <= 0
+	p.mu.Unlock()
+	e.Leave(p.Slot(), func() Outcome { return Elsewhere })
+	time.Sleep(p.work)
+	p.mu.Lock()
+	p.running, p.byHand = false, false
+	p.at = e.Now() + int64(time.Millisecond)
+	p.mu.Unlock()
+	if last {
+		p.drop(e)
+	} else {
+		e.Return(p.Slot(), func() bool { return true })
+	}
 }
 
 // end gives the unit its outcome, unless it has one, and reports whether it did.
@@ -71,7 +139,17 @@ func (p *probe) Do(w *Worker) {
 		p.mu.Unlock()
 		return
 	}
-	p.running = true
+	if p.running {
+		w.Outcome = Elsewhere
+		p.mu.Unlock()
+		return
+	}
+	if p.runs <= 0 { // the last run was by hand, and ends it in this moment
+		w.Outcome = Elsewhere
+		p.mu.Unlock()
+		return
+	}
+	p.running, p.engine = true, w.engine
 	p.runs--
 	last := p.runs <= 0
 	p.mu.Unlock()
@@ -80,16 +158,18 @@ func (p *probe) Do(w *Worker) {
 	p.world.running++
 	p.world.most = max(p.world.most, p.world.running)
 	p.world.began = append(p.world.began, p.name)
+	p.world.enter(w.engine, p.lane)
 	p.world.mu.Unlock()
 	time.Sleep(p.work)
 	p.world.mu.Lock()
 	p.world.running--
+	p.world.leave(w.engine, p.lane)
 	p.world.mu.Unlock()
 	p.mu.Lock()
 	p.running = false
 	p.mu.Unlock()
 	if !last && !p.Outcome().Over() {
-		p.at = w.engine.Now() + int64(time.Millisecond)
+		p.at = w.engine.Now() + int64(cmp.Or(p.wait, time.Millisecond))
 		w.Outcome = Again
 		return
 	}
@@ -104,7 +184,7 @@ func (p *probe) Do(w *Worker) {
 func config(q Queue, l Limits) Config {
 	c := Config{
 		Limits: l, Queue: q, Epoch: time.Now().Add(-1),
-		Dropped: func(_ *Worker, u Unit) { u.(*probe).end(Canceled) },
+		Dropped: func(u Unit) { u.(*probe).drop(u.(*probe).engine) },
 		Lost: func(w *Worker, u Unit, _ any) {
 			if p, ok := u.(*probe); ok {
 				p.end(Failed)
@@ -370,23 +450,45 @@ func TestEngineModel(t *testing.T) {
 	}
 }
 
+// settled lets a minute go by, and sees that all units have run that may.
+func settled(t *testing.T, engines []*Engine) {
+	t.Helper()
+	time.Sleep(time.Minute)
+	synctest.Wait()
+	for i, e := range engines {
+		held := false
+		for l := e; l != nil; l = l.Lender {
+			l.Lock()
+			held = held || l.InOrder && l.holding > 0
+			l.Unlock()
+		}
+		e.Lock()
+		ready := e.readyLocked()
+		e.Unlock()
+		if ready > 0 && !held {
+			t.Errorf("engine %d: %d units may run, and do not: %+v", i, ready, e.Counts())
+		}
+	}
+}
+
 // shut shuts an engine down, and ends what is not to run again.
 func shut(e *Engine) {
 	left, _ := e.Shutdown(nil)
 	for _, u := range left {
-		u.(*probe).end(Canceled)
+		u.(*probe).drop(e)
 	}
 	e.Tidy()
 }
 
 func playModel(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
+	keyLimit := 0
 	queues := []func() Queue{
 		func() Queue { return new(Stream) },
 		func() Queue { return NewLine(r.IntN(4)) },
 		func() Queue { return NewPriorities(priorityOf) },
 		func() Queue { return NewLimitedPriorities(1+r.IntN(4), priorityOf) },
-		func() Queue { return NewKeys(1 + r.IntN(2)) },
+		func() Queue { keyLimit = 1 + r.IntN(2); return NewKeys(keyLimit) },
 		func() Queue { return due(time.Now().Add(-1), false) },
 	}
 	limits := func(r *rand.Rand) Limits {
@@ -396,14 +498,20 @@ func playModel(t *testing.T, seed uint64) {
 		l.CoreTimeout = l.KeepAlive > 0 && r.IntN(2) == 0
 		return l
 	}
-	w := new(world)
+	w := &world{limits: make(map[*Engine]int)}
 	var engines []*Engine
+	note := func(e *Engine) {
+		engines = append(engines, e)
+		if e.keyed != nil {
+			w.limits[e] = keyLimit
+		}
+	}
 	c := config(queues[r.IntN(len(queues))](), limits(r))
 	if _, timed := c.Queue.(Timed); timed {
 		c.Max = Unlimited
 	}
 	c.InOrder = r.IntN(4) == 0
-	engines = append(engines, New(c))
+	note(New(c))
 	for range r.IntN(3) {
 		c := config(queues[r.IntN(5)](), Limits{Max: 1 + r.IntN(3), WhenBusy: true})
 		c.Lender = engines[r.IntN(len(engines))]
@@ -412,7 +520,7 @@ func playModel(t *testing.T, seed uint64) {
 		}
 		e := New(c)
 		e.Borrow()
-		engines = append(engines, e)
+		note(e)
 	}
 	var mu sync.Mutex
 	var all []*probe
@@ -423,14 +531,18 @@ func playModel(t *testing.T, seed uint64) {
 		actors.Go(func() {
 			for range 40 {
 				e := engines[r.IntN(len(engines))]
-				switch r.IntN(8) {
+				switch r.IntN(9) {
 				default:
 					mu.Lock()
 					u := w.probe(len(all))
 					u.prio, u.runs, u.goes = r.Int64N(3), 1+r.IntN(3)/2, r.IntN(20) == 0
 					u.work = time.Duration(r.IntN(3)) * time.Millisecond
 					u.at = e.Now() + r.Int64N(3)*int64(time.Millisecond)
-					u.key.SetKey(r.IntN(3))
+					u.lane = r.IntN(3)
+					u.key.SetKey(u.lane)
+					if r.IntN(3) == 0 {
+						u.wait = time.Hour
+					}
 					all = append(all, u)
 					owner[u] = e
 					mu.Unlock()
@@ -451,8 +563,7 @@ func playModel(t *testing.T, seed uint64) {
 					cancels := u.accepted && !u.running
 					u.mu.Unlock()
 					if cancels && u.end(Canceled) {
-						e.Leave(u.Slot(), u.Outcome)
-						e.Tidy()
+						u.drop(e)
 					}
 				case 6:
 					if e.Lender == nil {
@@ -463,6 +574,21 @@ func playModel(t *testing.T, seed uint64) {
 						e.Resize(l, nil)
 					} else {
 						e.Resize(Limits{Max: 1 + r.IntN(3), WhenBusy: true}, nil)
+					}
+				case 8:
+					mu.Lock()
+					if len(all) == 0 {
+						mu.Unlock()
+						continue
+					}
+					u := all[r.IntN(len(all))]
+					e := owner[u]
+					mu.Unlock()
+					u.mu.Lock()
+					waits := u.accepted
+					u.mu.Unlock()
+					if waits {
+						u.runByHand(e)
 					}
 				case 7:
 					time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
@@ -475,6 +601,16 @@ func playModel(t *testing.T, seed uint64) {
 	}
 	if r.IntN(3) > 0 {
 		actors.Wait()
+		settled(t, engines)
+		for _, u := range all { // what leaves lets others run
+			u.mu.Lock()
+			waits := u.accepted && !u.running && r.IntN(2) == 0
+			u.mu.Unlock()
+			if waits && u.end(Canceled) {
+				u.drop(owner[u])
+				settled(t, engines)
+			}
+		}
 	}
 	for _, e := range engines {
 		if r.IntN(2) == 0 {
@@ -486,9 +622,7 @@ func playModel(t *testing.T, seed uint64) {
 		if stops {
 			waiting, _ := e.Stop()
 			for _, u := range waiting {
-				p := u.(*probe)
-				p.end(Canceled)
-				e.Leave(p.Slot(), p.Outcome)
+				u.(*probe).drop(e)
 			}
 		} else {
 			shut(e)
@@ -508,6 +642,9 @@ func playModel(t *testing.T, seed uint64) {
 		if c := check(t, e); c.Queued+c.Active+c.Workers+c.Blocked > 0 {
 			t.Errorf("engine %d is terminated and not empty: %+v", i, c)
 		}
+	}
+	if w.over > 0 {
+		t.Errorf("%d units of a key too many ran at once", w.over)
 	}
 	for _, u := range all {
 		if u.accepted && u.ended != 1 || !u.accepted && u.ended > 0 {

@@ -46,6 +46,11 @@ func (q *Keys) Release(u Unit) {
 	}
 }
 
+func (q *Keys) Holds(u Unit) bool {
+	i, ok := keyed(u)
+	return !ok || i.MayRun()
+}
+
 func (q *Keys) At(place int) Unit { return q.lanes.At(place) }
 
 func (q *Keys) Remove(place int) {

@@ -43,12 +43,6 @@ func (l *lease) Do(on *Worker) {
 	l.worker.engine.serve(l.worker, on)
 }
 
-// IsLease reports whether u asks for a worker on behalf of another engine.
-func IsLease(u Unit) bool {
-	_, is := u.(*lease)
-	return is
-}
-
 // Borrow keeps the lender from its end until e is terminated. It reports false if the lender
 // is shut down. It is called once, before e is used.
 func (e *Engine) Borrow() bool {
@@ -88,11 +82,8 @@ func (l *lease) drop() {
 	ended := e.Lender.Stage() >= Stopped
 	e.Lock()
 	e.stranded = e.stranded || ended
-	if w.state != gone {
-		e.returnLocked(w)
-	}
 	e.Unlock()
-	e.Tidy()
+	e.endLease(w)
 }
 
 // returnLocked counts out a worker whose lease is over, and asks for another one where there is
@@ -116,7 +107,7 @@ func (e *Engine) forgetLeasesLocked() {
 	}
 }
 
-// now returns the time, if the rate needs it.
+// rateNow returns the time, if the rate needs it.
 func (e *Engine) rateNow() int64 {
 	if !e.Rate.Bounded() {
 		return 0
@@ -298,20 +289,33 @@ func (e *Engine) handBack(w *Worker, goesOn bool) bool {
 	} else {
 		dropped = e.putBackLocked(w)
 	}
+	if dropped != nil {
+		e.Unlock()
+		defer e.endLease(w) // whatever drop does; until then w is nobody else's
+		e.drop(w, dropped)
+		return false
+	}
 	asked := e.workers - e.active - 1 // but for this one
-	goesOn = goesOn && dropped == nil && asked < e.readyLocked() && e.countedLocked() <= e.Max && !e.Rate.Bounded()
+	goesOn = goesOn && asked < e.readyLocked() && e.countedLocked() <= e.Max && !e.Rate.Bounded()
 	if goesOn = goesOn && e.giveNextLocked(w); !goesOn {
 		e.returnLocked(w)
 	}
 	over := e.stage != Running
 	e.Unlock()
 	if over && !goesOn {
-		defer e.Tidy()
-	}
-	if dropped != nil {
-		e.drop(w, dropped)
+		e.Tidy()
 	}
 	return goesOn
+}
+
+// endLease ends the lease of w, which has no unit.
+func (e *Engine) endLease(w *Worker) {
+	e.Lock()
+	if w.state != gone { // else the engine has ended
+		e.returnLocked(w)
+	}
+	e.Unlock()
+	e.Tidy()
 }
 
 // mayGoOn reports whether the engine of w has nothing else for w to do, as far as its last

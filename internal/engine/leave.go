@@ -5,8 +5,8 @@ package engine
 //
 //	queued ── ended ────────────────▶ counted
 //	  │  with a worker ── ended ────▶ counted by the worker
-//	  │      └─ run elsewhere ─▶ aside ── ended ──▶ counted
-//	  └─ run elsewhere, Stop ────┘
+//	  │      └─ run elsewhere, dropped ─▶ aside ── ended ──▶ counted
+//	  └─ run elsewhere, taken out ────────┘
 
 // queueOf returns the queue in which a unit waits, and its place there; nil if it does not.
 func (e *Engine) queueOf(s *Slot) (Queue, int) {
@@ -66,8 +66,12 @@ func (e *Engine) Leave(s *Slot, look func() Outcome) (left Unit, last bool) {
 	return left, last
 }
 
-// setAsideLocked notes that a unit is neither in the queue nor with a worker, and not ended.
+// setAsideLocked notes that a unit is neither in the queue nor with a worker, and not ended. Others
+// run in its place.
 func (e *Engine) setAsideLocked(u Unit) {
+	if e.keyed != nil {
+		e.keyed.Release(u)
+	}
 	s := u.Slot()
 	s.at = aside
 	if e.aside == nil {
@@ -76,32 +80,38 @@ func (e *Engine) setAsideLocked(u Unit) {
 	e.aside[s] = u
 }
 
-// Return has a unit wait to run again that is aside, after a run elsewhere. mine is as for
-// Take.
-func (e *Engine) Return(s *Slot, mine func() bool) {
+// Return has a unit wait to run again that is aside, after a run elsewhere, and returns it. It
+// returns nil if a worker has the unit, which does it then, and if the engine drops the unit. mine
+// is as for Take.
+func (e *Engine) Return(s *Slot, mine func() bool) (waits Unit) {
 	e.Lock()
-	if !mine() || s.at != aside { // a worker has it, and does it
+	if !mine() || s.at != aside {
 		e.Unlock()
-		return
+		return nil
 	}
 	u := e.aside[s]
-	delete(e.aside, s)
-	s.Clear()
-	keeps := e.stage == Running || e.stage == Shut && e.Keeps != nil && e.Keeps(u)
+	keeps := e.keepsLocked(u)
 	if keeps {
+		delete(e.aside, s)
+		s.Clear()
 		e.waitLocked(u)
 		e.dispatchLocked()
-	} else {
-		e.ended[Canceled]++
 	}
 	e.Unlock()
 	if !keeps {
-		defer e.Tidy()
-		e.Dropped(nil, u)
+		e.Dropped(u)
+		return nil
 	}
+	return u
 }
 
-// Take has a unit leave the queue, if it waits there, and counts it as canceled.
+// keepsLocked reports whether u may wait to run again.
+func (e *Engine) keepsLocked(u Unit) bool {
+	return e.stage == Running || e.stage == Shut && e.Keeps != nil && e.Keeps(u)
+}
+
+// Take has a unit leave the queue, if it waits there and mine, which is called under the lock,
+// returns true. The caller ends it: until then it is aside.
 func (e *Engine) Take(s *Slot, mine func() bool) (left Unit) {
 	e.Lock()
 	defer e.Unlock()
@@ -112,14 +122,26 @@ func (e *Engine) Take(s *Slot, mine func() bool) (left Unit) {
 		left = q.At(place)
 		q.Remove(place)
 		e.releaseLocked(q, left)
-		e.ended[Canceled]++
+		e.takenLocked(left)
 		e.leftLocked()
 	}
 	return left
 }
 
-// TakeFunc has the units leave the queue that match, and counts them as canceled. match is
-// called under the lock.
+// takenLocked follows the removal of a unit from the queue that its remover ends. Until Leave it is
+// aside, since it may be run elsewhere before that; one without a slot is counted as canceled.
+func (e *Engine) takenLocked(u Unit) {
+	switch s, out := u.Slot(), u.Outcome(); {
+	case s == nil:
+		e.ended[Canceled]++
+	case out.Over():
+		e.ended[out]++
+	default:
+		e.setAsideLocked(u)
+	}
+}
+
+// TakeFunc is Take for the units that match. match is called under the lock.
 func (e *Engine) TakeFunc(match func(Unit) bool) []Unit {
 	e.Lock()
 	defer e.Unlock()
@@ -137,7 +159,9 @@ func (e *Engine) takeFuncLocked(match func(Unit) bool) []Unit {
 		}
 	}
 	left = append(left, e.Queue.RemoveFunc(match)...)
-	e.ended[Canceled] += int64(len(left))
+	for _, u := range left {
+		e.takenLocked(u)
+	}
 	return left
 }
 
@@ -150,7 +174,7 @@ func (e *Engine) leftLocked() {
 	if e.nBlocked > 0 {
 		e.unblockLocked()
 	}
-	if e.InOrder {
+	if e.InOrder || e.keyed != nil {
 		e.dispatchLocked() // the others may run now
 	}
 }

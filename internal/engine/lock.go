@@ -24,7 +24,7 @@ import (
 //	           gate open     take both; the two ends become one queue
 //
 // The workers' lock is always taken first. The last row is Engine.Lock, which guards all that
-// changes. It changes nothing but the shape of the queue.
+// changes. To take it merges the two ends of the queue, and changes nothing else.
 //
 // Invariant: while the gate is open a submitter has no worker to wake or to hire: each
 // is busy, or idle while another is on its way to the queue. Unlock opens the gate when a unit
@@ -36,7 +36,7 @@ import (
 // gate is the entrance to the queue of an engine that has no worker to wake for a unit.
 type gate struct {
 	mu        spinlock.Mutex
-	open      atomic.Bool  // written under both locks
+	open      atomic.Bool  // written under the workers' lock, and the gate's while it is open
 	stream    *Stream      // the queue; nil if it is another: then the gate stays closed
 	pressed   *atomic.Bool // Engine.pressed; nil if no engine borrows from this one
 	submitted int64        // units that were admitted or rejected, here or elsewhere

@@ -46,8 +46,11 @@ type Shedding interface {
 
 // Keyed is a Queue of which some units keep others from running until they have ended.
 type Keyed interface {
-	// Release follows the end of a unit that was popped.
+	// Release has others run in place of a unit that was popped. It does nothing if that has
+	// happened since.
 	Release(u Unit)
+	// Holds reports whether u keeps others from running, or is none that does.
+	Holds(u Unit) bool
 }
 
 // Stream is a queue in order of arrival, without a limit. Its tail and its head can be used

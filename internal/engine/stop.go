@@ -20,8 +20,8 @@ const (
 )
 
 // Shutdown ends the admission of units, and returns true, unless it has ended. The units that
-// match leave the queue, counted as canceled. match is called under the lock; nil keeps all.
-// The caller calls Tidy.
+// match leave the queue, as by TakeFunc; a nil match keeps all. The caller ends them, and calls
+// Tidy.
 func (e *Engine) Shutdown(match func(Unit) bool) (left []Unit, first bool) {
 	e.Lock()
 	first = e.stage == Running
@@ -34,8 +34,8 @@ func (e *Engine) Shutdown(match func(Unit) bool) (left []Unit, first bool) {
 			gone := e.later.RemoveFunc(func(u Unit) bool { return e.Keeps == nil || !e.Keeps(u) })
 			for _, u := range gone {
 				e.releaseLocked(e.later, u)
+				e.takenLocked(u)
 			}
-			e.ended[Canceled] += int64(len(gone))
 			left = append(left, gone...)
 		}
 		e.turnAwayLocked()
@@ -46,8 +46,7 @@ func (e *Engine) Shutdown(match func(Unit) bool) (left []Unit, first bool) {
 	return left, first
 }
 
-// Drop has the units leave the queue of an engine that is shut down that match, counted as
-// canceled.
+// Drop is TakeFunc for an engine that is shut down. It does nothing before.
 func (e *Engine) Drop(match func(Unit) bool) (left []Unit) {
 	e.Lock()
 	if e.stage == Shut {
@@ -59,8 +58,7 @@ func (e *Engine) Drop(match func(Unit) bool) (left []Unit) {
 }
 
 // Stop ends the admission of units, and that of units to workers, and returns the units that
-// were waiting. It reports false if that has happened before. Units with a slot are aside
-// until Leave; the others are counted as canceled. The caller calls Tidy.
+// were waiting, as by Take. It reports false if that has happened before. The caller calls Tidy.
 func (e *Engine) Stop() (waiting []Unit, first bool) {
 	e.Lock()
 	if e.stage >= Stopped {
@@ -82,14 +80,7 @@ func (e *Engine) Stop() (waiting []Unit, first bool) {
 			continue
 		}
 		waiting = append(waiting, u)
-		switch s, out := u.Slot(), u.Outcome(); {
-		case s == nil:
-			e.ended[Canceled]++
-		case out.Over():
-			e.ended[out]++
-		default: // it may be run elsewhere before it is ended
-			e.setAsideLocked(u)
-		}
+		e.takenLocked(u)
 	}
 	for n := e.blocked.First(); n != nil; n = n.Next() {
 		if l, is := n.Value.unit.(*lease); is {

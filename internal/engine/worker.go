@@ -40,7 +40,7 @@ type Worker struct {
 	since      int64              // when it became idle, 0 if it is not
 	then       step               // what it is to do when it wakes
 	parked     bool               // it is in the idle list
-	helps      bool               // it runs on behalf of an Offer
+	helps      bool               // it runs a unit for an Offer, not for a lease
 	member     list.Node[*Worker] // of the engine's crew
 	prev, next *Worker
 
@@ -213,7 +213,7 @@ func (e *Engine) drop(w *Worker, u Unit) {
 			e.Lost(w, u, v)
 		}
 	}()
-	e.Dropped(w, u)
+	e.Dropped(u)
 }
 
 // countLocked counts the run that w has just done, if there was one, and the end of its
@@ -240,8 +240,8 @@ func (e *Engine) countLocked(w *Worker) {
 }
 
 // putBackLocked counts a run of a unit that has no outcome yet, and has it wait for the next
-// one, or sets it aside if it is run elsewhere. If it is to run no more, it is returned for
-// the caller to end it without the lock.
+// one, or sets it aside if it is run elsewhere. If it is to run no more, it is aside, and returned
+// for the caller to end it without the lock.
 func (e *Engine) putBackLocked(w *Worker) (dropped Unit) {
 	u := w.unit
 	switch out := u.Outcome(); {
@@ -249,13 +249,11 @@ func (e *Engine) putBackLocked(w *Worker) (dropped Unit) {
 		w.Outcome = out
 	case w.Outcome == Elsewhere && out != Again: // else that has ended one of its runs since
 		e.setAsideLocked(u)
-		if e.keyed != nil {
-			e.keyed.Release(u)
-		}
-	case e.stage == Running || e.stage == Shut && e.Keeps != nil && e.Keeps(u):
+	case e.keepsLocked(u):
 		e.waitLocked(u)
 	default:
-		dropped, w.Outcome = u, Canceled
+		dropped = u
+		e.setAsideLocked(u)
 	}
 	e.countLocked(w)
 	return dropped
@@ -317,7 +315,9 @@ func (e *Engine) popLocked() Unit {
 		for u := e.later.Pop(); u != nil; u = e.later.Pop() {
 			if !e.passed(u) {
 				e.holding--
-				return u
+				if e.keyed == nil || e.keyed.Holds(u) {
+					return u
+				} // else it has lost its key to a run elsewhere
 			}
 			e.Queue.Push(u, Any) // there is room
 		}

@@ -50,6 +50,7 @@ type lane[E any] struct {
 type Item[E any] struct {
 	key     any
 	keyed   bool
+	out     bool // it has left by Pop, and its key is not released
 	lane    *lane[E]
 	value   E
 	arrival uint64
@@ -170,9 +171,9 @@ func (q *Queue[E]) Pop() (value E, ok bool) {
 	}
 	l := n.Value
 	i := l.line.First().Value
-	out := 1
-	if !i.keyed {
-		out = 0
+	out := 0
+	if i.keyed {
+		out, i.out = 1, true
 	}
 	value = q.take(i, out)
 	if l.inOpen { // it is another's turn
@@ -207,8 +208,16 @@ func (q *Queue[E]) compact() {
 	}
 }
 
-// Release ends the time for which an element with a key is out.
-func (q *Queue[E]) Release(i *Item[E]) { q.change(i.lane, 0, -1) }
+// Release ends the time for which an element with a key is out. It does nothing if i is not out.
+func (q *Queue[E]) Release(i *Item[E]) {
+	if i.out {
+		i.out = false
+		q.change(i.lane, 0, -1)
+	}
+}
+
+// MayRun reports whether i has what it needs to run: it is out, or it has no key.
+func (i *Item[E]) MayRun() bool { return i.out || !i.keyed }
 
 // At returns the element in a place.
 func (q *Queue[E]) At(place int) E { return q.byPlace[place].value }

@@ -419,7 +419,7 @@ func (t *Task) complete(bits uint32, s State, err error, out *effects) uint32 {
 	}
 	own := t.ownLinks()
 	out.done = own.done
-	out.group, own.group = own.group, nil
+	out.watch, own.watch = own.watch, nil
 	if c := own.cold; c != nil {
 		out.onDone = c.onDone.First()
 		c.onDone = callbacks{}

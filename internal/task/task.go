@@ -119,7 +119,7 @@ type links struct {
 	ctx    context.Context // parent of the body's context; Background without the flag hasContext
 	err    error           // the outcome; nil without the flag hasErr
 	cold   *cold           // nil for most tasks; written once
-	group  Remover         // where the submitter's context is watched, nil if it is not
+	watch  Remover         // where the submitter's context is watched, nil if it is not
 	shared bool
 }
 
@@ -201,8 +201,8 @@ func (t *Task) Due() int64 { return t.due.Load() }
 // the owner's lock.
 func (t *Task) SetDue(due int64) { t.due.Store(due) }
 
-// Move sets when the task is due, and on which clock. The task is not in a queue; the
-// caller holds the owner's lock.
+// Move sets when the task is due, and on which clock. The task is not in a queue, or the caller
+// holds the owner's lock.
 func (t *Task) Move(due int64, wall bool) {
 	bits := t.word.lock() &^ wallClock
 	if wall {

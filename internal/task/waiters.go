@@ -60,18 +60,26 @@ func (t *Task) RemoveCallback(c *Callback) {
 	t.IfNotDone(func() { t.cold().onDone.Remove(c) })
 }
 
-// RemoveWhenDone calls m.Remove when the task is done, at once if it is done already.
+// RemoveWhenDone calls m.Remove when the task is done, at once if it is done already, or has
+// another member.
 func (t *Task) RemoveWhenDone(m Remover) {
 	bits := t.word.lock()
-	done := State(bits & stateBits).Done()
-	if !done {
-		t.ownLinks().group = m
+	keeps := !State(bits&stateBits).Done() && t.links.Load().watch == nil
+	if keeps {
+		t.ownLinks().watch = m
 		bits |= hasWaiters
 	}
 	t.word.unlock(bits)
-	if done {
+	if !keeps {
 		m.Remove()
 	}
+}
+
+// Watched reports whether RemoveWhenDone has a member for the task.
+func (t *Task) Watched() bool {
+	bits := t.word.lock()
+	defer t.word.unlock(bits)
+	return t.links.Load().watch != nil
 }
 
 // Join waits until the task is done and its body has returned. It returns an error if
@@ -121,20 +129,20 @@ type effects struct {
 	cause  error
 	done   chan struct{}
 	left   chan struct{}
-	group  Remover
+	watch  Remover
 	onDone *Callback // the first of them
 }
 
 // run carries out the effects. Calls into a context come first: a user's context may panic,
 // and then deferred calls do the rest.
 func (e *effects) run() {
-	if e.cancel == nil && e.group == nil {
+	if e.cancel == nil && e.watch == nil {
 		e.wake()
 		return
 	}
 	defer e.wake()
-	if e.group != nil {
-		defer e.group.Remove()
+	if e.watch != nil {
+		defer e.watch.Remove()
 	}
 	if e.cancel != nil {
 		e.cancel(e.cause)
