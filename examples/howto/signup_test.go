@@ -22,7 +22,7 @@ func TestSignUpAddsWelcome(t *testing.T) {
 			}
 		}
 		w, job := durabletest.AddedOne[Welcome](t, jobs, "welcome") // fails if there is none, or another
-		if w.User != "gopher" || job.Due.Sub(time.Now()) != time.Hour {
+		if w.User != "gopher" || time.Until(job.Due) != time.Hour {
 			t.Errorf("added %+v, due %v", w, job.Due)
 		}
 	})
