@@ -37,7 +37,7 @@ func TestMailIsSentAfterKill(t *testing.T) {
 					return
 				}
 			}
-			t.Fatalf("the program ended without the line %q", text)
+			t.Fatalf("the program ended without the line %q (%v)", text, lines.Err())
 		}
 	}
 	cmd, until := start("ann")
