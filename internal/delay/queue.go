@@ -179,6 +179,3 @@ func (q *Queue[E]) All() iter.Seq[E] {
 		}
 	}
 }
-
-// Now reads the clocks.
-func (q *Queue[E]) Now() Instant { return q.clock.Now() }

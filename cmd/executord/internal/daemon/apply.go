@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/about"
@@ -67,8 +68,14 @@ func (d *Daemon) apply(ctx context.Context, file job.File, hint string) error {
 	if err == nil {
 		d.setFile(file)
 	}
+	if len(jobs) >= manyJobs {
+		debug.FreeOSMemory() // what the files and the steps took is several times what stays
+	}
 	return err
 }
+
+// manyJobs is the number of jobs from which on the memory that it took to apply them is returned at once.
+const manyJobs = 1000
 
 // logApplied logs what became of a job in the store.
 func (d *Daemon) logApplied(s catalog.Step) {

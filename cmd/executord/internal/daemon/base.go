@@ -35,7 +35,7 @@ type base struct {
 		sync.Mutex
 		entries map[string]*entry // of the jobs in the file, and of those that were run
 		order   []*entry
-		file    map[string]job.Job // what was applied last, as it is for this machine; nil before
+		file    map[string]*job.Job // what was applied last, as it is for this machine; nil before
 		// of the same file, jobs for other machines that are not in the store, and the Notify of all jobs
 		elsewhere map[string]job.Job
 		channels  map[string][]string

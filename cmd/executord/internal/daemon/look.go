@@ -34,9 +34,11 @@ func (d *Daemon) Figures() []Figures {
 
 // setFile notes a file that was applied.
 func (d *Daemon) setFile(file job.File) {
-	jobs, elsewhere := make(map[string]job.Job, len(file.Jobs)), make(map[string]job.Job)
+	jobs, elsewhere := make(map[string]*job.Job, len(file.Jobs)), make(map[string]job.Job)
 	channels := make(map[string][]string)
-	for _, j := range catalog.Of(d.Machine, d.here(file)) {
+	all := catalog.Of(d.Machine, d.here(file))
+	for i := range all {
+		j := &all[i]
 		if j.Schedule.AtStart && !d.Machine.In(j.On) {
 			continue
 		}
@@ -169,7 +171,7 @@ func (d *Daemon) Jobs(ctx context.Context) ([]view.Job, error) {
 	d.mu.Unlock()
 	for _, j := range file {
 		if j.Schedule.AtStart {
-			list = append(list, d.unstored(j, catalog.StateEnded))
+			list = append(list, d.unstored(*j, catalog.StateEnded))
 		}
 	}
 	for _, j := range elsewhere {

@@ -14,7 +14,7 @@ import (
 // here returns the jobs of a file that this daemon puts into the store. Without one that others share, these are the
 // jobs for this machine alone: nobody else would run the rest.
 func (d *base) here(file job.File) []job.Job {
-	if d.Store.shared() {
+	if d.Store.shared() || !slices.ContainsFunc(file.Jobs, func(j job.Job) bool { return j.On.Each || !d.Machine.In(j.On) }) {
 		return file.Jobs
 	}
 	var jobs []job.Job
