@@ -168,8 +168,8 @@ func TestManualFilesAreValid(t *testing.T) {
 			t.Errorf("%s\n%v\nnotes %v", block[2], err, file.Notes)
 		}
 	}
-	if found != 12 {
-		t.Errorf("%d job files in the manual, want 12", found)
+	if found != 13 {
+		t.Errorf("%d job files in the manual, want 13", found)
 	}
 }
 

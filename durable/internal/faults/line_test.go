@@ -65,6 +65,7 @@ func (l *line) fate() (pause time.Duration, before, after error, late bool) {
 	case k < 20:
 		pause = time.Duration(l.mu.draw.IntN(300)) * time.Millisecond
 	case k < 24:
+		l.asks.Add(1) // under the lock, so that none is added after calm
 		late = true
 	}
 	return pause, before, after, late
@@ -81,11 +82,14 @@ func byOr[T any](l *line, mayBeLate bool, call func() (T, error)) (v T, err erro
 	case before != nil:
 		return v, before
 	case late && mayBeLate:
-		l.asks.Go(func() {
+		go func() {
+			defer l.asks.Done()
 			time.Sleep(lateBy)
 			call()
-		})
+		}()
 		return v, errLost
+	case late:
+		l.asks.Done()
 	}
 	v, err = call()
 	l.mu.Lock()
@@ -140,11 +144,15 @@ func (l *line) Change(ctx context.Context, id durable.ID, c durable.Change) (dur
 }
 
 func (l *line) KeepStep(ctx context.Context, of store.Ref, k durable.KeptStep) (result []byte, ok bool, err error) {
-	result, err = by(l, func() (kept []byte, err error) {
-		kept, ok, err = l.Full.KeepStep(ctx, of, k)
-		return kept, err
+	type answer struct {
+		result []byte
+		ok     bool
+	}
+	a, err := by(l, func() (a answer, err error) {
+		a.result, a.ok, err = l.Full.KeepStep(ctx, of, k)
+		return a, err
 	})
-	return result, ok && err == nil, err
+	return a.result, a.ok && err == nil, err
 }
 
 func (l *line) KeptSteps(ctx context.Context, id durable.ID) ([]durable.KeptStep, error) {

@@ -48,17 +48,10 @@ func (s bare) Insert(ctx context.Context, jobs []durable.NewJob, p store.Placeme
 	return s.whole.Insert(ctx, jobs, p)
 }
 
-// mixed gives jobs of another queue, and deaf gives some to nodes that are to drain.
-type (
-	mixed struct{ whole }
-	deaf  struct {
-		whole
-		told *sync.Map // the names of these nodes
-	}
-)
-
-func (s mixed) ClaimQueue(ctx context.Context, queue string, r store.ClaimRequest) (store.ClaimResult, error) {
-	return s.whole.ClaimQueue(ctx, map[string]string{"a": "b", "b": "a"}[queue], r)
+// deaf gives some jobs to nodes that are to drain.
+type deaf struct {
+	whole
+	told *sync.Map // the names of these nodes
 }
 
 func (s deaf) DrainNode(ctx context.Context, node string, drain bool) (bool, error) {
@@ -153,7 +146,6 @@ var planted = map[string]func(whole) whole{
 	"was accepted, and is not there": func(s whole) whole { return forgetful{s} },
 	"of its parents had ended":       func(s whole) whole { return hasty{s} },
 	"has the tags":                   func(s whole) whole { return bare{s} },
-	"which serves":                   func(s whole) whole { return mixed{s} },
 	"had drained":                    func(s whole) whole { return deaf{s, new(sync.Map)} },
 	"ran at":                         func(s whole) whole { return crowded{s} },
 	"have begun within":              func(s whole) whole { return eager{s} },

@@ -117,6 +117,9 @@ func (m *Manager) Watch(ctx context.Context, alive func(context.Context) bool) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+			if ctx.Err() != nil {
+				return
+			}
 		}
 	}
 }
