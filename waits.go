@@ -71,23 +71,25 @@ func lendWorker(ctx context.Context, to ...*task.Owner) (waited func()) {
 	}
 }
 
+func nothing() {}
+
 // help runs the task, if no worker has begun it, for a caller that is about to wait, or lends
 // the caller's worker for the time of the wait, until the function that it returns is called.
 func (f *Future[T]) help(ctx context.Context) (waited func()) {
 	t, waits := &f.core, task.OwnerOf(ctx)
 	switch {
 	case waits == nil:
-		return func() {}
+		return nothing
 	case !ofOwnPool(t) || !isDue(t) && retryOf(t) == nil:
 	case endsWith(t, ctx):
 		f.helpNow(ctx)
 	case waits.Within(t.Owner()):
 		if f.helpBeside(ctx) {
-			return func() {}
+			return nothing
 		}
 	}
 	if t.State().Done() {
-		return func() {}
+		return nothing
 	}
 	return lendWorker(ctx, t.Owner())
 }

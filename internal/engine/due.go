@@ -105,6 +105,9 @@ func (d *Due) Next() (at int64, ok bool)               { return d.queue.Next() }
 
 func (d *Due) First() (at int64, ok bool) { return d.queue.First() }
 
+// Renew makes the units due at once that wait for a time of day and are stale.
+func (d *Due) Renew() { d.queue.Renew() }
+
 func (d *Due) Ready() int {
 	if d.queue.Due() {
 		return 1 // or more
