@@ -179,7 +179,7 @@ func (r *run) reason(result process.Result, o outcome.Outcome) string {
 		return ""
 	case o == outcome.Delayed:
 		text = fmt.Sprintf("%s: executord ended before attempt %d", o, r.attempt+1)
-	case o == outcome.Replaced && result.Err != nil:
+	case result.Err != nil && (o == outcome.Replaced || o == outcome.Stopped || o == outcome.Lost):
 		text = string(o) + ": before its command was started"
 	case result.Err != nil: // whatever the outcome, as one may be canceled that waits for its turn
 		text = "not started: " + result.Err.Error()

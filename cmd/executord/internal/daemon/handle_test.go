@@ -16,10 +16,10 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// The history says of a command that was never started that it was not, whatever
-// kept it from that.
+// The history says of a command that was never started that it was not, unless this daemon has ended the run: then it is
+// begun again.
 func TestHandledVerdictOnWhatWasNotStarted(t *testing.T) {
-	for _, cause := range []error{nil, executor.ErrCanceled, executor.ErrShutdown, durable.ErrLeaseLost} {
+	for _, cause := range []error{nil, executor.ErrCanceled} {
 		result := process.Result{Err: errors.New("the reason"), Stopped: cause != nil, Cause: cause}
 		r := new(handled)
 		var got *ending

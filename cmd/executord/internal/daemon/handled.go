@@ -95,10 +95,10 @@ func (r *handled) verdict(result process.Result, o outcome.Outcome) error {
 	switch {
 	case o == outcome.Delayed:
 		return cut(r.label(o), text, r.rest)
-	case result.Err != nil && o != outcome.Replaced: // whatever kept it from its start
-		o = outcome.NotStarted
-	case o == outcome.Stopped, o == outcome.Lost:
+	case o == outcome.Stopped, o == outcome.Lost: // before its command was started, too
 		return cut(r.label(o), text, 0)
+	case result.Err != nil && o != outcome.Replaced: // whatever else kept it from its start
+		o = outcome.NotStarted
 	}
 	return over(r.label(o), text)
 }

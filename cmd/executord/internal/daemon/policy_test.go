@@ -1,12 +1,17 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
 // lines returns how many lines of the log have a text.
@@ -173,6 +178,67 @@ func TestMisfireSparesInterruptedRuns(t *testing.T) {
 			t.Errorf("%+v\n%s", sum, h.log.String())
 		}
 	})
+}
+
+// A run that its daemon ended, or lost, before its command was started is begun again: its due time leads to a run, and
+// the one that passes meanwhile is skipped.
+func TestRunEndedBeforeItsStartIsBegunAgain(t *testing.T) {
+	pending := func(ctx context.Context, _ process.Command, _ process.Observer) process.Result { // it waits for its turn to start
+		<-ctx.Done()
+		return process.Result{Err: context.Cause(ctx), Cause: context.Cause(ctx), Stopped: true}
+	}
+	for _, test := range []struct {
+		name    string
+		outcome outcome.Outcome
+		end     func(h *harness, s *silent, c Config) *harness // of the run that is due after a minute, at 150s
+	}{
+		{"stopped", outcome.Stopped, func(h *harness, _ *silent, c Config) *harness {
+			h.stop(errPatience)
+			<-h.done
+			return begin(h.t, c)
+		}},
+		{"lost", outcome.Lost, func(h *harness, s *silent, _ Config) *harness {
+			h.command = sleep
+			s.set(true)
+			time.Sleep(10 * time.Second)
+			s.set(false)
+			return h
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := shared(t)
+				down := &silent{Store: store.Store}
+				store.Store, store.Lease = down, 5*time.Second
+				c := Config{File: parse(t, "# name: a\n@every 1m sleep 10s\n"), Store: store}
+				began := time.Now()
+				h := beginWith(t, c, pending)
+				time.Sleep(150 * time.Second)
+				synctest.Wait()
+				h = test.end(h, down, c)
+				time.Sleep(time.Until(began.Add(5*time.Minute + 50*time.Second)))
+				synctest.Wait()
+				runs, _, err := h.Runs(t.Context(), "a", 10)
+				if err != nil {
+					t.Fatal(err)
+				}
+				skipped := h.total("runs skipped")
+				h.end()
+				var ok []time.Duration
+				for _, run := range runs {
+					if run.Outcome == outcome.OK {
+						ok = append(ok, run.Due.Sub(began).Round(time.Second))
+					} else if run.Outcome != test.outcome || run.Error != string(test.outcome)+": before its command was started" {
+						t.Errorf("%+v", run)
+					}
+				}
+				want := []time.Duration{5 * time.Minute, 4 * time.Minute, 3 * time.Minute, time.Minute}
+				if !slices.Equal(ok, want) || skipped != 1 {
+					t.Errorf("runs of %v and %d skipped, want %v and 1\n%s", ok, skipped, want, h.log.String())
+				}
+			})
+		})
+	}
 }
 
 // A run that waited for the one before is not late by that.
