@@ -19,10 +19,10 @@ import (
 )
 
 // ledger is what the jobs themselves, and those who are told of them, have written down, outside of executord: for each
-// job its due times, in the order in which runs began, and the runs of which a channel was told.
+// job its due times and daemons, in the order in which runs began, and the runs of which a channel was told.
 type ledger struct {
 	mu    sync.Mutex
-	begun map[string][]string
+	begun map[string][]string        // a time, a space, and what ends with # and the number of a daemon
 	told  map[string]map[float64]int // by job, the kind before it: of each run how often
 }
 
@@ -45,7 +45,7 @@ func newLedger(t *testing.T) (l *ledger, url string) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		name := r.Header.Get("X-Job")
-		l.begun[name] = append(l.begun[name], r.Header.Get("X-Due"))
+		l.begun[name] = append(l.begun[name], r.Header.Get("X-Due")+" "+r.Header.Get("X-Daemon"))
 	}))
 	t.Cleanup(s.Close)
 	return l, s.URL
@@ -86,7 +86,7 @@ type policyJob struct {
 func policyJobs(url, database, out string) []policyJob {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	request := func(path string) string {
-		return fmt.Sprintf("url = '%s%s'\nheaders = { X-Job = '$EXECUTORD_JOB', X-Due = '$EXECUTORD_DUE' }\n", url, path)
+		return fmt.Sprintf("url = '%s%s'\nheaders = { X-Job = '$EXECUTORD_JOB', X-Due = '$EXECUTORD_DUE', X-Daemon = '$EXECUTORD_TEST_NAME' }\n", url, path)
 	}
 	jobs := []policyJob{
 		{name: "plain", period: ms(250), run: "true"},
@@ -135,14 +135,14 @@ func policyJobs(url, database, out string) []policyJob {
 
 func policyFile(jobs []policyJob, url, out string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[env]\nOUT = '%s'\n[group.two]\nlimit = 2\n[notify.ledger]\nwebhook = '%s/told'\nlimit = 0\non = ['failed', 'not started']\n", out, url)
+	fmt.Fprintf(&b, "[env]\nOUT = '%s'\n[group.two]\nlimit = 2\n[notify.ledger]\nwebhook = '%s/told'\nlimit = 0\non = ['failed', 'not started', 'lost']\n", out, url)
 	for _, j := range jobs {
 		fmt.Fprintf(&b, "[[job]]\nname = '%s'\n%s", j.name, j.keys)
 		if !strings.Contains(j.keys, "schedule") {
 			fmt.Fprintf(&b, "schedule = '@every %v'\n", j.period)
 		}
 		if j.run != "" {
-			fmt.Fprintf(&b, "command = '''echo $EXECUTORD_DUE >>$OUT/%s; %s'''\n", j.name, j.run)
+			fmt.Fprintf(&b, "command = '''echo $EXECUTORD_DUE $EXECUTORD_TEST_NAME >>$OUT/%s; %s'''\n", j.name, j.run)
 		}
 	}
 	return b.String()
@@ -151,7 +151,8 @@ func policyFile(jobs []policyJob, url, out string) string {
 // Of jobs of each kind and with each policy, in a daemon that is ended, killed, made to read its file again and started
 // over and over, each time at which one is due is either a run, or skipped, missed or excluded, and the log has which;
 // what the runs have written down is in the log, too, none is there twice unless its daemon was ended meanwhile, and each
-// failure of the log was told.
+// failure of the log was told. A daemon that is killed may have written neither into its log what it did last, nor into
+// the store what it has said there last.
 //
 // EXECUTORD_SOAK=10m makes it take longer than the ten seconds it takes else, and has the daemon stopped for longer than
 // a lease now and then.
@@ -211,7 +212,10 @@ func TestRunSoakOfPolicies(t *testing.T) {
 			p.signal(syscall.SIGTERM)
 			p.wait()
 		}
-		a.add(p.log, killed)
+		a.add(p.log, p.marker, killed)
+		if killed { // the store keeps some runs of each job only
+			a.addHistory(asked(t, store, "runs", "-n", "5000"))
+		}
 		if last {
 			break
 		}
@@ -230,9 +234,17 @@ type policyTimes struct {
 	first, last                    time.Time     // that it was due by the clock, and that the log has anything of
 	begun, fresh                   map[int64]int // starts of the command; first attempts
 	skipped, missed, excluded, cut map[int64]bool
+	missedAt                       map[int64]time.Time   // when the log last had that; zero if the store has it
+	in                             map[startIn]int       // starts of the command in each daemon
 	failed                         []float64             // the runs that have failed in daemons that were not killed
 	seen                           map[int64][]time.Time // when the log has a begin or an end of a run for it
 	dues                           map[float64]int64     // of the runs in progress, by their number
+}
+
+// startIn is what a run has noted: its due time, by its milliseconds, and its daemon.
+type startIn struct {
+	due    int64
+	daemon string
 }
 
 // policyAccount is what the logs of several daemons say, one after the other.
@@ -241,7 +253,8 @@ type policyAccount struct {
 	jobs    map[string]*policyTimes
 	periods map[string]time.Duration
 	kills   []time.Time
-	lost    []time.Time // when a daemon could not renew its lease, and what it runs is begun again
+	killed  map[string]bool // of the daemons
+	lost    []time.Time     // when a daemon could not renew its lease, and what it runs is begun again
 	ended   int
 	end     time.Time
 
@@ -249,21 +262,26 @@ type policyAccount struct {
 }
 
 func newPolicyAccount(t *testing.T, jobs []policyJob) *policyAccount {
-	a := &policyAccount{t: t, jobs: make(map[string]*policyTimes), periods: make(map[string]time.Duration)}
+	a := &policyAccount{
+		t: t, jobs: make(map[string]*policyTimes), periods: make(map[string]time.Duration), killed: make(map[string]bool),
+	}
 	for _, j := range jobs {
 		a.periods[j.name] = j.period
 		a.jobs[j.name] = &policyTimes{
 			begun: make(map[int64]int), fresh: make(map[int64]int), skipped: make(map[int64]bool), missed: make(map[int64]bool), excluded: make(map[int64]bool),
 			cut: make(map[int64]bool), dues: make(map[float64]int64), seen: make(map[int64][]time.Time),
+			missedAt: make(map[int64]time.Time), in: make(map[startIn]int),
 		}
 	}
 	return a
 }
 
-// add takes the log of a daemon that has ended.
-func (a *policyAccount) add(log []line, killed bool) {
+// add takes the log of a daemon that has ended, and has the environment of its runs say which one it is.
+func (a *policyAccount) add(log []line, marker string, killed bool) {
+	_, daemon, _ := strings.Cut(marker, "#")
 	if a.end = time.Now(); killed {
 		a.kills = append(a.kills, a.end)
+		a.killed[daemon] = true
 	} else {
 		a.ended++
 	}
@@ -293,6 +311,7 @@ func (a *policyAccount) add(log []line, killed bool) {
 			of.dues[run] = noted("due")
 			of.seen[of.dues[run]] = append(of.seen[of.dues[run]], instant(a.t, l, "time"))
 			of.begun[of.dues[run]]++
+			of.in[startIn{of.dues[run], daemon}]++
 			if l["attempt"] == nil {
 				of.fresh[of.dues[run]]++
 			}
@@ -313,7 +332,7 @@ func (a *policyAccount) add(log []line, killed bool) {
 			}
 		case "run ended":
 			of.seen[of.dues[run]] = append(of.seen[of.dues[run]], instant(a.t, l, "time"))
-			if o := l["outcome"]; !killed && (o == "failed" || o == "timeout") {
+			if o := l["outcome"]; !killed && (o == "failed" || o == "timeout" || o == "stopped" || o == "lost") {
 				of.failed = append(of.failed, run)
 			}
 			switch l["outcome"] {
@@ -330,6 +349,9 @@ func (a *policyAccount) add(log []line, killed bool) {
 			at := instant(a.t, l, "first")
 			for range int(l["count"].(float64)) {
 				into[at.UnixMilli()] = true
+				if l["msg"] == "runs missed" {
+					of.missedAt[at.UnixMilli()] = instant(a.t, l, "time")
+				}
 				if at.After(of.last) {
 					of.last = at
 				}
@@ -345,8 +367,9 @@ func (a *policyAccount) addHistory(runs []map[string]any) {
 		of := a.jobs[r["job"].(string)]
 		due := instant(a.t, r, "due").UnixMilli()
 		switch o := r["outcome"]; {
+		case o == "running":
 		case o == "missed":
-			of.missed[due] = true
+			of.missed[due], of.missedAt[due] = true, time.Time{}
 		case o == "excluded":
 			of.excluded[due] = true
 		case o == "delayed", o == "lost", o == "stopped": // it is begun again
@@ -358,14 +381,17 @@ func (a *policyAccount) addHistory(runs []map[string]any) {
 	}
 }
 
-// beforeKill reports whether a daemon was killed, or lost its lease, soon after a due time, or after a run for it was last begun or ended, and
-// may not have written what it knew, nor noted that in the store.
+// beforeKill reports whether a daemon was killed, or lost its lease, soon after a due time, or after a run for it was
+// last begun or ended, and may not have written what it knew, nor noted that in the store.
 func (a *policyAccount) beforeKill(of *policyTimes, due int64) bool {
-	return slices.ContainsFunc(slices.Concat(a.kills, a.lost), func(kill time.Time) bool {
-		return slices.ContainsFunc(append(of.seen[due], time.UnixMilli(due)), func(at time.Time) bool {
-			since := kill.Sub(at)
-			return -time.Second < since && since < 10*time.Second
-		})
+	return slices.ContainsFunc(append(of.seen[due], time.UnixMilli(due)), a.cutAfter)
+}
+
+// cutAfter reports whether a daemon was killed, or lost its lease, soon after a time.
+func (a *policyAccount) cutAfter(at time.Time) bool {
+	return slices.ContainsFunc(slices.Concat(a.kills, a.lost), func(cut time.Time) bool {
+		since := cut.Sub(at)
+		return -time.Second < since && since < 10*time.Second
 	})
 }
 
@@ -375,6 +401,9 @@ func (a *policyAccount) check(j policyJob, l *ledger, out string) {
 	for at := of.first; j.period != 0 && !at.IsZero() && !at.After(of.last); at = at.Add(j.period) {
 		due := at.UnixMilli()
 		a.due++
+		if (of.begun[due] > 0 || of.skipped[due]) && of.missed[due] && a.cutAfter(of.missedAt[due]) {
+			delete(of.missed, due) // the store did not have it any more
+		}
 		var is []string
 		for _, how := range []struct {
 			word  string
@@ -403,21 +432,27 @@ func (a *policyAccount) check(j policyJob, l *ledger, out string) {
 			t.Errorf("%s: %v is %d runs", j.name, time.UnixMilli(due), n)
 		}
 	}
-	noted := l.begun[j.name]
+	noted := strings.Fields(strings.Join(l.begun[j.name], " "))
 	if text, err := os.ReadFile(filepath.Join(out, j.name)); err == nil {
 		noted = strings.Fields(string(text))
 	}
-	times := make(map[int64]int)
-	for _, text := range noted {
-		at, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil {
-			t.Errorf("%s: a run has noted %q", j.name, text)
+	times, in := make(map[int64]int), make(map[startIn]int)
+	for i := 0; i+1 < len(noted); i += 2 {
+		at, err := time.Parse(time.RFC3339Nano, noted[i])
+		_, daemon, ok := strings.Cut(noted[i+1], "#")
+		if err != nil || !ok {
+			t.Errorf("%s: a run has noted %q", j.name, noted[i:i+2])
 		}
 		times[at.UnixMilli()]++
+		in[startIn{at.UnixMilli(), daemon}]++
 	}
-	for due, n := range times {
-		if n > of.begun[due] && !a.beforeKill(of, due) {
-			t.Errorf("%s: %v was run %d times, and %d times by the log", j.name, time.UnixMilli(due), n, of.begun[due])
+	for s, n := range in {
+		want := of.in[s]
+		if a.killed[s.daemon] {
+			want++ // which it may not have come to write
+		}
+		if n > want {
+			t.Errorf("%s: %v was run %d times in daemon %s, and %d times by its log", j.name, time.UnixMilli(s.due), n, s.daemon, of.in[s])
 		}
 	}
 	for due, n := range of.begun {
@@ -426,7 +461,7 @@ func (a *policyAccount) check(j policyJob, l *ledger, out string) {
 		}
 	}
 	for _, run := range of.failed {
-		n := l.told["failed "+j.name][run] + l.told["not started "+j.name][run]
+		n := l.told["failed "+j.name][run] + l.told["not started "+j.name][run] + l.told["lost "+j.name][run]
 		if a.told++; n == 0 || n > 1 && !of.cut[of.dues[run]] && !a.beforeKill(of, of.dues[run]) {
 			t.Errorf("%s: the failure of run %v was told %d times", j.name, run, n)
 		}
