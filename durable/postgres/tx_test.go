@@ -67,8 +67,8 @@ func TestTxOfAnotherDatabase(t *testing.T) {
 		want  string
 	}{
 		"another driver":           {func() (durable.Tx, error) { return other.Begin() }, "it is of another driver"},
-		"another schema":           {func() (durable.Tx, error) { return outside.Begin() }, "the tables of the store are not where it is"},
-		"another schema, of pgx's": {func() (durable.Tx, error) { return native{natives, new(sync.Map)}.Begin(t.Context()) }, "the tables of the store are not where it is"},
+		"another schema":           {func() (durable.Tx, error) { return outside.Begin() }, "it does not see the tables of the store"},
+		"another schema, of pgx's": {func() (durable.Tx, error) { return native{natives, new(sync.Map)}.Begin(t.Context()) }, "it does not see the tables of the store"},
 	} {
 		for call, do := range map[string]func(tx durable.Tx) error{
 			"get": func(tx durable.Tx) error { _, err := store.GetTx(t.Context(), tx, id); return err },

@@ -14,7 +14,7 @@ import (
 // the others are registered, and the digest of a user goes on until the user stops it.
 func TestSchedulesAreThoseOfTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := durabletest.New(t)
+		jobs := durabletest.New(t, func(c *durable.Config) { c.Lease = time.Minute }) // a day has fewer heartbeats
 		runs := make(map[string]int)
 		counter := func(kind string) *durable.Kind[struct{}, int] {
 			return durable.Handle(jobs, kind, func(context.Context, struct{}) (int, error) {

@@ -50,7 +50,8 @@ func TestOrders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				jobs, shop := durabletest.New(t), &ledger{fails: test.fails}
+				jobs := durabletest.New(t, func(c *durable.Config) { c.Lease = time.Minute }) // a day has fewer heartbeats
+				shop := &ledger{fails: test.fails}
 				orders := handleOrders(jobs, shop)
 				durabletest.Start(t, jobs)
 				begun := time.Now()

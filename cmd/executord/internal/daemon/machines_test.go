@@ -75,13 +75,13 @@ func TestOnChoosesMachines(t *testing.T) {
 		t.Run(test.on, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var r ran
-				c := Config{File: parse(t, "# name: a\n# on: "+test.on+"\n@every 2m sleep 1s\n"), Store: shared(t)}
+				c := Config{File: parse(t, "# name: a\n# on: "+test.on+"\n@every 20s sleep 1s\n"), Store: shared(t)}
 				var all []*harness
 				for _, m := range []job.Machine{machine(t, "web-1", "gpu"), machine(t, "web-2", "region=eu"), machine(t, "db-1", "gpu", "eu"), machine(t, "other")} {
 					c.Machine = m
 					all = append(all, beginWith(t, c, r.command(m.Name)))
 				}
-				time.Sleep(2*time.Hour + time.Minute)
+				time.Sleep(20*time.Minute + 10*time.Second)
 				synctest.Wait()
 				if got := r.take(); got != "a: "+test.want {
 					t.Errorf("ran on %q, want %q", got, test.want)
@@ -292,6 +292,7 @@ func TestOnAllForgetsMachines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r ran
 		store := shared(t)
+		store.Lease = time.Minute // a day has fewer heartbeats
 		file := parse(t, "# name: clean\n# on: all\n0 * * * * sleep 1s\n")
 		one := beginWith(t, Config{File: file, Store: store, Machine: machine(t, "web-1")}, r.command("web-1"))
 		beginWith(t, Config{File: file, Store: store, Machine: machine(t, "web-2")}, r.command("web-2")).end()

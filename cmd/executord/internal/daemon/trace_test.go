@@ -91,7 +91,7 @@ func TestTraceOfRun(t *testing.T) {
 			}}
 			h := beginWith(t, Config{
 				File:   parse(t, "# name: a\n# timeout: 1h30m\n# tags: x, y\n@every 3h "+test.command+"\n"),
-				Tracer: provider.Tracer("test"), Store: Store{Store: store, Name: "jobs.db", Namespace: "shop", Lease: 5 * time.Second},
+				Tracer: provider.Tracer("test"), Store: Store{Store: store, Name: "jobs.db", Namespace: "shop", Lease: time.Minute},
 			}, commands.run)
 			time.Sleep(5 * time.Hour)
 			h.end()
