@@ -167,7 +167,7 @@ func TestOwnActionWithoutJob(t *testing.T) {
 func TestOwnActionsNeedActions(t *testing.T) {
 	var done []string
 	c := ui.Config{Jobs: []ui.Source{{Jobs: newJobs(t, nil)}}, ActionOf: backup(&done, "", true, nil)}
-	if _, err := ui.New(c); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "needs Config.Actions") {
+	if _, err := ui.New(c); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "has no effect without Config.Actions") {
 		t.Errorf("New: %v", err)
 	}
 	c.Actions, c.Authorize = true, func(*http.Request) (ui.Access, string) { return ui.Look, "bob" }

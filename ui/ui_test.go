@@ -126,7 +126,7 @@ func TestNewRefuses(t *testing.T) {
 		`Config.Hosts has ""`:     {Jobs: []ui.Source{source}, Hosts: []string{""}},
 		"Jobs[0].Jobs is nil":     {Jobs: []ui.Source{{}}},
 		"each of several":         {Jobs: []ui.Source{{Name: "a", Jobs: jobs}, source}},
-		"each must have its own":  {Jobs: []ui.Source{{Name: "a", Jobs: jobs}, {Name: "a", Jobs: jobs}}},
+		"names must be unique":    {Jobs: []ui.Source{{Name: "a", Jobs: jobs}, {Name: "a", Jobs: jobs}}},
 	} {
 		u, err := ui.New(c)
 		if u != nil || !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), want) {
