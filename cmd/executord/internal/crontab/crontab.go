@@ -59,7 +59,7 @@ type parser struct {
 	report job.Report
 	system bool // lines have a user
 	jobs   []job.Job
-	wrong  []job.Job // those of lines that are wrong, with the keys above these
+	wrong  []job.Job // those of lines that are wrong, if the keys above these name channels
 	seen   int       // lines that were meant to be jobs, right or wrong
 
 	// env only ever grows, and a job keeps the part that stood above it: many
@@ -148,7 +148,7 @@ func (p *parser) line(n int, text string) {
 		p.setting(n, text)
 	default:
 		p.seen++
-		if settings := p.settings(); !p.job(n, text, settings) {
+		if settings := p.settings(); !p.job(n, text, settings) && len(settings.Job.Notify) > 0 {
 			settings.Job.Name, settings.Job.Line = p.pending, n
 			p.wrong = append(p.wrong, settings.Job)
 		}
