@@ -29,13 +29,13 @@ func TestFailover(t *testing.T) {
 				t.Fatal(err)
 			}
 			begun := make(chan time.Time, 1)
-			tick := durable.Client[time.Duration, int](jobs, "tick")
-			if _, err := tick.Schedule(t.Context(), 0, time.Hour); err != nil {
+			free := durable.Client[chore, int](jobs, "free")
+			if _, err := free.Schedule(t.Context(), 0, chore{Work: time.Hour}); err != nil {
 				t.Fatal(err)
 			}
 			victim := f.start()
 			f.reach(1)
-			durable.Handle(jobs, "tick", func(context.Context, time.Duration) (int, error) {
+			durable.Handle(jobs, "free", func(context.Context, chore) (int, error) {
 				begun <- time.Now()
 				return 0, nil
 			})
