@@ -2,6 +2,7 @@ package howto
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,15 +16,20 @@ import (
 func TestSchedulesAreThoseOfTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := durabletest.New(t, func(c *durable.Config) { c.Lease = time.Minute }) // a day has fewer heartbeats
+		var mu sync.Mutex
 		runs := make(map[string]int)
 		counter := func(kind string) *durable.Kind[struct{}, int] {
 			return durable.Handle(jobs, kind, func(context.Context, struct{}) (int, error) {
+				mu.Lock()
+				defer mu.Unlock()
 				runs[kind]++
 				return 0, nil
 			}, durable.Limit(1))
 		}
 		backup, rates, old := counter("backup"), counter("rates"), counter("old")
 		digests := durable.Handle(jobs, "digest", func(_ context.Context, d Digest) (int, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			runs["digest"] += d.User
 			return 0, nil
 		})
