@@ -525,6 +525,15 @@ func playModel(t *testing.T, seed uint64) {
 	var mu sync.Mutex
 	var all []*probe
 	owner := map[*probe]*Engine{}
+	pick := func(r *rand.Rand) (*probe, *Engine) { // any unit, and its engine; nil if there is none yet
+		mu.Lock()
+		defer mu.Unlock()
+		if len(all) == 0 {
+			return nil, nil
+		}
+		u := all[r.IntN(len(all))]
+		return u, owner[u]
+	}
 	var actors sync.WaitGroup
 	for actor := range 3 {
 		r := rand.New(rand.NewPCG(seed, uint64(actor)+1))
@@ -551,14 +560,10 @@ func playModel(t *testing.T, seed uint64) {
 					u.accepted = v <= Queued
 					u.mu.Unlock()
 				case 5:
-					mu.Lock()
-					if len(all) == 0 {
-						mu.Unlock()
+					u, e := pick(r)
+					if u == nil {
 						continue
 					}
-					u := all[r.IntN(len(all))]
-					e := owner[u]
-					mu.Unlock()
 					u.mu.Lock()
 					cancels := u.accepted && !u.running
 					u.mu.Unlock()
@@ -576,14 +581,10 @@ func playModel(t *testing.T, seed uint64) {
 						e.Resize(Limits{Max: 1 + r.IntN(3), WhenBusy: true}, nil)
 					}
 				case 8:
-					mu.Lock()
-					if len(all) == 0 {
-						mu.Unlock()
+					u, e := pick(r)
+					if u == nil {
 						continue
 					}
-					u := all[r.IntN(len(all))]
-					e := owner[u]
-					mu.Unlock()
 					u.mu.Lock()
 					waits := u.accepted
 					u.mu.Unlock()

@@ -75,7 +75,8 @@ func (e *Engine) dispatchLocked() {
 		e.restLocked()
 	case e.idle.top != nil:
 		e.wakeLocked()
-	case e.workers == e.active && e.workers < e.dueLimitLocked(e.later != nil && e.later.Ready() > 0) && e.stage < Stopped: // else one is about to look
+	case e.workers == e.active && e.stage < Stopped && // else one is about to look
+		e.workers < e.dueLimitLocked(e.later != nil && e.later.Ready() > 0):
 		e.hireLocked()
 	}
 }
