@@ -39,9 +39,12 @@ func run(ctx context.Context, store durable.Store, e exporter, night string) err
 	if err != nil {
 		return err
 	}
-	exports, err := e.register(ctx, jobs)
-	if err != nil || night == "" {
-		return errors.Join(err, jobs.Run(ctx))
+	exports := durable.Handle(jobs, "export", e.export)
+	if night == "" {
+		if err := eachNight(ctx, exports); err != nil {
+			return err
+		}
+		return jobs.Run(ctx)
 	}
 
 	id, err := exports.Schedule(ctx, 0, night, durable.Key("export/"+night)) // safe to repeat
@@ -75,11 +78,10 @@ type exporter struct {
 	outside *world.Ledger
 }
 
-// register sets the handler, and has it called each night.
-func (e exporter) register(ctx context.Context, jobs *durable.Jobs) (*durable.Kind[string, string], error) {
-	exports := durable.Handle(jobs, "export", e.export)
+// eachNight has the handler called each night.
+func eachNight(ctx context.Context, exports *durable.Kind[string, string]) error {
 	_, err := exports.On(ctx, "export/nightly", cron.MustParse("CRON_TZ=UTC 0 2 * * *"), "")
-	return exports, err
+	return err
 }
 
 // export is the handler. It returns the name of the file.

@@ -111,7 +111,8 @@ func TestExportRunsEachNightAndTellsProgress(t *testing.T) {
 		defer outside.Close()
 		// The nights are long.
 		jobs := durabletest.New(t, func(c *durable.Config) { c.Lease, c.Poll = time.Hour, time.Minute })
-		if _, err := (exporter{dir, 3, time.Minute, outside}).register(t.Context(), jobs); err != nil {
+		e := exporter{dir, 3, time.Minute, outside}
+		if err := eachNight(t.Context(), durable.Handle(jobs, "export", e.export)); err != nil {
 			t.Fatal(err)
 		}
 		durabletest.Start(t, jobs)
