@@ -160,33 +160,45 @@ func (e *PanicError) Unwrap() error {
 // body returns may well be the *PanicError or the *CanceledError of some other task, so
 // the error alone does not say.
 type ending struct {
-	err     error
-	abrupt  bool // it did not return: it panicked or called runtime.Goexit
-	stopped bool // it returned because its pool was shut down
-	bare    bool // err says no more than that its context has ended
-	again   bool // the task is to run again, so that nothing is to be reported
+	err error
+	how manner
 }
 
+// manner is a set of what there is to know of an ending beside its error. It is one field, since an
+// ending goes through all that runs a body: a struct of two fields does so in registers, one of five
+// in memory.
+type manner uint8
+
+const (
+	wasAbrupt  manner = 1 << iota // it did not return: it panicked or called runtime.Goexit
+	wasStopped                    // it returned because its pool was shut down
+	wasBare                       // its error says no more than that its context has ended
+	runsAgain                     // the task is to run again, so that nothing is to be reported
+)
+
+// is reports whether the ending was of that manner.
+func (e ending) is(m manner) bool { return e.how&m != 0 }
+
 // goexit is the ending of a body that did not return, and did not panic.
-var goexit = ending{err: ErrGoexit, abrupt: true}
+var goexit = ending{ErrGoexit, wasAbrupt}
 
 // state returns the state that a task with this outcome ends in.
 func (e ending) state() task.State {
 	switch {
 	case e.err == nil:
 		return task.Succeeded
-	case e.stopped:
+	case e.is(wasStopped):
 		return task.Canceled
 	}
 	return task.Failed
 }
 
 // isStop reports whether the body of a series returned Stop.
-func (e ending) isStop() bool { return !e.abrupt && e.err != nil && matches(e.err, Stop) }
+func (e ending) isStop() bool { return !e.is(wasAbrupt) && e.err != nil && matches(e.err, Stop) }
 
 // panicked returns the panic that ended the run, nil if there was none.
 func (e ending) panicked() *PanicError {
-	if !e.abrupt {
+	if !e.is(wasAbrupt) {
 		return nil
 	}
 	perr, _ := e.err.(*PanicError)
@@ -201,13 +213,15 @@ func returned(ctx context.Context, err error) ending {
 		return ending{err: err}
 	}
 	cause := context.Cause(ctx)
-	e := ending{err: err, bare: isBare(ctx, err)}
-	if !e.bare && !matches(err, context.Canceled) && !matches(err, context.DeadlineExceeded) {
+	e := ending{err: err}
+	if isBare(ctx, err) {
+		e.how = wasBare
+	} else if !matches(err, context.Canceled) && !matches(err, context.DeadlineExceeded) {
 		return e
 	}
 	switch owner := task.OwnerOf(ctx); {
 	case cause == ErrShutdown && owner != nil && owner.Over():
-		e.stopped = true
+		e.how |= wasStopped
 		if err != cause {
 			err = task.WithCause(err, cause)
 		}
@@ -230,7 +244,7 @@ func abrupt(v any) ending {
 	if v == nil {
 		return goexit // panic(nil) arrives as a *runtime.PanicNilError
 	}
-	return ending{err: &PanicError{Value: v, Stack: debug.Stack()}, abrupt: true}
+	return ending{&PanicError{Value: v, Stack: debug.Stack()}, wasAbrupt}
 }
 
 // matches is [errors.Is] for a user's error, whose methods may panic, most often because it

@@ -206,7 +206,7 @@ func byHand(ctx context.Context, b body) ending {
 	if owner := t.Owner(); owner != nil { // no pool takes it from here on
 		owner.Unqueue(t) // it need not wait any more
 		defer func() {
-			if end.again {
+			if end.is(runsAgain) {
 				owner.Again(t)
 			} else {
 				owner.Unqueue(t) // has it counted

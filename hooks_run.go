@@ -136,9 +136,9 @@ func (l *local) around(ctx context.Context, info TaskInfo, u work) (end ending, 
 		} else if end = hook; end.err == nil {
 			end.err = errNoAround
 		}
-		exited := end.abrupt && end.err == ErrGoexit // the ending has it, also that of a body, which ends the hook
-		shown := !called && errorUnseen(u)           // the report has the ending, which is the hook's
-		if hook.abrupt && !exited && !shown {
+		exited := end.is(wasAbrupt) && end.err == ErrGoexit // the ending has it, also that of a body, which ends the hook
+		shown := !called && errorUnseen(u)                  // the report has the ending, which is the hook's
+		if hook.is(wasAbrupt) && !exited && !shown {
 			p.report(ctx, info, hook)
 		}
 		if !called {
@@ -193,7 +193,7 @@ func hookedOutcome(u work, end ending) engine.Outcome {
 		return outcomeOf(t)
 	case end.err == nil:
 		return engine.Succeeded
-	case end.stopped:
+	case end.is(wasStopped):
 		return engine.Canceled
 	}
 	return engine.Failed

@@ -87,7 +87,7 @@ func (l *local) runPlain(u work, body func(context.Context) error) {
 	case end.err == nil:
 		l.worker.Outcome = engine.Succeeded
 		return
-	case end.stopped:
+	case end.is(wasStopped):
 		l.worker.Outcome = engine.Canceled
 	}
 	p.reportBody(c, u, p.info(l.worker.Number, u), end)
@@ -107,7 +107,7 @@ func (l *local) runTask(u work) {
 		l.skip(u)
 		return
 	}
-	if end := l.perform(ctx, labels, u); end.again {
+	if end := l.perform(ctx, labels, u); end.is(runsAgain) {
 		l.pool.waitsAgain(u)
 	}
 	l.worker.Outcome = outcomeOf(t)

@@ -243,7 +243,7 @@ func (p *Pool) callerRuns(ctx context.Context, u work, why error) error {
 		ctx, cancel := p.owner.WithCancel(context.Background())
 		defer cancel(ErrReturned)
 		p.runHere(ctx, u)
-	} else if ctx, ok := p.beginHere(u); ok && p.runHere(ctx, u).again {
+	} else if ctx, ok := p.beginHere(u); ok && p.runHere(ctx, u).is(runsAgain) {
 		p.takeOn(u)
 	}
 	return nil

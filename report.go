@@ -26,13 +26,13 @@ func errorUnseen(u work) bool {
 func (p *Pool) reportBody(ctx context.Context, u work, info TaskInfo, end ending) {
 	perr := end.panicked()
 	switch {
-	case end.err == nil || end.again:
+	case end.err == nil || end.is(runsAgain):
 	case !errorUnseen(u):
 		if perr != nil {
 			p.countPanic()
 		}
 	case perr == nil && isPeriodic(u) && matches(end.err, Stop):
-	case perr == nil && end.bare && p.interrupted(u):
+	case perr == nil && end.is(wasBare) && p.interrupted(u):
 		if p.isCut() && p.ctx.Err() != nil {
 			p.log(ctx, slog.LevelWarn, "executor: run cut short", info.attrs(slog.Any("reason", ErrShutdown))...)
 		}

@@ -134,7 +134,9 @@ func tryAgain(t *task.Task, end ending, drop func()) (last ending, again bool) {
 	if last, again = r.judge(t, end); !again {
 		return last, false
 	}
-	last.again = t.Reset(drop)
+	if t.Reset(drop) {
+		last.how |= runsAgain
+	}
 	r.mu.Lock()
 	for _, more := range r.more {
 		signal(more)
@@ -151,7 +153,7 @@ func (r *retry) judge(t *task.Task, end ending) (last ending, again bool) {
 	r.last = end.err
 	r.mu.Unlock()
 	switch mark := asPermanent(end.err); {
-	case end.err == nil || end.stopped || end.abrupt || n >= r.rule.attempts:
+	case end.err == nil || end.is(wasStopped|wasAbrupt) || n >= r.rule.attempts:
 		return end, false
 	case mark != nil:
 		if end.err == mark {
@@ -168,10 +170,10 @@ func (r *retry) judge(t *task.Task, end ending) (last ending, again bool) {
 		return nil
 	})
 	switch {
-	case asked.abrupt: // backoff has panicked
+	case asked.is(wasAbrupt): // backoff has panicked
 		return ending{err: withLast(asked.err, end.err)}, false
 	case asked.err != nil: // the context has ended during the attempt
-		return ending{err: asked.err, stopped: true}, false
+		return ending{asked.err, wasStopped}, false
 	}
 	now := int64(0)
 	if o := t.Owner(); o != nil {

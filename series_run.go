@@ -133,7 +133,7 @@ func (s *Series) ran(run ending) (more bool, last ending) {
 	switch {
 	case stopped:
 		return false, ending{}
-	case run.abrupt && s.rules.onPanic == panicEnds:
+	case run.is(wasAbrupt) && s.rules.onPanic == panicEnds:
 		return false, run
 	case s.rules.times > 0 && runs >= s.rules.times:
 		return false, ending{}
@@ -370,7 +370,7 @@ func (s *Series) leave(r *seriesRun, run ending) {
 	switch {
 	case stopped:
 		s.end(task.Succeeded, nil)
-	case run.abrupt && s.rules.onPanic == panicEnds:
+	case run.is(wasAbrupt) && s.rules.onPanic == panicEnds:
 		s.end(task.Failed, run.err)
 	default:
 		s.goOn(r, full)

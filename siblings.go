@@ -171,7 +171,7 @@ func (m *member) conclude(end ending) ending {
 	if m.core.HasOptions() {
 		again := false
 		if end, again = tryAgain(&m.core, end, m.drop); again {
-			if !end.again { // it was completed meanwhile
+			if !end.is(runsAgain) { // it was completed meanwhile
 				m.over(errorOf(&m.core))
 			}
 			return end
