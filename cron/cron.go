@@ -1,11 +1,16 @@
-// Package cron parses crontab times and computes when they are next due, also
-// on the days on which clocks change.
+// Package cron parses cron expressions, such as "30 2 * * mon-fri", and computes the times at which they are due. It
+// handles days on which clocks change.
 //
-// A [Schedule] is a value: it starts nothing, holds no timer and reads no
-// clock. Pass one to a scheduler, or use it alone:
-//
-//	nightly := cron.MustParse("30 2 * * mon-fri")
+//	nightly := cron.MustParse("CRON_TZ=Europe/Berlin 30 2 * * mon-fri")
 //	next := nightly.Next(time.Now())
+//
+// The package runs nothing. A [Schedule] is a value without a timer or a goroutine, and it never reads the clock. To
+// run a function at its times, pass it to the method On of a ScheduledPool of package executor:
+//
+//	pool := executor.Scheduled(1)
+//	series, err := pool.On(ctx, nightly, backup)
+//
+// The text that is parsed is called a spec here.
 //
 // # Language
 //
@@ -26,9 +31,8 @@
 //	10-40/5        every fifth value of a range
 //	5/15           every fifteenth value from 5 to the end of the field
 //
-// In day-of-week, * and 1/2 end at Saturday, and a range may end with Sunday, written as 7 or
-// sun: 5-7, fri-sun. A step that selects only the first value, as in */90, is an error; only
-// [ParseLenient] accepts it.
+// In day-of-week, * and 1/2 end at Saturday. A range may end with Sunday, written as 7 or sun: 5-7, fri-sun. A step
+// that selects only the first value, as */90 does for minutes, is an error; [ParseLenient] accepts it.
 //
 // Instead of the five fields a spec may be one word:
 //
@@ -39,13 +43,13 @@
 //	@hourly             0 * * * *
 //	@every 1h30m        a fixed interval, see below
 //
-// The prefix "CRON_TZ=Asia/Tokyo " or "TZ=Asia/Tokyo " names the time zone.
-// @reboot is not supported, since it is not a time. The error for it, and for much else
-// that other programs take, says what to write instead, if there is an equivalent.
+// The prefix "CRON_TZ=Asia/Tokyo " or "TZ=Asia/Tokyo " names the time zone of a spec.
 //
-// This is the plain language, in which a text means the same as in any cron. What Quartz, Jenkins and others
-// add to it is in the extended language: seconds, years, L, W, #, ?, H and ~. [Extended] parses and describes
-// it.
+// @reboot is not supported, because it is not a time. Where a spec of another program has an equivalent here, the error
+// says what to write.
+//
+// This is the plain language, in which a spec means the same as in Vixie cron. Quartz, Jenkins and others add seconds,
+// years, L, W, #, ?, H and ~ to it. [Extended] parses and describes those.
 //
 // # Days
 //
@@ -60,17 +64,14 @@
 // The rule is ISC cron's. It depends on whether the minute or the hour field
 // begins with a star.
 //
-// If one does, the schedule follows the wall clock: it is due whenever that
-// clock shows a matching minute. The times of "0 * * * *" are one hour of real
-// time apart, and it is due in both passes of a repeated hour. Minutes that the
-// clock skips do not exist: "*/15 2 * * *" has none on a day without 02:00.
+// If one does, the schedule follows the wall clock: it is due whenever that clock shows a matching minute. The times of
+// "0 * * * *" are one hour of real time apart, and it is due in both passes of a repeated hour. A minute that the clock
+// skips does not count: "*/15 2 * * *" is not due on a day without an hour from 02:00 to 03:00.
 //
-// Otherwise the schedule has fixed times, and each of them is due exactly once.
-// If the clock skips a time, it is due at the first instant after the jump, never
-// before; several times that one jump skips are due there as one. If the clock
-// repeats a time, it is due in the first pass. "30 2 * * *" is due at 03:00 on
-// the morning when New York has no 02:30, and "30 1 * * *" once on the night
-// that has it twice.
+// Otherwise the schedule has fixed times, and each of them is due exactly once. If the clock skips a time, the schedule
+// is due at the first instant after the jump; several times that one jump skips are due there once, together. If the
+// clock repeats a time, the schedule is due in the first pass. "30 2 * * *" is due at 03:00 on the morning when New
+// York has no 02:30, and "30 1 * * *" once on the night that has it twice.
 //
 // Every change of a zone's offset is treated alike, whatever its size or
 // reason: Lord Howe's half hour, Troll's two hours, São Paulo's missing midnights
@@ -78,10 +79,9 @@
 //
 // # Fixed intervals
 //
-// "@every 1h30m" takes any positive duration of [time.ParseDuration], down to a
-// nanosecond. It is due that much real time after the time passed to
-// [Schedule.Next], independent of clock changes. A caller that passes the last due
-// time stays in step; one that passes the time at which it woke up drifts.
+// "@every 1h30m" takes any positive duration of [time.ParseDuration], down to a nanosecond. Such a schedule is due that
+// much real time after the time that is passed to [Schedule.Next], whatever the clocks show. A caller that passes the
+// last due time stays in step. A caller that passes the time at which it woke up drifts.
 package cron
 
 import (
@@ -89,10 +89,11 @@ import (
 	"time"
 )
 
-// A Schedule is a parsed spec. It is a small immutable value, safe to copy and
-// for concurrent use. The zero Schedule is never due.
+// A Schedule is a parsed spec. It is a small immutable value, which may be copied and used by several goroutines at the
+// same time. The zero Schedule is never due.
 //
-// A Schedule implements Trigger of package executor.
+// A Schedule implements the interface Trigger of package executor. It implements [encoding.TextMarshaler] and
+// [encoding.TextUnmarshaler], so that it can be a field of a JSON document.
 //
 // Two schedules are == if they have the same text and the same [time.Location]
 // pointer. Two calls of [time.LoadLocation] for one name return different pointers.
@@ -103,12 +104,12 @@ type Schedule struct {
 	calendar calendar
 }
 
-// Parse parses a spec. Its zone is that of its CRON_TZ= prefix, or else
-// [time.Local]. If the spec is not valid, Parse returns the zero Schedule and a
-// *[ParseError]. A spec that no day can match, such as "0 0 30 2 *", is an error too.
+// Parse parses a spec of the plain language, or a text that begins with @extended, see [Extended]. The zone of the
+// schedule is that of the prefix CRON_TZ= or TZ=, which is loaded with [time.LoadLocation]. Without a prefix it is
+// [time.Local].
 //
-// A spec has at most 1024 bytes. No string makes Parse panic. The zone of a prefix
-// is loaded with [time.LoadLocation].
+// If the spec is not valid, Parse returns the zero Schedule and a *[ParseError]. A spec of more than 1024 bytes is not
+// valid, nor is one that no day can match, such as "0 0 30 2 *". No string makes Parse panic.
 func Parse(spec string) (Schedule, error) { return ParseIn(spec, nil) }
 
 // ParseIn is [Parse] with the zone to use if the spec has no prefix of its own.
@@ -117,11 +118,13 @@ func ParseIn(spec string, loc *time.Location) (Schedule, error) {
 	return parser{spec: spec}.parse(loc)
 }
 
-// ParseLenient is [ParseIn] for specs that were written for a cron daemon. As those daemons do, it accepts a
-// step that selects only the first value, as in "0 */24 * * *": the schedule has that value alone, and each
-// note is the error that ParseIn would return. Such a field, too, counts as one that begins with a star.
+// ParseLenient is [ParseIn] for specs that were written for a cron daemon. As those daemons do, it accepts a step that
+// selects only the first value, as in "0 */24 * * *". The schedule then has that value alone. For each such step there
+// is a note, which is the error that ParseIn would return. A field such as */24 still counts as one that begins with a
+// star. If err is not nil there are no notes.
 //
-// The text of such a schedule is for ParseLenient only: Parse and UnmarshalText return an error for it.
+// Only ParseLenient, and an [Extended] with a Note, read the text of such a schedule: Parse and UnmarshalText return an
+// error for it.
 func ParseLenient(spec string, loc *time.Location) (s Schedule, notes []*ParseError, err error) {
 	if s, err = (parser{spec: spec, notes: &notes}).parse(loc); err != nil {
 		return Schedule{}, nil, err
@@ -129,8 +132,8 @@ func ParseLenient(spec string, loc *time.Location) (s Schedule, notes []*ParseEr
 	return s, notes, nil
 }
 
-// MustParse is [Parse] for specs that are constants of the program. If the spec is
-// not valid, it panics with the text of the error, which begins with "cron: ".
+// MustParse is [Parse] for a spec that is a constant of the program. If the spec is not valid, MustParse panics with
+// the text of the error, which begins with "cron: ".
 func MustParse(spec string) Schedule {
 	s, err := Parse(spec)
 	if err != nil {
@@ -139,13 +142,14 @@ func MustParse(spec string) Schedule {
 	return s
 }
 
-// Next returns the first time at which s is due that is strictly later than after,
-// in the zone of s and without a monotonic reading. It returns the zero Time if
-// there is none: for the zero Schedule, for a starred spec all of whose minutes its
-// zone skips, and a billion years from now.
+// Next returns the first time at which s is due that is strictly later than after. The result is in the zone of s and
+// has no monotonic clock reading. The time after may be in any zone: only the instant counts.
 //
-// The time after may be in any zone; only the instant counts. The work is bounded:
-// Next searches 400 years, after which the Gregorian calendar repeats itself.
+// Next returns the zero Time if there is no such time: for the zero Schedule, after the last year of a spec that has
+// years, more than a billion years from 1970, and if the zone of s skips each minute of a spec that follows the wall
+// clock.
+//
+// The work is bounded: Next searches 400 years, after which the Gregorian calendar repeats itself.
 func (s Schedule) Next(after time.Time) time.Time {
 	after = after.Round(0)
 	if s.every > 0 {
@@ -173,13 +177,12 @@ func (s Schedule) Next(after time.Time) time.Time {
 	return time.Unix(due, 0).In(s.loc)
 }
 
-// Prev returns the last time at which s was due that is strictly earlier than before, in the
-// zone of s and without a monotonic reading. It returns the zero Time if there is none,
-// as [Schedule.Next] does.
+// Prev returns the last time at which s was due that is strictly earlier than before. The result is in the zone of s
+// and has no monotonic clock reading. Prev returns the zero Time if there is no such time, as [Schedule.Next] does.
 //
-// Prev and Next agree on what is due, also where clocks change: no due time lies between
-// Prev(t) and t, and Next(Prev(t)) is t if t is a due time. For "@every 1h30m", which has no due times of its own,
-// Prev returns the time that much before.
+// Prev and Next agree on what is due, also where clocks change: no due time lies between Prev(t) and t, and
+// Next(Prev(t)) is t if t is a due time. "@every 1h30m" has no due times of its own: for it Prev returns the time that
+// is 1h30m earlier.
 func (s Schedule) Prev(before time.Time) time.Time {
 	before = before.Round(0)
 	if s.every > 0 {
@@ -210,9 +213,8 @@ func (s Schedule) Prev(before time.Time) time.Time {
 	return time.Unix(due, 0).In(s.loc)
 }
 
-// Upcoming returns an iterator over the due times later than after, in order. It
-// ends where [Schedule.Next] returns the zero Time. Most schedules never end, so
-// break out of the loop.
+// Upcoming returns an iterator over the due times that are later than after, in order. The iterator ends where
+// [Schedule.Next] returns the zero Time. Most schedules never end, so break out of the loop.
 func (s Schedule) Upcoming(after time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		for t := s.Next(after); !t.IsZero() && yield(t); {
@@ -221,14 +223,14 @@ func (s Schedule) Upcoming(after time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// String returns the spec in lower case with single blanks, or the text that [Extended] describes. If the spec had a
-// prefix for its zone, the prefix is written as CRON_TZ=. A zone that was the
-// argument of [ParseIn] is not included: ParseIn(s.String(), s.Location()) returns
-// a schedule with the same times. For the zero Schedule String returns "".
+// String returns the spec in lower case with single blanks, or for a spec of the extended language the text that
+// [Extended] describes. If the spec had a prefix for its zone, the text begins with that prefix, written as CRON_TZ=. A
+// zone that was an argument of [ParseIn] is not in the text, but ParseIn(s.String(), s.Location()) returns a schedule
+// with the same times. For the zero Schedule String returns "".
 func (s Schedule) String() string { return s.spec }
 
-// Location returns the zone of the schedule, which is also the zone of the times
-// that Next returns. For the zero Schedule it is [time.UTC].
+// Location returns the zone of the schedule, which is also the zone of the times that Next and Prev return. For the
+// zero Schedule it returns [time.UTC].
 func (s Schedule) Location() *time.Location {
 	if s.loc == nil {
 		return time.UTC

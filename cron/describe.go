@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Describe returns the schedule in English words, as part of a sentence:
+// Describe returns the schedule in English, as a part of a sentence:
 //
 //	at 02:30 on Monday to Friday, Europe/Berlin
 //	every 15 minutes from 09:00 to 17:45 on the last day of the month, UTC
 //	every 1h30m of real time
 //
-// The words are for people; later versions may choose others. Two schedules with the same words
-// have the same times, but perhaps not where clocks change. [time.Local] is called
-// local time. The zero Schedule is described as never.
+// The words are for people, and later versions may choose others. Two schedules with the same words have the same
+// times, except perhaps where clocks change. [time.Local] is called "local time". For the zero Schedule Describe
+// returns "never".
 func (s Schedule) Describe() string {
 	switch {
 	case s.every > 0:

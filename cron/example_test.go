@@ -1,6 +1,7 @@
 package cron_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -103,4 +104,75 @@ func ExampleParseError() {
 		fmt.Printf("%s:1:%d: %s %q: %s\n", crontab, e.Column, e.Field, e.Text, e.Problem)
 	}
 	// Output: jobs.crontab:1:1: minute "*/90": the step is too long for 0 to 59 and selects only 0
+}
+
+// The last working day of each month, at half past six and ten seconds, as Quartz writes it.
+func ExampleExtended() {
+	quartz := cron.Extended{Seconds: true, Years: true, SundayIsOne: true, Location: time.UTC}
+	s, err := quartz.Parse("10 30 18 LW * ?")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.Next(time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)))
+	fmt.Println(s)
+	// Output:
+	// 2026-10-30 18:30:10 +0000 UTC
+	// @extended 10 30 18 LW * *
+}
+
+// Jobs with an H in place of a minute are spread over the hour by their names.
+func ExampleExtended_name() {
+	for _, name := range []string{"backup", "report"} {
+		s, err := cron.Extended{Name: name}.Parse("H 2 * * *")
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(name, s)
+	}
+	// Output:
+	// backup 13 2 * * *
+	// report 11 2 * * *
+}
+
+// A spec that was written for a cron daemon, with a step that selects one value only.
+func ExampleParseLenient() {
+	s, notes, err := cron.ParseLenient("0 */24 * * *", time.UTC)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, note := range notes {
+		fmt.Println(note)
+	}
+	fmt.Println(s.Next(time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)))
+	// Output:
+	// cron: hour "*/24" in "0 */24 * * *" (column 3): the step is too long for 0 to 23 and selects only 0; write "0" for a fixed time, or "@every 24h" for every 24 hours of real time
+	// 2026-11-22 00:00:00 +0000 UTC
+}
+
+func ExampleSchedule_Prev() {
+	s := cron.MustParse("TZ=UTC 30 2 * * mon")
+	fmt.Println(s.Prev(time.Date(2026, 11, 21, 10, 40, 0, 0, time.UTC)))
+	// Output: 2026-11-16 02:30:00 +0000 UTC
+}
+
+func ExampleSchedule_Describe() {
+	fmt.Println(cron.MustParse("TZ=Europe/Berlin 30 2 * * mon-fri").Describe())
+	fmt.Println(cron.MustParse("TZ=UTC */15 9-17 * * *").Describe())
+	// Output:
+	// at 02:30 on Monday to Friday, Europe/Berlin
+	// every 15 minutes from 09:00 to 17:45, UTC
+}
+
+// A schedule in a JSON document.
+func ExampleSchedule_MarshalText() {
+	type job struct {
+		Name string
+		When cron.Schedule
+	}
+	data, err := json.Marshal(job{"backup", cron.MustParse("TZ=Europe/Berlin 30 2 * * *")})
+	fmt.Println(string(data), err)
+	// Output: {"Name":"backup","When":"CRON_TZ=Europe/Berlin 30 2 * * *"} <nil>
 }

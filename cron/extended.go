@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Extended parses specs of the extended language, which has what Quartz, Jenkins and
-// the crons of OpenBSD and Fedora add to the five fields. The zero Extended takes
-// five fields.
+// Extended parses specs of the extended language, which has what Quartz, Jenkins and the crons of OpenBSD and Fedora
+// add to the five fields. The zero Extended is ready to use and takes five fields.
 //
 // Besides the items of the plain language, a field takes these:
 //
@@ -29,63 +28,61 @@ import (
 //	              0~29      OpenBSD's spelling of H(0-29); ~ is the whole field
 //	              22-2      a range that continues past the end; also nov-feb
 //
-// W stays in the month: 1W is the 3rd if the 1st is a Saturday. A month without that day, or
-// without a fifth Friday, has none. Letters may be in lower case, too, and each item may be
-// part of a list.
+// W stays in the month: 1W is the 3rd if the 1st is a Saturday. A month that lacks the day, such as the 31st or a fifth
+// Friday, is left out. Letters may be in lower case. Each item may be part of a list.
 //
 // # H and ~
 //
-// The values of H and ~ spread the schedules of many names, so that not all of them are
-// due at midnight. They depend on Name, the field and the range alone: a name has the
-// same values on each machine, at each start, and with each version of this package.
-// In day-of-month H is at most 28, so that each month has it; write H(1-31) or ~ for all
-// days. The name of a job is a good Name.
+// H and ~ spread the schedules of many jobs, so that not all of them are due at midnight. Their values depend only on
+// Name, the field and the range: a name has the same values on each machine, at each start, and with each version of
+// this package. In day-of-month H is at most 28, so that each month has the day; write H(1-31) or ~ for all days. The
+// name of a job is a good Name.
 //
 // # Both days
 //
-// As in the plain language, a day matches either day field, if neither begins with a star. If
-// BothDays is set, or day-of-week begins with a plus, the day must match both:
-// "0 0 13 * +fri" means every Friday the 13th. A question mark counts as a star.
+// As in the plain language, a day need match only one of the day fields if neither begins with a star. If BothDays is
+// set, or day-of-week begins with a plus, the day must match both: "0 0 13 * +fri" means every Friday the 13th. A
+// question mark counts as a star.
 //
 // # Text
 //
-// [Schedule.String] writes the values that were computed in place of H and ~. If the plain language
-// can say the schedule, the text is one of its specs. Otherwise it begins with
-// "@extended", as in "@extended 0 0 L * *". All parse functions and UnmarshalText read
-// such a text: after that word there are 5 fields, or 6 with seconds first, or 7 with
-// years last, too. The other settings do not apply to it, but for Name.
+// [Schedule.String] writes the computed values in place of H and ~. If the plain language can express the schedule, the
+// text is a spec of the plain language. Otherwise the text begins with "@extended", as in "@extended 0 0 L * *". All
+// parse functions and UnmarshalText read such a text: after that word there are 5 fields, or 6 with seconds first, or 7
+// with seconds first and years last. Seconds, Years, SundayIsOne and BothDays do not apply to it.
 //
 // # Quartz, Jenkins, Kubernetes
 //
-// Extended{Seconds: true, Years: true, SundayIsOne: true} reads what Quartz reads. For Jenkins set
-// Name, for supercronic Years. Kubernetes' CronJobs have the plain language and the question mark.
+// Extended{Seconds: true, Years: true, SundayIsOne: true} reads the specs of Quartz. For Jenkins set Name, and for
+// supercronic Years. CronJobs of Kubernetes have the plain language and the question mark, which the zero Extended
+// reads.
 type Extended struct {
-	// Seconds says that the spec begins with a field of seconds, 0-59.
+	// Seconds says that each spec begins with a field of seconds, 0-59.
 	Seconds bool
 
-	// Years says that the spec may end with a field of years, 1970-2099.
+	// Years says that a spec may end with a field of years, 1970-2099.
 	Years bool
 
-	// SundayIsOne says that the numbers in day-of-week are 1 for Sunday to 7 for
-	// Saturday, as in Quartz. Then L alone is Saturday, too.
+	// SundayIsOne says that the numbers in day-of-week are 1 for Sunday to 7 for Saturday, as in Quartz. L alone then
+	// means Saturday.
 	SundayIsOne bool
 
-	// BothDays says that a day must match both day fields, whichever of them are
-	// restricted.
+	// BothDays says that a day must match both day fields.
 	BothDays bool
 
-	// Name is what H and ~ are computed from. Without it they are errors.
+	// Name is what H and ~ are computed from. If Name is empty, a spec with H or ~ is an error.
 	Name string
 
-	// Location is the zone, unless the spec has a prefix for it. Nil means [time.Local].
+	// Location is the zone of a spec without a prefix for it. Nil means [time.Local].
 	Location *time.Location
 
-	// Note, if it is not nil, makes Parse lenient, see [ParseLenient]. Parse calls it for each
-	// note, before it returns a schedule.
+	// Note, if it is not nil, makes Parse lenient, see [ParseLenient]. Parse calls Note in its own goroutine, once for
+	// each note, before it returns a schedule.
 	Note func(*ParseError)
 }
 
-// Parse parses a spec. It returns the errors that the function [Parse] returns.
+// Parse parses a spec of the extended language. If the spec is not valid, it returns the zero Schedule and a
+// *[ParseError], as the function [Parse] does.
 func (x Extended) Parse(spec string) (Schedule, error) {
 	var notes []*ParseError
 	p := parser{spec: spec, ext: &language{

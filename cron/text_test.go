@@ -57,14 +57,27 @@ func TestScheduleTextOfZero(t *testing.T) {
 	}
 }
 
-// A zone without a name that can be read again has no text.
+// A zone that cannot be read again by its name has no text.
 func TestScheduleTextOfUnnamedZone(t *testing.T) {
-	s, err := cron.ParseIn("@daily", time.FixedZone("ship", 5400))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err := s.MarshalText(); err == nil || !strings.Contains(err.Error(), `its zone "ship" is not in the time zone database`) {
-		t.Errorf("%q, %v", text, err)
+	for _, test := range []struct {
+		name   string
+		offset int
+		want   string
+	}{
+		{"ship", 5400, `its zone "ship" is not in the time zone database`},
+		{"", 0, `its zone "" is not in the time zone database`},
+		{"Local", 3600, `its zone "Local" is not in the time zone database`},
+		{"UTC", 3600, `its zone "UTC" differs from the one of that name in the time zone database`},
+		{"Europe/Berlin", 3600, `its zone "Europe/Berlin" differs from the one of that name`}, // as in winter
+		{"Europe/Berlin", 7200, `its zone "Europe/Berlin" differs from the one of that name`}, // as in summer
+	} {
+		s, err := cron.ParseIn("@daily", time.FixedZone(test.name, test.offset))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := s.MarshalText(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("zone %q: %q, %v; want an error with %q", test.name, text, err, test.want)
+		}
 	}
 }
 
