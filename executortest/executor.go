@@ -11,11 +11,11 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// TestExecutor tests what every [executor.Executor] promises: an accepted task runs
-// exactly once, a rejected one never, and the context of its run is derived from that
-// of Execute. make is called for each subtest and returns a new executor; it registers
-// with t.Cleanup what is necessary to stop it. The executor must accept at least 64
-// tasks at once, and may run them in any goroutine, that of the submitter included.
+// TestExecutor tests what every [executor.Executor] promises: an accepted task runs exactly once, a rejected one never,
+// and the context of the run is derived from that of Execute.
+//
+// The suite calls make for each subtest. make returns a new executor, and registers what stops it with t.Cleanup. The
+// executor should accept at least 64 tasks at once. It may run them in any goroutine, also in that of the submitter.
 func TestExecutor(t *testing.T, make func(*testing.T) executor.Executor) {
 	t.Helper()
 	runAll(t, executorChecks, make)

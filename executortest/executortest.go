@@ -1,6 +1,15 @@
-// Package executortest provides test suites for implementations of executors,
-// pools and queues. The implementations of package executor pass them; run them on
-// your own:
+// Package executortest has test suites for implementations of executors, pools and queues, as testing/fstest has one
+// for file systems. The implementations of package executor pass them. Run them on your own:
+//
+//	func TestTraced(t *testing.T) {
+//		executortest.TestExecutor(t, func(t *testing.T) executor.Executor {
+//			pool := executor.Fixed(2)
+//			t.Cleanup(pool.Close)
+//			return traced{pool} // the executor under test
+//		})
+//	}
+//
+// # Suites
 //
 //	suite            tests                     for
 //	TestExecutor     an [executor.Executor]    running each accepted task once, with its context
@@ -10,13 +19,15 @@
 //	TestScheduled    a [Scheduled] pool        running tasks when they are due, in order
 //	TestQueue        a [Queue]                 waiting, order, and losing no item
 //
-// A suite is a set of subtests, each of which tests one property. Each subtest
-// calls the function that was passed to the suite for a new executor or queue, and
-// runs in a bubble of [testing/synctest]. Time is virtual, so a suite is fast and its
-// result is reproducible, and a goroutine that is left over fails the test. So the
-// function must create all that the executor or queue consists of, and that must
-// block only on channels, timers and package sync, not on a network or on a goroutine
-// that existed before. Run the suites with the race detector.
+// A suite is a set of subtests, each of which tests one property. Run the suites with the race detector.
+//
+// # Bubbles
+//
+// Each subtest runs in a bubble of [testing/synctest], where time is virtual: a suite is fast, its result is
+// reproducible, and a goroutine that is left over fails the test. Each subtest calls the function that was passed to
+// the suite for a new executor or queue. That function must create everything that the executor or queue consists of.
+// Its goroutines may block only on channels, timers and package sync, not on a network or on a goroutine outside the
+// bubble.
 package executortest
 
 import (

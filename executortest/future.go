@@ -13,9 +13,9 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// TestFuture tests that the futures and bulk calls of package executor work over an
-// executor, which must pass [TestExecutor]. make is called for each subtest and returns a
-// new executor; it registers with t.Cleanup what is necessary to stop it.
+// TestFuture tests that the futures and bulk calls of package executor work over an executor. The executor must pass
+// [TestExecutor]. The suite calls make for each subtest. make returns a new executor, and registers what stops it with
+// t.Cleanup.
 func TestFuture(t *testing.T, make func(*testing.T) executor.Executor) {
 	t.Helper()
 	runAll(t, futureChecks, make)

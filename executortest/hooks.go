@@ -14,11 +14,12 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// TestHooks tests that a [Pool] calls its hooks: BeforeTask and AfterTask once around
-// each run, Around in place of the body, Dropped for each task that is accepted and never
-// runs, OnPanic for each panic that is not the outcome of a future, and Terminated
-// at the end. make is called for each subtest, with the hooks to install, and returns a
-// new pool. The suite shuts the pools down.
+// TestHooks tests that a [Pool] calls its hooks: BeforeTask and AfterTask once around each run, Around in place of the
+// body, Dropped for each task that is accepted and never runs, OnPanic for each panic that is not the outcome of a
+// future, and Terminated at the end.
+//
+// The suite calls make for each subtest, with the hooks to install. make returns a new pool. The suite shuts the pools
+// down.
 func TestHooks(t *testing.T, make func(*testing.T, executor.Hooks) Pool) {
 	t.Helper()
 	runAll(t, hookChecks, func(t *testing.T) func(executor.Hooks) Pool {

@@ -11,7 +11,7 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// Pool is an executor that can be shut down. [executor.Pool] implements it.
+// Pool is an executor that can be shut down. [executor.Pool] implements it, and documents the methods.
 type Pool interface {
 	executor.Executor
 	Shutdown()
@@ -24,12 +24,12 @@ var (
 	_ Scheduled = (*executor.ScheduledPool)(nil)
 )
 
-// TestPool tests what a [Pool] promises. After Shutdown it rejects tasks and runs those
-// that are queued. ShutdownNow ends the contexts of running tasks and returns the queued
-// ones. The pool terminates when the last run has returned; by then every future is done.
-// No task is lost or runs twice. The pool may have any size, and any rejection policy
-// that completes futures. make is called for each subtest and returns a new pool. The
-// suite shuts the pools down.
+// TestPool tests what a [Pool] promises. After Shutdown the pool rejects new tasks and runs those that are queued.
+// ShutdownNow ends the contexts of running tasks and returns the queued ones. The pool terminates when the last run has
+// returned; by then every future is done. No task is lost or runs twice.
+//
+// The suite calls make for each subtest. make returns a new pool, which may have any size, and any rejection policy
+// that completes futures. The suite shuts the pools down.
 func TestPool(t *testing.T, make func(*testing.T) Pool) {
 	t.Helper()
 	runAll(t, poolChecks, make)

@@ -10,22 +10,21 @@ import (
 	"github.com/executor-go/executor/queue"
 )
 
-// Item is the element type of a [Queue] under test.
+// Item is an element of a [Queue] under test.
 type Item struct {
-	Rank int // from 0 to 9, so that many items have equal ranks
+	Rank int // 0 to 9, so that many items have equal ranks
 	Seq  int // different for each item of a queue
 }
 
-// Order is the order in which a queue returns its items.
+// Order is the order in which a [Queue] returns its items.
 type Order int
 
 const (
 	ByArrival Order = iota // first in, first out
-	ByRank                 // the least Item.Rank first, equal ranks by arrival
+	ByRank                 // the least Item.Rank first; items of equal rank by arrival
 )
 
-// Queue is a queue on which goroutines can wait. [queue.Blocking] implements it and
-// documents the methods.
+// Queue is a queue on which goroutines can wait. [queue.Blocking] implements it, and documents the methods.
 type Queue interface {
 	Put(context.Context, Item) error
 	Offer(Item) bool
@@ -47,10 +46,11 @@ type Queue interface {
 
 var _ Queue = (*queue.Blocking[Item])(nil)
 
-// TestQueue tests that a [Queue] returns each item once, in order; that it wakes waiting
-// goroutines at once, in the order in which they began to wait; that a wait that ends
-// without success has no effect; and that a closed queue is drained. make is called for each subtest and returns a new,
-// empty queue.
+// TestQueue tests that a [Queue] returns each item once, in the given order; that it wakes waiting goroutines at once,
+// in the order in which they began to wait; that a wait that ends without success has no effect; and that takers empty
+// a closed queue.
+//
+// The suite calls make for each subtest. make returns a new, empty queue.
 func TestQueue(t *testing.T, order Order, make func(*testing.T) Queue) {
 	t.Helper()
 	runAll(t, queueChecks(order), make)

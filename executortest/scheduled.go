@@ -10,8 +10,8 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// Scheduled is a pool that runs tasks at a given time. [executor.ScheduledPool]
-// implements it, and so does a type that embeds one.
+// Scheduled is a pool that runs tasks on a schedule. [executor.ScheduledPool] implements it and documents the methods.
+// A type that embeds an executor.ScheduledPool implements it, too.
 type Scheduled interface {
 	Pool
 	AtFixedRate(ctx context.Context, initial, period time.Duration,
@@ -22,10 +22,10 @@ type Scheduled interface {
 		fn func(context.Context) error, opts ...executor.Option) (*executor.Series, error)
 }
 
-// TestScheduled tests that a [Scheduled] pool with one worker runs each task when it is
-// due, in order, and that schedules end as documented. Such a pool must pass [TestPool],
-// too. make is called for each subtest and returns a new pool. The suite shuts the pools
-// down.
+// TestScheduled tests that a [Scheduled] pool with one worker runs each task when it is due, in order, and that
+// schedules end as documented. Run [TestPool] on such a pool, too.
+//
+// The suite calls make for each subtest. make returns a new pool with one worker. The suite shuts the pools down.
 func TestScheduled(t *testing.T, make func(*testing.T) Scheduled) {
 	t.Helper()
 	runAll(t, scheduledChecks, make)

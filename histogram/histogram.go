@@ -1,7 +1,7 @@
-// Package histogram counts durations in exponential buckets, fast enough for hot paths.
+// Package histogram counts durations in exponential buckets. It is fast enough for hot paths.
 //
-// A [Histogram] is ready to use and safe for concurrent use. Record counts a duration, and
-// Snapshot returns the counts so far:
+// The zero [Histogram] is ready to use, by any number of goroutines. Record counts a duration, and Snapshot returns the
+// counts so far:
 //
 //	var latency histogram.Histogram
 //	latency.Record(time.Since(start))
@@ -9,13 +9,13 @@
 //
 // # Buckets
 //
-// The bounds of the buckets are the powers 2^(i/8) of seconds, for all integers i. They grow by
-// a factor of 1.09, so that a quantile has an error of less than 9.1 %. The buckets cover every
-// positive [time.Duration], from a nanosecond to 292 years; zero has a counter of its own.
+// The bounds of the buckets are 2^(i/8) seconds, for all integers i. Each bound is 1.09 times the one before, so that a
+// quantile has an error of less than 9.1 %. The buckets cover every positive [time.Duration], from a nanosecond to 292
+// years. Zero has a counter of its own, which also counts negative durations.
 //
-// These are the buckets of an exponential histogram of OpenTelemetry with scale 3 and of a native
-// histogram of Prometheus with schema 3, in seconds. A [Snapshot] has their form: it is exported
-// and merged there without loss.
+// These are the buckets of an exponential histogram of OpenTelemetry with scale 3 and of a native histogram of
+// Prometheus with schema 3, in seconds. A [Snapshot] has their form, so that it can be exported to them and merged
+// there without loss.
 package histogram
 
 import (
@@ -24,12 +24,12 @@ import (
 	"time"
 )
 
-// Scale is the scale of the buckets, as in an exponential histogram of OpenTelemetry and in the
-// schema of a native histogram of Prometheus: there are 2^Scale buckets for each power of two.
+// Scale is the scale of an exponential histogram of OpenTelemetry with these buckets, and the schema of such a native
+// histogram of Prometheus. There are 2^Scale buckets for each power of two.
 const Scale = 3
 
-// A Histogram counts durations. The zero Histogram is empty and ready to use. It has a size of
-// 4 KiB and must not be copied after the first use.
+// A Histogram counts durations. The zero Histogram is empty and ready to use. Its methods may be called by several
+// goroutines at the same time. A Histogram takes 4 KiB and must not be copied after its first use.
 type Histogram struct {
 	zero    atomic.Uint64
 	sum     atomic.Uint64 // in nanoseconds, modulo 2^64
@@ -37,8 +37,8 @@ type Histogram struct {
 	buckets [numBuckets]atomic.Uint64
 }
 
-// Record counts d. A negative duration counts as zero. Record takes a few nanoseconds and does
-// not allocate.
+// Record counts d. A negative duration counts as zero. Record takes a few nanoseconds, does not allocate and never
+// waits.
 func (h *Histogram) Record(d time.Duration) {
 	if d <= 0 {
 		h.zero.Add(1)
@@ -50,9 +50,8 @@ func (h *Histogram) Record(d time.Duration) {
 	}
 }
 
-// Snapshot returns the counts so far. It may be called during calls of Record, each of which is
-// then counted or not. The sum is read separately from the counts, so that it may include a
-// duration that is not counted, or lack one that is.
+// Snapshot returns the counts so far. A Record in another goroutine at the same time may be in the Snapshot or not. The
+// sum is read separately from the counts, so that it may include a duration that is not counted, or lack one that is.
 func (h *Histogram) Snapshot() Snapshot {
 	var c counts
 	for i := range h.buckets {

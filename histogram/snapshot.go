@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// A Snapshot is the counts of a [Histogram] at some time, or the sum or difference of such
-// counts. It has the form of an exponential histogram of OpenTelemetry with [Scale] and with a
-// zero threshold of 0. The zero Snapshot is that of an empty histogram.
+// A Snapshot has the counts of a [Histogram] at some time, or the sum or difference of such counts. It has the form of
+// an exponential histogram of OpenTelemetry with [Scale] and with a zero threshold of 0. The zero Snapshot has no
+// durations.
 type Snapshot struct {
 	Count uint64  // number of durations
-	Zero  uint64  // number of those that were zero or negative
-	Sum   float64 // of the durations, in seconds
+	Zero  uint64  // number of durations that were zero or negative
+	Sum   float64 // sum of the durations, in seconds; a negative one counts as zero
 
-	// Buckets are the counts of positive durations. The bucket with index Offset+k in
-	// Buckets[k] has the durations of more than Bound(Offset+k-1) and at most Bound(Offset+k)
-	// seconds. Neither the first nor the last count is 0. Buckets is nil if there is no
-	// positive duration, and Offset is 0 then.
+	// Buckets are the counts of positive durations. Buckets[k] is the number of durations of more than
+	// Bound(Offset+k-1) and at most Bound(Offset+k) seconds. Neither the first nor the last count is 0. If there is no
+	// positive duration, Buckets is nil and Offset is 0.
 	Offset  int
 	Buckets []uint64
 }
@@ -59,8 +58,8 @@ func (c *counts) of(s Snapshot) []uint64 {
 	return c[from : from+len(s.Buckets)]
 }
 
-// Add returns the counts of s and other together, as of one histogram with the durations of
-// both. It panics if either has a bucket that no duration is in.
+// Add returns the counts of s and other together, as if one histogram had the durations of both. It panics if either
+// has a bucket beyond those of a [time.Duration], which no Histogram has.
 func (s Snapshot) Add(other Snapshot) Snapshot {
 	var c counts
 	copy(c.of(s), s.Buckets)
@@ -71,9 +70,9 @@ func (s Snapshot) Add(other Snapshot) Snapshot {
 	return c.snapshot(s.Zero+other.Zero, s.Sum+other.Sum)
 }
 
-// Sub returns the counts of s without those of earlier, an earlier snapshot of the same
-// histogram: the durations that were recorded in between. A count that would be less than 0 is
-// 0. Sub panics if either has a bucket that no duration is in.
+// Sub returns the counts of s minus those of earlier. If earlier is an earlier snapshot of the same histogram, these
+// are the durations that were recorded between the two. A count or a sum that would be negative is
+// 0. Sub panics if either has a bucket beyond those of a [time.Duration], which no Histogram has.
 func (s Snapshot) Sub(earlier Snapshot) Snapshot {
 	var c counts
 	copy(c.of(s), s.Buckets)
@@ -84,10 +83,10 @@ func (s Snapshot) Sub(earlier Snapshot) Snapshot {
 	return c.snapshot(s.Zero-min(s.Zero, earlier.Zero), max(s.Sum-earlier.Sum, 0))
 }
 
-// Quantile returns the duration that a part q of the durations does not exceed, from the
-// minimum for 0 to the maximum for 1: the median for 0.5. It is between the bounds of the bucket
-// of the exact value, and so differs from it by less than 9.1 % and a nanosecond. Quantile takes
-// a q below 0 or not a number for 0, and above 1 for 1. It returns 0 if there are no durations.
+// Quantile returns an estimate of the q-quantile, the duration that a fraction q of the durations does not exceed: the
+// median for 0.5, the minimum for 0, the maximum for 1. The result is between the bounds of the bucket of the exact
+// value, and so differs from it by less than 9.1 % plus a nanosecond. A q below 0 and NaN count as 0, and a q above 1
+// counts as 1. Quantile returns 0 if there are no durations.
 func (s Snapshot) Quantile(q float64) time.Duration {
 	if !(q > 0) {
 		q = 0
@@ -109,7 +108,8 @@ func (s Snapshot) Quantile(q float64) time.Duration {
 	return 0
 }
 
-// Mean returns the mean of the durations. It returns 0 if there are none.
+// Mean returns the arithmetic mean of the durations, rounded to a nanosecond. It is computed from Sum, so that the
+// width of the buckets does not matter. Mean returns 0 if there are no durations.
 func (s Snapshot) Mean() time.Duration {
 	if s.Count == 0 {
 		return 0
@@ -126,7 +126,8 @@ func duration(seconds float64) time.Duration {
 	return time.Duration(ns)
 }
 
-// String returns the count, the mean, some quantiles and a bound of the maximum, for logs.
+// String returns the count, the mean, the quantiles 0.5, 0.9 and 0.99, and an upper bound of the maximum, as a text for
+// logs. The form may change.
 func (s Snapshot) String() string {
 	if s.Count == 0 {
 		return "0 durations"

@@ -1,7 +1,13 @@
-// Package java helps to port programs from java.util.concurrent. New programs do not need it: they
-// use [executor.All], [executor.Map] and [executor.Completed].
+// Package java has what Java's executors have and package executor has not: invokeAll, ExecutorCompletionService, and
+// FutureTask with its method runAndReset. It is for programs that are ported from java.util.concurrent.
 //
-// The other classes and methods have counterparts in package executor, which docs/java.md lists.
+//	for _, f := range java.InvokeAll(ctx, pool, first, second) {
+//		v, err := f.Result()
+//		…
+//	}
+//
+// New programs use [executor.All], [executor.Map] and [executor.Completed] instead. The other classes and methods have
+// counterparts in package executor, which docs/java.md lists.
 package java
 
 import (
@@ -11,17 +17,18 @@ import (
 	"github.com/executor-go/executor/queue"
 )
 
-// InvokeAll submits the functions, waits until all are done, and returns their futures in the
-// order of the functions. If a function fails, the others continue; if one is rejected, they
-// are canceled. If one is nil, nothing runs: its future fails with [executor.ErrNilTask], and
-// the others are canceled. InvokeAll panics if ctx or ex is nil.
+// InvokeAll submits the functions to ex, waits until all are done, and returns their futures in the order of the
+// functions. All of the futures are done. InvokeAll panics if ctx or ex is nil.
 //
-// When ctx ends, the futures that are not done are canceled: none is left pending, but a
-// function that was running may return later than InvokeAll; [executor.Future.Join] waits
-// for it.
+// If a function returns an error or panics, the others continue. If ex rejects a function, its future has the error,
+// InvokeAll does not wait any longer, and the futures that are not done are canceled. If a function is nil, nothing
+// runs: its future fails with [executor.ErrNilTask], and the others are canceled.
 //
-// If a task of the pool ex calls InvokeAll with its own context, InvokeAll runs the
-// functions that no worker has begun, so it needs no other worker.
+// If ctx ends, the futures that are not done are canceled. A function that is running at that time may return later
+// than InvokeAll; [executor.Future.Join] waits for it.
+//
+// A task of the pool ex may call InvokeAll with its own context: InvokeAll then runs the functions that no worker has
+// begun, so that it needs no other worker.
 func InvokeAll[T any](
 	ctx context.Context, ex executor.Executor, fns ...func(context.Context) (T, error),
 ) []*executor.Future[T] {
@@ -64,20 +71,20 @@ func InvokeAll[T any](
 	return fs
 }
 
-// A CompletionService returns the futures of a stream of tasks in the order in which they are
-// done, to any number of takers. It holds the futures that nobody has taken, without a limit.
-// It has no goroutine, and need not be closed. [NewCompletionService] makes one; the zero
-// CompletionService is not usable. All methods may be called by any goroutine.
+// A CompletionService returns the futures of a stream of tasks in the order in which they are done. Any number of
+// goroutines may take them. It keeps the futures that nobody has taken, without a limit. A CompletionService has no
+// goroutine, and need not be closed. [NewCompletionService] makes one; the methods of the zero CompletionService panic.
+// They may be called by several goroutines at the same time.
 //
-// To get all futures, take as many as were submitted. Poll may return none for a moment after
-// the pool has terminated, though one is to come: that of a task which Cancel or its context
-// has ended, see [executor.Future.OnDone].
+// To get all futures, take as many as were submitted. The future of a task that was canceled, or whose context has
+// ended, may arrive a moment after the pool has terminated, so that Poll returns none until then; see
+// [executor.Future.OnDone].
 type CompletionService[T any] struct {
 	ex   executor.Executor
 	done *queue.Blocking[*executor.Future[T]]
 }
 
-// NewCompletionService returns a service whose tasks run in ex. It panics if ex is nil.
+// NewCompletionService returns a CompletionService whose tasks run in ex. It panics if ex is nil.
 func NewCompletionService[T any](ex executor.Executor) *CompletionService[T] {
 	if ex == nil {
 		panic("java: NewCompletionService: nil Executor")
@@ -85,8 +92,8 @@ func NewCompletionService[T any](ex executor.Executor) *CompletionService[T] {
 	return &CompletionService[T]{ex, queue.NewUnbounded[*executor.Future[T]]()}
 }
 
-// Submit submits fn as [executor.Submit] does. Once the future is done, a taker gets it, also
-// if the task was rejected or canceled.
+// Submit submits fn as [executor.Submit] does, and returns its future. Take or Poll return the same future once it is
+// done, also if the task was rejected or canceled.
 func (s *CompletionService[T]) Submit(
 	ctx context.Context, fn func(context.Context) (T, error), opts ...executor.Option,
 ) *executor.Future[T] {
@@ -96,20 +103,20 @@ func (s *CompletionService[T]) Submit(
 	return f
 }
 
-// Take waits for the next future that is done. If ctx ends first, the error matches that of ctx
-// and its cause. Take panics if ctx is nil.
+// Take waits for the next future that is done, and returns it. If ctx ends first, Take returns an error that matches
+// the error of ctx and its cause. It panics if ctx is nil.
 func (s *CompletionService[T]) Take(ctx context.Context) (*executor.Future[T], error) {
 	s.mustBeMade()
 	return s.done.Take(ctx)
 }
 
-// Poll returns the next future that is done, and whether there is one. It does not wait.
+// Poll returns the next future that is done. It does not wait: if there is none, it returns false.
 func (s *CompletionService[T]) Poll() (*executor.Future[T], bool) {
 	s.mustBeMade()
 	return s.done.Poll()
 }
 
-// Len returns the number of futures that are done and were not taken.
+// Len returns the number of futures that are done and that nobody has taken.
 func (s *CompletionService[T]) Len() int {
 	s.mustBeMade()
 	return s.done.Len()

@@ -7,14 +7,15 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// A RepeatingTask is Java's FutureTask for those that call its runAndReset: its body may run more than
-// once, by the goroutines that call RunAndReset, one at a time, and all runs have one future. An
-// [executor.Task] runs once, and an [executor.Series] runs by the times of a pool. It is made by
-// [NewRepeatingTask]; the zero RepeatingTask is not usable. All methods may be called by any
-// goroutine.
+// A RepeatingTask is Java's FutureTask with its method runAndReset: a task whose body may run more than once, and one
+// future for all of the runs. The goroutine that calls Run or RunAndReset runs the body. At most one run is in progress
+// at a time. To run a body once, use an [executor.Task]; to run it on a schedule, an [executor.Series].
 //
-// It is an [executor.Runnable]: a pool to which it is submitted calls Run. The pool does not know
-// its future: if that is canceled the task leaves the queue when its turn comes.
+// [NewRepeatingTask] makes a RepeatingTask; the methods of the zero RepeatingTask panic. They may be called by several
+// goroutines at the same time.
+//
+// A RepeatingTask is an [executor.Runnable]: a pool whose Execute gets it calls Run. The pool does not know the future:
+// a task that is canceled stays in the queue until its turn comes, and then does not run.
 type RepeatingTask[T any] struct {
 	promise *executor.Promise[T]
 	body    func(context.Context) (T, error)
@@ -23,7 +24,8 @@ type RepeatingTask[T any] struct {
 
 var _ executor.Runnable = (*RepeatingTask[int])(nil)
 
-// NewRepeatingTask returns a task whose body is fn. A nil fn fails it with [executor.ErrNilTask].
+// NewRepeatingTask returns a RepeatingTask whose body is fn. If fn is nil, its future has failed with
+// [executor.ErrNilTask].
 func NewRepeatingTask[T any](fn func(context.Context) (T, error)) *RepeatingTask[T] {
 	t := &RepeatingTask[T]{promise: executor.NewPromise[T](), body: fn}
 	if fn == nil {
@@ -38,25 +40,26 @@ func NewRepeatingTask[T any](fn func(context.Context) (T, error)) *RepeatingTask
 	return t
 }
 
-// Future returns the future of the task, the same one each time. It is pending until the task is
-// done, also during a run. Its Cancel and its Abandon end the context of a run, and its Join does
-// not wait then until the body has returned.
+// Future returns the future of the task, the same one each time. The future is pending until the task is done, also
+// during a run. Its methods Cancel and Abandon end the context of a run in progress. Its Join does not wait for the
+// body of a run that was canceled.
 func (t *RepeatingTask[T]) Future() *executor.Future[T] {
 	t.mustBeMade()
 	return t.promise.Future()
 }
 
-// Run runs the body and completes the task with its outcome, which Run also returns; a panic is
-// returned as an [*executor.PanicError]. It does nothing, and returns nil, if the body is running or
-// the task is done. ctx is the parent of the body's context; a nil ctx panics.
+// Run runs the body, completes the task with the value or the error of the body, and returns that error. If the body
+// panics, the error is an [*executor.PanicError]. If the body is running already, or the task is done, Run does nothing
+// and returns nil. The context of the body is derived from ctx. Run panics if ctx is nil.
 func (t *RepeatingTask[T]) Run(ctx context.Context) error {
 	_, err := t.runOnce(ctx, true)
 	return err
 }
 
-// RunAndReset runs the body like Run. If the body returns nil, its value is discarded, the task is
-// pending again, and RunAndReset reports true. An error or a panic fails the task. RunAndReset
-// also reports false if the task was canceled meanwhile, and where Run does nothing.
+// RunAndReset runs the body like Run, but keeps the task pending. If the body returns a nil error, RunAndReset discards
+// the value and returns true: the task may run again. It returns false if the task is done, because the body has
+// returned an error or has panicked, or because the task was canceled meanwhile. It also returns false where Run does
+// nothing.
 func (t *RepeatingTask[T]) RunAndReset(ctx context.Context) (again bool) {
 	ran, _ := t.runOnce(ctx, false)
 	return ran && !t.promise.State().Done()

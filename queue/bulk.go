@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// Drain removes up to limit elements and returns them in the order in which they would
-// have left, nil if there are none. It does not wait. To drain all elements, pass
-// [math.MaxInt]. If limit is zero or negative, Drain removes nothing. Goroutines that
-// wait in Put get the room at once.
+// Drain removes up to limit elements and returns them in the order in which they would have left. It returns nil if
+// there are none, or if limit is zero or negative. To remove all elements, pass [math.MaxInt]. Drain does not wait.
+// Goroutines that wait in Put get the room at once.
 //
-// Drain removes only elements that are due from a delay queue; see [Blocking.Clear]. It
-// takes the elements of goroutines that wait in Put from a handoff queue.
+// From a delay queue Drain removes only elements that are due; [Blocking.Clear] removes all. From a handoff queue it
+// takes the elements of goroutines that wait in Put or OfferFor.
 func (q *Blocking[T]) Drain(limit int) []T {
 	q.lock()
 	defer q.mu.Unlock()
@@ -39,14 +38,13 @@ func (q *Blocking[T]) Clear() {
 	q.matchLocked(nil)
 }
 
-// RemoveFunc removes the elements that match accepts, due or not, and returns the number
-// of elements that it has removed. Goroutines that wait in Put get the room at once. It
-// takes time linear in the length of the queue.
+// RemoveFunc removes the elements for which match returns true, due or not, and returns how many it has removed.
+// Goroutines that wait in Put get the room at once.
 //
-// match is called once for each element that is in the queue when RemoveFunc begins,
-// while no lock is held: it may use the queue. An element that leaves in the meantime
-// is not counted, since another goroutine has received it. If match panics, nothing is
-// removed.
+// RemoveFunc calls match once for each element that is in the queue when it begins, while no lock is held, so that
+// match may use the queue. An element that another goroutine takes in the meantime is not counted. If match panics,
+// nothing is removed. The time that RemoveFunc takes is linear in the length of the queue, plus a sort of the elements
+// to remove.
 func (q *Blocking[T]) RemoveFunc(match func(T) bool) int {
 	var doomed []uint64
 	for _, e := range q.snapshot() {
@@ -69,11 +67,10 @@ func (q *Blocking[T]) RemoveFunc(match func(T) bool) int {
 	return n
 }
 
-// All returns an iterator over the elements that are in the queue when the loop begins,
-// due or not. It removes none of them. The first element is the first to leave. The
-// others follow in the order in which they leave or, in a queue that is ordered by a
-// key, in no particular order. The queue may change during the loop, which does not
-// affect the loop.
+// All returns an iterator over the elements that are in the queue when the loop begins, due or not. It removes none of
+// them. The element that leaves first is yielded first. The others follow in the order in which they leave, but in a
+// priority queue and in a delay queue in no particular order. Changes of the queue during the loop do not affect the
+// loop.
 func (q *Blocking[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, e := range q.snapshot() {

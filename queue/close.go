@@ -6,16 +6,15 @@ import (
 	"github.com/executor-go/executor/internal/ring"
 )
 
-// ErrClosed is the error of a put into a closed queue, and of a take from one that is
-// empty as well. It is returned as it is, not wrapped.
+// ErrClosed is the error of a put into a closed queue, and of a take from a queue that is closed and empty. It is
+// returned as it is, not wrapped.
 var ErrClosed = errors.New("queue: closed")
 
-// Close ends the input of the queue. Puts fail with [ErrClosed] from then on, and Offer
-// returns false; those that wait fail at once, and their elements are not in the queue.
-// Takers get the elements that are there, and ErrClosed when there are none left: in a
-// delay queue that is when the last one is due and was taken. [Blocking.Clear] and
-// [Blocking.RemoveFunc] remove elements that should not be waited for. Close does not wait.
-// It does nothing if the queue is closed already.
+// Close ends the input of the queue. From then on Put and OfferFor fail with [ErrClosed], and Offer returns false. Puts
+// that are waiting fail at once, and their elements are not in the queue. Takers get the elements that are in the
+// queue, and ErrClosed when there are none left. In a delay queue they wait until each element is due; [Blocking.Clear]
+// and [Blocking.RemoveFunc] remove elements that nobody should wait for. Close does not wait. It does nothing if the
+// queue is closed already.
 func (q *Blocking[T]) Close() {
 	q.lock()
 	defer q.mu.Unlock()

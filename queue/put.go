@@ -5,25 +5,23 @@ import (
 	"time"
 )
 
-// Put adds v. If the queue is full, it waits for room until ctx ends. It returns nil if v
-// was added, [ErrClosed] if the queue is closed, or was closed during the wait, and else
-// an error that matches the error of ctx and its cause. If ctx has ended before, Put fails
-// even if there is room. It panics if ctx is nil.
+// Put adds v. If the queue is full, Put waits for room until ctx ends. It returns nil if v was added. It returns
+// [ErrClosed] if the queue is closed, also if that happens during the wait. If ctx ends first, or has ended before the
+// call, Put returns an error that matches the error of ctx and its cause, even if there is room. Put panics if ctx is
+// nil.
 func (q *Blocking[T]) Put(ctx context.Context, v T) error {
 	_, err := q.put(ctx, v, noTimeout)
 	return err
 }
 
-// OfferFor adds v. If the queue is full, it waits for room for up to d, and until ctx
-// ends. It reports whether v was added. The error is as for Put: nil if v was added, or d
-// was over first. If d is zero or negative OfferFor does not wait. It panics if ctx is
-// nil.
+// OfferFor adds v, and reports whether it was added. If the queue is full, OfferFor waits for room for d at most, and
+// until ctx ends. If d passes first, it returns false and no error. Otherwise the error is that of [Blocking.Put]. If d
+// is zero or negative, OfferFor does not wait. It panics if ctx is nil.
 func (q *Blocking[T]) OfferFor(ctx context.Context, v T, d time.Duration) (bool, error) {
 	return q.put(ctx, v, d)
 }
 
-// Offer adds v if there is room and the queue is not closed, and reports whether it did.
-// It does not wait.
+// Offer adds v if there is room and the queue is not closed, and reports whether it was added. Offer does not wait.
 func (q *Blocking[T]) Offer(v T) bool { return q.putUntil(nil, v, 0) == served }
 
 func (q *Blocking[T]) put(ctx context.Context, v T, timeout time.Duration) (ok bool, err error) {

@@ -1,5 +1,12 @@
-// Package queue holds queues on which goroutines wait for each other, as the blocking
-// queues of java.util.concurrent.
+// Package queue has queues on which goroutines wait for each other, like the blocking queues of java.util.concurrent.
+//
+//	q := queue.NewBounded[string](100)
+//	…
+//	err := q.Put(ctx, "a line") // waits while the queue is full
+//	…
+//	line, err := q.Take(ctx) // waits while the queue is empty
+//
+// # Kinds
 //
 //	constructor    java.util.concurrent     leaves first       holds
 //	NewBounded     ArrayBlockingQueue       the oldest         a fixed number
@@ -8,38 +15,38 @@
 //	NewPriority    PriorityBlockingQueue    the least          any number
 //	NewDelay       DelayQueue               the earliest due   any number
 //
-// A channel is enough for most communication between goroutines. These queues do what
-// a channel cannot: they grow without limit, order their elements, hold elements back
-// until they are due, and show, drain and remove them.
+// A channel is enough for most communication between goroutines. These queues do what a channel cannot: they grow
+// without limit, order their elements, hold back an element until it is due, and let a program look at, drain and
+// remove elements.
 //
 // # Waiting
 //
-// Put waits for room and Take waits for an element until their context ends. OfferFor
-// and PollFor also wait for at most a given time. No other method waits.
+// Put waits for room, and Take waits for an element, until their context ends. OfferFor and PollFor wait for a given
+// time at most. TakeAll is a loop over Take. No other method waits.
 //
-// A context that has ended comes first: with such a context Put, Take, OfferFor and
-// PollFor fail and do not change the queue, even if they would not have had to wait.
-// So a loop that takes until its context ends does end, however fast others put. Poll
-// and Drain return what is left. But an element that has been handed to a waiter is
-// returned by it, without an error, even if the context ends at that instant. No
-// element is lost or delivered twice.
+// If the context has ended before the call, Put, Take, OfferFor and PollFor return an error and do not change the
+// queue, even if they would not have had to wait. So a loop that takes until its context ends does end, however fast
+// other goroutines put. Poll and Drain return what is left.
+//
+// If the context ends at the instant at which a waiting call gets its element, the call returns the element, without an
+// error. No element is lost or delivered twice.
 //
 // # Order
 //
-// Waiters are served in the order in which they came. An element is handed to a waiter
-// directly, so that no later caller can take it first.
+// Goroutines that wait are served in the order in which they began to wait. The queue hands an element to the first of
+// them directly, so that no later caller can take it.
 //
 // In the terms of the Go memory model, a Put, OfferFor or Offer synchronizes before the
 // call that returns its element.
 //
 // # Closing
 //
-// Close ends the input of a queue. From then on every put fails with [ErrClosed], also one
-// that waits. Takers get what is in the queue, and ErrClosed once it is empty;
-// [Blocking.TakeAll] is a loop until then. A delay queue keeps what is not due until it is.
+// Close ends the input of a queue. From then on every put fails with [ErrClosed], also a put that is waiting. Takers
+// get the elements that are in the queue, and ErrClosed once it is empty; [Blocking.TakeAll] is a loop until then. In a
+// delay queue each element still leaves only when it is due.
 //
-// A queue needs no cleanup: it has no goroutine and no timer of its own, and is garbage
-// collected when it is no longer used, closed or not.
+// A queue need not be closed: it has no goroutine and no timer of its own, and is garbage collected when nothing refers
+// to it.
 package queue
 
 import (
@@ -49,13 +56,12 @@ import (
 	"github.com/executor-go/executor/internal/spinlock"
 )
 
-// Blocking is a queue of T on which goroutines can wait. Its constructor determines how
-// many elements it holds and in which order they leave. The zero Blocking is not
-// usable. A Blocking must not be copied. Its methods may be called by several
-// goroutines at the same time.
+// Blocking is a queue of T on which goroutines can wait. The function that makes it determines how many elements it
+// holds and in which order they leave. The zero Blocking is not usable: its methods panic, except Cap. A Blocking must
+// not be copied. Its methods may be called by several goroutines at the same time.
 //
-// Blocking is one struct and not an interface with a type for each kind, since all
-// kinds have the same methods. Declare the interface that you need where you need it.
+// Blocking is one struct and not an interface with a type for each kind, since all kinds have the same methods. A
+// program that needs an interface declares its own.
 type Blocking[T any] struct {
 	capacity int // math.MaxInt if there is no limit, 0 if nothing is held
 
@@ -110,22 +116,20 @@ func (q *Blocking[T]) lock() {
 	q.mu.Lock()
 }
 
-// Len returns the number of elements. It counts the elements of a delay queue that are
-// not due. It is 0 for a handoff queue: elements of callers that wait in Put are not
-// counted.
+// Len returns the number of elements. In a delay queue it counts those that are not due, too. Len does not count the
+// elements of callers that wait in Put or OfferFor, so that it is 0 for a handoff queue.
 func (q *Blocking[T]) Len() int {
 	q.lock()
 	defer q.mu.Unlock()
 	return q.mu.store.len()
 }
 
-// Cap returns the most elements that the queue can hold: [math.MaxInt] if there is no
-// limit, 0 for a handoff queue.
+// Cap returns the number of elements that the queue can hold: [math.MaxInt] if there is no limit, 0 for a handoff
+// queue.
 func (q *Blocking[T]) Cap() int { return q.capacity }
 
-// Remaining returns how many more elements the queue can hold, [math.MaxInt] if there
-// is no limit, whether it is closed or not. An Offer that follows may fail nevertheless, since other goroutines may
-// come first.
+// Remaining returns how many more elements the queue can hold, and [math.MaxInt] if there is no limit. A later Offer
+// may fail nevertheless, because other goroutines came first or the queue is closed.
 func (q *Blocking[T]) Remaining() int {
 	if q.push != nil || q.capacity == unlimited {
 		return unlimited
@@ -133,17 +137,15 @@ func (q *Blocking[T]) Remaining() int {
 	return q.capacity - q.Len()
 }
 
-// Peek returns the element that leaves first, without removing it, or false if the
-// queue is empty. A delay queue returns it even if it is not due. A handoff queue is
-// always empty.
+// Peek returns the element that will leave first, without removing it. It returns false if the queue is empty, as a
+// handoff queue always is. In a delay queue the element may not be due yet.
 func (q *Blocking[T]) Peek() (v T, ok bool) {
 	q.lock()
 	defer q.mu.Unlock()
 	return q.mu.store.peek()
 }
 
-// String returns a line of text for logs, such as "queue: length 3, capacity 10". The
-// form may change.
+// String returns a text for logs, such as "queue: length 3, capacity 10". The form may change.
 func (q *Blocking[T]) String() string {
 	if q.capacity == unlimited {
 		return fmt.Sprintf("queue: length %d", q.Len())

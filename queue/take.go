@@ -6,36 +6,34 @@ import (
 	"time"
 )
 
-// Take removes the first element and returns it. If there is none, it waits for one until
-// ctx ends; the error then matches the error of ctx and its cause. If ctx has ended before,
-// Take fails even if there is an element; see [Blocking.Poll] and [Blocking.Drain]. Once
-// the queue is closed and empty, the error is [ErrClosed]. Take panics if ctx is nil.
+// Take removes the first element and returns it. If there is none, Take waits for one until ctx ends. If ctx ends
+// first, or has ended before the call, Take returns an error that matches the error of ctx and its cause, even if there
+// is an element; [Blocking.Poll] and [Blocking.Drain] return what is left. Once the queue is closed and empty, Take
+// returns [ErrClosed]. It panics if ctx is nil.
 func (q *Blocking[T]) Take(ctx context.Context) (T, error) {
 	v, _, err := q.take(ctx, noTimeout)
 	return v, err
 }
 
-// PollFor removes the first element and returns it. If there is none, it waits for one
-// for up to d, and until ctx ends. It reports whether there was one. The error is as for
-// Take: nil if there was an element, or d was over first. If d is zero or negative PollFor
-// does not wait. It panics if ctx is nil.
+// PollFor removes the first element and returns it. If there is none, PollFor waits for one for d at most, and until
+// ctx ends. If d passes first, it returns false and no error. Otherwise the error is that of [Blocking.Take]. If d is
+// zero or negative, PollFor does not wait. It panics if ctx is nil.
 func (q *Blocking[T]) PollFor(ctx context.Context, d time.Duration) (v T, ok bool, err error) {
 	return q.take(ctx, d)
 }
 
-// Poll removes the first element and returns it, or false if there is none. It does not
-// wait. On a delay queue it returns false if no element is due.
+// Poll removes the first element and returns it. It does not wait: if there is no element, or in a delay queue none
+// that is due, Poll returns false.
 func (q *Blocking[T]) Poll() (T, bool) {
 	q.lock()
 	defer q.mu.Unlock()
 	return q.pollLocked()
 }
 
-// TakeAll returns an iterator that takes elements, as Take does, until the queue is closed
-// and empty. If ctx ends first, it yields the error of Take as the last pair, with the
-// zero value. An element is removed from the queue just before it is yielded: leaving the
-// loop leaves the others in the queue. Several loops share the elements. TakeAll panics if
-// ctx is nil.
+// TakeAll returns an iterator that takes elements, as Take does, and waits for them, until the queue is closed and
+// empty. If ctx ends first, the last pair is the zero value with the error of Take. Each element is removed from the
+// queue just before it is yielded: a loop that breaks leaves the others in the queue. If several goroutines loop, each
+// element goes to one of them. TakeAll panics if ctx is nil.
 func (q *Blocking[T]) TakeAll(ctx context.Context) iter.Seq2[T, error] {
 	mustContext(ctx)
 	return func(yield func(T, error) bool) {
