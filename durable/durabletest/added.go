@@ -31,9 +31,9 @@ func payload[P any](t testing.TB, jobs *durable.Jobs, kind string, j durable.Job
 	return p
 }
 
-// Added returns the payloads of the jobs of a kind that are in the store, whatever their states, in the order of their
-// IDs: of jobs that were added in the same millisecond, in any order. It fails the test if a payload is not a P, or the
-// store returns an error.
+// Added returns the payloads of all jobs of a kind that are in the store, in any state. They are in the order in which
+// they were added; jobs of the same millisecond are in any order. Added ends the test if a payload is not a P, or if
+// the store returns an error.
 func Added[P any](t testing.TB, jobs *durable.Jobs, kind string) []P {
 	t.Helper()
 	var payloads []P
@@ -43,9 +43,9 @@ func Added[P any](t testing.TB, jobs *durable.Jobs, kind string) []P {
 	return payloads
 }
 
-// AddedOne returns the one job of a kind that is in the store, whatever its state, and its payload: for a look at its
-// Key, Due, Queue, Tags and so on. It ends the test if there is none or are several, if the payload is no P, or if the
-// store fails.
+// AddedOne returns the only job of a kind that is in the store, in any state, and its payload. A test can look at the
+// job's Key, Due, Queue, Tags and so on. AddedOne ends the test if there is no such job or more than one, if the
+// payload is not a P, or if the store returns an error.
 func AddedOne[P any](t testing.TB, jobs *durable.Jobs, kind string) (P, durable.Job) {
 	t.Helper()
 	all := list(t, jobs, kind)

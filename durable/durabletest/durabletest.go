@@ -1,5 +1,21 @@
-// Package durabletest helps to test programs that use durable jobs: on a store in memory, in a bubble of
-// testing/synctest where times pass at once.
+// Package durabletest helps to test programs that use durable jobs, with a store in memory. In a bubble of
+// [testing/synctest] hours pass at once:
+//
+//	func TestWelcome(t *testing.T) {
+//		synctest.Test(t, func(t *testing.T) {
+//			jobs := durabletest.New(t)
+//			welcomes := newWelcomes(jobs) // the code under test: calls durable.Handle
+//			durabletest.Start(t, jobs)
+//			signUp(t.Context(), welcomes, "gopher") // the code under test: adds a job
+//			if err := durabletest.Idle(t.Context(), jobs); err != nil {
+//				t.Fatal(err)
+//			}
+//			// The handler has run. Look at what it has done.
+//		})
+//	}
+//
+// [Added] and [AddedOne] return the jobs that a program has added, so that a test can look at them without running
+// them. All functions may also be used without a bubble; times then pass as they do.
 package durabletest
 
 import (
@@ -14,8 +30,9 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// New returns Jobs on a new store in memory, with a pool of four workers that ends with the test, and a log that
-// discards its lines. Each change may set fields of the Config before that. It fails the test if the Config is invalid.
+// New returns Jobs on a new store in memory. Their pool has four workers and is closed at the end of the test. Their
+// log discards its lines. Each of changes is called once, in order, and may set fields of the Config; an Executor that
+// it sets is closed by the caller. New ends the test if durable.New returns an error.
 func New(t testing.TB, changes ...func(*durable.Config)) *durable.Jobs {
 	t.Helper()
 	c := durable.Config{Store: memory.New(), Logger: slog.New(slog.DiscardHandler)}
@@ -33,8 +50,9 @@ func New(t testing.TB, changes ...func(*durable.Config)) *durable.Jobs {
 	return jobs
 }
 
-// Start makes jobs run, until stop is called or the test ends, and fails the test if Run returns an error. Both wait
-// for the handlers that run. Call it once, when the handlers are set.
+// Start calls jobs.Run in a goroutine. Set all handlers before, and call Start once. Run ends when stop is called, or
+// at the end of the test; both wait until the handlers in progress have returned. Start fails the test if Run returns
+// an error.
 func Start(t testing.TB, jobs *durable.Jobs) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -56,12 +74,12 @@ func Start(t testing.TB, jobs *durable.Jobs) (stop func()) {
 // idlePause is how long Idle waits between two looks at the store.
 const idlePause = 10 * time.Millisecond
 
-// Idle waits until all that was due has run: no job runs or is about to, and none waits whose time has come. What is
-// due later, as an attempt after a failed one, does not count, nor do jobs that are paused or blocked. In a bubble the
-// time that this takes passes at once.
+// Idle waits until every job that is due has run: no job is running, and none is due. It does not wait for a job that
+// is due later, such as the next attempt after a failed one, nor for a job that is paused or blocked. Idle looks at the
+// store every 10 ms; in a bubble that time passes at once.
 //
-// If ctx ends first the error matches its cause, and names a job that is not done: of a kind that no node handles, or
-// that is paused, it waits for ever. Other errors are the store's.
+// If ctx ends first, the error matches the cause of ctx and names a job that has not run. A job never runs if no node
+// handles its kind, or if the kind is paused. Idle returns the store's error if the store fails.
 func Idle(ctx context.Context, jobs *durable.Jobs) error {
 	timer := time.NewTicker(idlePause)
 	defer timer.Stop()

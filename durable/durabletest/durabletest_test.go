@@ -16,6 +16,9 @@ import (
 	"github.com/executor-go/executor/durable/durabletest"
 )
 
+// The example passes as a test.
+func TestExample(t *testing.T) { testWelcome(t) }
+
 // Idle returns when all that is due has run, jobs that handlers add among it, and does not wait for what is due later.
 func TestIdleRunsWhatIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

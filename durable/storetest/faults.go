@@ -12,22 +12,26 @@ import (
 	durablestore "github.com/executor-go/executor/durable/store"
 )
 
-// Faults make statements of a store fail, for RunFaults.
+// Faults makes statements of a store fail, for [RunFaults].
 type Faults struct {
-	// Kinds names what can go wrong. A store without statements has none.
+	// Kinds are the names of the faults that can be planted. For a store without statements it is nil, and Plant and
+	// Met are not used.
 	Kinds []string
-	// Plant has the nth statement from now on go wrong, counted from 1.
+	// Plant makes the nth statement from now on fail with a fault of that kind. n counts from 1.
 	Plant func(kind string, n int)
-	// Met takes back what was planted, and reports whether it has gone wrong.
+	// Met removes the planted fault, and reports whether a statement has failed with it.
 	Met func() bool
-	// Begin begins a transaction whose statements go wrong, too. A store without transactions has none.
+	// Begin begins a transaction whose statements can fail in the same way. For a store without transactions it is nil.
 	Begin func(ctx context.Context) (durablestore.Tx, error)
 }
 
-// RunFaults makes the statements of a store fail, each in each way, in every method, and compares the store with what
-// its callers were told: an answer without an error is true in the store; an error comes without an answer; and a call
-// that is repeated after an error is answered as if it were the first, and takes effect once. Each kind of fault has a
-// store of its own from open, and they are tested in parallel.
+// RunFaults makes each statement of each method of a store fail, in each way of [Faults], and compares the store with
+// what its callers were told. If a call returns no error, its answer must be true in the store. If it returns an error,
+// it must not return an answer. If the call is repeated after an error, it must be answered as if it were the first,
+// and take effect once.
+//
+// RunFaults calls open once for each kind of fault, and once for a run without faults. The kinds are tested in
+// parallel.
 func RunFaults(t *testing.T, open func(t *testing.T) (durablestore.Store, Faults)) {
 	store, faults := open(t)
 	for _, method := range untested() {

@@ -34,8 +34,8 @@ func filtersAgree(b *bench) {
 	}
 }
 
-// FuzzFilters makes a fuzz test that compares List and Counts of an empty store with a plain predicate of each field of
-// a Filter. The test opens one store for all of its filters.
+// FuzzFilters is the body of a fuzz test, which compares List and Counts of a store with a plain predicate for each
+// field of a Filter. s must be empty. FuzzFilters adds jobs to it, and uses it for all inputs.
 func FuzzFilters(f *testing.F, s store.Store) {
 	b := &bench{TB: f, store: newPartial(s)}
 	all := b.zoo()

@@ -1,4 +1,19 @@
-// Package storetest tests implementations of store.Store, as testing/fstest does for file systems.
+// Package storetest has a test suite for implementations of [store.Store], as testing/fstest has one for file systems.
+// A store for durable jobs should pass [Run]:
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Run(t, func(t *testing.T) *mystore.Store {
+//			s, err := mystore.Open(filepath.Join(t.TempDir(), "jobs.db"))
+//			if err != nil {
+//				t.Fatal(err)
+//			}
+//			t.Cleanup(func() { s.Close() })
+//			return s
+//		})
+//	}
+//
+// [RunFaults] tests what the store's callers are told when its statements fail, and [FuzzFilters] tests List and Counts
+// with random filters.
 package storetest
 
 import (
@@ -12,8 +27,9 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Run runs the suite. Each test gets a store from open, which must be empty, and which open must arrange to close. A
-// store need not have all of store.Full: a test of a part that it lacks is skipped, and names the part.
+// Run runs the suite. Its subtests run in parallel. Each of them calls open once. open returns an empty store that no
+// other subtest uses, and arranges to close it, as with t.Cleanup. A store need not implement all of [store.Full]: a
+// test of an optional part that the store lacks is skipped, and names the part.
 func Run[S store.Store](t *testing.T, open func(t *testing.T) S) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
