@@ -13,16 +13,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Relation is how the span of a run is related to the span in the context that the task was
-// submitted with.
+// Relation says how the span of a run is related to the submitter's span: the span in the context that was passed to
+// Submit, Go, Schedule or another method that adds the task.
 type Relation uint8
 
 const (
-	// Child makes runs children of the submitter's span. Runs of periodic work are linked, as by
-	// Link, since all of its runs would be one trace otherwise.
+	// Child makes the span of a run a child of the submitter's span. A run of periodic work is linked as by Link, since
+	// all runs of a schedule would be one trace otherwise.
 	Child Relation = iota
 
-	// Link makes each run a trace of its own, with a link to the submitter's span.
+	// Link makes each run a trace of its own, with a link to the submitter's span if there is one.
 	Link
 
 	// None makes each run a trace of its own, without a link.
@@ -32,7 +32,8 @@ const (
 // Option changes what [Hooks] does.
 type Option func(*tracing)
 
-// Relate sets how runs are related to their submitters. The default is Child.
+// Relate sets the [Relation] of runs to their submitters. The default is Child. Relate panics if r is none of the
+// three.
 func Relate(r Relation) Option {
 	if r > None {
 		panic(fmt.Sprintf("execotel: Relate: the relation is %d; it must be Child, Link or None", r))
@@ -40,27 +41,30 @@ func Relate(r Relation) Option {
 	return func(t *tracing) { t.relation = r }
 }
 
-// Hooks returns hooks for [executor.Config] that make a span of each run of a body, for pools whose
-// tasks take longer than some microseconds: a span costs about one microsecond. Other hooks are
-// added by [executor.Hooks.Join]. The body's context has the span, so that spans of the body are
-// below it. A task that never ran has no span. Hooks panics if tp is nil.
+// Hooks returns hooks for [executor.Config] that make a span of each run of a task. A span costs about one microsecond,
+// so use them for pools whose tasks take longer than some microseconds. [executor.Hooks.Join] adds other hooks to them.
+// Hooks panics if tp is nil.
 //
-// The span is called "run" and the name of the task, or that of the pool if the task has none, and
-// has the kind internal. Its attributes are
+// The context of the function that runs has the span, so that spans which the function begins are its children. A task
+// that never ran has no span.
+//
+// The name of the span is "run", a blank and the name of the task, as in "run resize". If the task has no name, the
+// name of the pool takes its place. The kind of the span is internal. Its attributes are
 //
 //	executor.name             the pool's name, left out if it has none
 //	executor.worker.number    from 1; left out in the goroutine of a submitter
 //	executor.task.name        left out if it has none
 //	executor.task.run         which run of the task it is, from 1
-//	executor.task.wait        from the submission to the run, in seconds, where the pool has a hook Dropped
+//	executor.task.wait        of the first run: from the submission to the run, in seconds;
+//	                          only if the pool has a hook Dropped
 //	executor.task.lateness    of work with a schedule: from when it was due to the run, in seconds
 //	executor.task.outcome     succeeded, failed or canceled, of this run
-//	error.type                of a run that failed: a known error as executor.ErrTimeout, else its type
+//	error.type                of a run that failed: panic, or the name of a known error such as
+//	                          executor.ErrTimeout, or else the type of the error
 //
-// A run that fails has the status Error, and an event named exception with the text of the error,
-// and with the stack of a panic. A run that returns the error of its context, after the context was
-// canceled, counts as canceled and not as failed. A run of periodic work that returns
-// [executor.Stop] counts as succeeded.
+// A run that fails has the status Error, and an event named exception with the text of the error and, after a panic,
+// with the stack. A run that returns the error of its context after the context was canceled counts as canceled, not as
+// failed. A run of periodic work that returns [executor.Stop] counts as succeeded.
 func Hooks(tp trace.TracerProvider, opts ...Option) executor.Hooks {
 	if tp == nil {
 		panic("execotel: Hooks of a nil TracerProvider; the global one is otel.GetTracerProvider()")

@@ -1,6 +1,8 @@
-// Package execotel exports the measurements of an [executor.Observer] to OpenTelemetry, and makes
-// spans of the runs of tasks.
+// Package execotel exports the measurements of an [executor.Observer] to OpenTelemetry, and makes a span of each run of
+// a task.
 //
+//	import execotel "github.com/executor-go/executor/otel"
+//	…
 //	observer := &executor.Observer{Every: 1, MaxNames: 20}
 //	reader := sdkmetric.NewPeriodicReader(exporter, sdkmetric.WithProducer(execotel.Producer(observer)))
 //	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
@@ -10,13 +12,13 @@
 //		Name: "mail", Observer: observer, Hooks: execotel.Hooks(tracers),
 //	})
 //
-// Nothing is global: the functions use the providers that they are given, and importing the package
-// registers nothing.
+// The package has no global state: its functions use the providers that they are given, and importing it registers
+// nothing.
 //
 // # Metrics
 //
-// [Register] exports counters and sizes, and [Producer] the histograms, for which OpenTelemetry has no
-// observable instrument. Both read the pools when a reader collects, and cost tasks nothing.
+// [Register] exports counters and sizes. [Producer] exports the histograms, for which OpenTelemetry has no observable
+// instrument. Both read the pools when a reader collects, so that the export costs tasks nothing.
 //
 //	executor.worker.count         {worker}     executor.worker.state: active, idle
 //	executor.worker.core          {worker}
@@ -33,14 +35,16 @@
 //	executor.task.lateness        s            scheduled pools only
 //	executor.task.run.duration    s
 //
-// All have the attributes executor.name, executor.id, which is the pool's number in the Observer,
-// and executor.type, pool or scheduled. The three histograms have executor.task.name as well if
-// Observer.MaxNames is not 0. Package debug of module ui has the same metrics, under the names that
-// OpenTelemetry's exporter for Prometheus gives them.
+// All have the attributes executor.name, the name of the pool; executor.id, its number in the Observer, from 1; and
+// executor.type, which is pool or scheduled. The three histograms have executor.task.name as well if Observer.MaxNames
+// is not 0. Tasks with names beyond that number are together under the name (others).
+//
+// Package debug of module ui serves the same metrics, under the names that OpenTelemetry's exporter for Prometheus
+// gives them.
 //
 // # Traces
 //
-// [Hooks] makes a span of each run of a task.
+// [Hooks] makes a span of each run of a task, and documents its attributes.
 package execotel
 
 import (

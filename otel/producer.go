@@ -12,18 +12,17 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// Producer returns a producer of the measurements of o: wait, lateness and run time, as exponential
-// histograms of scale 3. These are the buckets of package histogram, so that nothing is lost. It is
-// for the option WithProducer of a reader. Producer panics if o is nil.
+// Producer returns a producer of what o measures: wait, lateness and run time, as exponential histograms of scale 3.
+// Their buckets are those of package histogram, so that nothing is lost. Pass the producer to a reader with the option
+// WithProducer of the SDK. Producer panics if o is nil.
 //
-// A task that is measured counts as often as there are tasks for it, see Observer.Every, so
-// that rates and sums are those of all tasks.
+// If Observer.Every is n, one task in n is measured and counts as n tasks, so that rates and sums are those of all
+// tasks.
 //
-// The temporality is cumulative whatever the reader prefers, since a reader does not convert what a
-// producer returns. A back end that takes only deltas needs the processor cumulativetodelta of a
-// collector. In the text format of Prometheus such histograms have neither buckets nor bounds, only
-// count and sum; scrapes by protobuf, which Prometheus makes where native histograms are on, have
-// all. Package debug has classic buckets in its text.
+// The temporality is cumulative, whatever the reader prefers, because a reader does not convert what a producer
+// returns. A back end that takes only deltas needs the processor cumulativetodelta of a collector. In the text format
+// of Prometheus such a histogram has only a count and a sum, without buckets. Prometheus gets the buckets if it scrapes
+// by protobuf, as it does with native histograms enabled. The text of package debug of module ui has classic buckets.
 func Producer(o *executor.Observer) sdkmetric.Producer {
 	if o == nil {
 		panic("execotel: Producer of a nil Observer")

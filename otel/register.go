@@ -10,11 +10,10 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Register adds the counters and sizes of the pools of o to mp, as observable instruments, and
-// returns a function that removes them. Each collection exports the pools that o watches at that
-// moment: pools that were added later are included, and terminated ones are not. It takes one
-// snapshot of each pool, so that its numbers add up. Register panics if o or mp is nil. An error
-// comes from mp.
+// Register adds the counters and sizes of the pools of o to mp, as observable instruments, and returns a function that
+// removes them. Each collection exports the pools that o watches at that moment: pools that were made after Register
+// are included, and terminated ones are not. A collection takes one snapshot of each pool, so that the numbers of a
+// pool are consistent. Register panics if o or mp is nil. It returns an error if mp does.
 func Register(o *executor.Observer, mp metric.MeterProvider) (unregister func() error, err error) {
 	if o == nil {
 		panic("execotel: Register of a nil Observer")

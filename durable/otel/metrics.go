@@ -23,9 +23,9 @@ type meters struct {
 	err                      error
 }
 
-// Metrics returns hooks for durable.Config that measure jobs and the calls of the store, see the package. Other hooks
-// are added by Hooks.Join; with Traces before it, exemplars have the spans. Metrics panics if mp is nil. An
-// error is that of mp.
+// Metrics returns hooks for [durable.Config] that measure jobs and the calls of the store; the package comment lists
+// the metrics. [durable.Hooks.Join] adds other hooks. Join [Traces] before Metrics, so that exemplars have the spans.
+// Metrics panics if mp is nil. It returns an error if mp does.
 func Metrics(mp metric.MeterProvider) (durable.Hooks, error) {
 	meter := meterOf(mp, "Metrics")
 	m := new(meters)

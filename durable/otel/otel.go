@@ -1,5 +1,7 @@
 // Package durableotel makes spans and metrics of durable jobs for OpenTelemetry.
 //
+//	import durableotel "github.com/executor-go/executor/durable/otel"
+//	…
 //	metrics, err := durableotel.Metrics(meters)
 //	…
 //	jobs, err := durable.New(durable.Config{
@@ -9,34 +11,36 @@
 //	…
 //	unregister, err := durableotel.Register(jobs, meters)
 //
-// Nothing is global: the functions use the providers that they are given, and importing the package registers nothing.
+// The package has no global state: its functions use the providers that they are given, and importing it registers
+// nothing.
 //
 // # Traces
 //
-// [Traces] makes a span of each call that adds jobs, and one of each attempt to run one, with a link to the first: on
-// whichever machine, and however much later that is.
+// [Traces] makes a span of each call that adds jobs, and a span of each attempt to run a job. The second has a link to
+// the first, even if the attempt is made on another machine or much later.
 //
 // # Metrics
 //
-// [Metrics] has what happens in this program, and [Register] its node:
+// [Metrics] counts and times what happens in this program, and [Register] exports the state of its node:
 //
 //	executor.job.added                 {job}  kind; without registrations of periodic jobs
 //	executor.job.run.duration          s      kind, executor.job.outcome, error.type
 //	executor.job.lateness              s      kind; from when a run was due to its begin
 //	executor.job.ended                 {job}  kind, executor.job.state: succeeded, dead, canceled
-//	executor.job.refused               {run}  kind; runs whose outcome was refused, as they were no longer this node's
+//	executor.job.refused               {run}  kind; runs whose outcome the store refused, because this node had lost them
 //	executor.store.operation.duration  s      executor.store.operation, error.type
 //	executor.node.held                 {job}  executor.node.phase: ahead, due, running, ending
 //	executor.node.lease.left           s
 //
-// [RegisterCounts] has what is in the store. Let one program of all that share it export them, or sums have each job
-// several times:
+// [RegisterCounts] exports what is in the store. Call it in one of the programs that share a store; otherwise sums
+// count each job several times:
 //
 //	executor.job.count                 {job}  kind, executor.job.state
 //	executor.job.due.age               s      kind; for how long the first job that waits has been due
 //
-// The attribute of the kind is executor.job.kind. Outcomes are succeeded, failed, canceled, snoozed, and cut_short, if
-// the node was shut down or lost its lease. IDs and keys are in spans alone, since there must be few values.
+// The attribute of the kind is executor.job.kind. The values of executor.job.outcome are succeeded, failed, canceled,
+// snoozed, and cut_short, which means that the node was shut down or lost its lease during the run. IDs and keys are in
+// spans only, since an attribute of a metric must have few values.
 package durableotel
 
 import (

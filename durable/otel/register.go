@@ -12,10 +12,10 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Register adds what this program's node holds, and its lease, to mp, as observable instruments with the attributes
-// given, and returns a function that removes them. Where a program has several Jobs, let the attributes differ. There
-// is nothing to see while Run is not running. A collection does not call the store. Register panics if j or mp is nil.
-// An error is that of mp.
+// Register adds the number of jobs that this program's node holds, and the time left of its lease, to mp, as observable
+// instruments with the attributes attrs. It returns a function that removes them. If a program has several Jobs, pass
+// attributes that differ. Nothing is exported while Run is not running. A collection does not call the store. Register
+// panics if j or mp is nil. It returns an error if mp does.
 func Register(j *durable.Jobs, mp metric.MeterProvider,
 	attrs ...attribute.KeyValue) (unregister func() error, err error) {
 	if j == nil {
@@ -48,10 +48,13 @@ func Register(j *durable.Jobs, mp metric.MeterProvider,
 	return registration.Unregister, nil
 }
 
-// RegisterCounts adds how many jobs the store has, and for how long the first that waits has been due, to mp, as
-// observable instruments with the attributes given, and returns a function that removes them. Let one program of those
-// that share the store do so. A collection asks the store at most once in age, see durable.Jobs.Tally; it reads all
-// that is kept. Ages are by this machine's clock. RegisterCounts panics if j or mp is nil. An error is that of mp.
+// RegisterCounts adds the number of jobs in the store, by kind and state, and the time for which the first waiting job
+// of each kind has been due, to mp, as observable instruments with the attributes attrs. It returns a function that
+// removes them. Call it in one of the programs that share the store.
+//
+// A collection counts the jobs anew if the counts are older than age, see [durable.Jobs.Tally]. That query reads all
+// jobs that the store keeps, so choose an age of a minute or more for a large store. Ages are measured with this
+// machine's clock. RegisterCounts panics if j or mp is nil. It returns an error if mp does.
 func RegisterCounts(j *durable.Jobs, mp metric.MeterProvider, age time.Duration,
 	attrs ...attribute.KeyValue) (unregister func() error, err error) {
 	if j == nil {

@@ -17,24 +17,25 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Relation is how the span of an attempt is related to that of the call that added its job.
+// Relation says how the span of an attempt is related to the span of the call that added the job.
 type Relation uint8
 
 const (
-	// Link makes each attempt a trace of its own, with a link to the call.
+	// Link makes each attempt a trace of its own, with a link to the span of the call.
 	Link Relation = iota
 
-	// Child makes attempts children of the call. Its trace lasts as long as the job.
+	// Child makes the span of each attempt a child of the span of the call. The trace then lasts as long as the job.
 	Child
 
-	// None makes each attempt a trace of its own.
+	// None makes each attempt a trace of its own, without a link.
 	None
 )
 
 // Option changes what [Traces] does.
 type Option func(*tracing)
 
-// Relate sets how attempts are related to the calls that added their jobs. The default is Link.
+// Relate sets the [Relation] of attempts to the calls that added their jobs. The default is Link. Relate panics if r is
+// none of the three.
 func Relate(r Relation) Option {
 	if r > None {
 		panic(fmt.Sprintf("durableotel: Relate: the relation is %d; it must be Link, Child or None", r))
@@ -42,9 +43,9 @@ func Relate(r Relation) Option {
 	return func(t *tracing) { t.relation = r }
 }
 
-// Propagate sets how the context of a trace is written into the Meta of a job and read from it. All programs that share
-// a store must set the same. The default is propagation.TraceContext: traceparent and tracestate of the W3C. Propagate
-// panics if p is nil.
+// Propagate sets the propagator that writes the context of a trace into the Meta of a job and reads it from there. All
+// programs that share a store must set the same. The default is [propagation.TraceContext], which has the fields
+// traceparent and tracestate of the W3C. Propagate panics if p is nil.
 func Propagate(p propagation.TextMapPropagator) Option {
 	if p == nil {
 		panic("durableotel: Propagate of nil; the global one is otel.GetTextMapPropagator()")
@@ -52,39 +53,45 @@ func Propagate(p propagation.TextMapPropagator) Option {
 	return func(t *tracing) { t.propagator = p }
 }
 
-// Traces returns hooks for durable.Config that make spans. Other hooks are added by Hooks.Join. Traces panics if
-// tp is nil.
+// Traces returns hooks for [durable.Config] that make spans. [durable.Hooks.Join] adds other hooks. Traces panics if tp
+// is nil.
 //
-// A call that adds jobs has the span "send" and the kind of job, or only "send" if the jobs are of several, of the kind
-// producer, with the attributes
+// # The call that adds jobs
+//
+// The span of a call that adds jobs has the name "send mail", for jobs of the kind "mail", or "send" if the jobs are of
+// several kinds. The kind of the span is producer. Its attributes are
 //
 //	messaging.system               executor
 //	messaging.operation.type       send
 //	messaging.operation.name       send
-//	messaging.destination.name     the kind of job, if it is one
-//	messaging.message.id           the ID, of one job
-//	messaging.batch.message_count  how many, of several
+//	messaging.destination.name     the kind of the jobs, if all are of one kind
+//	messaging.message.id           the ID of the job, if there is one job
+//	messaging.batch.message_count  the number of jobs, if there are several
 //
-// Its context is in the Meta of the jobs, except that of periodic ones, which are registered anew at each start. It is
-// left out if there is no room for it in Meta.
+// Traces writes the context of the span into the Meta of the jobs, unless there is no room for it. Periodic jobs do not
+// get it, because a program registers them anew at each start.
 //
-// Each attempt has the span "process" and the kind of job, of the kind consumer: a trace of its own, with a link to the
-// call, unless Relate says otherwise. The handler's context has it. Its attributes are
+// # The attempt
+//
+// The span of an attempt has the name "process mail", for a job of the kind "mail". The kind of the span is consumer.
+// The span is a trace of its own with a link to the span of the call, unless [Relate] says otherwise. The handler's
+// context has the span of the attempt. Its attributes are
 //
 //	messaging.system            executor
 //	messaging.operation.type    process
 //	messaging.operation.name    process
 //	messaging.destination.name  the kind of job
 //	messaging.message.id        its ID
-//	executor.job.attempt        which attempt it is, from 1
-//	executor.job.occurrence     the time on the schedule that it is for, as RFC 3339
+//	executor.job.attempt        the number of the attempt, from 1
+//	executor.job.occurrence     the time on the schedule that the run is for, as RFC 3339
 //	executor.job.lateness       from when the run was due to its begin, in seconds
-//	executor.node.name          the node
+//	executor.node.name          the name of the node
 //	executor.job.outcome        succeeded, failed, canceled, snoozed or cut_short
-//	error.type                  of a run that failed: a known error as executor.ErrTimeout, else its type
+//	error.type                  of a run that failed: panic, or the name of a known error such as
+//	                            executor.ErrTimeout, or else the type of the error
 //
-// A run that fails has the status Error, and an event named exception with the text of the error, and with the stack of
-// a panic.
+// A run that fails has the status Error, and an event named exception with the text of the error and, after a panic,
+// with the stack.
 func Traces(tp trace.TracerProvider, opts ...Option) durable.Hooks {
 	if tp == nil {
 		panic("durableotel: Traces of a nil TracerProvider; the global one is otel.GetTracerProvider()")
