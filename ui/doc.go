@@ -1,13 +1,13 @@
-// Package ui shows the pools of an [executor.Observer] and the jobs of [durable.Jobs] as
-// live pages, on which authorized users can change jobs, pools and their schedules.
+// Package ui has web pages that show the pools of an [executor.Observer] and the jobs of [durable.Jobs], live. On these
+// pages authorized users can also change jobs, pools and schedules.
 //
 //	pages, err := ui.New(ui.Config{Observer: observer, Jobs: []ui.Source{{Jobs: jobs}}})
 //	…
 //	defer pages.Close()
 //	http.Handle("/executor/", pages)
 //
-// A [UI] is an http.Handler. It may be mounted at any path that ends in a slash, with [http.StripPrefix] or without,
-// since links are relative and the last element of a path says what is asked for:
+// A [UI] is an [http.Handler]. It may be mounted at any path that ends in a slash, with [http.StripPrefix] or without,
+// because its links are relative and the last element of the path selects the page:
 //
 //	…/                     what needs attention, all pools, and how many jobs there are
 //	…/pools, …/pool?id=3   pools; a pool: its workers, histograms, task names and events
@@ -22,24 +22,27 @@
 //	…/act                  an action: asks for a confirmation and a reason; only with Config.Actions
 //	…/events               the live updates of the pages, as server-sent events
 //
-// The pages are complete without scripts, and load nothing from elsewhere.
+// The pages work without scripts, and load nothing from other servers.
 //
 // # Access
 //
-// By default a UI answers only requests of this machine: the peer's address and the requested host must both be
-// loopback, or the connection a Unix socket, and no proxy may have forwarded the request. Config.Hosts names other
-// hosts. Config.Authorize decides what each request may do, and must be set for Config.Actions.
+// By default a UI answers only requests from the machine that it runs on: the host of the request must be a loopback
+// name or address, the peer's address must be loopback or the connection a Unix socket, and no proxy may have forwarded
+// the request. Other requests are answered with status 403. Config.Hosts allows other hosts. Config.Authorize decides
+// what each request may do, and is required for Config.Actions.
 //
-// Requests from other sites, such as a script in a browser might make, are refused. Without Actions no request can
-// change anything, and every method except GET and HEAD is answered with 405.
+// A UI refuses requests that another web site makes with a user's browser. Unless Config.Actions is set, no request can
+// change anything, and every method except GET and HEAD is answered with status 405.
 //
-// The names of pools and tasks, the keys and kinds of jobs and the errors of their runs are shown to everyone who may
-// look; payloads and results only with Config.Payloads. The pages also show what runs write to [durable.Output] and
-// report by [durable.Progress].
+// Everyone who may look sees the names of pools and tasks, the keys and kinds of jobs, the errors of their runs, and
+// what runs write to [durable.Output] and report with [durable.Progress]. Payloads and results are shown only with
+// Config.Payloads.
 //
 // # Cost
 //
-// A UI has no goroutine. It reads the pools on request, at most once a second, however many pages are open, so its
-// history has gaps while no page is open. It reads each view of a database at most every 2 s, or every 20 times as long
-// as the reading takes, and by one request at a time for each [Source]. The pages say how old a view is.
+// A UI has no goroutine. It reads the pools when a request asks for them, at most once a second however many pages are
+// open. Its history therefore has gaps while no page is open. It reads each view of a database at most every 2 s, or
+// less often if the reading takes more than a tenth of a second: then every 20 times as long as that takes. For each
+// [Source] it makes one such request to the database at a time. The pages say how old a view is. At most 100 pages get
+// live updates at a time.
 package ui

@@ -15,53 +15,56 @@ import (
 	"github.com/executor-go/executor/ui/internal/pages"
 )
 
-// Page is a page of the program's own, in the frame of those of a UI: with the same header, style and live updates.
+// Page is a page of the program's own among those of a [UI]. It has the same header, style and live updates.
 type Page struct {
-	// Path is the last element of the page's address, as "backups"; "" is the first page. The page replaces the one of
-	// UI with the same Path.
+	// Path is the last element of the page's address, such as "backups"; "" is the first page. The page replaces the
+	// page of the UI that has the same Path. Path must not contain a slash or be one of ".", "..", "events", "act" and
+	// "output", and must be unique among Config.Pages.
 	Path string
 
-	// Tab is its name in the header. The default, "", is no tab: only links lead to the page, and the first tab is
-	// marked while it is shown. Tabs of such pages come before the others, in the order of Config.Pages.
+	// Tab is the name of the page in the header. If it is empty, the page has no tab: only links lead to it, and the
+	// first tab is marked while it is shown. Tabs of such pages come before the others, in the order of Config.Pages.
 	Tab string
 
-	// Body returns the title of the page and its content. Requests call it, at most once in a second for each query
-	// however many people look, and again while the page is open. The page shows an error; that of NotFound has the
-	// status 404. A nil Body removes the page of UI with that Path, and its tab.
+	// Body returns the title of the page and its content. The goroutine of a request calls it, and calls it again while
+	// the page is open, but at most once a second for each query however many people look. If Body returns an error,
+	// the page shows the error; the status is 404 for an error of [NotFound]. If Body is nil, the UI has no page with
+	// that Path, and no tab for it.
 	Body func(ctx context.Context, q url.Values) (title string, main template.HTML, err error)
 }
 
-// Action is an action of the program's own, which one of its pages offers by a link to "act?do=NAME&…", with any
-// further parameters. Like the actions of UI, it is confirmed on a page, needs a reason, is logged, and is kept in the
-// audit log.
+// Action is an action of the program's own. A [Page] offers it by a link to "act?do=NAME&…", with any further
+// parameters. As with the actions of the UI, a page asks the user for a confirmation and a reason, and the action is
+// written to the log and to the audit log.
 type Action struct {
-	// Name is the parameter do of the link, such as "back-up". The log and the audit log have it.
+	// Name is the parameter do of the link, such as "back-up". It appears in the log and the audit log.
 	Name string
 
-	// Title says what is done, as "Back up the disk db". Says is a sentence about what will happen.
+	// Title says what the action does, such as "Back up the disk db". Says is a sentence about what will happen. The
+	// page that asks for the confirmation shows both.
 	Title, Says string
 
-	// Danger marks what can't be undone. The default is false.
+	// Danger marks an action that can't be undone. The default is false.
 	Danger bool
 
-	// Key is the key of the job, in the first of Config.Jobs, that the action is done to. The default, "", is none.
+	// Key is the key of the job, in the first of Config.Jobs, that the action concerns. The default, "", is no job.
 	Key string
 
-	// Back is the address of the page to go back to, relative to that of UI. The default, "", is that of the job, or
-	// the first page if there is none.
+	// Back is the address of the page to return to, relative to the address of the UI. The default, "", is the page of
+	// the job or, without a Key, the first page.
 	Back string
 
-	// Attrs are added to the line of the log, which says who did it and why. The default is none.
+	// Attrs are added to the line in the log that says who carried out the action, and why. The default is none.
 	Attrs []slog.Attr
 
-	// Do carries out the action; it is required. It returns the outcome in a few words, and whether the action is done,
-	// now or soon. After an error the action may or may not be done; the answer may say more. ctx ends after a minute,
-	// but not if the browser leaves.
+	// Do carries out the action; it is required. The goroutine of the request calls it. It returns the outcome in a few
+	// words, and whether the action is done, now or soon. If it returns an error, the action may or may not be done;
+	// the answer may say which. ctx ends after a minute. It does not end if the browser disconnects.
 	Do func(ctx context.Context) (answer string, done bool, err error)
 }
 
-// NotFound returns an error for Page.Body and Config.ActionOf: the page has the status 404 and this text, which says
-// what was not found.
+// NotFound returns an error for Page.Body and Config.ActionOf to return. The answer to the request has the status 404
+// and this text, which should say what was not found.
 func NotFound(text string) error { return address.Gonef("%s", text) }
 
 // ownPages returns the pages of the program's own, or what is wrong with them.
@@ -93,20 +96,21 @@ func ownActions(of func(url.Values) (*Action, error)) func(url.Values) (*act.Own
 // reserved are the last elements of paths that are no pages.
 var reserved = []string{".", "..", "events", "act", "output"}
 
-// Frame returns the HTML before and after the content of a page with this title, for answers of the program's own that
-// are not a [Page], such as one that is streamed. The tab of the page with this path is marked, if there is one.
-// The title has no number of problems.
+// Frame returns the HTML before and after the content of a page with this title. Use it for an answer of the program's
+// own that is not a [Page], such as one that is streamed. If path is the path of a page with a tab, that tab is marked.
+// The title does not have the number of problems. The content between must be HTML whose text is escaped.
 func (u *UI) Frame(title, path string) (head, tail []byte, err error) {
 	return u.site.Frame(title, path)
 }
 
-// BareFrame is Frame without tabs and Config.Menu: for a login page, whose reader may see no other page yet.
+// BareFrame is [UI.Frame] without tabs and without Config.Menu, for a login page.
 func (u *UI) BareFrame(title string) (head, tail []byte, err error) {
 	return u.site.BareFrame(title)
 }
 
-// Assets returns a handler for the files that pages load, and nothing else. A UI serves them, too; Assets is for a
-// login page in front of a UI, which can have the same style.
+// Assets returns a handler that serves the files which the pages load, such as the style sheet, and answers every other
+// request with status 404. A UI serves these files itself. Assets is for a login page in front of a UI that has the
+// same style. The handler does not check hosts.
 func Assets() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !pages.Assets.Serve(w, r, path.Base(r.URL.Path)) {

@@ -21,80 +21,85 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
-// Config configures the pages. It must have an Observer, Jobs or Pages.
+// Config configures the pages for [New]. At least one of Observer, Jobs and Pages must be set.
 type Config struct {
-	// Observer has the pools that are shown. The default, nil, is none.
+	// Observer has the pools that the pages show. The default, nil, is no pools.
 	Observer *executor.Observer
 
-	// Jobs are shown in this order. The default is none.
+	// Jobs are the stores whose jobs the pages show, in this order. The default is none.
 	Jobs []Source
 
-	// Authorize returns what a request may do, and the name of who makes it, for the audit log. It may be called by
-	// several goroutines at once, after the checks of hosts and sites. The default, nil, is Look for all requests that
-	// pass these.
+	// Authorize returns what a request may do, and the name of the user who makes it, for the audit log. The goroutine
+	// of the request calls it, after the checks of hosts and sites, so that several calls may be in progress at once.
+	// The default, nil, lets all requests that pass these checks look.
 	Authorize func(*http.Request) (Access, string)
 
-	// Actions allows changes by requests for which Authorize returns Act. The default, false, is pages that change
-	// nothing, whatever Authorize returns. The audit log of a job is in its store. That of pools and schedules is in
-	// the store of the first of Jobs or, if there is none, in memory, which keeps the last [memory.MostActs] entries.
+	// Actions allows changes by requests for which Authorize returns Act; it needs Authorize. The default, false,
+	// allows no changes, whatever Authorize returns. The audit log of a job is in the job's store. The audit log of
+	// pools and schedules is in the store of the first of Jobs. If there are no Jobs, it is in memory, which keeps the
+	// last [memory.MostActs] entries.
 	Actions bool
 
-	// ActionOf returns the action of the program's own that a request asks for, by the query of a link or the same as a
-	// form; nil if it asks for one of those of UI, whose names are "run", "pause", "resume", "reschedule", "revive",
-	// "cancel", "delete", "signal" and "resize". "reason" is not for the program. It is called to ask for the
-	// confirmation and again to carry out, only for requests that may act, and needs Actions. An error is shown with
-	// status 400, that of NotFound with 404. The default, nil, is no actions but those of UI.
+	// ActionOf returns the action of the program's own that a request asks for. q has the parameters of the link. It
+	// returns nil if the request asks for an action of the UI, which are "run", "pause", "resume", "reschedule",
+	// "revive", "cancel", "delete", "signal" and "resize". The parameter "reason" is reserved for the UI. The goroutine
+	// of the request calls ActionOf once for the page that asks for the confirmation, and again to carry out the
+	// action, but only for requests that may act. An error is shown with status 400; an error of [NotFound] is shown
+	// with status 404. ActionOf needs Actions. The default, nil, is no actions of the program's own.
 	ActionOf func(q url.Values) (*Action, error)
 
-	// Payloads shows payloads and results of jobs, which may be secret. The default, false, hides them.
+	// Payloads shows the payloads and results of jobs, which may be secret. The default, false, hides them.
 	Payloads bool
 
-	// Hosts are the hosts, as "ops.example.org" or "10.0.0.5:8080", for which requests are answered from any address,
-	// in addition to those of this machine. Without a port a name stands for every port. "*" stands for every host. It
-	// needs an Authorize, and is safe only if Authorize checks something that no other site can make a browser send.
+	// Hosts are host names or addresses, such as "ops.example.org" or "10.0.0.5:8080". A request for one of them is
+	// answered from any address and through any proxy, in addition to the requests from this machine. A name without a
+	// port stands for every port. "*" stands for every host; it needs Authorize, and is safe only if Authorize checks
+	// something that no other web site can make a browser send. The default is none.
 	Hosts []string
 
-	// Logger gets a line for each action: who, what, to what, why, the answer, and whether it is done; as a warning if
-	// it is not. The default, nil, is slog.Default.
+	// Logger gets a line for each action: who did what to what and why, the answer, and whether the action is done. The
+	// line is a warning if the action is not done. The default, nil, is [slog.Default].
 	Logger *slog.Logger
 
-	// Title is the title of the pages. The default is "executor".
+	// Title is the title of the pages. The default, "", is "executor".
 	Title string
 
-	// Problems returns how many things are wrong now. Their number begins the title of each page, whose icon is another
-	// one, too. It is called by requests, at most once in ten seconds however many look; an error counts as a problem.
-	// The default, nil, counts what needs attention on the overview, without what was paused by hand.
+	// Problems returns how many things are wrong now. If there are any, the title of each page begins with that number,
+	// and the pages have another icon. The goroutine of a request calls it, at most once in ten seconds however many
+	// pages are open. An error counts as one problem. The default, nil, counts what needs attention on the overview,
+	// except what was paused by hand.
 	Problems func(context.Context) (int, error)
 
-	// Menu is HTML at the end of the header, such as a link or a form. The default is none.
+	// Menu is HTML at the end of the header, such as a link or a form. It is not escaped. The default is none.
 	Menu template.HTML
 
-	// Pages are pages of the program's own among the others. The default is none.
+	// Pages are pages of the program's own. The default is none.
 	Pages []Page
 }
 
-// Source is a view of the jobs in a store.
+// Source is a store whose jobs a [UI] shows.
 type Source struct {
-	// Name is the name of the source on the pages. It may be empty if there is only one, and must be unique.
+	// Name is the name of the source on the pages. It must be unique, and may be empty if there is only one source.
 	Name string
-	// Jobs is required. Its Run need not be running.
+	// Jobs reads the store; it is required. Its Run need not be called.
 	Jobs *durable.Jobs
-	// Link returns the name of a job with a key, and the address of its page if the program has one of its own among
-	// Config.Pages. The default, nil, is the key, and the page of UI. If Link is set, the pages show no kinds beside
-	// the names.
+	// Link returns the name that the pages show for a job with this key, and the address of the job's page if that is
+	// one of Config.Pages, else "". It may be called by several goroutines at the same time. The default, nil, shows
+	// the key and links to the page of the UI. If Link is set, the pages do not show the kind beside the name.
 	Link func(key string) (name, path string)
 }
 
-// Access is what a request may do.
+// Access is what a request may do. Any other value is None.
 type Access uint8
 
 const (
-	None Access = iota // nothing: it is answered with 403
+	None Access = iota // nothing: the request is answered with status 403
 	Look               // look at all pages
-	Act                // also change jobs, pools and schedules, with Config.Actions
+	Act                // also change jobs, pools and schedules, if Config.Actions is set
 )
 
-// UI is a handler of the pages. Its methods may be called by any goroutine.
+// UI is the [http.Handler] of the pages. [New] makes it; the zero UI is not usable. Its methods may be called by
+// several goroutines at the same time.
 type UI struct {
 	config  Config
 	guard   page.Guard
@@ -103,8 +108,8 @@ type UI struct {
 	streams *page.Streams
 }
 
-// New returns a UI, or an error that matches [executor.ErrInvalid] and names the field of c that is out of its range.
-// It starts no goroutine, and looks at no pool or database.
+// New returns a UI that is ready to serve. If c is not valid, New returns an error that matches [executor.ErrInvalid],
+// and says which field is wrong and how to mend it. New starts no goroutine, and reads no pool or database.
 func New(c Config) (*UI, error) {
 	if c.Observer == nil && len(c.Jobs) == 0 && len(c.Pages) == 0 {
 		return nil, invalid("Config has nothing to show; set Observer, Jobs or Pages")
@@ -188,12 +193,12 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("ui: %w: "+format, append([]any{executor.ErrInvalid}, args...)...)
 }
 
-// Close ends the live updates of all pages, and waits for their requests to end; later ones have none. The pages
-// remain.
-// [http.Server.Shutdown] does so by itself for its requests. Close may be called several times.
+// Close ends the live updates of all pages, and waits until their requests have ended. u still serves pages after that,
+// without live updates. Close may be called several times. A program that calls [http.Server.Shutdown] need not call
+// Close before it: Shutdown ends the live updates of its server.
 func (u *UI) Close() { u.streams.Close() }
 
-// ServeHTTP answers a request by the last element of its path.
+// ServeHTTP answers a request. The last element of the path selects the page, see the package comment.
 func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	page.Secure(w.Header(), true)
 	last := path.Base(r.URL.Path)

@@ -1,35 +1,35 @@
-// Package debug shows the pools of an [executor.Observer]: as a page for people, live, as JSON,
-// and as text for Prometheus.
+// Package debug has an HTTP handler that shows the pools of an [executor.Observer]: as live pages, as JSON, and as
+// metrics in the text format of Prometheus. It needs no database and has no actions; package ui has both.
 //
 //	observer := &executor.Observer{Every: 1, MaxNames: 20, MaxEvents: 200}
 //	pool, err := executor.New(executor.Config{Name: "mail", Observer: observer})
 //	…
 //	http.Handle("/debug/executors/", debug.Handler(observer))
 //
-// Importing the package registers nothing, unlike net/http/pprof. The handler only looks: no
-// request changes anything. It may be mounted at any path that ends in a slash, with
-// [http.StripPrefix] or without:
+// Unlike net/http/pprof, importing the package registers nothing. No request changes anything. The handler may be
+// mounted at any path that ends in a slash, with [http.StripPrefix] or without:
 //
 //	…/              all pools, and what needs attention
 //	…/pool?id=3     a pool: its workers, histograms, task names and events
+//	…/schedules     the next times of all periodic work, and how the last runs went
 //	…/json          the same as JSON; see [Report]
 //	…/metrics       counters, sizes and histograms in the text format of Prometheus
-//	…/trace         an execution trace of the last seconds, with [Recorder]
-//	…/events        the pages' live updates, as server-sent events
+//	…/trace         an execution trace of the last seconds; only with [Recorder]
+//	…/events        the live updates of the pages, as server-sent events
 //
 // # Access
 //
-// By default it answers requests of this machine only: the peer's address and the requested host must both be loopback,
-// or the connection a Unix socket. Other hosts are named by [Hosts]. Requests from other sites, such as a script in a
-// browser might make, are refused.
+// By default the handler answers only requests from the machine that it runs on: the host of the request must be a
+// loopback name or address, the peer's address must be loopback or the connection a Unix socket, and no proxy may have
+// forwarded the request. Other requests are answered with status 403. [Hosts] allows other hosts. The handler refuses
+// requests that another web site makes with a user's browser.
 //
-// The names of pools and tasks are shown to everyone who may look. Errors, arguments and results
-// are not shown.
+// Everyone who may look sees the names of pools and tasks. Errors, arguments and results are not shown.
 //
 // # Cost
 //
-// The handler has no goroutine. It looks at a pool when a request asks for it, and at most once in
-// a second, however many pages are open. History has gaps while no page is open.
+// The handler has no goroutine. It reads the pools when a request asks for them, at most once a second however many
+// pages are open. Its history therefore has gaps while no page is open. At most 100 pages get live updates at a time.
 package debug
 
 import (
@@ -45,13 +45,13 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
-// Option changes what [Handler] does.
+// Option changes what [Handler] does. [Hosts] and [Recorder] return options.
 type Option func(*handler)
 
-// Hosts allows requests for these hosts, as "ops.example.org" or "10.0.0.5:8080", from any
-// address, in addition to those of this machine. Without a port a name stands for every port.
-// Everyone who can reach the server can then look, so this is for servers behind a firewall, or for
-// handlers that are wrapped in one that authenticates.
+// Hosts allows requests for these hosts, such as "ops.example.org" or "10.0.0.5:8080", from any address and through any
+// proxy, in addition to the requests from this machine. A name without a port stands for every port, and "*" for every
+// host. Everyone who can reach the server can then look. Use Hosts behind a firewall, or wrap the handler in one that
+// authenticates; with "*" that handler must check something that no other web site can make a browser send.
 func Hosts(names ...string) Option {
 	return func(h *handler) {
 		for _, name := range names {
@@ -60,15 +60,16 @@ func Hosts(names ...string) Option {
 	}
 }
 
-// Recorder adds …/trace, which answers with what r has recorded of the last seconds, for go tool
-// trace; the runs of tasks are regions in it. The caller starts r. Recordings have stacks and the
-// names of functions. One request at a time is answered, since a recording can have tens of
-// megabytes and takes the program's time.
+// Recorder adds the path …/trace. It answers with what r has recorded of the last seconds, for go tool trace. The runs
+// of tasks are regions in the trace. The caller starts and stops r. A recording shows stacks and the names of functions
+// to everyone who may look. A recording can have tens of megabytes and takes CPU time, so the handler writes one at a
+// time: another request is answered with status 503.
 func Recorder(r *trace.FlightRecorder) Option {
 	return func(h *handler) { h.recorder = r }
 }
 
-// Handler returns a handler that shows the pools of o. It panics if o is nil.
+// Handler returns a handler that shows the pools of o. It may serve several requests at the same time. Handler panics
+// if o is nil.
 func Handler(o *executor.Observer, opts ...Option) http.Handler {
 	if o == nil {
 		panic("debug: Handler of a nil Observer")
@@ -135,7 +136,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveTrace(w, r)
 	default:
 		if !assets.Serve(w, r, last) {
-			http.Error(w, "debug: no such page; known are pool, schedules, json, metrics", http.StatusNotFound)
+			http.Error(w, "debug: no such page; known are pool, schedules, json, metrics and trace", http.StatusNotFound)
 		}
 	}
 }

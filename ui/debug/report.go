@@ -10,21 +10,21 @@ import (
 	"github.com/executor-go/executor/ui/internal/poolview"
 )
 
-// Report is what …/json answers. Durations are in seconds.
+// Report is the answer of …/json. All durations in it are in seconds.
 type Report struct {
-	At     time.Time     `json:"at"`
-	Pools  []PoolReport  `json:"pools"`
+	At     time.Time     `json:"at"`     // when the pools were read
+	Pools  []PoolReport  `json:"pools"`  // by number; without those that have terminated
 	Events []EventReport `json:"events"` // the latest first
-	Lost   int64         `json:"lost"`   // events that are not kept any more
+	Lost   int64         `json:"lost"`   // number of events that are not kept any more
 }
 
-// PoolReport is a pool in a [Report].
+// PoolReport is a pool in a [Report]. The counters are those of [executor.Stats].
 type PoolReport struct {
 	Number    int            `json:"number"` // in the Observer, from 1
 	Name      string         `json:"name"`
-	Scheduled bool           `json:"scheduled"`
+	Scheduled bool           `json:"scheduled"` // whether it is a scheduled pool
 	Stage     executor.Stage `json:"stage"`
-	Uptime    float64        `json:"uptime"`
+	Uptime    float64        `json:"uptime"` // in seconds
 
 	Core     int `json:"core"`
 	Max      int `json:"max"`      // -1: no limit
@@ -48,32 +48,33 @@ type PoolReport struct {
 	Runs   int64 `json:"runs"`
 	Panics int64 `json:"panics"`
 
-	Every     int                 `json:"every"` // one task of how many is measured
+	Every     int                 `json:"every"` // one task in this many is measured
 	Measured                      // of all tasks
-	Names     map[string]Measured `json:"names,omitempty"`
-	Others    *Measured           `json:"others,omitempty"` // of tasks with further names
-	Crew      []WorkerReport      `json:"crew"`
+	Names     map[string]Measured `json:"names,omitempty"`  // by task name
+	Others    *Measured           `json:"others,omitempty"` // of tasks with names beyond Observer.MaxNames
+	Crew      []WorkerReport      `json:"crew"`             // the workers
 	Schedules []ScheduleReport    `json:"schedules,omitempty"`
 }
 
-// EventReport is an event, see [executor.Event].
+// EventReport is an event in a [Report], see [executor.Event].
 type EventReport struct {
 	Number int64     `json:"number"`
 	Time   time.Time `json:"time"`
 	Count  int64     `json:"count"`
-	Pool   int       `json:"pool"` // the number
-	Name   string    `json:"name"` // of the pool
+	Pool   int       `json:"pool"` // number of the pool
+	Name   string    `json:"name"` // name of the pool
 	Kind   string    `json:"kind"`
 }
 
-// Measured has the measurements of some tasks, see [executor.Figures].
+// Measured has the measurements of some tasks, see [executor.Figures]. Each is nil if nothing was measured.
 type Measured struct {
-	Wait *Durations `json:"wait,omitempty"`
-	Late *Durations `json:"late,omitempty"`
-	Run  *Durations `json:"run,omitempty"`
+	Wait *Durations `json:"wait,omitempty"` // from the admission of a task to its run; not of scheduled pools
+	Late *Durations `json:"late,omitempty"` // from when a run was due to its begin; of scheduled pools
+	Run  *Durations `json:"run,omitempty"`  // how long runs took
 }
 
-// Durations is a histogram, see [histogram.Snapshot], with some quantiles in seconds.
+// Durations is a histogram, see [histogram.Snapshot], with some of its quantiles in seconds. P50 is the median. Most is
+// an upper bound of the longest duration.
 type Durations struct {
 	Count   uint64   `json:"count"`
 	Sum     float64  `json:"sum"`
@@ -86,14 +87,14 @@ type Durations struct {
 	Buckets []uint64 `json:"buckets,omitempty"`
 }
 
-// WorkerReport is a worker, see [executor.WorkerInfo].
+// WorkerReport is a worker of a pool, see [executor.WorkerInfo].
 type WorkerReport struct {
 	Number int        `json:"number"`
-	Active bool       `json:"active"`
-	Task   string     `json:"task,omitempty"`
-	Tasks  int64      `json:"tasks"`
-	Since  *time.Time `json:"since,omitempty"`
-	Due    *time.Time `json:"due,omitempty"`
+	Active bool       `json:"active"`          // whether it runs a task
+	Task   string     `json:"task,omitempty"`  // name of the task that it runs
+	Tasks  int64      `json:"tasks"`           // runs that it was given, the present one included
+	Since  *time.Time `json:"since,omitempty"` // when the run began, or the worker became idle
+	Due    *time.Time `json:"due,omitempty"`   // when the run was due, of scheduled pools
 }
 
 func (h *handler) serveJSON(w http.ResponseWriter, r *http.Request) {

@@ -161,10 +161,11 @@ func (s *poolSchedule) until(end time.Time) []time.Time {
 	}
 }
 
-// ScheduleReport is periodic work, see [executor.ScheduleInfo].
+// ScheduleReport is the schedule of periodic work in a [Report], see [executor.ScheduleInfo]. A time that is nil is not
+// known, or there is none.
 type ScheduleReport struct {
 	Name         string     `json:"name"`
-	Rhythm       string     `json:"rhythm"`
+	Rhythm       string     `json:"rhythm"` // the schedule in words
 	Paused       bool       `json:"paused"`
 	Next         *time.Time `json:"next,omitempty"`
 	RunningSince *time.Time `json:"runningSince,omitempty"`
@@ -173,7 +174,7 @@ type ScheduleReport struct {
 	LastFailed   bool       `json:"lastFailed"`
 	Runs         int64      `json:"runs"`
 	Failures     int64      `json:"failures"`
-	LeftOut      int64      `json:"leftOut"`
+	LeftOut      int64      `json:"leftOut"` // due times that were left out
 }
 
 func scheduleReports(all []executor.ScheduleInfo) (rs []ScheduleReport) {
