@@ -37,7 +37,7 @@ func NewHandoff[T any]() *Blocking[T] { return newFIFO[T](0) }
 // as the element is in the queue, even if the element changes. NewPriority panics if key is nil.
 func NewPriority[T any, K cmp.Ordered](key func(T) K) *Blocking[T] {
 	if key == nil {
-		panic("queue: nil key")
+		panic("queue: NewPriority: the function for the key is nil")
 	}
 	q := newBlocking[T](unlimited)
 	s := &ranked[T, K]{}
@@ -68,7 +68,7 @@ func NewPriority[T any, K cmp.Ordered](key func(T) K) *Blocking[T] {
 // due is nil.
 func NewDelay[T any](due func(T) time.Time) *Blocking[T] {
 	if due == nil {
-		panic("queue: nil due")
+		panic("queue: NewDelay: the function for the due time is nil")
 	}
 	q := newBlocking[T](unlimited)
 	q.clock = &clock{epoch: time.Now()}

@@ -264,8 +264,8 @@ func TestPriorityKeyMayUseQueue(t *testing.T) {
 // NewPriority and NewDelay panic if their function is nil.
 func TestPriorityNilKey(t *testing.T) {
 	for name, make := range map[string]func(){
-		"nil key": func() { queue.NewPriority[int, int](nil) },
-		"nil due": func() { queue.NewDelay[int](nil) },
+		"NewPriority: the function for the key is nil":   func() { queue.NewPriority[int, int](nil) },
+		"NewDelay: the function for the due time is nil": func() { queue.NewDelay[int](nil) },
 	} {
 		func() {
 			defer func() {

@@ -89,7 +89,7 @@ func TestBlockingNilContext(t *testing.T) {
 		} {
 			func() {
 				defer func() {
-					if r := recover(); r != "queue: nil context" {
+					if r := recover(); r != "queue: nil Context" {
 						t.Errorf("recovered %v", r)
 					}
 				}()

@@ -68,7 +68,7 @@ func (w *waiter[T]) end(o outcome) {
 
 func mustContext(ctx context.Context) {
 	if ctx == nil {
-		panic("queue: nil context")
+		panic("queue: nil Context")
 	}
 }
 
