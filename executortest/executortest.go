@@ -12,12 +12,12 @@
 // # Suites
 //
 //	suite            tests                     for
-//	TestExecutor     an [executor.Executor]    running each accepted task once, with its context
-//	TestFuture       an [executor.Executor]    futures, bulk calls and completion services over it
-//	TestPool         a [Pool]                  an orderly shutdown that loses no task
-//	TestHooks        a [Pool] with hooks       calling the hooks, and reporting panics
-//	TestScheduled    a [Scheduled] pool        running tasks when they are due, in order
-//	TestQueue        a [Queue]                 waiting, order, and losing no item
+//	TestExecutor     an executor.Executor    running each accepted task once, with its context
+//	TestFuture       an executor.Executor    futures over it, and All, Any and Completed
+//	TestPool         a Pool                  an orderly shutdown that loses no task
+//	TestHooks        a Pool with hooks       calling the hooks, and reporting panics
+//	TestScheduled    a Scheduled pool        running tasks when they are due, in order
+//	TestQueue        a Queue                 waiting, order, and losing no item
 //
 // A suite is a set of subtests, each of which tests one property. Run the suites with the race detector.
 //

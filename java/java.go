@@ -1,4 +1,4 @@
-// Package java has what Java's executors have and package executor has not: invokeAll, ExecutorCompletionService, and
+// Package java has what Java's executors have and package executor lacks: invokeAll, ExecutorCompletionService, and
 // FutureTask with its method runAndReset. It is for programs that are ported from java.util.concurrent.
 //
 //	for _, f := range java.InvokeAll(ctx, pool, first, second) {
@@ -74,7 +74,7 @@ func InvokeAll[T any](
 // A CompletionService returns the futures of a stream of tasks in the order in which they are done. Any number of
 // goroutines may take them. It keeps the futures that nobody has taken, without a limit. A CompletionService has no
 // goroutine, and need not be closed. [NewCompletionService] makes one; the methods of the zero CompletionService panic.
-// They may be called by several goroutines at the same time.
+// The methods may be called by several goroutines at the same time.
 //
 // To get all futures, take as many as were submitted. The future of a task that was canceled, or whose context has
 // ended, may arrive a moment after the pool has terminated, so that Poll returns none until then; see

@@ -11,8 +11,8 @@ import (
 // future for all of the runs. The goroutine that calls Run or RunAndReset runs the body. At most one run is in progress
 // at a time. To run a body once, use an [executor.Task]; to run it on a schedule, an [executor.Series].
 //
-// [NewRepeatingTask] makes a RepeatingTask; the methods of the zero RepeatingTask panic. They may be called by several
-// goroutines at the same time.
+// [NewRepeatingTask] makes a RepeatingTask; the methods of the zero RepeatingTask panic. The methods may be called by
+// several goroutines at the same time.
 //
 // A RepeatingTask is an [executor.Runnable]: a pool whose Execute gets it calls Run. The pool does not know the future:
 // a task that is canceled stays in the queue until its turn comes, and then does not run.

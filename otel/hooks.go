@@ -29,7 +29,7 @@ const (
 	None
 )
 
-// Option changes what [Hooks] does.
+// Option changes what [Hooks] does. [Relate] returns one.
 type Option func(*tracing)
 
 // Relate sets the [Relation] of runs to their submitters. The default is Child. Relate panics if r is none of the

@@ -31,7 +31,7 @@ const (
 	None
 )
 
-// Option changes what [Traces] does.
+// Option changes what [Traces] does. [Relate] and [Propagate] return options.
 type Option func(*tracing)
 
 // Relate sets the [Relation] of attempts to the calls that added their jobs. The default is Link. Relate panics if r is

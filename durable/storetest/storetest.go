@@ -12,8 +12,8 @@
 //		})
 //	}
 //
-// [RunFaults] tests what the store's callers are told when its statements fail, and [FuzzFilters] tests List and Counts
-// with random filters.
+// [RunTx] tests a store with transactions. [RunFaults] tests what the store's callers are told when its statements
+// fail, and [FuzzFilters] tests List and Counts with random filters.
 package storetest
 
 import (

@@ -13,17 +13,17 @@ import (
 	durablestore "github.com/executor-go/executor/durable/store"
 )
 
-// DB begins transactions in the database of a store, by other connections than
-// the store's own.
+// DB begins transactions in the database of a store, on other connections than the store's own, for [RunTx].
 type DB interface {
+	// Begin begins a transaction that the methods of the store.TxStore accept.
 	Begin(ctx context.Context) (durable.Tx, error)
 	// Exec runs a statement in tx, which comes from Begin.
 	Exec(ctx context.Context, tx durable.Tx, statement string) error
-	// Count returns the one number that a statement selects.
+	// Count runs a statement in tx that selects one number, and returns the number.
 	Count(ctx context.Context, tx durable.Tx, statement string) (int, error)
 }
 
-// SQL returns a DB whose transactions are those of db.
+// SQL returns a [DB] whose transactions are a *[sql.Tx] of db.
 func SQL(db *sql.DB) DB { return standard{db} }
 
 type standard struct{ db *sql.DB }
@@ -40,7 +40,9 @@ func (s standard) Count(ctx context.Context, tx durable.Tx, statement string) (n
 	return n, err
 }
 
-// RunTx tests the transactions of a store.TxStore.
+// RunTx tests a store that implements [durablestore.TxStore]: jobs that are added, and runs that are completed, in a
+// transaction of the caller. Each subtest calls open once. open returns an empty store and its database, and arranges
+// to close both. The subtests create tables of their own in the database.
 func RunTx(t *testing.T, open func(t *testing.T) (durable.Store, DB)) {
 	for _, test := range []struct {
 		name string

@@ -12,9 +12,9 @@
 //	…/              all pools, and what needs attention
 //	…/pool?id=3     a pool: its workers, histograms, task names and events
 //	…/schedules     the next times of all periodic work, and how the last runs went
-//	…/json          the same as JSON; see [Report]
+//	…/json          the same as JSON; see Report
 //	…/metrics       counters, sizes and histograms in the text format of Prometheus
-//	…/trace         an execution trace of the last seconds; only with [Recorder]
+//	…/trace         an execution trace of the last seconds; only with Recorder
 //	…/events        the live updates of the pages, as server-sent events
 //
 // # Access
