@@ -40,7 +40,7 @@ func (s standard) Count(ctx context.Context, tx durable.Tx, statement string) (n
 	return n, err
 }
 
-// RunTx tests a store that implements [durablestore.TxStore]: jobs that are added, and runs that are completed, in a
+// RunTx tests a store that implements [store.TxStore]: jobs that are added, and runs that are completed, in a
 // transaction of the caller. Each subtest calls open once. open returns an empty store and its database, and arranges
 // to close both. The subtests create tables of their own in the database.
 func RunTx(t *testing.T, open func(t *testing.T) (durable.Store, DB)) {
