@@ -52,7 +52,7 @@ func (c *counts) of(s Snapshot) []uint64 {
 	}
 	from := s.Offset - minIndex
 	if from < 0 || from > numBuckets || len(s.Buckets) > numBuckets-from {
-		panic(fmt.Sprintf("histogram: Snapshot: buckets %d to %d; those of durations are %d to %d",
+		panic(fmt.Sprintf("histogram: a Snapshot has the buckets %d to %d; those of a time.Duration, in seconds and with this Scale, are %d to %d",
 			s.Offset, s.Offset+len(s.Buckets)-1, minIndex, maxIndex))
 	}
 	return c[from : from+len(s.Buckets)]

@@ -193,7 +193,7 @@ func TestSnapshotWithForeignBuckets(t *testing.T) {
 			func() {
 				defer func() {
 					text, _ := recover().(string)
-					first, last := "histogram: Snapshot: buckets ", "are -240 to 264"
+					first, last := "histogram: a Snapshot has the buckets ", "are -240 to 264"
 					if !strings.HasPrefix(text, first) || !strings.HasSuffix(text, last) {
 						t.Errorf("%s of buckets from %d: panic %q", name, s.Offset, text)
 					}
