@@ -57,7 +57,7 @@ import (
 // supercronic Years. CronJobs of Kubernetes have the plain language and the question mark, which the zero Extended
 // reads.
 type Extended struct {
-	// Seconds says that each spec begins with a field of seconds, 0-59.
+	// Seconds says that the fields of a spec begin with one of seconds, 0-59.
 	Seconds bool
 
 	// Years says that a spec may end with a field of years, 1970-2099.
@@ -76,8 +76,8 @@ type Extended struct {
 	// Location is the zone of a spec without a prefix for it. Nil means [time.Local].
 	Location *time.Location
 
-	// Note, if it is not nil, makes Parse lenient, see [ParseLenient]. Parse calls Note in its own goroutine, once for
-	// each note, before it returns a schedule.
+	// Note, if it is not nil, makes Parse lenient, see [ParseLenient]. The goroutine that calls Parse calls Note, once
+	// for each note, before Parse returns a schedule.
 	Note func(*ParseError)
 }
 
