@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -283,6 +284,61 @@ func TestDrainNodeTakesNothingNew(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A run that is about to begin, while its trigger still says for which time or the store notes the begin, does not begin
+// on a node that does not take it any more.
+func TestNodeGivesBackWhatIsAboutToBegin(t *testing.T) {
+	for name, leave := range map[string]func(operator, worker *durable.Jobs, stop func()) error{
+		"drained": func(operator, _ *durable.Jobs, _ func()) error {
+			err := operator.DrainNode(t.Context(), must(operator.Nodes(t.Context()))[0].Name)
+			time.Sleep(time.Second) // a heartbeat tells it
+			return err
+		},
+		"not served": func(_, worker *durable.Jobs, _ func()) error { return worker.SetQueues("others") },
+		"paused":     func(_, worker *durable.Jobs, _ func()) error { return worker.PauseKind(t.Context(), "k") },
+		"stopped":    func(_, _ *durable.Jobs, stop func()) error { stop(); return nil },
+	} {
+		for _, job := range []string{"due", "missed", "suspect"} {
+			t.Run(name+", "+job, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					store := memory.New()
+					line := newFaulty(store)
+					var slow atomic.Bool
+					worker, k, d := newNode(t, line, func(c *durable.Config) {
+						c.Queues = []string{"a"}
+						c.Triggers = map[string]executor.Trigger{"hourly": hourly{&slow}}
+					})
+					id := must(k.On(t.Context(), "key", durable.NamedTrigger("hourly"), "", durable.Queue("a")))
+					time.Sleep(time.Hour)
+					switch job {
+					case "missed":
+						time.Sleep(90 * time.Minute)
+					case "suspect":
+						must(store.Join(t.Context(), "lost", time.Second))
+						must(store.ClaimQueue(t.Context(), "a", durablestore.ClaimRequest{Node: "lost", Limit: 1,
+							Kinds: []durablestore.KindLimit{{Kind: "k", Max: 1}}}))
+						time.Sleep(2 * time.Second)
+						must(store.Join(t.Context(), "other", time.Second))
+						must(store.Heartbeat(t.Context(), "other", time.Second, durablestore.Watch{}))
+						must(0, store.Leave(t.Context(), "other"))
+						line.delay("commit", 2*time.Second)
+					}
+					slow.Store(job != "suspect")
+					stop := start(t, worker)
+					time.Sleep(500 * time.Millisecond)
+					if held := worker.Held(); len(held) != 1 || held[0].Phase != durable.PhaseRunning {
+						t.Fatalf("the node has %+v", held)
+					}
+					must(0, leave(newJobs(t, store), worker, stop))
+					time.Sleep(time.Minute)
+					if job := must(worker.Get(t.Context(), id)); d.count() != 0 || job.State != durable.Waiting || job.Attempt != 0 || job.Runs != 0 {
+						t.Errorf("after %d runs the job is %+v", d.count(), job)
+					}
+				})
+			})
+		}
+	}
 }
 
 // Jobs of a queue that nobody serves any more are moved to one that is served, all at once.

@@ -32,7 +32,12 @@ const maxOver = 1000
 // that the run begins.
 var errEarly = errors.New("durable: the clock of the database was set back to before the time of the job")
 
-// called notes that the handler is about to be called. The error is ctx's cause if that ended first, or errEarly.
+// errNotKept is the error of a run that is to be given back, as all that had not begun was while the trigger was asked,
+// or the begin was noted.
+var errNotKept = errors.New("durable: the node does not begin the job any more")
+
+// called notes that the handler is about to be called. The error is ctx's cause if that ended first, errEarly or
+// errNotKept.
 //
 // If a node was lost that may have called the handler, the store has to know of the begin before: a handler that kills
 // its process at once would otherwise never use up its attempts. The worker waits for the answer.
@@ -40,8 +45,12 @@ func (r *run) called(ctx context.Context, started storeclock.Start) error {
 	n := r.n
 	n.mu.Lock()
 	r.job.Started = started.At.Truncate(time.Microsecond)
+	kept := n.keepsLocked(&r.job)
 	n.mu.Unlock()
-	if !r.job.Suspect {
+	switch {
+	case !kept:
+		return errNotKept
+	case !r.job.Suspect:
 		n.begins.add(r, started)
 		return nil
 	}
@@ -55,6 +64,11 @@ func (r *run) called(ctx context.Context, started storeclock.Start) error {
 	}
 	if at := timetable.Later(r.job.Due, r.job.Occurrence); r.job.Attempt <= 1 && n.clock.Until(at) > storeclock.Noise {
 		return errEarly
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.keepsLocked(&r.job) {
+		return errNotKept
 	}
 	return nil
 }

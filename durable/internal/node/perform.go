@@ -16,8 +16,8 @@ import (
 )
 
 // perform does the run and returns what is to follow. Or it does nothing and returns the occurrence that the run is
-// for, if the store has to have that first. The error is that of the run. If the handler calls runtime.Goexit, perform
-// does not return, and passes the outcome to exited.
+// for, if the store has to have that first, or the run is to be given back: see postpone. The error is that of the run.
+// If the handler calls runtime.Goexit, perform does not return, and passes the outcome to exited.
 func (r *run) perform(ctx context.Context, exited func(store.Outcome)) (o *store.Outcome, moved time.Time, err error) {
 	started := r.n.clock.Start()
 	tt, err := timetable.Parse(r.job.Schedule, r.n.cfg.Triggers)
@@ -62,6 +62,8 @@ func (r *run) perform(ctx context.Context, exited func(store.Outcome)) (o *store
 	switch err := r.called(ctx, started); {
 	case errors.Is(err, errEarly):
 		return new(r.early(started, err)), time.Time{}, nil
+	case errors.Is(err, errNotKept):
+		return nil, r.job.Occurrence, nil
 	case err != nil:
 		return new(r.unbegun(ctx, tt, err, started)), time.Time{}, nil
 	}

@@ -81,6 +81,11 @@ func (n *Node) endInsert(p store.Placement, jobs []store.NewJob, results []store
 	}
 }
 
+// keepsLocked reports whether the node may have, and begin, a job that has not begun. If not, it is to be given back.
+func (n *Node) keepsLocked(j *store.Job) bool {
+	return !n.mu.fenced && !n.mu.draining && !n.mu.resting && !n.mu.paused[j.Kind] && n.serves(j.Queue)
+}
+
 // hold takes jobs that the store has given to this node under that name.
 func (n *Node) hold(name string, jobs []store.Job) {
 	n.mu.Lock()
@@ -96,11 +101,7 @@ func (n *Node) holdLocked(name string, jobs []store.Job) []*run {
 	runs := make([]*run, 0, len(jobs))
 	now := n.clock.Now()
 	for i := range jobs {
-		if n.mu.name != name || n.mu.fenced || n.mu.draining || n.mu.resting {
-			n.mu.releasesDue++
-			break
-		}
-		if n.mu.paused[jobs[i].Kind] || !n.serves(jobs[i].Queue) { // since they were asked for
+		if n.mu.name != name || !n.keepsLocked(&jobs[i]) { // since they were asked for
 			n.mu.releasesDue++
 			continue
 		}

@@ -205,19 +205,22 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 	return err
 }
 
-// postpone takes back that the run was begun, and asks the store to have that occurrence for it. The worker does not
-// wait for the answer, which takes long if a transaction has locked the job's row.
+// postpone takes back that the run was begun, and asks the store to have that occurrence for it; or gives it back, as
+// all that had not begun was. The worker does not wait for the answer, which takes long if a transaction has locked the
+// job's row.
 func (r *run) postpone(occurrence time.Time) {
 	n := r.n
+	n.begins.ended(r)
 	n.mu.Lock()
 	if r.state == gone {
 		n.mu.Unlock()
 		return
 	}
 	r.postponeLocked()
-	if n.mu.fenced || n.mu.draining || n.mu.paused[r.job.Kind] {
-		r.giveBackLocked() // as all that had not begun was
+	if !n.keepsLocked(&r.job) {
+		r.giveBackLocked()
 		n.mu.Unlock()
+		n.Wake()
 		return
 	}
 	n.mu.Unlock()

@@ -118,6 +118,7 @@ func (r *run) postponeLocked() {
 	r.moveLocked(postponed)
 	r.job.State = store.Confirmed
 	r.job.Attempt--
+	r.job.Started = time.Time{}
 	r.cancel = nil
 	r.n.mu.begunLately--
 	r.n.endedLocked(r)
