@@ -148,3 +148,29 @@ func TestLatestHasRunsOfAllJobs(t *testing.T) {
 		}
 	})
 }
+
+// A node that joins again under a new name reports itself, though what it reports has changed while the store took its
+// time for that: the report came before the node was there.
+func TestNodeThatJoinsSlowlyReportsItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		worker := newJobs(t, line)
+		durable.Handle(worker, "k", new(diary).handler)
+		start(t, worker)
+		operator := newJobs(t, store)
+		line.set(func(op string) (error, error) {
+			if op == "join" {
+				time.Sleep(2 * time.Second)
+			}
+			return nil, nil
+		})
+		must(0, store.Leave(t.Context(), must(operator.Nodes(t.Context()))[0].Name)) // it is declared dead
+		time.Sleep(2 * time.Second)                                                  // it joins
+		must(0, worker.SetQueues("gpu"))
+		time.Sleep(time.Minute)
+		if nodes := must(operator.Nodes(t.Context())); len(nodes) != 1 || !slices.Equal(nodes[0].Queues, []string{"gpu"}) {
+			t.Errorf("the nodes are %+v", nodes)
+		}
+	})
+}

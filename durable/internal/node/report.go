@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/executor-go/executor/durable/store"
 )
@@ -23,9 +24,16 @@ type reporter struct {
 	kick chan struct{} // one slot
 
 	// The goroutine of loop has these alone.
-	name    string // of the incarnation that has reported
+	node    incarnation // that has reported
 	details store.NodeDetails
 	sent    map[*run]*store.RunProgress
+}
+
+// An incarnation is the node from when it has joined until it is declared dead. A report that comes before is of no
+// node, though it has the name.
+type incarnation struct {
+	name   string
+	joined time.Time
 }
 
 func newReporter(n *Node) *reporter {
@@ -61,10 +69,10 @@ func (p *reporter) report(ctx context.Context) error {
 	if p.n.cfg.Parts.Reports == nil {
 		return nil
 	}
-	name, running := p.look()
+	node, running := p.look()
 	details := p.n.details()
 	r := store.Report{Progress: make([]store.RunProgress, 0, len(running))}
-	if name != p.name || !reflect.DeepEqual(details, p.details) {
+	if node != p.node || !reflect.DeepEqual(details, p.details) {
 		r.Details = &details
 	}
 	for _, progress := range running {
@@ -75,18 +83,18 @@ func (p *reporter) report(ctx context.Context) error {
 	}
 	opCtx, cancel := p.n.opContext(ctx)
 	defer cancel()
-	if err := p.n.cfg.Parts.Reports.Report(opCtx, name, r); err != nil {
+	if err := p.n.cfg.Parts.Reports.Report(opCtx, node.name, r); err != nil {
 		return err
 	}
-	p.name, p.details = name, details
+	p.node, p.details = node, details
 	for run, progress := range running {
 		p.sent[run] = progress
 	}
 	return nil
 }
 
-// look returns the name of the node, and up to maxProgress runs whose progress is new. It forgets those that are over.
-func (p *reporter) look() (name string, running map[*run]*store.RunProgress) {
+// look returns the node, and up to maxProgress runs whose progress is new. It forgets those that are over.
+func (p *reporter) look() (node incarnation, running map[*run]*store.RunProgress) {
 	n := p.n
 	running = make(map[*run]*store.RunProgress)
 	n.mu.Lock()
@@ -104,7 +112,7 @@ func (p *reporter) look() (name string, running map[*run]*store.RunProgress) {
 			running[r] = progress
 		}
 	}
-	return n.mu.name, running
+	return incarnation{n.mu.name, n.mu.joined}, running
 }
 
 // details returns what the node reports of itself.
