@@ -207,3 +207,16 @@ func TestJobsRegisterWhileRunning(t *testing.T) {
 		}
 	})
 }
+
+// A schedule is the same when it is registered again with a timeout that is no whole number of microseconds, to which
+// stores cut it.
+func TestRegisterAgainWithAFractionOfAMicrosecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		nightly := durable.Client[int, int](jobs, "k").FixedRate("a", time.Hour, time.Hour, 1, durable.Timeout(time.Second/3))
+		first := must(jobs.Register(t.Context(), nightly))[0]
+		if again := must(jobs.Register(t.Context(), nightly))[0]; again.Effect != durable.EffectNone || !reflect.DeepEqual(again.Job, first.Job) {
+			t.Errorf("%v: it was\n%+v, and is\n%+v", again.Effect, first.Job, again.Job)
+		}
+	})
+}

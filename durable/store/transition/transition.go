@@ -89,6 +89,7 @@ func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 	if Conflicts(j, n) {
 		return false
 	}
+	n.Timeout = n.Timeout.Truncate(time.Microsecond) // as New does
 	if j.Schedule == once {
 		return again(j, n, now)
 	}
@@ -128,7 +129,7 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 	}
 	if !n.KeepPayload {
 		j.Payload, j.Priority, j.Attempts = n.Payload, n.Priority, n.Attempts
-		j.Timeout, j.Meta = n.Timeout.Truncate(time.Microsecond), meta(n)
+		j.Timeout, j.Meta = n.Timeout, meta(n)
 		j.Tags, j.Partition, j.Queue = slices.Clone(n.Tags), n.Partition, n.Queue
 	}
 	if j.Anchor = j.Anchor.Add(time.Microsecond); now.After(j.Anchor) { // no other occasion of the job had it
