@@ -434,6 +434,32 @@ func TestTriggerThatDoesNotGoForward(t *testing.T) {
 	}
 }
 
+// So does one that stops among the times which pass during a run, and are left out.
+func TestTriggerThatStopsDuringARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stop := time.Now().Add(3 * time.Hour)
+		jobs := newJobs(t, memory.New(), lazy, func(c *durable.Config) {
+			c.Triggers = map[string]executor.Trigger{"t": &trigger{next: func(t time.Time) time.Time {
+				if t.Before(stop) {
+					t = t.Add(time.Hour)
+				}
+				return t
+			}}}
+		})
+		var d diary
+		k := durable.Handle(jobs, "k", func(ctx context.Context, payload string) (string, error) {
+			time.Sleep(5 * time.Hour)
+			return d.handler(ctx, payload)
+		})
+		id := must(k.On(t.Context(), "key", durable.NamedTrigger("t"), "", durable.OnMissed(durable.SkipOverlap())))
+		start(t, jobs)
+		time.Sleep(24 * time.Hour)
+		if j := must(jobs.Get(t.Context(), id)); d.count() != 1 || j.State != durable.Dead || !strings.Contains(j.Error, "which is not later") {
+			t.Errorf("%d runs; job is %+v", d.count(), j)
+		}
+	})
+}
+
 // A time after the year 9999, which no store keeps, is none: as the first, it is invalid; as the next, it ends the
 // schedule.
 func TestTriggerBeyondTheYears(t *testing.T) {

@@ -20,14 +20,15 @@ func (r *run) leftOutBefore(tt timetable.Timetable) LeftOut {
 	if r.job.Attempt > 1 || tt.Delays() || !r.job.Due.Before(r.job.Occurrence) {
 		return LeftOut{}
 	}
-	n, _ := tt.Passed(r.job.Anchor, r.job.Due, r.job.Occurrence)
+	n, _, _ := tt.Passed(r.job.Anchor, r.job.Due, r.job.Occurrence)
 	return LeftOut{min(n+1, timetable.MostPassed), r.job.Due} // Due is one of them
 }
 
-// overlap is what has passed during a run, and where the schedule goes on.
+// overlap is what has passed during a run, and where the schedule goes on; or why that is not known.
 type overlap struct {
 	LeftOut
 	next time.Time
+	err  error
 }
 
 // leftOutDuring returns what has passed since the occurrence of a run that started then.
@@ -50,8 +51,8 @@ func (r *run) leftOutDuring(ctx context.Context, tt timetable.Timetable, started
 			return r.n.skipNextDue(opCtx, job, end)
 		}
 	}
-	count, next := tt.Passed(r.job.Anchor, r.job.Occurrence, end)
-	o := overlap{LeftOut{Count: count}, next}
+	count, next, err := tt.Passed(r.job.Anchor, r.job.Occurrence, end)
+	o := overlap{LeftOut{Count: count}, next, err}
 	if count > 0 {
 		o.First = tt.Next(r.job.Anchor, r.job.Occurrence, end)
 	}
@@ -69,12 +70,12 @@ func (n *Node) skipNextDue(ctx context.Context, job store.Job, end time.Time) ov
 	if err != nil || tt.Delays() {
 		return o
 	}
-	count, next := tt.Passed(job.Anchor, job.NextDue, end)
-	if next.IsZero() || !next.After(job.NextDue) {
+	count, next, err := tt.Passed(job.Anchor, job.NextDue, end)
+	if err != nil || next.IsZero() {
 		return o
 	}
 	if _, err := n.cfg.Store.Change(ctx, job.ID, store.Change{Op: store.OpReschedule, Due: timetable.Ceil(next)}); err != nil {
 		return o
 	}
-	return overlap{LeftOut{min(count+1, timetable.MostPassed), job.NextDue}, next}
+	return overlap{LeftOut{min(count+1, timetable.MostPassed), job.NextDue}, next, nil}
 }

@@ -270,20 +270,23 @@ func (r *run) failed(attempt int, o store.Outcome) {
 // follow makes the job wait for its next occurrence, or ends it if its schedule has none.
 func (r *run) follow(tt timetable.Timetable, o store.Outcome) store.Outcome {
 	var next time.Time
+	var err error
 	r.last = new(o)
 	if r.during != nil {
-		next = r.during().next
+		during := r.during()
+		next, err = during.next, during.err
 	} else {
 		next = tt.Next(r.job.Anchor, r.job.Occurrence, r.present(o.Run.Started))
+		err = tt.NotLater(r.job.Occurrence, next)
 	}
-	if next.IsZero() {
+	switch {
+	case err != nil:
+		return r.ended(o, err)
+	case next.IsZero():
 		o.State, o.Due = store.Succeeded, time.Time{}
 		return o
 	}
 	next = timetable.Ceil(next)
-	if err := tt.NotLater(r.job.Occurrence, next); err != nil {
-		return r.ended(o, err)
-	}
 	o.Due, o.Occurrence, o.Attempt = next, next, 0
 	return o
 }

@@ -208,28 +208,27 @@ func Later(a, b time.Time) time.Time {
 const MostPassed = 100_000
 
 // Passed counts the times of the schedule after one time and before another, and returns the one that follows them, the
-// zero Time if there is none. It counts up to MostPassed.
-func (tt Timetable) Passed(anchor, after, before time.Time) (n int, next time.Time) {
+// zero Time if there is none. It counts up to MostPassed. The error is that of NotLater for the first time that is not
+// later than the one before it.
+func (tt Timetable) Passed(anchor, after, before time.Time) (n int, next time.Time, err error) {
 	next = tt.Next(anchor, after, after)
-	if next.IsZero() || !next.Before(before) || !next.After(after) {
-		return 0, next
+	if !next.After(after) {
+		return 0, time.Time{}, tt.NotLater(after, next)
 	}
-	if tt.rate > 0 {
+	if tt.rate > 0 && next.Before(before) {
 		steps := (before.Sub(next)-1)/tt.rate + 1
-		return int(min(steps, MostPassed)), onGrid(next, before.Add(-1), tt.rate)
+		return int(min(steps, MostPassed)), onGrid(next, before.Add(-1), tt.rate), nil
 	}
 	for n < MostPassed && next.Before(before) {
-		n++
-		t := tt.Next(anchor, next, next)
-		if !t.After(next) {
-			return n, time.Time{}
+		last := next
+		if n++; n == MostPassed {
+			last = tt.latest(anchor, next, before.Add(-1))
 		}
-		next = t
+		if next = tt.Next(anchor, last, before); !next.After(last) {
+			return n, time.Time{}, tt.NotLater(last, next)
+		}
 	}
-	if next.Before(before) {
-		next = tt.Next(anchor, tt.latest(anchor, next, before.Add(-1)), before)
-	}
-	return n, next
+	return n, next, nil
 }
 
 // Ceil rounds up to microseconds, which stores keep, so that no job is early.
