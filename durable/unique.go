@@ -41,7 +41,8 @@ func UniqueFor(period time.Duration) Option {
 
 // UniqueAmong makes the key of the job, of Key or UniquePayload, unique among the jobs in these states: a job with the
 // key that is in none of these states loses the key to this one, and is kept without a key; if it is running, it goes
-// on. If a job with the key is in one of the states, this job is not added, or does what ReuseKey or Replace say.
+// on. If a job with the key is in one of the states, this job is not added, or does what ReuseKey or Replace say. A
+// schedule keeps its key for as long as it goes on, see Key.
 //
 // The states are Waiting, which must be among them, Running, Succeeded, Dead and Canceled. Waiting stands for all jobs
 // that have not begun, also those that are claimed, paused or blocked; and Running for those that are confirmed, too.

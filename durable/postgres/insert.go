@@ -141,7 +141,7 @@ func statesOf(j *durable.NewJob) (bits int32) {
 // unkeyJobs is transition.Reuses in one statement: it takes the keys from jobs, except from those that an earlier call
 // added with the same IDs.
 var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1::uuid[], $2::text[], $3::integer[], $4::bigint[]) as n (id, key, among, within)
-		where j.key = n.key and ((n.among >> j.state::integer) & 1 = 0 or n.within > 0 and j.state in {Over} and j.updated + n.within <= ` + clock + `)
+		where j.key = n.key and (j.schedule = 'once' or j.state in {Over}) and ((n.among >> j.state::integer) & 1 = 0 or n.within > 0 and j.state in {Over} and j.updated + n.within <= ` + clock + `)
 			and not exists (select from executor_job where id = n.id)`)
 
 // insert adds the jobs that are not there; those that are, are absent in its results. If tx is set, q is a caller's

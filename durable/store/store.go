@@ -229,7 +229,8 @@ type NewJob struct {
 	// ReuseKey makes a job that is over lose the key to this one, unless Among has its state.
 	ReuseKey bool
 	// Among, unless empty, are the states in which a job with the key keeps it; in another it loses the key to this
-	// one, also if it is granted. It has Waiting, Claimed, Paused and Blocked, and Confirmed if it has Running.
+	// one, also if it is granted, unless it is periodic. It has Waiting, Claimed, Paused and Blocked, and Confirmed if it
+	// has Running.
 	Among []State
 	// Within, unless 0, is for how long after its end, in whole microseconds, a job that is over keeps the key in these
 	// states.

@@ -69,6 +69,7 @@ var tests = []struct {
 	{"InsertTwiceReusesAKeyOnce", reuseKeyTwice},
 	{"InsertsTogetherReuseAKeyOnce", reuseKeyTogether},
 	{"KeyIsUniqueAmongStates", uniqueStates},
+	{"KeyOfAScheduleIsItsOwn", uniqueSparesSchedules},
 	{"InsertsTogetherTakeAKeyOnce", uniqueTogether},
 
 	{"ClaimTakesTheEarliest", claimEarliest},

@@ -136,6 +136,29 @@ func (b *bench) holder(node string, state store.State, key func(*store.NewJob), 
 	return b.state(j.ID, state)
 }
 
+// A schedule keeps its key while it goes on, also while it runs: registered again, it would be there twice.
+func uniqueSparesSchedules(b *bench) {
+	node := b.node("a")
+	periodic := b.running(node, key("key"), func(j *store.NewJob) { j.Schedule = "rate 1h0m0s" })
+	n := job(time.Hour, key("key"), among())
+	for _, jobs := range [][]store.NewJob{{n}, {n, job(time.Hour, key("other"), among())}} {
+		placed := must(b.store.Insert(b.Context(), jobs, store.Placement{}))
+		if r := placed[0]; r.ID != periodic.ID || r.Changed || r.Schedule != periodic.Schedule || r.Key != "key" {
+			b.Errorf("of %d that were added, the first is %+v", len(jobs), r)
+		}
+	}
+	if again := b.insert(job(0, key("key"), func(j *store.NewJob) { j.Schedule = "rate 1h0m0s" }), store.Placement{}); again.ID != periodic.ID {
+		b.Errorf("registered again, it is there twice: %+v", again)
+	}
+	b.change(periodic.ID, durable.OpCancel, durable.Deferred)
+	o := outcome(b.get(periodic.ID))
+	o.State = store.Canceled
+	b.settle(node, o)
+	if r := b.insert(n, store.Placement{}); r.ID != n.ID || !r.Changed {
+		b.Errorf("once it is over, the one added is %+v", r)
+	}
+}
+
 // Of many that may take the key of a job that runs, or that is over, at the same time one has it; and one that wants to
 // stand for it once it has ended loses no race with its end.
 func uniqueTogether(b *bench) {

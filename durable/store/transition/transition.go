@@ -156,9 +156,12 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 	return true
 }
 
-// Reuses reports whether a new job takes the key of the one that has it.
+// Reuses reports whether a new job takes the key of the one that has it. A schedule keeps its key while it goes on: when
+// it is registered again, it would be there twice.
 func Reuses(j *store.Job, n store.NewJob, now time.Time) bool {
 	switch {
+	case j.Periodic() && !j.State.Done():
+		return false
 	case len(n.Among) == 0:
 		return n.ReuseKey && j.State.Done()
 	case !slices.Contains(n.Among, j.State):
