@@ -32,6 +32,9 @@ func AddMigration(statements string) (undo func()) {
 // PruneJobs returns the statement that removes jobs of a state.
 var PruneJobs = pruneJobs
 
+// RelineJobs is the statement that finds partitions without a place in line.
+var RelineJobs = relineJobs
+
 // PruneRuns is the statement that removes runs from the history.
 const PruneRuns = pruneRuns
 
@@ -89,6 +92,7 @@ func Empty(ctx context.Context, s *Store) error {
 	s.limits.Clear()
 	s.floors = floors{}
 	s.pruned.job, s.pruned.seq = durable.ID{}, 0
+	s.relined.partName = partName{}
 	return nil
 }
 

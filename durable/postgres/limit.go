@@ -55,13 +55,53 @@ func (s *Store) line(ctx context.Context, kinds []string) (more bool, err error)
 	return true, nil
 }
 
-// relineJobs takes jobs out of line whose partition has no place by which they would be found: somebody has changed the
-// tables by hand, or a program that does not know of partitions has changed the jobs.
-var relineJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now)
-	update executor_job set lined = -1 where id in (
-		select j.id from executor_job j, n where state < {Claimed} and part <> '' and lined = epoch and not exists (
-			select from executor_part p where p.kind = j.kind and p.priority = j.priority and p.part = j.part and p.line <= greatest(j.due, n.now))
-		for update of j skip locked)`)
+// relineMost is how many partitions one call of Prune looks at.
+const relineMost = 1000
+
+// relineJobs takes a job of each partition out of line that has no place by which its jobs would be found: somebody has
+// changed the tables by hand, or a program that does not know of partitions has changed the jobs. A claim puts it in
+// line again, and the partition with it. It looks at so many partitions after one, in the order of their names, by the
+// first job of each, and returns the last if there were as many. It has no "not exists", which the planner may turn into
+// one look at all places there are.
+var relineJobs = sqlrow.SQL(`with recursive n as materialized (select ` + clock + ` as now),
+	look as (
+		(select id, kind, part, priority, due, 1 as ord from executor_job
+			where state < {Claimed} and part <> '' and (kind, part, priority) > ($1::text, $2::text, $3::smallint)
+			order by kind, part, priority, due limit 1)
+		union all
+		select j.id, j.kind, j.part, j.priority, j.due, look.ord + 1 from look cross join lateral (
+			select id, kind, part, priority, due from executor_job
+			where state < {Claimed} and part <> '' and (kind, part, priority) > (look.kind, look.part, look.priority)
+			order by kind, part, priority, due limit 1) j
+		where look.ord < $4
+	), lost as materialized (
+		select id from executor_job where id = any(array(
+			select l.id from look l, n where coalesce((select false from executor_part p
+				where p.kind = l.kind and p.priority = l.priority and p.part = l.part and p.line <= greatest(l.due, n.now) limit 1), true))) for update skip locked
+	), u as (
+		update executor_job set lined = -1 where id in (select id from lost)
+	) select coalesce(max(kind), ''), coalesce(max(part), ''), coalesce(max(priority), 0) from look where ord = $4`)
+
+// A partName names a partition with jobs of a priority that wait.
+type partName struct {
+	kind, part string
+	priority   int16
+}
+
+// reline runs relineJobs, and goes on where the last call has ended.
+func (s *Store) reline(ctx context.Context) error {
+	s.relined.Lock()
+	defer s.relined.Unlock()
+	last, err := do(ctx, each(s.db), func(q querier) (last partName, err error) {
+		after := s.relined.partName
+		err = q.queryRow(ctx, relineJobs, after.kind, after.part, after.priority, relineMost).Scan(&last.kind, &last.part, &last.priority)
+		return last, err
+	})
+	if err == nil {
+		s.relined.partName = last
+	}
+	return err
+}
 
 // ClaimLimited is Claim, and keeps the limits of kinds.
 func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {

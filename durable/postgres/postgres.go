@@ -46,7 +46,11 @@ type Store struct {
 	limits   sync.Map // the kinds that have a row in executor_limit
 	floors   floors
 	lines    timelines
-	pruned   struct { // the last run of the history that was looked at
+	relined  struct { // the last partition that reline has looked at
+		sync.Mutex
+		partName
+	}
+	pruned struct { // the last run of the history that was looked at
 		sync.Mutex
 		job durable.ID
 		seq int64

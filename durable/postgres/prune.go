@@ -46,10 +46,13 @@ var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
 
 // Prune removes jobs and runs that were kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
-	for _, forget := range []string{forgetBegun, sqlrow.ForgetProgress, relineJobs} {
+	for _, forget := range []string{forgetBegun, sqlrow.ForgetProgress} {
 		if err := exec(ctx, each(s.db), forget); err != nil {
 			return 0, err
 		}
+	}
+	if err := s.reline(ctx); err != nil {
+		return 0, err
 	}
 	if err := s.tellAllLate(ctx); err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -58,5 +59,39 @@ func TestPruneOfHistoryUsesIndex(t *testing.T) {
 	plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
 	if !strings.Contains(plan, "using executor_run_pkey") || strings.Contains(plan, "Seq Scan on executor_run ") {
 		t.Errorf("the plan is\n%s", plan)
+	}
+}
+
+// A prune finds one partition after the other by the index: it does not cost more where more jobs wait for each, nor
+// where there are more than it looks at.
+func TestPruneOfPartitionsUsesIndex(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.DB().Exec(`insert into executor_job (` + sqlrow.Columns + `)
+		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, i, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, '', '', '', 'part ' || i % 10, 0, ''
+		from generate_series(1, 20000) i`))
+	must(store.DB().Exec("analyze executor_job"))
+	for _, most := range []int{5, 1000} {
+		rows := must(store.DB().Query("explain (analyze, timing off) "+postgres.RelineJobs, "", "", 0, most))
+		plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
+		if !strings.Contains(plan, "(ROW(kind, part, priority) > ROW(look") || strings.Contains(plan, "Seq Scan on executor_") ||
+			regexp.MustCompile(`Removed by [\w ]+: \d{3}`).MatchString(plan) {
+			t.Errorf("the plan is\n%s", plan)
+		}
+	}
+}
+
+// A prune puts partitions in line again that were lost, however many there are: some with each call.
+func TestPruneFindsAllLostPartitions(t *testing.T) {
+	const parts = 2500
+	store := open(t, dsn(t))
+	must(store.DB().Exec(`insert into executor_job (`+sqlrow.Columns+`, lined)
+		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, 1, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, '', '', '', 'part ' || i, 0, '', 0
+		from generate_series(1, $1::int) i`, parts))
+	for range 4 {
+		must(store.Prune(t.Context(), durable.Retention{}))
+	}
+	left := 0
+	if err := store.DB().QueryRow("select count(*) from executor_job where lined = epoch").Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d of %d are taken for being in line: %v", left, parts, err)
 	}
 }

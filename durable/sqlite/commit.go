@@ -154,7 +154,7 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 			}
 		}
 		t := now()
-		if _, err := q.exec(relineJobs, micros(t)); err != nil {
+		if err := q.reline(&s.relined, t); err != nil {
 			return 0, err
 		}
 		for state, keep := range sqlrow.Kept(r) {

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -152,12 +154,44 @@ var (
 	linePart = `insert into executor_part (kind, priority, part, line) values (?, ?, ?, ?)
 		on conflict (kind, priority, part) do update set line = min(line, excluded.line)`
 
-	// relineJobs takes jobs out of line whose partition has no place by which they would be found: somebody has changed
-	// the tables by hand, or a program that does not know of partitions has changed the jobs.
-	relineJobs = sqlrow.SQL(`update executor_job set lined = -1 where rowid in (
-		select rowid from executor_job j where state < {Claimed} and part <> '' and lined = epoch and not exists (
-			select 1 from executor_part p where p.kind = j.kind and p.priority = j.priority and p.part = j.part and p.line <= max(j.due, ?)))`)
+	// nextPart is the partition that comes after one by its name, the first of its jobs, and whether it has a place by
+	// which that is found. With the time SQLite begins behind all jobs of the one, and need not read them.
+	nextPart = sqlrow.SQL(`select kind, part, priority, rowid, exists (
+			select 1 from executor_part p where p.kind = j.kind and p.priority = j.priority and p.part = j.part and p.line <= max(j.due, ?))
+		from executor_job j where state < {Claimed} and part <> '' and (kind, part, priority, due) > (?, ?, ?, {Most})
+		order by kind, part, priority, due limit 1`)
 )
+
+// A partName names a partition with jobs of a priority that wait.
+type partName struct {
+	kind, part string
+	priority   int64
+}
+
+// relineMost is how many partitions one call of Prune looks at.
+const relineMost = 1000
+
+// reline takes a job of each partition out of line that has no place by which its jobs would be found: somebody has
+// changed the tables by hand, or a program that does not know of partitions has changed the jobs. A claim puts it in
+// line again, and the partition with it. It looks at the partitions that come after one, and notes the last.
+func (q *querier) reline(after *partName, now time.Time) error {
+	for range relineMost {
+		var row int64
+		var found bool
+		err := q.row(nextPart, []any{micros(now), after.kind, after.part, after.priority}, &after.kind, &after.part, &after.priority, &row, &found)
+		if errors.Is(err, sql.ErrNoRows) {
+			*after = partName{} // the next call begins anew
+			return nil
+		}
+		if err == nil && !found {
+			_, err = q.exec("update executor_job set lined = -1 where rowid = ?", row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // lineFew is how many jobs are put in line at once, and lineMost how many by a claim.
 const lineFew, lineMost = 1000, 10_000

@@ -119,3 +119,8 @@ func TestClaimLimitedUsesIndexes(t *testing.T) {
 	usesIndex(t, "executor_job_new (kind=?)", lineJobs, "k", 1)
 	usesIndex(t, "executor_job_owner (owner=? AND kind=?)", heldOfParts, "k")
 }
+
+// A prune finds one partition after the other by the index, past the jobs that wait for each.
+func TestPruneFindsPartitionsByIndex(t *testing.T) {
+	usesIndex(t, "executor_job_part ((kind,part,priority,due)>(?,?,?,?))", nextPart, 1, "k", "p", 0)
+}

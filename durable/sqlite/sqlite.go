@@ -37,7 +37,9 @@ type Store struct {
 	read   *sql.DB
 	writer *writer
 	few    int // see way
-	close  func() error
+	// relined is the last partition that reline has looked at. The writer's goroutine has it.
+	relined partName
+	close   func() error
 }
 
 // Open opens the file, or creates it. It creates the tables or brings them up to date; their names begin with
