@@ -95,7 +95,7 @@ func (e *Engine) hireForLocked(u Unit) Verdict {
 
 // handLocked makes u, which was not queued, the unit of w.
 func (e *Engine) handLocked(w *Worker, u Unit) {
-	e.giveLocked(w, u)
+	e.giveHalfLocked(w, u)
 	if e.stamps.Load() {
 		w.Begun(e.Now())
 	}

@@ -124,7 +124,7 @@ func (e *Engine) waitLocked(u Unit) {
 	if e.later == nil {
 		e.later = e.Later()
 	}
-	if !e.passed(u) {
+	if !e.passedLocked(u) {
 		e.holding++
 	} else if e.keyed != nil {
 		e.keyed.Release(u)
@@ -132,8 +132,8 @@ func (e *Engine) waitLocked(u Unit) {
 	e.later.Push(u, Any)
 }
 
-// passed reports whether others may run while u waits to run again.
-func (e *Engine) passed(u Unit) bool { return e.Passed != nil && e.Passed(u) }
+// passedLocked reports whether others may run while u waits to run again.
+func (e *Engine) passedLocked(u Unit) bool { return e.Passed != nil && e.Passed(u) }
 
 // Move calls decide under the lock. If that returns true, the unit whose slot is s has another
 // time: if it waits, it is put into its new place, and a worker looks at it in time. Else a
@@ -144,7 +144,7 @@ func (e *Engine) Move(s *Slot, decide func() bool) {
 	if !decide() {
 		return
 	}
-	q, place := e.queueOf(s)
+	q, place := e.queueOfLocked(s)
 	if q == nil {
 		return
 	}

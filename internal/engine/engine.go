@@ -88,14 +88,14 @@ type Engine struct {
 	_    cacheLine
 
 	// What a worker needs for its next unit lies together.
-	lock    spinlock.Mutex // the workers' lock
-	stream  *Stream        // Queue, if it has two ends for the gate; else nil
-	open    bool           // gate.open, under the workers' lock
-	stage   Stage
-	runs    int64              // calls of Worker.Called
-	ended   [numOutcomes]int64 // units that have ended, by outcome
-	later   Timed              // units that wait to run again, if Queue is not Timed; nil before the first
-	holding int                // units in later that keep others from running
+	workersLock spinlock.Mutex // half of the lock, of which the gate has the other; see lock.go
+	stream      *Stream        // Queue, if it has two ends for the gate; else nil
+	open        bool           // gate.open, under the workers' lock
+	stage       Stage
+	runs        int64              // calls of Worker.Called
+	ended       [numOutcomes]int64 // units that have ended, by outcome
+	later       Timed              // units that wait to run again, if Queue is not Timed; nil before the first
+	holding     int                // units in later that keep others from running
 
 	workers int                // that have not decided to leave
 	crew    list.List[*Worker] // these, the oldest first

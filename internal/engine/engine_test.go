@@ -269,12 +269,12 @@ func TestEngineGateIsCheckedUnderItsLock(t *testing.T) {
 	for range 1000 {
 		g := gate{stream: new(Stream)}
 		g.open.Store(true)
-		g.mu.Lock()
+		g.lock.Lock()
 		admitted := make(chan bool)
 		go func() { admitted <- g.push(w.probe(1)) }()
 		runtime.Gosched() // mostly, it waits for the lock by now
 		g.open.Store(false)
-		g.mu.Unlock()
+		g.lock.Unlock()
 		if <-admitted {
 			t.Fatal("a unit was queued though the gate was shut")
 		}

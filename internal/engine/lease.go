@@ -107,8 +107,8 @@ func (e *Engine) forgetLeasesLocked() {
 	}
 }
 
-// rateNow returns the time, if the rate needs it.
-func (e *Engine) rateNow() int64 {
+// rateNowLocked returns the time, if the rate needs it.
+func (e *Engine) rateNowLocked() int64 {
 	if !e.Rate.Bounded() {
 		return 0
 	}
@@ -118,7 +118,7 @@ func (e *Engine) rateNow() int64 {
 // mayHireLocked reports whether there may be one more lease, as to the rate. For an engine of
 // its own goroutines there may.
 func (e *Engine) mayHireLocked() bool {
-	return e.Lender == nil || !e.stranded && e.Rate.Has(e.rateNow(), e.workers-e.active)
+	return e.Lender == nil || !e.stranded && e.Rate.Has(e.rateNowLocked(), e.workers-e.active)
 }
 
 // askLocked asks for as many leases as there are units that may run, within limit and rate,
@@ -263,15 +263,15 @@ func (e *Engine) begin(w *Worker) bool {
 
 // giveNextLocked gives w the next unit, if one may run.
 func (e *Engine) giveNextLocked(w *Worker) bool {
-	if e.stage >= Stopped || !e.Rate.Has(e.rateNow(), 0) {
+	if e.stage >= Stopped || !e.Rate.Has(e.rateNowLocked(), 0) {
 		return false
 	}
 	u := e.popLocked()
 	if u == nil {
 		return false
 	}
-	e.Rate.Take(e.rateNow())
-	e.giveLocked(w, u)
+	e.Rate.Take(e.rateNowLocked())
+	e.giveHalfLocked(w, u)
 	if e.nBlocked > 0 {
 		e.unblockLocked()
 	}
@@ -285,7 +285,7 @@ func (e *Engine) handBack(w *Worker, goesOn bool) bool {
 	var dropped Unit
 	e.Lock()
 	if w.Outcome.Over() {
-		e.countLocked(w)
+		e.countHalfLocked(w)
 	} else {
 		dropped = e.putBackLocked(w)
 	}

@@ -8,8 +8,8 @@ package engine
 //	  │      └─ run elsewhere, dropped ─▶ aside ── ended ──▶ counted
 //	  └─ run elsewhere, taken out ────────┘
 
-// queueOf returns the queue in which a unit waits, and its place there; nil if it does not.
-func (e *Engine) queueOf(s *Slot) (Queue, int) {
+// queueOfLocked returns the queue in which a unit waits, and its place there; nil if it does not.
+func (e *Engine) queueOfLocked(s *Slot) (Queue, int) {
 	if place, ok := s.Place(); ok {
 		return e.Queue, place
 	}
@@ -22,7 +22,7 @@ func (e *Engine) queueOf(s *Slot) (Queue, int) {
 // releaseLocked follows the removal of a unit from q: one that waits to run again keeps others
 // from running, unless it is passed.
 func (e *Engine) releaseLocked(q Queue, u Unit) {
-	if q == e.Queue || e.passed(u) {
+	if q == e.Queue || e.passedLocked(u) {
 		return
 	}
 	e.holding--
@@ -43,7 +43,7 @@ func (e *Engine) Leave(s *Slot, look func() Outcome) (left Unit, last bool) {
 		e.Unlock()
 		return nil, false
 	}
-	switch q, place := e.queueOf(s); {
+	switch q, place := e.queueOfLocked(s); {
 	case q != nil:
 		left = q.At(place)
 		q.Remove(place)
@@ -118,7 +118,7 @@ func (e *Engine) Take(s *Slot, mine func() bool) (left Unit) {
 	if !mine() {
 		return nil
 	}
-	if q, place := e.queueOf(s); q != nil {
+	if q, place := e.queueOfLocked(s); q != nil {
 		left = q.At(place)
 		q.Remove(place)
 		e.releaseLocked(q, left)

@@ -11,7 +11,7 @@ import (
 // While all workers are busy a new unit can only wait, and also while one is on its way
 // to the queue, since that one will wake the others. Its submitter then needs just the
 // tail of the queue, and a worker that takes its next unit just the head. So an unbounded
-// queue has two ends, and the lock two parts. The first unit that waits opens the gate: where
+// queue has two ends, and the lock two halves. The first unit that waits opens the gate: where
 // each unit finds an idle worker, it stays closed.
 //
 //	submit     gate closed   take the workers' lock; admit by the four steps
@@ -26,6 +26,11 @@ import (
 // The workers' lock is always taken first. The last row is Engine.Lock, which guards all that
 // changes. To take it merges the two ends of the queue, and changes nothing else.
 //
+// The name of a function says what its caller holds:
+//
+//	…Locked       the engine's lock, as Lock takes it
+//	…HalfLocked   the workers' lock; the gate's may be free while the gate is open
+//
 // Invariant: while the gate is open a submitter has no worker to wake or to hire: each
 // is busy, or idle while another is on its way to the queue. Unlock opens the gate when a unit
 // waits, and shuts it when that does not hold any more; nothing else moves the gate.
@@ -35,11 +40,11 @@ import (
 
 // gate is the entrance to the queue of an engine that has no worker to wake for a unit.
 type gate struct {
-	mu        spinlock.Mutex
-	open      atomic.Bool  // written under the workers' lock, and the gate's while it is open
-	stream    *Stream      // the queue; nil if it is another: then the gate stays closed
-	pressed   *atomic.Bool // Engine.pressed; nil if no engine borrows from this one
-	submitted int64        // units that were admitted or rejected, here or elsewhere
+	lock      spinlock.Mutex // the gate's lock
+	open      atomic.Bool    // written under the workers' lock, and the gate's while it is open
+	stream    *Stream        // the queue; nil if it is another: then the gate stays closed
+	pressed   *atomic.Bool   // Engine.pressed; nil if no engine borrows from this one
+	submitted int64          // units that were admitted or rejected, here or elsewhere
 }
 
 // cacheLine separates fields that different processors write at the same time. Processors
@@ -48,7 +53,7 @@ type cacheLine [64]byte
 
 // push queues u if the gate is open.
 func (g *gate) push(u Unit) bool {
-	g.mu.Lock()
+	g.lock.Lock()
 	admitted := g.open.Load() && g.stream.pushTail(u)
 	if admitted {
 		g.submitted++
@@ -56,23 +61,22 @@ func (g *gate) push(u Unit) bool {
 			g.pressed.Store(true)
 		}
 	}
-	g.mu.Unlock()
+	g.lock.Unlock()
 	return admitted
 }
 
 // Lock takes the lock. A closed gate has no lock to take: it is opened only under the
 // workers' lock.
 func (e *Engine) Lock() {
-	e.lock.Lock()
+	e.workersLock.Lock()
 	if e.open {
-		e.takeGate()
+		e.takeGateHalfLocked()
 	}
 }
 
-// takeGate takes the other part of the lock while the gate is open. The caller holds the
-// workers' lock.
-func (e *Engine) takeGate() {
-	e.gate.mu.Lock()
+// takeGateHalfLocked takes the lock of the gate, which is open: then the engine's lock is taken.
+func (e *Engine) takeGateHalfLocked() {
+	e.gate.lock.Lock()
 	e.stream.swap()
 }
 
@@ -90,11 +94,11 @@ func (e *Engine) Unlock() {
 		e.gate.open.Store(e.open)
 	}
 	if was {
-		e.gate.mu.Unlock()
+		e.gate.lock.Unlock()
 	}
 	fresh := e.fresh
 	e.fresh = nil
-	e.lock.Unlock()
+	e.workersLock.Unlock()
 	for fresh != nil {
 		w := fresh
 		fresh, w.next = w.next, nil

@@ -116,8 +116,8 @@ func (e *Engine) start(w *Worker) {
 	}
 }
 
-// giveLocked makes u the unit of w. It needs only the workers' lock.
-func (e *Engine) giveLocked(w *Worker, u Unit) {
+// giveHalfLocked makes u the unit of w.
+func (e *Engine) giveHalfLocked(w *Worker, u Unit) {
 	e.active++
 	w.unit, w.state = u, given
 	w.tasks++
@@ -170,20 +170,20 @@ func (e *Engine) fetch(w *Worker) bool {
 		return true
 	}
 	var dropped Unit
-	e.lock.Lock()
+	e.workersLock.Lock()
 	if w.Outcome.Over() || w.state == free {
-		e.countLocked(w)
+		e.countHalfLocked(w)
 		if e.open {
 			if u := e.stream.popHead(); u != nil {
-				e.giveLocked(w, u)
-				e.lock.Unlock()
+				e.giveHalfLocked(w, u)
+				e.workersLock.Unlock()
 				return true
 			}
-			e.takeGate() // the head is empty
+			e.takeGateHalfLocked() // the head is empty
 		}
 	} else {
 		if e.open {
-			e.takeGate()
+			e.takeGateHalfLocked()
 		}
 		dropped = e.putBackLocked(w)
 	}
@@ -216,9 +216,9 @@ func (e *Engine) drop(w *Worker, u Unit) {
 	e.Dropped(u)
 }
 
-// countLocked counts the run that w has just done, if there was one, and the end of its
-// unit, unless it has none. It needs only the workers' lock.
-func (e *Engine) countLocked(w *Worker) {
+// countHalfLocked counts the run that w has just done, if there was one, and the end of its
+// unit, unless it has none.
+func (e *Engine) countHalfLocked(w *Worker) {
 	if w.state == free {
 		return
 	}
@@ -255,7 +255,7 @@ func (e *Engine) putBackLocked(w *Worker) (dropped Unit) {
 		dropped = u
 		e.setAsideLocked(u)
 	}
-	e.countLocked(w)
+	e.countHalfLocked(w)
 	return dropped
 }
 
@@ -275,7 +275,7 @@ func (e *Engine) nextLocked(w *Worker) step {
 		return e.exitLocked(w)
 	}
 	if u := e.popLocked(); u != nil {
-		e.giveLocked(w, u)
+		e.giveHalfLocked(w, u)
 		if e.nBlocked > 0 {
 			e.unblockLocked()
 		}
@@ -313,7 +313,7 @@ func (e *Engine) exitLocked(w *Worker) step {
 func (e *Engine) popLocked() Unit {
 	if e.later != nil && e.later.Len() > 0 {
 		for u := e.later.Pop(); u != nil; u = e.later.Pop() {
-			if !e.passed(u) {
+			if !e.passedLocked(u) {
 				e.holding--
 				if e.keyed == nil || e.keyed.Holds(u) {
 					return u

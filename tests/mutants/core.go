@@ -52,8 +52,8 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "internal/engine/worker.go", what: "room made by a worker is not given to a blocked submitter",
-		old: "\t\te.giveLocked(w, u)\n\t\tif e.nBlocked > 0 {\n\t\t\te.unblockLocked()\n\t\t}\n",
-		new: "\t\te.giveLocked(w, u)\n",
+		old: "\t\te.giveHalfLocked(w, u)\n\t\tif e.nBlocked > 0 {\n\t\t\te.unblockLocked()\n\t\t}\n",
+		new: "\t\te.giveHalfLocked(w, u)\n",
 		by:  ".", test: "TestBlockOrder|TestBlockAdmitsAsManyAsFit",
 	},
 	{
