@@ -132,6 +132,9 @@ func (e *Engine) waitLocked(u Unit) {
 	e.later.Push(u, Any)
 }
 
+// someWaitAgainLocked reports whether a unit waits to run again, if Queue is not Timed.
+func (e *Engine) someWaitAgainLocked() bool { return e.later != nil && e.later.Len() > 0 }
+
 // passedLocked reports whether others may run while u waits to run again.
 func (e *Engine) passedLocked(u Unit) bool { return e.Passed != nil && e.Passed(u) }
 
@@ -207,7 +210,7 @@ func (e *Engine) setAlarmLocked() {
 	switch {
 	case e.stage >= Stopped || e.stranded: // nothing runs any more
 		return
-	case e.idle.top == nil && e.Lender == nil && e.workers >= e.dueLimitLocked(e.later != nil && e.later.Len() > 0):
+	case e.idle.top == nil && e.Lender == nil && e.workers >= e.dueLimitLocked(e.someWaitAgainLocked()):
 		// a worker looks when its unit has run
 		return
 	}

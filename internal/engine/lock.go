@@ -80,6 +80,14 @@ func (e *Engine) takeGateHalfLocked() {
 	e.stream.swap()
 }
 
+// wakesNoneLocked reports whether there is no worker to wake for one more unit.
+func (e *Engine) wakesNoneLocked() bool { return e.idle.top == nil || e.waking != nil }
+
+// startsNoneLocked reports whether one more unit starts no worker, and none is to exit.
+func (e *Engine) startsNoneLocked() bool {
+	return e.workers > 0 && e.workers >= e.eager() && e.workers <= e.Max
+}
+
 // Unlock tells leases whether they may go on, opens or closes the gate, releases the lock, and
 // starts the workers that were hired under it.
 func (e *Engine) Unlock() {
@@ -87,9 +95,8 @@ func (e *Engine) Unlock() {
 		e.pressed.Store(e.waitsLocked() > 0 || e.nBlocked > 0 || e.stage >= Stopped || e.workers > e.Max)
 	}
 	was := e.open
-	e.open = e.stream != nil && e.stage == Running && (e.idle.top == nil || e.waking != nil) &&
-		e.workers > 0 && e.workers >= e.eager() && e.workers <= e.Max && (e.later == nil || e.later.Len() == 0) &&
-		(was || e.stream.Len() > 0)
+	e.open = e.stream != nil && (was || e.stream.Len() > 0) && e.stage == Running &&
+		e.wakesNoneLocked() && e.startsNoneLocked() && !e.someWaitAgainLocked()
 	if e.open != was {
 		e.gate.open.Store(e.open)
 	}

@@ -311,7 +311,7 @@ func (e *Engine) exitLocked(w *Worker) step {
 // popLocked takes the unit that is to run next, nil if none may run now: one that is due to
 // run again first.
 func (e *Engine) popLocked() Unit {
-	if e.later != nil && e.later.Len() > 0 {
+	if e.someWaitAgainLocked() {
 		for u := e.later.Pop(); u != nil; u = e.later.Pop() {
 			if !e.passedLocked(u) {
 				e.holding--
@@ -331,7 +331,7 @@ func (e *Engine) popLocked() Unit {
 // readyLocked returns how many units may run now, but for limit and rate, as far as the last
 // look at the clock shows.
 func (e *Engine) readyLocked() int {
-	if e.later == nil || e.later.Len() == 0 {
+	if !e.someWaitAgainLocked() {
 		return e.Queue.Ready()
 	}
 	n := e.later.Ready()
