@@ -53,7 +53,7 @@ func endsWith(t *task.Task, ctx context.Context) bool {
 // lendWorker lends the worker of the caller, which is about to wait for tasks of these owners, if
 // ctx is that of a task, until the function that it returns is called; see [task.Owner.Lend].
 func lendWorker(ctx context.Context, to ...*task.Owner) (waited func()) {
-	holder := task.HolderOf(ctx)
+	holder := task.WorkerOwnerOf(ctx)
 	if holder == nil {
 		return func() {}
 	}

@@ -76,7 +76,7 @@ func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 
 // hireForLocked makes a worker for u, which gets it at once where units may be handed over.
 func (e *Engine) hireForLocked(u Unit) Verdict {
-	if e.hands && !(e.InOrder && e.holding > 0) {
+	if e.hands && !(e.InOrder && e.barring > 0) {
 		e.gate.submitted++
 		e.handLocked(e.hireLocked(), u)
 		return Taken

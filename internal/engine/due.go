@@ -125,7 +125,7 @@ func (e *Engine) waitLocked(u Unit) {
 		e.later = e.Later()
 	}
 	if !e.passedLocked(u) {
-		e.holding++
+		e.barring++
 	} else if e.keyed != nil {
 		e.keyed.Release(u)
 	}
@@ -135,7 +135,7 @@ func (e *Engine) waitLocked(u Unit) {
 // someWaitAgainLocked reports whether a unit waits to run again, if Queue is not Timed.
 func (e *Engine) someWaitAgainLocked() bool { return e.later != nil && e.later.Len() > 0 }
 
-// passedLocked reports whether others may run while u waits to run again.
+// passedLocked reports whether u bars no others while it waits to run again.
 func (e *Engine) passedLocked(u Unit) bool { return e.Passed != nil && e.Passed(u) }
 
 // Move calls decide under the lock. If that returns true, the unit whose slot is s has another

@@ -24,12 +24,11 @@ type Config struct {
 	// not called if Queue is Timed: they wait in that.
 	Later func() Timed
 
-	// InOrder keeps all other units from running while one waits to run again.
+	// InOrder has a unit that waits to run again bar all others: they do not run meanwhile.
 	InOrder bool
 
-	// Passed reports whether others may run while a unit waits to run again, also with InOrder
-	// and in a Keyed queue; then the unit joins the queue when it is due. It is called under the
-	// lock.
+	// Passed reports whether a unit that waits to run again bars no others, also with InOrder and
+	// in a Keyed queue; then the unit joins the queue when it is due. It is called under the lock.
 	Passed func(Unit) bool
 
 	// Keeps reports whether a unit may still run again though the engine is shut down. It is
@@ -95,7 +94,7 @@ type Engine struct {
 	runs        int64              // calls of Worker.Called
 	ended       [numOutcomes]int64 // units that have ended, by outcome
 	later       Timed              // units that wait to run again, if Queue is not Timed; nil before the first
-	holding     int                // units in later that keep others from running
+	barring     int                // units in later that bar others
 
 	workers int                // that have not decided to leave
 	crew    list.List[*Worker] // these, the oldest first
@@ -109,16 +108,16 @@ type Engine struct {
 	offers  int                // of callers that wait, and have a worker of the lender; see lease.go
 	helping int                // workers that run on behalf of an offer
 
-	blocked  list.List[*Waiter] // submitters that wait for room, the oldest first
-	nBlocked int                // length of blocked
-	holds    int                // engines that borrow from this one
-	pressed  atomic.Bool        // its workers have more to do than leases; kept while there are holds
-	reaper   *time.Timer        // dismisses the worker that is idle for longest; nil before first use
-	reaping  bool               // reaper is set
-	alarm    *alarm.Alarm       // nil before first use
-	set      int64              // when the alarm goes off; 0 if it is not set
-	spare    *Worker            // workers without a lease, linked by next; see lease.go
-	stranded bool               // the lender takes no leases any more
+	blocked   list.List[*Waiter] // submitters that wait for room, the oldest first
+	nBlocked  int                // length of blocked
+	borrowers int                // engines that borrow from this one
+	pressed   atomic.Bool        // its workers have more to do than leases; kept while there are borrowers
+	reaper    *time.Timer        // dismisses the worker that is idle for longest; nil before first use
+	reaping   bool               // reaper is set
+	alarm     *alarm.Alarm       // nil before first use
+	set       int64              // when the alarm goes off; 0 if it is not set
+	spare     *Worker            // workers without a lease, linked by next; see lease.go
+	stranded  bool               // the lender takes no leases any more
 
 	// showing is how many workers have a unit that shows its outcome, and are as good as
 	// free. It is counted if limited, where it makes a difference.

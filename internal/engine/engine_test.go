@@ -459,7 +459,7 @@ func settled(t *testing.T, engines []*Engine) {
 		held := false
 		for l := e; l != nil; l = l.Lender {
 			l.Lock()
-			held = held || l.InOrder && l.holding > 0
+			held = held || l.InOrder && l.barring > 0
 			l.Unlock()
 		}
 		e.Lock()
@@ -636,7 +636,7 @@ func playModel(t *testing.T, seed uint64) {
 		case <-e.Terminated():
 		case <-time.After(time.Hour):
 			for j, e := range engines {
-				t.Errorf("engine %d, of which %d is not terminated: %+v, aside %d, holds %d", j, i, e.Counts(), len(e.aside), e.holds)
+				t.Errorf("engine %d, of which %d is not terminated: %+v, aside %d, borrowers %d", j, i, e.Counts(), len(e.aside), e.borrowers)
 			}
 			t.FailNow()
 		}

@@ -46,7 +46,7 @@ func (q *Keys) Release(u Unit) {
 	}
 }
 
-func (q *Keys) Holds(u Unit) bool {
+func (q *Keys) Bars(u Unit) bool {
 	i, ok := keyed(u)
 	return !ok || i.MayRun()
 }

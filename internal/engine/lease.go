@@ -50,16 +50,16 @@ func (e *Engine) Borrow() bool {
 	l.Lock()
 	defer l.Unlock()
 	if e.borrows = l.stage == Running; e.borrows {
-		l.holds++
+		l.borrowers++
 		l.gate.pressed = &l.pressed
 	}
 	return e.borrows
 }
 
-// release follows the end of an engine that borrows from e.
-func (e *Engine) release() {
+// borrowerEnded follows the end of an engine that borrows from e.
+func (e *Engine) borrowerEnded() {
 	e.Lock()
-	e.holds--
+	e.borrowers--
 	e.Unlock()
 	e.Tidy()
 }

@@ -19,13 +19,13 @@ func (e *Engine) queueOfLocked(s *Slot) (Queue, int) {
 	return nil, 0
 }
 
-// releaseLocked follows the removal of a unit from q: one that waits to run again keeps others
-// from running, unless it is passed.
+// releaseLocked follows the removal of a unit from q: one that waits to run again bars others,
+// unless it is passed.
 func (e *Engine) releaseLocked(q Queue, u Unit) {
 	if q == e.Queue || e.passedLocked(u) {
 		return
 	}
-	e.holding--
+	e.barring--
 	if e.keyed != nil {
 		e.keyed.Release(u)
 	}

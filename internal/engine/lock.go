@@ -33,7 +33,7 @@ import (
 //
 // Invariant: while the gate is open a submitter has no worker to wake or to hire: each
 // is busy, or idle while another is on its way to the queue. Unlock opens the gate when a unit
-// waits, and shuts it when that does not hold any more; nothing else moves the gate.
+// waits, and shuts it when that is no longer so; nothing else moves the gate.
 //
 // Without the gate, submitters and workers spend half of their time waiting for
 // each other (docs/design/decisions/locks.md).
@@ -91,7 +91,7 @@ func (e *Engine) startsNoneLocked() bool {
 // Unlock tells leases whether they may go on, opens or closes the gate, releases the lock, and
 // starts the workers that were hired under it.
 func (e *Engine) Unlock() {
-	if e.holds > 0 {
+	if e.borrowers > 0 {
 		e.pressed.Store(e.waitsLocked() > 0 || e.nBlocked > 0 || e.stage >= Stopped || e.workers > e.Max)
 	}
 	was := e.open

@@ -44,13 +44,13 @@ type Shedding interface {
 	PopLowest(u Unit) Unit
 }
 
-// Keyed is a Queue of which some units keep others from running until they have ended.
+// Keyed is a Queue of which some units bar others until they have ended: these do not run.
 type Keyed interface {
 	// Release has others run in place of a unit that was popped. It does nothing if that has
 	// happened since.
 	Release(u Unit)
-	// Holds reports whether u keeps others from running, or is none that does.
-	Holds(u Unit) bool
+	// Bars reports whether u, which was popped, still bars others, or is none that does.
+	Bars(u Unit) bool
 }
 
 // Stream is a queue in order of arrival, without a limit. Its tail and its head can be used

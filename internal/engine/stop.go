@@ -69,7 +69,7 @@ func (e *Engine) Stop() (waiting []Unit, first bool) {
 	var all []Unit
 	if e.later != nil {
 		all = e.later.Drain()
-		e.holding = 0
+		e.barring = 0
 	}
 	all = append(all, e.Queue.Drain()...)
 	var leases []*lease
@@ -108,7 +108,7 @@ func (e *Engine) Tidy() {
 	e.Lock()
 	over := (e.stage == Shut || e.stage == Stopped) &&
 		(e.workers == 0 || e.Lender != nil && e.active == 0) &&
-		e.waitsLocked() == 0 && len(e.aside) == 0 && e.holds == 0
+		e.waitsLocked() == 0 && len(e.aside) == 0 && e.borrowers == 0
 	if over {
 		e.stage = Tidying // so this is done once
 		if e.reaper != nil {
@@ -134,7 +134,7 @@ func (e *Engine) Tidy() {
 		e.Unlock()
 		close(e.terminated)
 		if e.borrows {
-			e.Lender.release()
+			e.Lender.borrowerEnded()
 		}
 	}()
 	if e.Over != nil {

@@ -314,14 +314,14 @@ func (e *Engine) popLocked() Unit {
 	if e.someWaitAgainLocked() {
 		for u := e.later.Pop(); u != nil; u = e.later.Pop() {
 			if !e.passedLocked(u) {
-				e.holding--
-				if e.keyed == nil || e.keyed.Holds(u) {
+				e.barring--
+				if e.keyed == nil || e.keyed.Bars(u) {
 					return u
 				} // else it has lost its key to a run elsewhere
 			}
 			e.Queue.Push(u, Any) // there is room
 		}
-		if e.InOrder && e.holding > 0 {
+		if e.InOrder && e.barring > 0 {
 			return nil
 		}
 	}
@@ -335,7 +335,7 @@ func (e *Engine) readyLocked() int {
 		return e.Queue.Ready()
 	}
 	n := e.later.Ready()
-	if !e.InOrder || e.holding == 0 {
+	if !e.InOrder || e.barring == 0 {
 		n += e.Queue.Ready()
 	}
 	return n

@@ -88,8 +88,8 @@ func (t *Task) value(run *runContext, key any) any {
 		return t.dueIn(run)
 	case ownerKey:
 		return t.Owner()
-	case holderKey:
-		return t.holder()
+	case workerOwnerKey:
+		return t.workerOwner()
 	}
 	return t.Context().Value(key)
 }
@@ -252,21 +252,21 @@ func OwnerOf(ctx context.Context) *Owner {
 	return o
 }
 
-type holderKey struct{}
+type workerOwnerKey struct{}
 
-// HolderOf returns the owner of the task that has the worker on which a body runs that ctx was
+// WorkerOwnerOf returns the owner of the task that has the worker on which a body runs that ctx was
 // given to: of a body that is run by hand, that is the task that runs it, if one does.
-func HolderOf(ctx context.Context) *Owner {
-	if o, ok := ctx.Value(holderKey{}).(*Owner); ok {
+func WorkerOwnerOf(ctx context.Context) *Owner {
+	if o, ok := ctx.Value(workerOwnerKey{}).(*Owner); ok {
 		return o
 	}
 	return OwnerOf(ctx)
 }
 
-// holder is HolderOf for the context of the body.
-func (t *Task) holder() *Owner {
+// workerOwner is WorkerOwnerOf for the context of the body.
+func (t *Task) workerOwner() *Owner {
 	if t.has(byHand) {
-		return HolderOf(t.Context())
+		return WorkerOwnerOf(t.Context())
 	}
 	return t.Owner()
 }

@@ -296,7 +296,7 @@ func (t *Task) begin(parent context.Context, when When, by uint32) (context.Cont
 	t.word.unlock(bits&^(stateBits|byHand) | uint32(Running) | inBody | begun | by)
 	switch {
 	case limited: // by a timeout, which counts from now
-		return context.WithValue(t.behind(run), holderKey{}, t.holder()), true
+		return context.WithValue(t.behind(run), workerOwnerKey{}, t.workerOwner()), true
 	case run != nil:
 		return run, true
 	}
