@@ -57,7 +57,7 @@ func (g *Group) Wait() error {
 	if g.helps {
 		g.help()
 	}
-	defer lendWorker(g.ctx, g.owner)()
+	defer offerWorker(g.ctx, g.owner)()
 	g.left.Wait()
 	if g.unwatch != nil {
 		g.unwatch()

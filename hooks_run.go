@@ -18,7 +18,7 @@ import (
 // A pool without them does not come here.
 
 // runHooked calls the body of u with the hooks around it. The context of work without a task is
-// a lent one, which ends here.
+// a PlainContext, which ends here.
 func (l *local) runHooked(ctx context.Context, u work) (end ending) {
 	p := l.pool
 	if trace.IsEnabled() {
@@ -28,10 +28,10 @@ func (l *local) runHooked(ctx context.Context, u work) (end ending) {
 	if p.hooked {
 		info.Begun = time.Now()
 	}
-	_, lent := ctx.(*task.Lent)
+	_, plain := ctx.(*task.PlainContext)
 	if p.hooks.BeforeTask != nil {
 		if ctx, end = l.before(ctx, info, u); end.err != nil {
-			if lent {
+			if plain {
 				l.contexts.End()
 			}
 			return end
@@ -51,7 +51,7 @@ func (l *local) runHooked(ctx context.Context, u work) (end ending) {
 				}
 			}
 		}
-		if lent {
+		if plain {
 			l.contexts.End()
 		}
 		l.worker.Outcome = hookedOutcome(u, end)

@@ -174,7 +174,7 @@ func (m *mapping[In, Out]) take() (Out, error) {
 
 // await waits until one more call is over.
 func (m *mapping[In, Out]) await() {
-	defer lendWorker(m.ctx, m.owner)()
+	defer offerWorker(m.ctx, m.owner)()
 	<-m.wake
 }
 

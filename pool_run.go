@@ -41,9 +41,9 @@ type local struct {
 	pool   *Pool
 	worker *engine.Worker
 
-	contexts task.Lender // for bodies without a task
-	inBody   *task.Lent  // that of the body in progress; nil for none
-	settled  bool        // what ended the goroutine was reported
+	contexts task.PlainContexts // for bodies without a task
+	inBody   *task.PlainContext // that of the body in progress; nil for none
+	settled  bool               // what ended the goroutine was reported
 
 	labels      context.Context // has the pprof labels
 	named       string          // the task's name in namedLabels
@@ -74,11 +74,11 @@ func (l *local) runPlain(u work, body func(context.Context) error) {
 	p := l.pool
 	pprof.SetGoroutineLabels(l.labels) // neither those of the last task, nor of who started the goroutine
 	if p.hooked || trace.IsEnabled() {
-		l.runHooked(l.contexts.Lend(&p.owner), u)
+		l.runHooked(l.contexts.Next(&p.owner), u)
 		return
 	}
 	l.worker.Called()
-	c := l.contexts.Lend(&p.owner)
+	c := l.contexts.Next(&p.owner)
 	l.inBody = c
 	end := guarded(c, body)
 	l.inBody = nil

@@ -637,8 +637,8 @@ func TestPoolSubmitsWithoutResult(t *testing.T) {
 }
 
 // A task that waits for tasks of a share of its pool, or by key, needs no other worker, however it
-// waits, and whatever runs at the same time: it lends its own.
-func TestTaskLendsItsWorker(t *testing.T) {
+// waits, and whatever runs at the same time: it offers its own.
+func TestTaskOffersItsWorker(t *testing.T) {
 	type body = func(context.Context) (int, error)
 	bounded := func(ctx context.Context, wait func(context.Context)) {
 		ctx, cancel := context.WithTimeout(ctx, time.Hour)

@@ -66,7 +66,7 @@ type ShareConfig struct {
 //
 // A task of p that waits for one of a share, by [Future.Get], Join, [Group.Wait], [All], [Map],
 // [Any] or [Completed], holds a worker of p: meanwhile the share has that worker. A task of
-// another share of p lends its worker in the same way. The reverse is safe, too: a [Group] in a
+// another share of p offers its worker in the same way. The reverse is safe, too: a [Group] in a
 // task of the share may run functions on p.
 //
 // Shut down a share that is made for one request: p keeps a share until that is terminated.
@@ -93,7 +93,7 @@ func (p *Pool) Share(c ShareConfig) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !p.lend(s) {
+	if !p.addShare(s) {
 		return nil, p.rejected(ErrShutdown)
 	}
 	return s, nil
@@ -125,9 +125,8 @@ func (p *Pool) newShare(c ShareConfig, q engine.Queue, rate bucket.Bucket) (*Poo
 		return nil, err
 	}
 	s.settings.rate = c.Rate
-	s.owner.Lender = &p.owner
 	s.build(engine.Config{Limits: l, Queue: q, Lender: p.engine, Rate: rate})
-	s.owner.Offer, s.owner.Withdraw = s.engine.Offer, s.engine.Withdraw
+	s.owner.Borrow(&p.owner, s.engine)
 	return s, nil
 }
 
@@ -158,8 +157,8 @@ func (s *shareSet) all() []*Pool {
 	return slices.Collect(maps.Keys(s.set))
 }
 
-// lend makes s known to p, and reports false if p is shut down.
-func (p *Pool) lend(s *Pool) bool {
+// addShare makes s known to p, and reports false if p is shut down.
+func (p *Pool) addShare(s *Pool) bool {
 	p.shares.add(s) // first, so that a shutdown finds it
 	if !s.engine.Borrow() {
 		p.shares.remove(s)
@@ -239,7 +238,7 @@ func (p *Pool) keyed(n int) *Pool {
 	p.mustBeMade()
 	s := must(p.newShare(ShareConfig{}, engine.NewKeys(n), bucket.Bucket{}))
 	s.owner.Keyed = true
-	if !p.lend(s) {
+	if !p.addShare(s) {
 		s.Shutdown()
 	}
 	return s

@@ -317,7 +317,7 @@ func (c *collector[T]) all(ctx context.Context) iter.Seq[*Future[T]] {
 
 // await waits for the next future that is done.
 func (c *collector[T]) await(ctx context.Context) error {
-	defer lendWorker(ctx, c.owners...)()
+	defer offerWorker(ctx, c.owners...)()
 	return task.Await(ctx, c.wake)
 }
 

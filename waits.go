@@ -8,13 +8,13 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// This file is what a task does that waits for others. Each wait helps, and then lends:
+// This file is what a task does that waits for others. Each wait helps, and then offers:
 //
 //	helps   runs in its own goroutine what it may run and no worker has begun: Future.help,
 //	        siblings.help of a Group, helpWith of Map, collector.run of Any and Completed
-//	lends   offers its worker, as long as it waits, to what has the others: lendWorker
+//	offers  its worker, as long as it waits, to what has the others: offerWorker
 //
-// What waits for its next attempt is helped while the worker is lent: helpAttempts. A caller that
+// What waits for its next attempt is helped while the worker is offered: helpAttempts. A caller that
 // is no task does neither: it would break the limit of the pool, and the order of one with a
 // single worker.
 
@@ -50,19 +50,19 @@ func endsWith(t *task.Task, ctx context.Context) bool {
 	return t.HasContext() && ctx.Done() != nil && ctx.Done() == t.Context().Done()
 }
 
-// lendWorker lends the worker of the caller, which is about to wait for tasks of these owners, if
-// ctx is that of a task, until the function that it returns is called; see [task.Owner.Lend].
-func lendWorker(ctx context.Context, to ...*task.Owner) (waited func()) {
-	holder := task.WorkerOwnerOf(ctx)
-	if holder == nil {
+// offerWorker offers the worker of the caller, which is about to wait for tasks of these owners, if
+// ctx is that of a task, until the function that it returns is called; see [task.Owner.Offer].
+func offerWorker(ctx context.Context, to ...*task.Owner) (waited func()) {
+	owner := task.WorkerOwnerOf(ctx)
+	if owner == nil {
 		return func() {}
 	}
 	if len(to) == 1 {
-		return holder.Lend(to[0])
+		return owner.Offer(to[0])
 	}
 	var withdraw []func()
 	for _, o := range to {
-		withdraw = append(withdraw, holder.Lend(o))
+		withdraw = append(withdraw, owner.Offer(o))
 	}
 	return func() {
 		for _, f := range withdraw {
@@ -73,7 +73,7 @@ func lendWorker(ctx context.Context, to ...*task.Owner) (waited func()) {
 
 func nothing() {}
 
-// help runs the task, if no worker has begun it, for a caller that is about to wait, or lends
+// help runs the task, if no worker has begun it, for a caller that is about to wait, or offers
 // the caller's worker for the time of the wait, until the function that it returns is called.
 func (f *Future[T]) help(ctx context.Context) (waited func()) {
 	t, waits := &f.core, task.OwnerOf(ctx)
@@ -91,7 +91,7 @@ func (f *Future[T]) help(ctx context.Context) (waited func()) {
 	if t.State().Done() {
 		return nothing
 	}
-	return lendWorker(ctx, t.Owner())
+	return offerWorker(ctx, t.Owner())
 }
 
 // helpNow runs the task for a caller that waits until ctx ends: all its attempts that no worker
@@ -125,12 +125,12 @@ func (f *Future[T]) helpBeside(ctx context.Context) bool {
 }
 
 // helpAttempts runs what is due of tasks with Retry, and of others, and no worker has begun, for a
-// caller of their own pool that is about to wait for them: all workers may wait as it does. It lends
+// caller of their own pool that is about to wait for them: all workers may wait as it does. It offers
 // the caller's worker to their owners meanwhile. may says whether the caller may run a task; nil is
 // for all. helpAttempts returns when all are done, when the first is, if that is enough, or when ctx
 // has ended.
 func helpAttempts(ctx context.Context, all []body, first bool, may func(*task.Task) bool, to ...*task.Owner) {
-	defer lendWorker(ctx, to...)()
+	defer offerWorker(ctx, to...)()
 	more := make(chan struct{}, 1)
 	for _, b := range all {
 		t := b.taskCore()

@@ -243,8 +243,8 @@ func TestWaitsForTasksThatWaitEnd(t *testing.T) {
 	}
 }
 
-// A task that waits for one of a share lends its worker, whatever the other was submitted with.
-func TestTaskLendsItsWorkerToPlainTask(t *testing.T) {
+// A task that waits for one of a share offers its worker, whatever the other was submitted with.
+func TestTaskOffersItsWorkerToPlainTask(t *testing.T) {
 	for _, opts := range [][]executor.Option{nil, {executor.Named("x")}} {
 		for name, wait := range map[string]func(*executor.Future[int], context.Context) error{
 			"Get": (*executor.Future[int]).Wait, "Join": (*executor.Future[int]).Join,

@@ -64,8 +64,8 @@ func (e *Engine) borrowerEnded() {
 	e.Tidy()
 }
 
-// lend asks the lender for a worker.
-func (e *Engine) lend(w *Worker) {
+// ask asks the lender for a worker.
+func (e *Engine) ask(w *Worker) {
 	l := &w.lease
 	l.worker = w
 	v := e.Lender.admitOrWait(&Waiter{unit: l, late: true})

@@ -110,7 +110,7 @@ func (e *Engine) hireLocked() *Worker {
 // start starts a worker that was hired.
 func (e *Engine) start(w *Worker) {
 	if e.Lender != nil {
-		e.lend(w)
+		e.ask(w)
 	} else {
 		go e.work(w)
 	}

@@ -35,7 +35,7 @@ func Ended(ctx context.Context) bool {
 		return c.task().ended(nil)
 	case *runContext:
 		return c.task.ended(c)
-	case *Lent:
+	case *PlainContext:
 		return c.ended()
 	case *labeled:
 		return Ended(c.Context)

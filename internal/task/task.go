@@ -79,16 +79,15 @@ type Owner struct {
 	epoch   time.Time
 	links   links // shared by its tasks that have no links of their own
 
-	Lender *Owner // has the workers of the owner, nil if they are its own
-	Keyed  bool   // its tasks have keys, by which it counts them: nobody else may run them
+	Keyed bool // its tasks have keys, by which it counts them: nobody else may run them
 
-	// Offer and Withdraw are those of the engine. They are nil without a Lender.
-	Offer, Withdraw func()
+	lender          *Owner // has the workers of the owner, nil if they are its own
+	offer, withdraw func() // of its engine; nil without a lender
 }
 
 // Within reports whether o is of, or its workers are those of of. A nil o is within none.
 func (o *Owner) Within(of *Owner) bool {
-	for ; o != nil; o = o.Lender {
+	for ; o != nil; o = o.lender {
 		if o == of {
 			return true
 		}
@@ -264,7 +263,12 @@ func (t *Task) dueTime(bits uint32) time.Time {
 // Over reports whether the owner's context has ended.
 func (o *Owner) Over() bool { return o.ctx.Err() != nil }
 
-// Lend offers the worker that a task of o has, and that waits for a task of to, until the function
+// Borrow has the tasks of o, which is new, run by e, which borrows the workers of lender.
+func (o *Owner) Borrow(lender *Owner, e *engine.Engine) {
+	o.lender, o.offer, o.withdraw = lender, e.Offer, e.Withdraw
+}
+
+// Offer offers the worker of a task of o, which waits for a task of to, until the function
 // that it returns is called. The owners borrow from the same workers, and the offer is to the one
 // that needs it:
 //
@@ -274,27 +278,27 @@ func (o *Owner) Over() bool { return o.ctx.Err() != nil }
 //	of a lender of its own      its own: what it waits for may wait for that
 //
 // Without keys the tasks of its own owner are run by the one that waits.
-func (o *Owner) Lend(to *Owner) (withdraw func()) {
+func (o *Owner) Offer(to *Owner) (withdraw func()) {
 	lender, borrower := to, (*Owner)(nil)
 	for lender != nil && !o.Within(lender) {
-		lender, borrower = lender.Lender, lender
+		lender, borrower = lender.lender, lender
 	}
 	switch {
 	case lender == nil: // they have no worker in common
 		return func() {}
 	case borrower != nil:
 	case o != lender:
-		for borrower = o; borrower.Lender != lender; {
-			borrower = borrower.Lender
+		for borrower = o; borrower.lender != lender; {
+			borrower = borrower.lender
 		}
 	case o.Keyed:
 		borrower = o
 	}
-	if borrower == nil || borrower.Offer == nil {
+	if borrower == nil {
 		return func() {}
 	}
-	borrower.Offer()
-	return borrower.Withdraw
+	borrower.offer()
+	return borrower.withdraw
 }
 
 // Context returns the context that ends those of the owner's bodies.

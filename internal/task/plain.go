@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Lent is the context of one body that was submitted with [context.Background] and has no
+// PlainContext is the context of one body that was submitted with [context.Background] and has no
 // Task. A body with a Task has that as its context; see context.go.
 //
-// Most bodies never look at their context. So a Lent is a word of a supply, and a cancelable
+// Most bodies never look at their context. So a PlainContext is a word of a supply, and a cancelable
 // context is made at the first look, from the owner's. A context that a body has kept has
 // ended when the body has returned:
 //
-//	lent ──────────── End ──▶ over
+//	handed out ────── End ──▶ over
 //	  └─ first look ─▶ looked at ── End ──▶ over
-type Lent struct{ supply *supply }
+type PlainContext struct{ supply *supply }
 
 // supply is what the contexts have in common that were made together. A context that a body
 // keeps keeps its supply.
@@ -24,67 +24,67 @@ type supply struct {
 	labels   context.Context
 	over     atomic.Int32         // how many of the contexts have ended, from the first on
 	looks    atomic.Pointer[look] // the contexts that were looked at, the latest first
-	contexts []Lent
+	contexts []PlainContext
 }
 
-// look is the cancelable context behind a Lent.
+// look is the cancelable context behind a PlainContext.
 type look struct {
 	context.Context
 	cancel context.CancelCauseFunc
-	of     *Lent
+	of     *PlainContext
 	next   *look
 }
 
-// Lender has a context for one body after the other. It belongs to the goroutine that calls
-// its methods. The zero Lender is ready to use.
-type Lender struct {
+// PlainContexts has a context for one body after the other. It belongs to the goroutine that calls
+// its methods. The zero PlainContexts is ready to use.
+type PlainContexts struct {
 	Labels context.Context // has the pprof labels of the bodies, and nothing else; nil for none
 	supply *supply
-	next   int // the first of the supply that was not lent
+	next   int // the first of the supply that was not handed out
 }
 
 // The first supply is small, since many workers run only one task.
 const (
-	firstLent = 4
-	moreLent  = 128
+	firstSupply = 4
+	nextSupply  = 128
 )
 
-// Lend returns the context of the next body.
-func (l *Lender) Lend(o *Owner) *Lent {
-	if l.supply == nil || l.next == len(l.supply.contexts) {
-		l.resupply(o)
+// Next returns the context of the next body.
+func (p *PlainContexts) Next(o *Owner) *PlainContext {
+	if p.supply == nil || p.next == len(p.supply.contexts) {
+		p.resupply(o)
 	}
-	c := &l.supply.contexts[l.next]
-	l.next++
+	c := &p.supply.contexts[p.next]
+	p.next++
 	return c
 }
 
-func (l *Lender) resupply(o *Owner) {
-	n := moreLent
-	if l.supply == nil {
-		n = firstLent
+func (p *PlainContexts) resupply(o *Owner) {
+	n := nextSupply
+	if p.supply == nil {
+		n = firstSupply
 	}
-	s := &supply{owner: o, labels: l.Labels, contexts: make([]Lent, n)}
+	s := &supply{owner: o, labels: p.Labels, contexts: make([]PlainContext, n)}
 	for i := range s.contexts {
 		s.contexts[i].supply = s
 	}
-	l.supply, l.next = s, 0
+	p.supply, p.next = s, 0
 }
 
-// End ends the context that was lent last. Its body has returned.
-func (l *Lender) End() {
-	s := l.supply
-	s.over.Store(int32(l.next)) // before it reads looks: a look reads over after it has written that
+// End ends the context that was handed out last. Its body has returned.
+func (p *PlainContexts) End() {
+	s := p.supply
+	s.over.Store(int32(p.next)) // before it reads looks: a look reads over after it has written that
 	if s.looks.Load() == nil {
 		return
 	}
-	if seen := s.look(&s.contexts[l.next-1]); seen != nil {
+	if seen := s.look(&s.contexts[p.next-1]); seen != nil {
 		seen.cancel(ErrReturned)
 	}
 }
 
 // look returns what was made at the first look at c, nil if there was none.
-func (s *supply) look(c *Lent) *look {
+func (s *supply) look(c *PlainContext) *look {
 	l := s.looks.Load()
 	for l != nil && l.of != c {
 		l = l.next
@@ -92,8 +92,8 @@ func (s *supply) look(c *Lent) *look {
 	return l
 }
 
-// place returns how many contexts were lent before c.
-func (s *supply) place(c *Lent) int32 {
+// place returns how many contexts were handed out before c.
+func (s *supply) place(c *PlainContext) int32 {
 	for i := range s.contexts {
 		if &s.contexts[i] == c {
 			return int32(i)
@@ -103,7 +103,7 @@ func (s *supply) place(c *Lent) int32 {
 }
 
 // seen returns the context behind c, made at the first call.
-func (c *Lent) seen() *look {
+func (c *PlainContext) seen() *look {
 	s := c.supply
 	for {
 		first := s.looks.Load()
@@ -123,20 +123,20 @@ func (c *Lent) seen() *look {
 	}
 }
 
-var _ context.Context = (*Lent)(nil)
+var _ context.Context = (*PlainContext)(nil)
 
 // Deadline is none.
-func (c *Lent) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (c *PlainContext) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 // Done is that of the context behind c.
-func (c *Lent) Done() <-chan struct{} { return c.seen().Done() }
+func (c *PlainContext) Done() <-chan struct{} { return c.seen().Done() }
 
 // Err is that of the context behind c.
-func (c *Lent) Err() error { return c.seen().Err() }
+func (c *PlainContext) Err() error { return c.seen().Err() }
 
 // Value returns a label, or that of the context behind c: package context finds the canceler
 // of a parent, and its cause, by a value.
-func (c *Lent) Value(key any) any {
+func (c *PlainContext) Value(key any) any {
 	if l := c.supply.labels; l != nil {
 		if v := l.Value(key); v != nil {
 			return v
@@ -146,7 +146,7 @@ func (c *Lent) Value(key any) any {
 }
 
 // ended reports whether c has ended, or would be made ended.
-func (c *Lent) ended() bool {
+func (c *PlainContext) ended() bool {
 	s := c.supply
 	if l := s.look(c); l != nil {
 		return l.Err() != nil
@@ -154,4 +154,4 @@ func (c *Lent) ended() bool {
 	return s.over.Load() > s.place(c) || s.owner.ctx.Err() != nil
 }
 
-func (c *Lent) String() string { return "executor.taskContext" }
+func (c *PlainContext) String() string { return "executor.taskContext" }
