@@ -210,24 +210,24 @@ type WorkerInfo struct {
 // the first call.
 func (p *Pool) Workers() []WorkerInfo {
 	p.mustBeMade()
-	looks := p.engine.Workers()
-	all := make([]WorkerInfo, len(looks))
-	for i, l := range looks {
-		all[i] = p.look(l)
+	workers := p.engine.Workers()
+	all := make([]WorkerInfo, len(workers))
+	for i, a := range workers {
+		all[i] = p.workerInfo(a)
 	}
 	slices.SortFunc(all, func(a, b WorkerInfo) int { return cmp.Compare(a.Number, b.Number) })
 	return all
 }
 
-// look returns what a worker does.
-func (p *Pool) look(l engine.Look) WorkerInfo {
-	i := WorkerInfo{Number: l.Number, Tasks: l.Tasks, Active: l.Unit != nil}
-	if u, own := l.Unit.(work); own {
-		info := p.info(l.Number, u)
+// workerInfo returns what a worker does.
+func (p *Pool) workerInfo(a engine.Activity) WorkerInfo {
+	i := WorkerInfo{Number: a.Number, Tasks: a.Tasks, Active: a.Unit != nil}
+	if u, own := a.Unit.(work); own {
+		info := p.info(a.Number, u)
 		i.Task, i.Due = info.Name, info.Due
 	}
-	if l.Since != 0 {
-		i.Since = p.epoch.Add(time.Duration(l.Since))
+	if a.Since != 0 {
+		i.Since = p.epoch.Add(time.Duration(a.Since))
 	}
 	return i
 }

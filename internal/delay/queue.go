@@ -67,9 +67,9 @@ func (q *Queue[E]) Push(e E, due int64, wall bool) (place int) {
 	return q.heap(wall).Push(heap.Rank[int64]{Key: due, Arrival: q.arrivals}, e)
 }
 
-// Look reads the clocks, unless an element is known to be due: then the last reading
+// ReadClocks reads the clocks, unless an element is known to be due: then the last reading
 // suffices, as long as workers are behind.
-func (q *Queue[E]) Look() {
+func (q *Queue[E]) ReadClocks() {
 	if first, ok := q.mono.First(); !ok || first.Key > q.seen.Mono || q.wall.Len() > 0 {
 		q.observe(q.clock.Now())
 	}

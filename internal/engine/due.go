@@ -23,8 +23,8 @@ import (
 // Timed is a Queue whose units may run at a time.
 type Timed interface {
 	Queue
-	// Look reads the clocks, unless a unit is known to be due.
-	Look()
+	// ReadClocks reads the clocks, unless a unit is known to be due.
+	ReadClocks()
 	// Wake reads the clocks at a time that Next has returned.
 	Wake()
 	// Next returns when it is next worth to look, on the engine's clock; false if a unit may
@@ -83,7 +83,7 @@ func (d *Due) Push(u Unit, _ int) bool {
 }
 
 func (d *Due) Pop() Unit {
-	d.queue.Look()
+	d.queue.ReadClocks()
 	return popped(d.queue.Pop())
 }
 
@@ -99,7 +99,7 @@ func (d *Due) Drain() []Unit                           { return allUnplaced(d.qu
 func (d *Due) Len() int                                { return d.queue.Len() }
 func (d *Due) Limit() int                              { return Any }
 func (d *Due) All() iter.Seq[Unit]                     { return d.queue.All() }
-func (d *Due) Look()                                   { d.queue.Look() }
+func (d *Due) ReadClocks()                             { d.queue.ReadClocks() }
 func (d *Due) Wake()                                   { d.queue.Wake() }
 func (d *Due) Next() (at int64, ok bool)               { return d.queue.Next() }
 
@@ -184,7 +184,7 @@ func (e *Engine) alarmCoversLocked() bool {
 		return true
 	}
 	if at, ok := e.timed.First(); e.set == 0 || ok && at < e.set {
-		e.timed.Look()
+		e.timed.ReadClocks()
 		return false
 	}
 	return true

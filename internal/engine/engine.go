@@ -220,8 +220,8 @@ func (e *Engine) Locked(f func()) {
 	e.Unlock()
 }
 
-// Stamp has Look know from now on when a worker has got a unit that was handed to it. That
-// takes a look at the clock, which is less than the hand-over.
+// Stamp has Workers know from now on when a worker has got a unit that was handed to it. That
+// takes a reading of the clock, which is less than the hand-over.
 func (e *Engine) Stamp() { e.stamps.Store(true) }
 
 // Resize sets the limits and, of an engine with a Lender, the rate. Workers are started for
@@ -266,8 +266,8 @@ func (e *Engine) prestartLocked(n, limit int) (started int) {
 	return started
 }
 
-// Look is what a worker does.
-type Look struct {
+// Activity is what a worker does.
+type Activity struct {
 	Number int // from 1; no other worker has or had it
 	Tasks  int64
 	Unit   Unit // nil if it is idle
@@ -278,21 +278,21 @@ type Look struct {
 }
 
 // Workers returns what each worker does, in no order.
-func (e *Engine) Workers() []Look {
+func (e *Engine) Workers() []Activity {
 	e.Lock()
 	defer e.Unlock()
 	now := e.Now()
-	all := make([]Look, 0, e.workers)
+	all := make([]Activity, 0, e.workers)
 	for n := e.crew.First(); n != nil; n = n.Next() {
 		w := n.Value
-		l := Look{Number: w.Number, Tasks: w.tasks, Unit: w.unit, Since: w.since}
+		a := Activity{Number: w.Number, Tasks: w.tasks, Unit: w.unit, Since: w.since}
 		if w.unit != nil {
 			if w.begunOf.Load() != w.tasks {
 				w.Begun(now) // it has had the unit for longer
 			}
-			l.Since = w.begunAt.Load()
+			a.Since = w.begunAt.Load()
 		}
-		all = append(all, l)
+		all = append(all, a)
 	}
 	return all
 }

@@ -32,13 +32,13 @@ func (e *Engine) releaseLocked(q Queue, u Unit) {
 }
 
 // Leave follows the end of a unit, or its begin in another goroutine, for the unit whose slot
-// is s. look is called under the lock, and returns the outcome, Elsewhere if the unit is run
-// elsewhere, and None if the unit is not in this engine, or is to stay. Leave returns the unit
+// is s. outcome is called under the lock, and returns how the unit has ended, Elsewhere if it is run
+// elsewhere, and None if it is not in this engine, or is to stay. Leave returns the unit
 // if it was in the queue, else nil, and whether that may be the end of the engine: then the
 // caller calls Tidy.
-func (e *Engine) Leave(s *Slot, look func() Outcome) (left Unit, last bool) {
+func (e *Engine) Leave(s *Slot, outcome func() Outcome) (left Unit, last bool) {
 	e.Lock()
-	out := look()
+	out := outcome()
 	if out == None {
 		e.Unlock()
 		return nil, false

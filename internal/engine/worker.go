@@ -81,7 +81,7 @@ func (w *Worker) Showing() {
 	}
 }
 
-// Begun notes when the unit in hand has begun, for Look.
+// Begun notes when the unit in hand has begun, for Workers.
 func (w *Worker) Begun(at int64) {
 	w.begunAt.Store(at)
 	w.begunOf.Store(w.tasks)
@@ -329,7 +329,7 @@ func (e *Engine) popLocked() Unit {
 }
 
 // readyLocked returns how many units may run now, but for limit and rate, as far as the last
-// look at the clock shows.
+// reading of the clocks shows.
 func (e *Engine) readyLocked() int {
 	if !e.someWaitAgainLocked() {
 		return e.Queue.Ready()
