@@ -205,7 +205,7 @@ func (p *Pool) build(c engine.Config) {
 	c.Later = p.later
 	c.Keeps, c.Dropped, c.Lost = p.keeps, p.notKept, p.lost
 	c.Passed = passed
-	c.Started, c.Parked, c.Left = p.workerStarted, parkLabels, p.workerLeft
+	c.Started, c.Parked, c.Exited = p.workerStarted, parkLabels, p.workerExited
 	c.Over = p.over
 	p.engine = engine.New(c)
 }

@@ -67,7 +67,7 @@ func (p *Pool) workerStarted(w *engine.Worker) {
 // parkLabels resets the labels of a worker: a profile must not show it at its last task.
 func parkLabels(w *engine.Worker) { pprof.SetGoroutineLabels(localOf(w).labels) }
 
-func (p *Pool) workerLeft(*engine.Worker) { p.observed.Load().note(workerLeft) }
+func (p *Pool) workerExited(*engine.Worker) { p.observed.Load().note(workerLeft) }
 
 // runPlain runs the body of u, which has no task.
 func (l *local) runPlain(u work, body func(context.Context) error) {

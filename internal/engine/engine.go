@@ -42,9 +42,9 @@ type Config struct {
 	// runtime.Goexit. The worker goes on in another goroutine.
 	Lost func(w *Worker, u Unit, v any)
 
-	// Started is called by a worker before its first unit, Parked before it waits, Left
+	// Started is called by a worker before its first unit, Parked before it waits, Exited
 	// when it has been counted out.
-	Started, Parked, Left func(w *Worker)
+	Started, Parked, Exited func(w *Worker)
 
 	// Over is called once, when the engine is shut down, its last unit has ended and no
 	// worker is left. The engine is terminated when it has returned.
@@ -96,7 +96,7 @@ type Engine struct {
 	later       Timed              // units that wait to run again, if Queue is not Timed; nil before the first
 	barring     int                // units in later that bar others
 
-	workers int                // that have not decided to leave
+	workers int                // that have not decided to exit
 	crew    list.List[*Worker] // these, the oldest first
 	active  int                // workers that have a unit
 	largest int                // most workers ever
@@ -225,7 +225,7 @@ func (e *Engine) Locked(f func()) {
 func (e *Engine) Stamp() { e.stamps.Store(true) }
 
 // Resize sets the limits and, of an engine with a Lender, the rate. Workers are started for
-// the units that wait if there may be more of them; those that are too many leave. The caller
+// the units that wait if there may be more of them; those that are too many exit. The caller
 // calls Tidy.
 func (e *Engine) Resize(to Limits, rate *bucket.Bucket) {
 	e.Lock()

@@ -130,20 +130,20 @@ func (e *Engine) park(w *Worker) step {
 	return next
 }
 
-// aboveCoreLocked reports whether a worker may leave when it has been idle for KeepAlive.
+// aboveCoreLocked reports whether a worker may exit when it has been idle for KeepAlive.
 func (e *Engine) aboveCoreLocked() bool { return e.CoreTimeout || e.workers > e.Core }
 
-// mayLeaveLocked reports whether a worker that has been idle for so long may leave.
-func (e *Engine) mayLeaveLocked(idle time.Duration) bool {
+// mayExitLocked reports whether a worker that has been idle for so long may exit.
+func (e *Engine) mayExitLocked(idle time.Duration) bool {
 	over := e.stage != Running && e.waitsLocked() == 0 ||
 		e.workers > e.Max ||
 		e.aboveCoreLocked() && idle >= e.KeepAlive
-	return over && e.isSpareLocked()
+	return over && e.canDoWithoutLocked()
 }
 
-// isSpareLocked reports whether a worker may leave: no unit waits, or there is another
+// canDoWithoutLocked reports whether one worker fewer is enough: no unit waits, or there is another
 // worker to run it.
-func (e *Engine) isSpareLocked() bool { return e.workers > 1 || e.waitsLocked() == 0 }
+func (e *Engine) canDoWithoutLocked() bool { return e.workers > 1 || e.waitsLocked() == 0 }
 
 // setReaperLocked sets the timer that dismisses idle workers.
 func (e *Engine) setReaperLocked() {
@@ -178,7 +178,7 @@ func (e *Engine) retireLocked() {
 	}
 	now := e.Now()
 	for w := e.idle.bottom; w != nil; w = e.idle.bottom {
-		if !e.mayLeaveLocked(delay.Until(now, w.since)) {
+		if !e.mayExitLocked(delay.Until(now, w.since)) {
 			break
 		}
 		e.idle.remove(w)
@@ -186,7 +186,7 @@ func (e *Engine) retireLocked() {
 		w.wakeTo(stepExit)
 	}
 	e.reaping = false
-	if e.isSpareLocked() {
+	if e.canDoWithoutLocked() {
 		e.setReaperLocked()
 	}
 }

@@ -165,7 +165,7 @@ func (e *Engine) takeFuncLocked(match func(Unit) bool) []Unit {
 	return left
 }
 
-// leftLocked follows the removal of units from the queue. Workers that stayed for these leave,
+// leftLocked follows the removal of units from the queue. Workers that stayed for these exit,
 // and submitters that wait are admitted.
 func (e *Engine) leftLocked() {
 	if e.waitsLocked() == 0 && (e.stage != Running || e.aboveCoreLocked()) {

@@ -15,7 +15,7 @@ import (
 //
 // fetch counts the unit that has run and, under the same lock, pops the next one, parks the
 // worker in the idle list, or counts it out. It is the only place where a worker decides to
-// leave by itself; others dismiss parked ones.
+// exit by itself; others dismiss parked ones.
 
 // Worker is one goroutine of an engine, or several, one after the other: a unit that calls
 // runtime.Goexit ends a goroutine, and another continues as the same worker.
@@ -88,7 +88,7 @@ func (w *Worker) Begun(at int64) {
 }
 
 // hireLocked makes a worker, which Unlock starts. The engine owns its goroutine: it is
-// counted from here on, leaves when it is dismissed or by the engine's stage, and
+// counted from here on, exits when it is dismissed or by the engine's stage, and
 // termination waits for it.
 func (e *Engine) hireLocked() *Worker {
 	w := e.spare
@@ -163,7 +163,7 @@ func (w *Worker) run() {
 }
 
 // fetch counts the unit that w has run, if there was one, and gets the next one; it waits
-// while there is none. It reports false if the worker is to leave, and has counted it out
+// while there is none. It reports false if the worker is to exit, and has counted it out
 // then.
 func (e *Engine) fetch(w *Worker) bool {
 	if w.state == given {
@@ -198,8 +198,8 @@ func (e *Engine) fetch(w *Worker) bool {
 		next = e.park(w)
 	}
 	if next == stepExit {
-		if e.Left != nil {
-			e.Left(w)
+		if e.Exited != nil {
+			e.Exited(w)
 		}
 		e.Tidy()
 	}
@@ -271,7 +271,7 @@ const (
 
 // nextLocked finds a unit for w, or parks it, or counts it out.
 func (e *Engine) nextLocked(w *Worker) step {
-	if e.stage == Stopped || e.workers > e.Max && e.isSpareLocked() {
+	if e.stage == Stopped || e.workers > e.Max && e.canDoWithoutLocked() {
 		return e.exitLocked(w)
 	}
 	if u := e.popLocked(); u != nil {
@@ -282,7 +282,7 @@ func (e *Engine) nextLocked(w *Worker) step {
 		e.dispatchLocked()
 		return stepRun
 	}
-	if e.mayLeaveLocked(0) {
+	if e.mayExitLocked(0) {
 		return e.exitLocked(w)
 	}
 	if w.since == 0 { // else it looked at the queue in vain, and is still idle
