@@ -207,7 +207,7 @@ func byHand(ctx context.Context, b body) ending {
 		owner.Unqueue(t) // it need not wait any more
 		defer func() {
 			if end.is(runsAgain) {
-				owner.Again(t)
+				owner.Requeue(t)
 			} else {
 				owner.Unqueue(t) // has it counted
 			}

@@ -40,7 +40,7 @@ func (p *Pool) unqueue(t *task.Task) {
 
 // requeue has t wait for its next run, after one by hand.
 func (p *Pool) requeue(t *task.Task) {
-	if unit := p.engine.Return(slotOf(t), func() bool { return t.BelongsTo(&p.owner) }); unit != nil {
+	if unit := p.engine.Requeue(slotOf(t), func() bool { return t.BelongsTo(&p.owner) }); unit != nil {
 		p.waitsAgain(unit.(work))
 	}
 }

@@ -111,8 +111,8 @@ func toDropped(u work) (Dropped, bool) {
 	return d, u.end(task.Canceled, canceled(ErrShutdown)) && d.body != nil
 }
 
-// again returns a task that runs d, with its options.
-func (d Dropped) again() Runnable {
+// submission returns a task that runs d, with its options.
+func (d Dropped) submission() Runnable {
 	if d.body == nil {
 		return Func(d.Run)
 	}

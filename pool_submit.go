@@ -49,7 +49,7 @@ func (p *Pool) Execute(ctx context.Context, task Runnable) error {
 func runnable(r Runnable) (Runnable, error) {
 	switch r := r.(type) {
 	case Dropped:
-		return r.again(), nil
+		return r.submission(), nil
 	case *taskRunnable: // of Go, as a RejectFunc gets it
 		return r, nil
 	}

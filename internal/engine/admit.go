@@ -36,7 +36,7 @@ func (e *Engine) SubmitAgain(u Unit) bool {
 		return false
 	}
 	e.gate.submitted++
-	e.waitLocked(u)
+	e.waitAgainLocked(u)
 	e.dispatchLocked()
 	return true
 }

@@ -115,8 +115,8 @@ func (d *Due) Ready() int {
 	return 0
 }
 
-// waitLocked has a unit wait to run again.
-func (e *Engine) waitLocked(u Unit) {
+// waitAgainLocked has a unit wait to run again.
+func (e *Engine) waitAgainLocked(u Unit) {
 	if e.timed != nil {
 		e.Queue.Push(u, Any)
 		return

@@ -116,7 +116,7 @@ func (p *probe) runByHand(e *Engine) {
 	if last {
 		p.drop(e)
 	} else {
-		e.Return(p.Slot(), func() bool { return true })
+		e.Requeue(p.Slot(), func() bool { return true })
 	}
 }
 

@@ -80,10 +80,10 @@ func (e *Engine) setAsideLocked(u Unit) {
 	e.aside[s] = u
 }
 
-// Return has a unit wait to run again that is aside, after a run elsewhere, and returns it. It
+// Requeue has a unit wait to run again that is aside, after a run elsewhere, and returns it. It
 // returns nil if a worker has the unit, which does it then, and if the engine drops the unit. mine
 // is as for Take.
-func (e *Engine) Return(s *Slot, mine func() bool) (waits Unit) {
+func (e *Engine) Requeue(s *Slot, mine func() bool) (waits Unit) {
 	e.Lock()
 	if !mine() || s.at != aside {
 		e.Unlock()
@@ -94,7 +94,7 @@ func (e *Engine) Return(s *Slot, mine func() bool) (waits Unit) {
 	if keeps {
 		delete(e.aside, s)
 		s.Clear()
-		e.waitLocked(u)
+		e.waitAgainLocked(u)
 		e.dispatchLocked()
 	}
 	e.Unlock()

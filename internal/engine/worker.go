@@ -250,7 +250,7 @@ func (e *Engine) putBackLocked(w *Worker) (dropped Unit) {
 	case w.Outcome == Elsewhere && out != Again: // else that has ended one of its runs since
 		e.setAsideLocked(u)
 	case e.keepsLocked(u):
-		e.waitLocked(u)
+		e.waitAgainLocked(u)
 	default:
 		dropped = u
 		e.setAsideLocked(u)

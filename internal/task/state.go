@@ -451,8 +451,8 @@ func (t *Task) IfNotDone(f func()) {
 // there.
 func (o *Owner) Unqueue(t *Task) { o.unqueue(t) }
 
-// Again has t, of which a run by hand has ended, wait for its next run.
-func (o *Owner) Again(t *Task) { o.again(t) }
+// Requeue has t, of which a run by hand has ended, wait for its next run.
+func (o *Owner) Requeue(t *Task) { o.requeue(t) }
 
 // IsBackground reports whether ctx has neither values nor an end, so that there is no
 // need to keep it.

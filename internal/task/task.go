@@ -74,7 +74,7 @@ var noOptions Options
 // Owner is the pool that a task is attached to.
 type Owner struct {
 	unqueue func(*Task)
-	again   func(*Task)
+	requeue func(*Task)
 	ctx     context.Context
 	epoch   time.Time
 	links   links // shared by its tasks that have no links of their own
@@ -96,11 +96,11 @@ func (o *Owner) Within(of *Owner) bool {
 }
 
 // Init initializes the owner. unqueue removes a task that is done, or is run by hand, from the queue;
-// again has a task wait for its next run, after one by hand. The end of ctx ends the contexts of the
+// requeue has a task wait for its next run, after one by hand. The end of ctx ends the contexts of the
 // bodies, and monotonic times count from epoch. Init returns ctx as the context of a body that was
 // submitted with Background.
-func (o *Owner) Init(unqueue, again func(*Task), ctx context.Context, epoch time.Time) context.Context {
-	o.unqueue, o.again, o.ctx, o.epoch = unqueue, again, context.WithValue(ctx, ownerKey{}, o), epoch
+func (o *Owner) Init(unqueue, requeue func(*Task), ctx context.Context, epoch time.Time) context.Context {
+	o.unqueue, o.requeue, o.ctx, o.epoch = unqueue, requeue, context.WithValue(ctx, ownerKey{}, o), epoch
 	o.links = links{owner: o, shared: true}
 	return o.ctx
 }
