@@ -89,8 +89,7 @@ func (p *Pool) find(what any, t *task.Task) work {
 	}
 	found := false
 	left := p.engine.TakeFunc(func(unit engine.Unit) bool {
-		u, own := unit.(work)
-		if found || !own || !is(u, what) {
+		if found || !is(unit.(work), what) {
 			return false
 		}
 		found = true

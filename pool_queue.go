@@ -70,10 +70,8 @@ func (n boundedPrioritized) shared() (engine.Queue, error) { return n.new() }
 
 // priority returns what the option Priority has set.
 func priority(u engine.Unit) int64 {
-	if w, ok := u.(work); ok {
-		if t := w.taskCore(); t != nil {
-			return t.Options().Priority
-		}
+	if t := u.(work).taskCore(); t != nil {
+		return t.Options().Priority
 	}
 	return 0
 }

@@ -179,10 +179,7 @@ func (l *local) perform(ctx, labels context.Context, u work) ending {
 // v, or by a panic of user code other than body and hooks: of a method of the submitter's
 // context, or of an OnDone function, maybe one that is called here.
 func (p *Pool) lost(w *engine.Worker, unit engine.Unit, v any) {
-	u, own := unit.(work)
-	if !own { // a lease: what it ran is looked after by its own pool
-		return
-	}
+	u := unit.(work)
 	if w.Local == nil { // a hook of the start; there is none
 		return
 	}

@@ -29,11 +29,7 @@ func (p *Pool) later() engine.Timed {
 
 // when returns when a unit is due that enters a delay queue. A series gets its time now.
 func (p *Pool) when(unit engine.Unit) engine.Moment {
-	u, own := unit.(work)
-	if !own {
-		return engine.Moment{At: p.elapsed()}
-	}
-	t := u.taskCore()
+	t := unit.(work).taskCore()
 	if s := planOf(t).series; s != nil {
 		t.Move(s.position())
 	}
@@ -43,11 +39,7 @@ func (p *Pool) when(unit engine.Unit) engine.Moment {
 // stale marks a task of a trigger after the wall clock was set back: a worker will ask
 // the trigger for the next time, without the lock.
 func stale(unit engine.Unit) bool {
-	u, own := unit.(work)
-	if !own {
-		return false
-	}
-	s := planOf(u.taskCore()).series
+	s := planOf(unit.(work).taskCore()).series
 	return s != nil && s.setBack()
 }
 
@@ -67,11 +59,7 @@ func (p *Pool) notKept(unit engine.Unit) {
 func (tm *timer) drops() func(engine.Unit) bool {
 	now := tm.pool.clock().Now()
 	return func(unit engine.Unit) bool {
-		u, own := unit.(work)
-		if !own {
-			return false
-		}
-		t := u.taskCore()
+		t := unit.(work).taskCore()
 		switch {
 		case planOf(t).series != nil:
 			return tm.dropped[periodic]

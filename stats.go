@@ -221,9 +221,9 @@ func (p *Pool) Workers() []WorkerInfo {
 
 // workerInfo returns what a worker does.
 func (p *Pool) workerInfo(a engine.Activity) WorkerInfo {
-	i := WorkerInfo{Number: a.Number, Tasks: a.Tasks, Active: a.Unit != nil}
-	if u, own := a.Unit.(work); own {
-		info := p.info(a.Number, u)
+	i := WorkerInfo{Number: a.Number, Tasks: a.Tasks, Active: a.Active}
+	if a.Unit != nil {
+		info := p.info(a.Number, a.Unit.(work))
 		i.Task, i.Due = info.Name, info.Due
 	}
 	if a.Since != 0 {

@@ -42,6 +42,7 @@ type Moment struct {
 
 // Due is a Timed queue, a delay queue.
 type Due struct {
+	clock delay.Clock
 	queue *delay.Queue[Unit]
 	when  func(Unit) Moment
 	note  func(*Slot, int)
@@ -51,7 +52,7 @@ type Due struct {
 // that waits for a time of day is to run at once, since the clock was set back. Both are
 // called under the lock of the engine. later makes it one for Config.Later.
 func NewDue(c delay.Clock, slack time.Duration, later bool, when func(Unit) Moment, stale func(Unit) bool) *Due {
-	d := &Due{when: when, note: (*Slot).Set}
+	d := &Due{clock: c, when: when, note: (*Slot).Set}
 	if later {
 		d.note = (*Slot).setLater
 	}
@@ -61,7 +62,7 @@ func NewDue(c delay.Clock, slack time.Duration, later bool, when func(Unit) Mome
 	}
 	d.queue = delay.New(c, slack, trust, func(u Unit, place int, wall bool) {
 		d.note(u.Slot(), onClock(place, wall))
-	}, stale)
+	}, exceptLeases(stale))
 	return d
 }
 
@@ -77,9 +78,17 @@ func (d *Due) Push(u Unit, _ int) bool {
 	if d.queue.Len() >= Any {
 		return false
 	}
-	m := d.when(u)
+	m := d.momentOf(u)
 	d.note(u.Slot(), onClock(d.queue.Push(u, m.At, m.Wall), m.Wall))
 	return true
+}
+
+// momentOf returns when u is due: a lease at once.
+func (d *Due) momentOf(u Unit) Moment {
+	if isLease(u) {
+		return Moment{At: d.clock.Now().Mono}
+	}
+	return d.when(u)
 }
 
 func (d *Due) Pop() Unit {

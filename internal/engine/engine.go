@@ -206,7 +206,7 @@ func (e *Engine) Waiting() []Unit {
 		}
 	}
 	for u := range e.Queue.All() {
-		if _, is := u.(*lease); !is {
+		if !isLease(u) {
 			all = append(all, u)
 		}
 	}
@@ -270,7 +270,8 @@ func (e *Engine) prestartLocked(n, limit int) (started int) {
 type Activity struct {
 	Number int // from 1; no other worker has or had it
 	Tasks  int64
-	Unit   Unit // nil if it is idle
+	Active bool // it has a unit
+	Unit   Unit // that; nil for none, and for a lease
 
 	// Since is when it became idle, or got its unit, as far as that is known; 0 for a worker
 	// that is about to look for a unit.
@@ -285,8 +286,11 @@ func (e *Engine) Workers() []Activity {
 	all := make([]Activity, 0, e.workers)
 	for n := e.crew.First(); n != nil; n = n.Next() {
 		w := n.Value
-		a := Activity{Number: w.Number, Tasks: w.tasks, Unit: w.unit, Since: w.since}
-		if w.unit != nil {
+		a := Activity{Number: w.Number, Tasks: w.tasks, Active: w.unit != nil, Since: w.since}
+		if !isLease(w.unit) {
+			a.Unit = w.unit
+		}
+		if a.Active {
 			if w.begunOf.Load() != w.tasks {
 				w.Begun(now) // it has had the unit for longer
 			}

@@ -186,10 +186,8 @@ func config(q Queue, l Limits) Config {
 		Limits: l, Queue: q, Epoch: time.Now().Add(-1),
 		Dropped: func(u Unit) { u.(*probe).drop(u.(*probe).engine) },
 		Lost: func(w *Worker, u Unit, _ any) {
-			if p, ok := u.(*probe); ok {
-				p.end(Failed)
-				w.Outcome = p.Outcome()
-			}
+			u.(*probe).end(Failed)
+			w.Outcome = u.Outcome()
 		},
 	}
 	c.Later = func() Timed { return due(c.Epoch, true) }
@@ -198,10 +196,7 @@ func config(q Queue, l Limits) Config {
 
 func due(epoch time.Time, later bool) *Due {
 	return NewDue(delay.Clock{Epoch: epoch}, -1, later, func(u Unit) Moment {
-		if p, ok := u.(*probe); ok {
-			return Moment{At: p.at}
-		}
-		return Moment{At: 1}
+		return Moment{At: u.(*probe).at}
 	}, func(Unit) bool { return false })
 }
 
@@ -210,10 +205,7 @@ func (w *world) probe(name int) *probe {
 }
 
 func priorityOf(u Unit) int64 {
-	if p, ok := u.(*probe); ok {
-		return p.prio
-	}
-	return 0
+	return u.(*probe).prio
 }
 
 // check requires that the counters add up.

@@ -33,6 +33,18 @@ type lease struct {
 	worker *Worker
 }
 
+// isLease reports whether u is a lease. Leases are the engine's own: no function that a user of the
+// engine has given to it is called with one, and no method returns one.
+func isLease(u Unit) bool {
+	_, is := u.(*lease)
+	return is
+}
+
+// exceptLeases returns match for units that are no leases. A lease does not match.
+func exceptLeases(match func(Unit) bool) func(Unit) bool {
+	return func(u Unit) bool { return !isLease(u) && match(u) }
+}
+
 func (l *lease) Slot() *Slot      { return &l.slot }
 func (l *lease) Outcome() Outcome { return None }
 
@@ -230,7 +242,7 @@ func (e *Engine) serveGiven(w, on *Worker) {
 		}
 		w.state = ran
 		defer e.handBack(w, false) // the goroutine ends
-		e.Lost(w, w.unit, recover())
+		e.lost(w, w.unit, recover())
 	}()
 	for goesOn := true; goesOn; goesOn = e.handBack(w, on.mayGoOn()) { // then w may be another's
 		runs = true

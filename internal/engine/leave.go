@@ -151,6 +151,7 @@ func (e *Engine) TakeFunc(match func(Unit) bool) []Unit {
 }
 
 func (e *Engine) takeFuncLocked(match func(Unit) bool) []Unit {
+	match = exceptLeases(match)
 	var left []Unit
 	if e.later != nil {
 		left = e.later.RemoveFunc(match)

@@ -140,11 +140,22 @@ func (q *Line) Ready() int          { return q.ring.Len() }
 func (q *Line) Limit() int          { return q.limit }
 func (q *Line) All() iter.Seq[Unit] { return q.ring.All() }
 
+// priority returns the priority of a unit that is no lease.
+type priority func(Unit) int64
+
+// of returns the priority of u, 0 for a lease.
+func (p priority) of(u Unit) int64 {
+	if isLease(u) {
+		return 0
+	}
+	return p(u)
+}
+
 // Priorities is a queue in order of priority, the least first, then of arrival.
 type Priorities struct {
 	heap     *heap.Heap[int64, Unit]
 	arrivals uint64
-	priority func(Unit) int64
+	priority priority
 }
 
 // NewPriorities returns an empty queue. priority is called under the lock of the engine.
@@ -157,7 +168,7 @@ func (q *Priorities) Push(u Unit, _ int) bool {
 		return false
 	}
 	q.arrivals++
-	placed(u, q.heap.Push(heap.Rank[int64]{Key: q.priority(u), Arrival: q.arrivals}, u))
+	placed(u, q.heap.Push(heap.Rank[int64]{Key: q.priority.of(u), Arrival: q.arrivals}, u))
 	return true
 }
 
@@ -177,7 +188,7 @@ func (q *Priorities) RemoveFunc(match func(Unit) bool) []Unit {
 // LimitedPriorities is Priorities with a limit. It can lose its last unit.
 type LimitedPriorities struct {
 	heap     heap.MinMax[int64, Unit]
-	priority func(Unit) int64
+	priority priority
 	limit    int
 }
 
@@ -190,14 +201,14 @@ func (q *LimitedPriorities) Push(u Unit, more int) bool {
 	if n := q.heap.Len(); n >= q.limit+more || n >= Any {
 		return false
 	}
-	q.heap.Push(q.priority(u), u)
+	q.heap.Push(q.priority.of(u), u)
 	return true
 }
 
 func (q *LimitedPriorities) Pop() Unit { return popped(q.heap.Pop()) }
 
 func (q *LimitedPriorities) PopLowest(u Unit) Unit {
-	if lowest, ok := q.heap.Greatest(); !ok || lowest <= q.priority(u) {
+	if lowest, ok := q.heap.Greatest(); !ok || lowest <= q.priority.of(u) {
 		return nil
 	}
 	return popped(q.heap.PopGreatest())

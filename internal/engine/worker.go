@@ -143,16 +143,23 @@ func (e *Engine) work(w *Worker) {
 		if w.state != running && v != nil {
 			panic(v) // of the engine itself
 		}
-		defer func() { go e.work(w) }() // whatever Lost does
+		defer func() { go e.work(w) }() // whatever lost does
 		if w.state == running {
 			w.state = ran
-			e.Lost(w, w.unit, v)
+			e.lost(w, w.unit, v)
 		}
 	}()
 	for e.fetch(w) {
 		w.run()
 	}
 	back = true
+}
+
+// lost has u end, whose Do did not return. What a lease ran is looked after by its own engine.
+func (e *Engine) lost(w *Worker, u Unit, v any) {
+	if !isLease(u) {
+		e.Lost(w, u, v)
+	}
 }
 
 // run runs the unit in hand.
@@ -210,7 +217,7 @@ func (e *Engine) fetch(w *Worker) bool {
 func (e *Engine) drop(w *Worker, u Unit) {
 	defer func() {
 		if v := recover(); v != nil {
-			e.Lost(w, u, v)
+			e.lost(w, u, v)
 		}
 	}()
 	e.Dropped(u)
