@@ -27,20 +27,6 @@ func (e *Engine) Submit(u Unit, late bool) Verdict {
 	return v
 }
 
-// SubmitAgain admits a unit that has run elsewhere without having been admitted, to wait for its next
-// run, for which there is always room. It reports false if the engine is shut down.
-func (e *Engine) SubmitAgain(u Unit) bool {
-	e.Lock()
-	defer e.Unlock()
-	if e.stage != Running {
-		return false
-	}
-	e.gate.submitted++
-	e.waitAgainLocked(u)
-	e.dispatchLocked()
-	return true
-}
-
 // admitLocked is the four steps. It counts the unit if and only if it admits it.
 func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 	if e.stage != Running && (!late || e.stage != Shut) {

@@ -10,7 +10,7 @@ import (
 )
 
 // This file is about units that wait for their time: in the queue, if that is Timed, as it
-// is in a scheduled pool, or in a queue of its own for those that wait to run again.
+// is in a scheduled pool, or in later, for those that wait to run again.
 //
 //	pushed, or removed     set the alarm for the first, unless it is set for an earlier time
 //	the alarm goes off     tick: wake a worker, or hire one, for what is due
@@ -122,50 +122,6 @@ func (d *Due) Ready() int {
 		return 1 // or more
 	}
 	return 0
-}
-
-// waitAgainLocked has a unit wait to run again.
-func (e *Engine) waitAgainLocked(u Unit) {
-	if e.timed != nil {
-		e.Queue.Push(u, Any)
-		return
-	}
-	if e.later == nil {
-		e.later = e.Later()
-	}
-	if !e.passedLocked(u) {
-		e.barring++
-	} else if e.keyed != nil {
-		e.keyed.Release(u)
-	}
-	e.later.Push(u, Any)
-}
-
-// someWaitAgainLocked reports whether a unit waits to run again, if Queue is not Timed.
-func (e *Engine) someWaitAgainLocked() bool { return e.later != nil && e.later.Len() > 0 }
-
-// passedLocked reports whether u bars no others while it waits to run again.
-func (e *Engine) passedLocked(u Unit) bool { return e.Passed != nil && e.Passed(u) }
-
-// Move calls decide under the lock. If that returns true, the unit whose slot is s has another
-// time: if it waits, it is put into its new place, and a worker looks at it in time. Else a
-// worker has it, or it is about to enter the queue.
-func (e *Engine) Move(s *Slot, decide func() bool) {
-	e.Lock()
-	defer e.Unlock()
-	if !decide() {
-		return
-	}
-	q, place := e.queueOfLocked(s)
-	if q == nil {
-		return
-	}
-	u := q.At(place)
-	q.Remove(place)
-	q.Push(u, Any) // there is room
-	if e.timed == nil || !e.alarmCoversLocked() {
-		e.dispatchLocked()
-	}
 }
 
 // nextDueLocked returns when a unit may next run that may not run now, on the engine's clock.

@@ -19,18 +19,6 @@ func (e *Engine) queueOfLocked(s *Slot) (Queue, int) {
 	return nil, 0
 }
 
-// releaseLocked follows the removal of a unit from q: one that waits to run again bars others,
-// unless it is passed.
-func (e *Engine) releaseLocked(q Queue, u Unit) {
-	if q == e.Queue || e.passedLocked(u) {
-		return
-	}
-	e.barring--
-	if e.keyed != nil {
-		e.keyed.Release(u)
-	}
-}
-
 // Leave follows the end of a unit, or its begin in another goroutine, for the unit whose slot
 // is s. outcome is called under the lock, and returns how the unit has ended, Elsewhere if it is run
 // elsewhere, and None if it is not in this engine, or is to stay. Leave returns the unit
@@ -78,36 +66,6 @@ func (e *Engine) setAsideLocked(u Unit) {
 		e.aside = make(map[*Slot]Unit)
 	}
 	e.aside[s] = u
-}
-
-// Requeue has a unit wait to run again that is aside, after a run elsewhere, and returns it. It
-// returns nil if a worker has the unit, which does it then, and if the engine drops the unit. mine
-// is as for Take.
-func (e *Engine) Requeue(s *Slot, mine func() bool) (waits Unit) {
-	e.Lock()
-	if !mine() || s.at != aside {
-		e.Unlock()
-		return nil
-	}
-	u := e.aside[s]
-	keeps := e.keepsLocked(u)
-	if keeps {
-		delete(e.aside, s)
-		s.Clear()
-		e.waitAgainLocked(u)
-		e.dispatchLocked()
-	}
-	e.Unlock()
-	if !keeps {
-		e.Dropped(u)
-		return nil
-	}
-	return u
-}
-
-// keepsLocked reports whether u may wait to run again.
-func (e *Engine) keepsLocked(u Unit) bool {
-	return e.stage == Running || e.stage == Shut && e.Keeps != nil && e.Keeps(u)
 }
 
 // Take has a unit leave the queue, if it waits there and mine, which is called under the lock,
@@ -179,8 +137,3 @@ func (e *Engine) leftLocked() {
 		e.dispatchLocked() // the others may run now
 	}
 }
-
-// setLater notes a place among those that wait to run again.
-func (s *Slot) setLater(place int) { s.at = -2 - int32(place) }
-
-func (s *Slot) laterPlace() (place int, ok bool) { return int(-2 - s.at), s.at <= -2 }
