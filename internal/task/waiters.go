@@ -2,10 +2,6 @@ package task
 
 import (
 	"context"
-	"log/slog"
-	"math/rand/v2"
-	"runtime/debug"
-	"sync/atomic"
 
 	"github.com/executor-go/executor/internal/list"
 )
@@ -158,55 +154,5 @@ func (e *effects) wake() {
 	}
 	if e.onDone != nil {
 		callAll(e.onDone)
-	}
-}
-
-// nested counts the calls of callAll that have not returned, in parts, so that processors
-// do not contend for one counter.
-var nested [64]struct {
-	calls atomic.Int32
-	_     [60]byte
-}
-
-// mostNested is the most calls in one part. A call takes less than a kilobyte of stack.
-const mostNested = 32
-
-// callAll calls c and those after it in turn. A function that completes another task calls
-// that one's functions from here, and so on: a chain that is too long for the stack goes on
-// in another goroutine.
-func callAll(c *Callback) {
-	part := &nested[rand.Uint32N(uint32(len(nested)))].calls
-	if part.Add(1) > mostNested {
-		part.Add(-1)
-		go callLater(c)
-		return
-	}
-	defer part.Add(-1)
-	callEach(c)
-}
-
-// callLater is callEach in a goroutine of its own, where a panic would end the program.
-func callLater(c *Callback) {
-	defer func() {
-		if v := recover(); v != nil {
-			slog.Error("executor: a function given to OnDone panicked",
-				slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
-		}
-	}()
-	callEach(c)
-}
-
-// callEach calls c and those after it in turn. If a call does not return, the others are
-// still made.
-func callEach(c *Callback) {
-	defer func() {
-		if c != nil {
-			callEach(c)
-		}
-	}()
-	for c != nil {
-		call := c.Value
-		c = c.Next()
-		call()
 	}
 }
