@@ -61,7 +61,7 @@ func (q *Keys) Remove(place int) {
 func (q *Keys) RemoveFunc(match func(Unit) bool) []Unit {
 	return allUnplaced(q.lanes.RemoveFunc(match))
 }
-func (q *Keys) Drain() []Unit       { return allUnplaced(q.lanes.Drain()) }
+func (q *Keys) Drain() []Unit       { return q.RemoveFunc(func(Unit) bool { return true }) }
 func (q *Keys) Len() int            { return q.lanes.Len() }
 func (q *Keys) Ready() int          { return q.lanes.Ready() }
 func (q *Keys) Limit() int          { return Any }

@@ -19,9 +19,10 @@ type Queue interface {
 	At(place int) Unit
 	// Remove removes the unit in a place.
 	Remove(place int)
-	// RemoveFunc removes the units that match, and returns them.
+	// RemoveFunc removes the units that match, and returns them in any order.
 	RemoveFunc(match func(Unit) bool) []Unit
-	// Drain removes all units, and returns them.
+	// Drain removes all units, and returns them in the order of the queue: by arrival, by priority, or
+	// by time on each clock.
 	Drain() []Unit
 	// Len returns how many units wait.
 	Len() int

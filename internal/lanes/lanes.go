@@ -233,16 +233,9 @@ func (q *Queue[E]) RemoveFunc(match func(E) bool) []E {
 			found = append(found, i)
 		}
 	}
-	return q.takeAll(found)
-}
-
-// Drain removes all elements, and returns them in the order of their arrival.
-func (q *Queue[E]) Drain() []E { return q.RemoveFunc(func(E) bool { return true }) }
-
-func (q *Queue[E]) takeAll(items []*Item[E]) []E {
-	slices.SortFunc(items, func(a, b *Item[E]) int { return int(int64(a.arrival - b.arrival)) })
+	slices.SortFunc(found, func(a, b *Item[E]) int { return int(int64(a.arrival - b.arrival)) })
 	var all []E
-	for _, i := range items {
+	for _, i := range found {
 		all = append(all, q.take(i, 0))
 	}
 	return all
