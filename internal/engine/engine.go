@@ -96,17 +96,17 @@ type Engine struct {
 	later       Timed              // units that wait to run again, if Queue is not Timed; nil before the first
 	barring     int                // units in later that bar others
 
-	workers int                // that have not decided to exit
-	crew    list.List[*Worker] // these, the oldest first
-	active  int                // workers that have a unit
-	largest int                // most workers ever
-	hired   int                // workers ever started, for their numbers
-	idle    idleList           // workers that are parked
-	waking  *Worker            // was woken to look at the queue, and has not done so yet; else nil
-	fresh   *Worker            // workers that Unlock starts, linked by next
-	aside   map[*Slot]Unit     // units that are aside; see Slot
-	offers  int                // of callers that wait, and have a worker of the lender; see lease.go
-	helping int                // workers that run on behalf of an offer
+	workers  int                // that have not decided to exit
+	crew     list.List[*Worker] // these, the oldest first
+	active   int                // workers that have a unit
+	largest  int                // most workers ever
+	hired    int                // workers ever started, for their numbers
+	idle     idleList           // workers that are parked
+	waking   *Worker            // was woken to look at the queue, and has not done so yet; else nil
+	fresh    *Worker            // workers that Unlock starts, linked by next
+	aside    map[*Slot]Unit     // units that are aside; see Slot
+	offers   int                // of callers that wait, and have a worker of the lender; see lease.go
+	byOffers int                // workers that run on behalf of an offer
 
 	blocked   list.List[*Waiter] // submitters that wait for room, the oldest first
 	nBlocked  int                // length of blocked

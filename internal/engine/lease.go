@@ -136,7 +136,7 @@ func (e *Engine) mayHireLocked() bool {
 // askLocked asks for as many leases as there are units that may run, within limit and rate,
 // but for those that run where a worker was offered.
 func (e *Engine) askLocked() {
-	e.helpLocked()
+	e.useOffersLocked()
 	for e.stage < Stopped && e.countedLocked() < e.Max && e.workers-e.active < e.readyLocked() && !e.stranded {
 		if !e.mayHireLocked() {
 			break
@@ -152,7 +152,7 @@ func (e *Engine) askLocked() {
 // for.
 func (e *Engine) nextTokenLocked() (at int64, ok bool) {
 	asked, full := e.workers-e.active, e.countedLocked() >= e.Max
-	if e.mayHelpLocked() { // which needs no lease
+	if e.mayUseOfferLocked() { // which needs no lease
 		asked, full = 0, false
 	}
 	if !e.Rate.Bounded() || full || asked >= e.readyLocked() && e.nBlocked == 0 {
@@ -189,35 +189,35 @@ func (e *Engine) offer(n int) {
 // workers the lender has, and units that run on offered ones do not count.
 func (e *Engine) countedLocked() int {
 	if e.keyed != nil {
-		return e.workers - e.helping
+		return e.workers - e.byOffers
 	}
 	return e.workers
 }
 
-// mayHelpLocked reports whether there is an offer for one more unit, as to the limit.
-func (e *Engine) mayHelpLocked() bool {
-	return e.helping < e.offers && (e.active < e.Max || e.keyed != nil)
+// mayUseOfferLocked reports whether there is an offer for one more unit, as to the limit.
+func (e *Engine) mayUseOfferLocked() bool {
+	return e.byOffers < e.offers && (e.active < e.Max || e.keyed != nil)
 }
 
-// helpLocked has units that may run begin in goroutines of their own, as far as there are
+// useOffersLocked has units that may run begin in goroutines of their own, as far as there are
 // offers.
-func (e *Engine) helpLocked() {
-	for e.mayHelpLocked() && e.readyLocked() > 0 && !e.stranded {
+func (e *Engine) useOffersLocked() {
+	for e.mayUseOfferLocked() && e.readyLocked() > 0 && !e.stranded {
 		w := e.hireLocked()
 		e.fresh, w.next = w.next, nil // it needs no lease
-		w.helps = true
-		e.helping++
+		w.byOffer = true
+		e.byOffers++
 		if !e.giveNextLocked(w) {
 			e.countOutLocked(w)
 			e.spareLocked(w)
 			return
 		}
-		go e.help(w)
+		go e.runByOffer(w)
 	}
 }
 
-// help runs the unit that w was given.
-func (e *Engine) help(w *Worker) {
+// runByOffer runs the unit that w was given.
+func (e *Engine) runByOffer(w *Worker) {
 	if w.Local == nil && e.Started != nil {
 		e.Started(w)
 	}
@@ -226,9 +226,9 @@ func (e *Engine) help(w *Worker) {
 
 // spareLocked keeps a worker that was counted out for the next lease.
 func (e *Engine) spareLocked(w *Worker) {
-	if w.helps {
-		w.helps = false
-		e.helping--
+	if w.byOffer {
+		w.byOffer = false
+		e.byOffers--
 	}
 	w.next, e.spare = e.spare, w
 }
@@ -331,7 +331,7 @@ func (e *Engine) endLease(w *Worker) {
 }
 
 // mayGoOn reports whether the engine of w has nothing else for w to do, as far as its last
-// critical section shows. A nil w is a helper, which runs one unit.
+// critical section shows. A nil w is one of an offer, and runs one unit.
 func (w *Worker) mayGoOn() bool {
 	return w != nil && w.engine.timed == nil && w.engine.Lender == nil && !w.engine.pressed.Load()
 }

@@ -40,7 +40,7 @@ type Worker struct {
 	since      int64              // when it became idle, 0 if it is not
 	then       step               // what it is to do when it wakes
 	parked     bool               // it is in the idle list
-	helps      bool               // it runs a unit for an Offer, not for a lease
+	byOffer    bool               // it runs a unit for an Offer, not for a lease
 	member     list.Node[*Worker] // of the engine's crew
 	prev, next *Worker
 
