@@ -180,9 +180,6 @@ func (l *local) perform(ctx, labels context.Context, u work) ending {
 // context, or of an OnDone function, maybe one that is called here.
 func (p *Pool) lost(w *engine.Worker, unit engine.Unit, v any) {
 	u := unit.(work)
-	if w.Local == nil { // a hook of the start; there is none
-		return
-	}
 	l := localOf(w)
 	t := u.taskCore()
 	c := l.inBody
