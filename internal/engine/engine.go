@@ -12,7 +12,7 @@ import (
 )
 
 // Config is what an engine is made of. Its functions are called with no lock held, unless
-// they say otherwise. A nil one is not called.
+// they say otherwise. A nil one is not called. None gets a lease, which is the engine's own.
 type Config struct {
 	Limits
 	Queue Queue
