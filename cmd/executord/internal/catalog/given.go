@@ -65,13 +65,59 @@ func RunWith(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Ent
 	return answer, err
 }
 
+// asked returns for when a run was asked for, by somebody or by the end of other jobs, that has not begun yet; false if
+// there is none.
+func (e Entry) asked() (at time.Time, ok bool) {
+	switch at = e.Occurrence; {
+	case e.State.Done():
+		return at, false
+	case e.State.Granted():
+		at = e.NextDue // that of the run after the one in progress
+	case e.Due.Before(at):
+		at = e.Due // the run makes up for other times, too
+	}
+	return at, !at.IsZero() && !Scheduled(e.Job, at)
+}
+
 // Asked returns the parameters of a run that somebody has asked for, and that has not begun yet; nil if there is none.
 // Until it begins, it would be lost by asking for another one.
 func Asked(ctx context.Context, store durable.Store, e Entry) ([]string, error) {
-	if len(e.Spec.Parameters) == 0 || e.State.Granted() || e.State.Done() {
+	at, ok := e.asked()
+	if !ok || len(e.Spec.Parameters) == 0 || e.State.Granted() {
 		return nil, nil
 	}
-	return findGiven(ctx, store, e.Namespace, e.Name, e.Occurrence)
+	return findGiven(ctx, store, e.Namespace, e.Name, at)
+}
+
+// askAgain makes a run due, with its parameters, that was asked for and had not begun when a step gave its job another
+// schedule: that has taken the time of the run for one of the schedule before.
+func (c *Catalog) askAgain(ctx context.Context, s *Step) error {
+	if s.Action != Change || !s.Mine || s.Err != nil || s.Was.Schedule == s.Now.Schedule {
+		return nil
+	}
+	asked, ok := s.Was.asked()
+	if !ok || asked.After(s.Now.Updated) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	now, err := c.Store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	if now = now.Truncate(time.Microsecond); !now.After(s.Now.Updated) { // at which the new schedule may begin
+		now = s.Now.Updated.Add(time.Microsecond)
+	}
+	values, err := findGiven(ctx, c.Store, c.Namespace, s.Name, asked)
+	if err == nil && values != nil {
+		_, err = keepGiven(ctx, c.Jobs, c.Namespace, given{Job: s.Name, At: now, Values: values})
+	}
+	if err != nil {
+		return err
+	}
+	answer, err := c.Jobs.Reschedule(ctx, s.Now.ID, now)
+	s.Asked = err == nil && (answer == durable.Applied || answer == durable.Deferred)
+	return err
 }
 
 func keepGiven(ctx context.Context, jobs *durable.Jobs, namespace string, g given) (durable.ID, error) {

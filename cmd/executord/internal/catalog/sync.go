@@ -33,9 +33,10 @@ type Step struct {
 	Was  *Entry   // what is, nil for Add
 
 	// After Apply:
-	Now  Entry // what has become of it
-	Mine bool  // to Add or Change it was left to this call: no other daemon had done it meanwhile
-	Err  error // why it is not in the store, if that is for this job alone
+	Now   Entry // what has become of it
+	Mine  bool  // to Add or Change it was left to this call: no other daemon had done it meanwhile
+	Asked bool  // of Change, a run that was asked for goes on to wait, and is for none of the times of Was
+	Err   error // why it is not in the store, if that is for this job alone
 }
 
 // Plan returns the steps after which the store, which has the entries given, has the jobs
@@ -110,8 +111,11 @@ func (c *Catalog) Apply(ctx context.Context, jobs []job.Job, done func(Step)) er
 		if err := c.takeSet(ctx, some); err != nil {
 			return err
 		}
-		for _, s := range some {
-			done(s)
+		for i := range some {
+			if err := c.askAgain(ctx, &some[i]); err != nil {
+				return fmt.Errorf("job %s: %w", some[i].Name, err)
+			}
+			done(some[i])
 		}
 	}
 	for _, s := range rest {

@@ -26,6 +26,14 @@ func Times(row durable.Job) job.Trigger {
 	return nil
 }
 
+// Scheduled reports whether a time is one of a job's schedule. One at which somebody has asked for a run is not, nor is
+// one at which the jobs have ended that it is after.
+func Scheduled(row durable.Job, at time.Time) bool {
+	times := Times(row)
+	before := at.Add(-time.Microsecond) // a store rounds up
+	return times == nil || !times.Next(before).After(at)
+}
+
 // mostPassed bounds the count of Passed. A count that reaches it means: this many or more.
 const mostPassed = 100_000
 

@@ -195,3 +195,45 @@ func TestAfterRunNow(t *testing.T) {
 		}
 	})
 }
+
+// A job that is due, since others have ended during its run or somebody has asked for it, runs though its schedule
+// changes before that run begins.
+func TestAfterOutlastsAnotherSchedule(t *testing.T) {
+	const tab = "# name: b\n# after: a\n%s 0 90m\n# name: a\n@every 1h 0 10s\n"
+	for _, test := range []struct {
+		asked bool
+		want  []string
+	}{
+		{false, []string{"a 1h0m0s", "b 1h0m10s after a", "a 2h0m0s", "b 2h30m10s after a"}},
+		{true, []string{"b 40m0s after "}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			again := make(chan job.File)
+			c := Config{File: linked(t, fmt.Sprintf(tab, "@after")), Store: shared(t), Again: again}
+			other := linked(t, fmt.Sprintf(tab, "@every 90h"))
+			s := &scripted{began: time.Now()}
+			h := beginWith(t, c, s.run)
+			if test.asked {
+				time.Sleep(30 * time.Minute)
+				h.end()
+				ask(t, c.Store, "b")
+				time.Sleep(10 * time.Minute)
+				c.File = other
+				h = beginWith(t, c, s.run)
+			} else {
+				time.Sleep(2*time.Hour + 10*time.Minute)
+				again <- other
+			}
+			if time.Sleep(time.Minute); !test.asked {
+				time.Sleep(30 * time.Minute)
+			}
+			h.end()
+			for i, run := range s.runs { // a node may come to what is due at its next poll, a second later
+				s.runs[i] = strings.Replace(run, "11s", "10s", 1)
+			}
+			if !reflect.DeepEqual(s.runs, test.want) {
+				t.Errorf("asked %v: %q, want %q", test.asked, s.runs, test.want)
+			}
+		})
+	}
+}

@@ -139,8 +139,16 @@ func (e *entry) noteOwed(s catalog.Step) {
 		was.Due.After(s.Now.Updated) {
 		return
 	}
-	n, _ := catalog.Passed(catalog.Times(was.Job), was.Due, s.Now.Updated)
-	e.miss(n+1, was.Due.In(was.Spec.Location()), "they belong to the old schedule, and the new one starts from now",
+	times, first := catalog.Times(was.Job), was.Due
+	n, _ := catalog.Passed(times, was.Due, s.Now.Updated)
+	if !s.Asked {
+		n++
+	} else if n > 0 {
+		first = times.Next(was.Due)
+	} else {
+		return
+	}
+	e.miss(n, first.In(was.Spec.Location()), "they belong to the old schedule, and the new one starts from now",
 		"executord run-now, if one is needed")
 }
 

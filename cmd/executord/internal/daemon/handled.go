@@ -59,11 +59,7 @@ func (r *handled) now() time.Time {
 }
 
 // scheduled reports whether the run is for a time of its schedule. One that somebody asked for is not.
-func (r *handled) scheduled() bool {
-	times := catalog.Times(r.row)
-	before := r.row.Occurrence.Add(-time.Microsecond) // a store rounds up
-	return times == nil || !times.Next(before).After(r.row.Occurrence)
-}
+func (r *handled) scheduled() bool { return catalog.Scheduled(r.row, r.row.Occurrence) }
 
 // begunBefore reports whether the run was begun and is begun again, since its daemon was lost or ended.
 func (r *handled) begunBefore() bool {

@@ -231,3 +231,53 @@ func TestParametersOfCatchUpRun(t *testing.T) {
 		h.end()
 	})
 }
+
+// A run that was asked for is none of the schedule: that gets another one before the run begins, by a file that is read
+// again or by the next daemon, and the run has its parameters nevertheless. It is not missed, and the times of the old
+// schedule are, if there were some.
+func TestParametersOutlastAnotherSchedule(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		restart bool
+		waits   time.Duration // for the other schedule
+		missed  int
+	}{
+		{"reload", false, 0, 0},
+		{"restart", true, 30 * time.Minute, 0},
+		{"restart after due times", true, 150 * time.Minute, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store, commands, again := shared(t), new(noted), make(chan job.File)
+				h := beginWith(t, Config{File: parameters(t), Store: store, Again: again}, commands.run)
+				time.Sleep(time.Minute)
+				other := parameters(t)
+				other.Jobs[0].Schedule = parse(t, "# name: report\n@every 30h x\n").Jobs[0].Schedule
+				if test.restart {
+					h.end()
+				}
+				ask(t, store, "report", "DAY=a")
+				time.Sleep(test.waits)
+				if test.restart {
+					h = beginWith(t, Config{File: other, Store: store}, commands.run)
+				} else {
+					again <- other
+				}
+				time.Sleep(29 * time.Hour)
+				synctest.Wait()
+				commands.want(t, "report a eu", "then then")
+				time.Sleep(2 * time.Hour)
+				synctest.Wait()
+				commands.want(t, "report a eu", "then then", "report today eu", "then then")
+				runs, _, err := h.Runs(t.Context(), "report", 10)
+				if err != nil || len(runs) != 2 || runs[0].Parameters != nil || runs[1].Parameters["DAY"] != "a" {
+					t.Errorf("%+v, error %v", runs, err)
+				}
+				if missed := h.total("runs missed"); missed != test.missed {
+					t.Errorf("%d times were missed, want %d: %q", missed, test.missed, h.logged("runs missed"))
+				}
+				h.end()
+			})
+		})
+	}
+}
