@@ -101,23 +101,67 @@ func (c *Catalog) askAgain(ctx context.Context, s *Step) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	now, err := c.Store.Now(ctx)
-	if err != nil {
-		return err
-	}
-	if now = now.Truncate(time.Microsecond); !now.After(s.Now.Updated) { // at which the new schedule may begin
-		now = s.Now.Updated.Add(time.Microsecond)
-	}
-	values, err := findGiven(ctx, c.Store, c.Namespace, s.Name, asked)
-	if err == nil && values != nil {
-		_, err = keepGiven(ctx, c.Jobs, c.Namespace, given{Job: s.Name, At: now, Values: values})
-	}
-	if err != nil {
-		return err
-	}
-	answer, err := c.Jobs.Reschedule(ctx, s.Now.ID, now)
-	s.Asked = err == nil && (answer == durable.Applied || answer == durable.Deferred)
+	var err error
+	s.Asked, err = reask(ctx, c.Jobs, c.Store, s.Now, asked)
 	return err
+}
+
+// SetAside has a run left out of what passes during the run in progress of a job, whose row is given as it was when
+// that began: the run was asked for meanwhile, and is for none of the times of the schedule. When these are left out,
+// the caller calls again, which makes that run due; so it does one that other jobs have asked for until then.
+func SetAside(ctx context.Context, jobs *durable.Jobs, store durable.Store, began durable.Job) (again func() error, err error) {
+	row, err := store.Get(ctx, began.ID)
+	if err != nil {
+		return nil, err
+	}
+	e, _ := Read(row)
+	asked, ok := e.asked()
+	if ok = ok && e.Epoch == began.Epoch; ok {
+		next := Times(row).Next(began.Occurrence)
+		if next.Before(row.Anchor) { // another schedule begins there
+			next = row.Anchor
+		}
+		if next.IsZero() { // no time is left out
+			return func() error { return nil }, nil
+		}
+		if _, err := jobs.Reschedule(ctx, e.ID, next); err != nil {
+			return nil, err
+		}
+	}
+	return func() error {
+		if !ok && len(e.Spec.After) > 0 {
+			marks, err := ListMarks(ctx, store, e.Namespace, e.Name)
+			if err != nil {
+				return err
+			}
+			ok = marks.Complete(e.Spec.After)
+		}
+		if !ok {
+			return nil
+		}
+		_, err := reask(ctx, jobs, store, e, asked)
+		return err
+	}, nil
+}
+
+// reask makes a run due now that was asked for another time. It returns false if the job is over.
+func reask(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry, asked time.Time) (bool, error) {
+	now, err := store.Now(ctx)
+	if err != nil {
+		return false, err
+	}
+	if now = now.Truncate(time.Microsecond); !now.After(e.Updated) { // at which a new schedule may begin
+		now = e.Updated.Add(time.Microsecond)
+	}
+	values, err := findGiven(ctx, store, e.Namespace, e.Name, asked)
+	if err == nil && values != nil {
+		_, err = keepGiven(ctx, jobs, e.Namespace, given{Job: e.Name, At: now, Values: values})
+	}
+	if err != nil {
+		return false, err
+	}
+	answer, err := jobs.Reschedule(ctx, e.ID, now)
+	return err == nil && (answer == durable.Applied || answer == durable.Deferred), err
 }
 
 func keepGiven(ctx context.Context, jobs *durable.Jobs, namespace string, g given) (durable.ID, error) {

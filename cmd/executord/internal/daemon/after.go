@@ -76,15 +76,20 @@ func (r *handled) takeParameters(ctx context.Context) (err error) {
 }
 
 // takeMarks removes the marks of a run that is after other jobs. It is an error if some are missing: the run before was
-// after them already.
+// after them already. A run for a time of the schedule needs none, and is after other jobs if it has all.
 func (r *handled) takeMarks(ctx context.Context) error {
-	if len(r.job.After) == 0 || r.scheduled() {
+	if len(r.job.After) == 0 {
 		return nil
 	}
 	d := r.entry.base
 	marks, err := catalog.ListMarks(ctx, d.Store, d.Store.Namespace, r.job.Name)
-	if err == nil && !marks.Complete(r.job.After) && !r.begunBefore() {
-		return errIdle
+	if err == nil && !marks.Complete(r.job.After) {
+		if r.scheduled() {
+			return nil
+		}
+		if !r.begunBefore() {
+			return errIdle
+		}
 	}
 	if err == nil {
 		err = marks.Remove(ctx, d.catalog.Jobs)
@@ -95,4 +100,24 @@ func (r *handled) takeMarks(ctx context.Context) error {
 	r.extra = append(r.extra, "EXECUTORD_AFTER="+marks.String())
 	r.causes = marks.Traces()
 	return nil
+}
+
+// leftOut returns what the store leaves out of the times that have passed during the run. A run that was asked for
+// meanwhile is none of them, and follows this one.
+func (r *handled) leftOut(ctx context.Context) durable.LeftOut {
+	if len(r.job.After) == 0 && len(r.job.Parameters) == 0 { // nobody could ask
+		return durable.LeftOutDuring(ctx)
+	}
+	d := r.entry.base
+	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTry)
+	defer cancel()
+	again, err := catalog.SetAside(own, d.catalog.Jobs, d.Store, r.row)
+	left := durable.LeftOutDuring(ctx)
+	if err == nil {
+		err = again()
+	}
+	if err != nil {
+		r.log.Error("job not rescheduled", "reason", "if a run was asked for during this one, it does not follow: "+err.Error())
+	}
+	return left
 }

@@ -160,6 +160,54 @@ func TestAfterDuringRun(t *testing.T) {
 	})
 }
 
+// A job with a schedule of its own, too, whose predecessor ends during its run runs once more. The times of its schedule
+// that pass meanwhile are skipped.
+func TestAfterDuringRunWithSchedule(t *testing.T) {
+	for _, stored := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := Config{File: linked(t, "# name: b\n# after: a\n@every 40m 0 50m\n# name: a\n@every 1h 0 1m\n")}
+			if stored {
+				c.Store = shared(t)
+			}
+			s := &scripted{began: time.Now()}
+			h := beginWith(t, c, s.run)
+			time.Sleep(2*time.Hour + 25*time.Minute)
+			sum := h.end()
+			want := []string{"b 40m0s", "a 1h0m0s", "b 1h30m0s after a", "a 2h0m0s", "b 2h20m0s after a"}
+			for i, run := range s.runs { // a node may come to what is due at its next poll, a second later
+				s.runs[i] = strings.Replace(run, "0m1s", "0m0s", 1)
+			}
+			if !reflect.DeepEqual(s.runs, want) || sum.Skipped != 3 {
+				t.Errorf("%q, %+v\n%s", s.runs, sum, h.log.String())
+			}
+		})
+	}
+}
+
+// A run for a time of the schedule that comes late, after the predecessor has ended, is after that, too: no other run is.
+func TestAfterOfCatchUpRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{began: time.Now()}
+		h := beginWith(t, Config{File: linked(t, "# name: b\n# after: a\n@every 80m 0 1m\n# name: a\n@every 1h 0 1m\n")}, s.run)
+		e, _, err := h.Find(t.Context(), "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Durable().Pause(t.Context(), e.ID); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(90 * time.Minute)
+		if _, err := h.Durable().Resume(t.Context(), e.ID); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(20 * time.Minute)
+		h.end()
+		if want := []string{"a 1h0m0s", "b 1h30m0s after a"}; !reflect.DeepEqual(s.runs, want) {
+			t.Errorf("%q, want %q", s.runs, want)
+		}
+	})
+}
+
 // What somebody asks for is run, whether others have ended or not, and counts for that run alone; what is due for no
 // reason is not.
 func TestAfterRunNow(t *testing.T) {

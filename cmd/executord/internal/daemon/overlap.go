@@ -10,7 +10,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
-	"github.com/executor-go/executor/durable"
 )
 
 // overlapPause is the least time between two lines about the times that pass during one run. It is documented.
@@ -82,7 +81,7 @@ func (w *overlapWatch) end(ctx context.Context, o outcome.Outcome) int {
 		w.skip(n, w.first(), now)
 		return w.logged - w.before
 	}
-	left := durable.LeftOutDuring(ctx)
+	left := w.run.leftOut(ctx)
 	rest, first := left.Count, left.First
 	if !first.After(w.through) { // else these are all of another schedule that came during the run, and none is logged
 		rest, first = rest-w.logged, w.first()

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
@@ -280,4 +281,35 @@ func TestParametersOutlastAnotherSchedule(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A run that was asked for at the moment in which another one began follows that, with its parameters, whatever else
+// passes during that.
+func TestParametersFollowRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		commands := new(noted)
+		run := func(ctx context.Context, c process.Command, o process.Observer) process.Result {
+			if name, _ := process.Variable(c.Env, "EXECUTORD_JOB"); name == "report" {
+				time.Sleep(150 * time.Minute)
+			}
+			return commands.run(ctx, c, o)
+		}
+		h := beginWith(t, Config{File: parameters(t), Store: shared(t)}, run)
+		time.Sleep(30 * time.Minute)
+		e, _, err := h.Find(t.Context(), "report") // as it is before it begins
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		answer, err := catalog.RunWith(t.Context(), h.Durable(), h.Store, e, []string{"DAY=a", "REGION=us"})
+		if answer != durable.Deferred || err != nil {
+			t.Fatal(answer, err)
+		}
+		time.Sleep(5 * time.Hour)
+		sum := h.end()
+		commands.want(t, "report today eu", "then then", "report a us", "then then", "report today eu")
+		if sum.Skipped != 6 || sum.Missed != 0 { // 2h and 3h, 4h and 5h, 7h and 8h
+			t.Errorf("%+v", sum)
+		}
+	})
 }
