@@ -30,15 +30,14 @@ type base struct {
 	running  atomic.Int64    // runs in progress, without those that wait for their jitter
 	turns    turns
 
-	// mu is a leaf lock.
+	// mu is held for moments only. It is taken before the locks of the notifier.
 	mu struct {
 		sync.Mutex
-		entries map[string]*entry // of the jobs in the file, and of those that were run
-		order   []*entry
-		file    map[string]*job.Job // what was applied last, as it is for this machine; nil before
-		// of the same file, jobs for other machines that are not in the store, and the Notify of all jobs
-		elsewhere map[string]job.Job
-		channels  map[string][]string
+		entries   map[string]*entry // of the jobs in the file, and of those that were run
+		order     []*entry
+		file      map[string]*job.Job // what was applied last, as it is for this machine; nil before
+		elsewhere map[string]job.Job  // of the same file, jobs for other machines that are not in the store
+		channels  map[string][]string // the Notify of each job that a file has had
 	}
 }
 

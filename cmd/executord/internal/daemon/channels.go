@@ -31,7 +31,8 @@ func newNotifier(c Config) *notify.Notifier {
 	return notify.New(n)
 }
 
-// setChannels replaces the channels by those of a file.
+// setChannels replaces the channels by those of a file, and what jobs have which of them. A job that is no longer in the
+// file may have a run in progress, which keeps those that it has.
 func (d *Daemon) setChannels(file job.File) {
 	var channels []*notify.Channel
 	for _, spec := range file.Channels {
@@ -41,6 +42,11 @@ func (d *Daemon) setChannels(file job.File) {
 			continue
 		}
 		channels = append(channels, c)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, j := range file.Jobs {
+		d.mu.channels[j.Name] = j.Notify
 	}
 	d.notifier.Set(channels)
 }

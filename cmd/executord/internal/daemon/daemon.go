@@ -57,7 +57,7 @@ func New(c Config) (*Daemon, error) {
 	d.notices.asking = make(chan struct{}, 1)
 	d.leaving, d.leave = context.WithCancel(context.Background())
 	d.stopping, d.stopRuns = context.WithCancel(context.Background())
-	d.mu.entries = make(map[string]*entry)
+	d.mu.entries, d.mu.channels = make(map[string]*entry), make(map[string][]string)
 	var err error
 	if d.pool, err = executor.NewScheduled(executor.ScheduledConfig{
 		Name: "executord", Core: workers(c.File), KeepAlive: time.Minute, AllowCoreTimeout: true, Logger: c.Log,

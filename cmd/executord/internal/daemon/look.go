@@ -35,7 +35,6 @@ func (d *Daemon) Figures() []Figures {
 // setFile notes a file that was applied.
 func (d *Daemon) setFile(file job.File) {
 	jobs, elsewhere := make(map[string]*job.Job, len(file.Jobs)), make(map[string]job.Job)
-	channels := make(map[string][]string)
 	all := catalog.Of(d.Machine, d.here(file))
 	for i := range all {
 		j := &all[i]
@@ -46,14 +45,13 @@ func (d *Daemon) setFile(file job.File) {
 		jobs[j.Name] = j
 	}
 	for _, j := range file.Jobs {
-		channels[j.Name] = j.Notify
 		if d.isElsewhere(j) {
 			elsewhere[j.Name] = j
 		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.mu.file, d.mu.elsewhere, d.mu.channels = jobs, elsewhere, channels
+	d.mu.file, d.mu.elsewhere = jobs, elsewhere
 }
 
 const (

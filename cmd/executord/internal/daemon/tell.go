@@ -12,11 +12,10 @@ import (
 func (e *entry) tell(event notify.Event) {
 	b := e.base
 	name, _, _ := job.CutAt(e.name)
-	b.mu.Lock()
-	channels := b.mu.channels[name]
-	b.mu.Unlock()
 	event.Job = e.name
-	b.notifier.Tell(event, channels)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.notifier.Tell(event, b.mu.channels[name])
 }
 
 // tellStarted tells that the command of a run was started, and whether that was late. The jitter is no delay.

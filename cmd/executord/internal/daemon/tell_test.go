@@ -17,7 +17,9 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // told has the subjects of what a command was told. It fails, or waits, as told.
@@ -198,6 +200,57 @@ func TestDaemonTellsChosenChannels(t *testing.T) {
 			t.Errorf("%+v, sent %+v", channels, sent)
 		}
 	})
+}
+
+// full is a store that takes no jobs for a while.
+type full struct {
+	durable.Store
+	set atomic.Bool
+}
+
+func (f *full) Insert(ctx context.Context, jobs []store.NewJob, p store.Placement) ([]store.InsertResult, error) {
+	if f.set.Load() {
+		return nil, errors.New("database or disk is full")
+	}
+	return f.Store.Insert(ctx, jobs, p)
+}
+
+// A run that goes on while a file is read again is told on the channels that the new file has for its job, whether or
+// not the store takes the file; one of a job that has gone from the file, on those that it had.
+func TestDaemonTellsOnChannelsOfNewFile(t *testing.T) {
+	for _, test := range []struct {
+		name, tab string
+		full      bool
+	}{
+		{"changed", "# name: a\n# notify: new\n@every 1h sleep 10m fail\n", false},
+		{"not stored", "# name: a\n# notify: new\n@every 2h sleep 10m fail\n", true},
+		{"removed", "# name: b\n@every 9h sleep 1s\n", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n, disk, again := new(told), &full{Store: memory.New()}, make(chan job.File)
+				file := parse(t, "# name: a\n# notify: old\n@every 1h sleep 10m fail\n")
+				file.Channels = []notify.Spec{channel("old"), channel("others")}
+				s := Memory()
+				s.Store = disk
+				h := beginWith(t, Config{File: file, Store: s, Again: again}, n.command)
+				time.Sleep(time.Hour + time.Minute)
+				file = parse(t, test.tab)
+				file.Channels = []notify.Spec{channel("new"), channel("others")}
+				if test.name == "removed" {
+					file.Channels[0] = channel("old")
+				}
+				disk.set.Store(test.full)
+				again <- file
+				time.Sleep(20 * time.Minute)
+				h.end()
+				if got := h.Channels(); n.all() != "a has failed: exit status 1" || got[1].Sent != 0 {
+					t.Errorf("told %q, %+v", n.all(), got)
+				}
+				disk.Store.Close()
+			})
+		})
+	}
 }
 
 // noticeLog keeps notices in memory, and answers with those that it had, or an error.
