@@ -60,9 +60,9 @@ type entry struct {
 		turned chan struct{} // closed when a run begins or ends; nil if nobody waits for that
 		// the run that ended last was not ok, of those that say something of the job
 		bad      bool
-		judged   bool // there was such a run here
-		replaced int  // runs up to the last that have come to no end of their own
-		changes  int  // how often a file has changed the job
+		judged   bool          // there was such a run here
+		replaced int           // runs up to the last that have come to no end of their own
+		changed  catalog.Entry // by a file, as the job was then; zero if none has
 	}
 }
 

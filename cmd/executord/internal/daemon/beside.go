@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
@@ -32,13 +31,12 @@ func (r *handled) beside(ctx context.Context) error {
 		result, o := r.execute(own, func(outcome.Outcome) int { return 0 })
 		ended <- end{result, o, r.trigger(own, o)}
 	})
-	times := catalog.Times(r.row)
 	for {
 		changed := r.entry.runsChanged()
-		wait := time.Duration(-1) // until the job is due again
-		if times != nil {
+		wait := mostWait // until the job is due again
+		if times := r.plan().times; times != nil {
 			if next := times.Next(r.row.Occurrence); !next.IsZero() {
-				wait = max(next.Sub(r.now())+time.Microsecond, 0)
+				wait = min(wait, max(next.Sub(r.now())+time.Microsecond, 0))
 			}
 		}
 		if wait == 0 && r.entry.read().Running < r.overlap.Most && d.leaving.Err() == nil && bound() {
@@ -47,7 +45,7 @@ func (r *handled) beside(ctx context.Context) error {
 		}
 		var due <-chan time.Time
 		if wait > 0 {
-			due = time.After(min(wait, 30*time.Second)) // the clock may be set meanwhile
+			due = time.After(wait)
 		}
 		select {
 		case e := <-ended:

@@ -152,18 +152,18 @@ func (e *entry) noteOwed(s catalog.Step) {
 		"executord run-now, if one is needed")
 }
 
-// change notes that a file has changed the job.
-func (e *entry) change() {
+// change notes what a file has made of the job.
+func (e *entry) change(now catalog.Entry) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.mu.changes++
+	e.mu.changed = now
 }
 
-// changes returns how often a file has changed the job.
-func (e *entry) changes() int {
+// changed returns what a file has made of the job last, the zero Entry if none has changed it.
+func (e *entry) changed() catalog.Entry {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.mu.changes
+	return e.mu.changed
 }
 
 // began reports whether the latest run is that for an occurrence.

@@ -61,6 +61,49 @@ func (r *handled) now() time.Time {
 // scheduled reports whether the run is for a time of its schedule. One that somebody asked for is not.
 func (r *handled) scheduled() bool { return catalog.Scheduled(r.row, r.row.Occurrence) }
 
+// plan is when a job is due: at no time if it is zero.
+type plan struct {
+	times    job.Trigger
+	schedule string
+	anchor   time.Time
+	since    time.Time // when a file has brought it; zero if the run began with it
+}
+
+// isOf reports whether a row has the schedule of the plan, and has it since the same time.
+func (p plan) isOf(row durable.Job) bool {
+	return p.schedule == row.Schedule && p.anchor.Equal(row.Anchor)
+}
+
+// plan returns that of the job as it is now: a file may have changed it since the run began.
+func (r *handled) plan() plan {
+	now := r.entry.changed()
+	switch {
+	case !now.Updated.After(r.row.Updated):
+		return plan{catalog.Times(r.row), r.row.Schedule, r.row.Anchor, time.Time{}}
+	case now.Spec.Off:
+		return plan{since: now.Updated}
+	}
+	p := plan{catalog.Times(now.Job), now.Schedule, now.Anchor, now.Updated}
+	if p.times != nil && !p.isOf(r.row) {
+		p.times = from{p.times, p.anchor}
+	}
+	return p
+}
+
+// from has the times of a trigger from one of them on.
+type from struct {
+	job.Trigger
+	first time.Time
+}
+
+// Next returns the first time after another.
+func (f from) Next(after time.Time) time.Time {
+	if after.Before(f.first) {
+		return f.first
+	}
+	return f.Trigger.Next(after)
+}
+
 // begunBefore reports whether the run was begun and is begun again, since its daemon was lost or ended.
 func (r *handled) begunBefore() bool {
 	return r.row.Attempt > 1 || r.row.Suspect || r.row.Due.After(r.row.Occurrence)

@@ -20,13 +20,17 @@ const overlapPause = time.Minute
 // if these have become slow. A time that it then takes for one to come is run.
 const overlapLag = 400 * time.Millisecond
 
+// mostWait is the longest wait for a due time during a run: the clock may be set meanwhile, or a file bring another
+// schedule.
+const mostWait = 30 * time.Second
+
 // overlapWatch logs the times that pass during a run, the first at once, so that a run that hangs is seen in the log.
 type overlapWatch struct {
 	run *handled
 	overlap
-	times   job.Trigger // nil if there are none
-	before  int         // what an earlier attempt of the run has logged
-	changes int         // of the job, when the run began
+	plan
+	before int // what an earlier attempt of the run has logged
+	others int // what was logged of times of schedules before
 
 	// mu is held while the times that have passed are logged.
 	mu struct {
@@ -40,8 +44,8 @@ type overlapWatch struct {
 // watchOverlaps begins the watch. The caller stops it.
 func (r *handled) watchOverlaps() *overlapWatch {
 	w := &overlapWatch{run: r}
-	if r.overlap.Do == job.SkipOverlap || r.overlap.Do == job.ReplaceOverlap {
-		w.times = catalog.Times(r.row)
+	if w.watches() {
+		w.plan = r.plan()
 	}
 	w.overlap = overlap{occurrence: r.row.Occurrence, through: r.row.Occurrence}
 	if r.overlap.Do == job.ReplaceOverlap {
@@ -52,10 +56,30 @@ func (r *handled) watchOverlaps() *overlapWatch {
 		w.overlap = r.entry.mu.latest // it was begun here before, and was lost
 	}
 	r.entry.mu.latest, w.before = w.overlap, w.logged
-	w.changes = r.entry.mu.changes
 	r.entry.mu.Unlock()
 	w.look()
 	return w
+}
+
+// watches reports whether a time that passes is of any concern.
+func (w *overlapWatch) watches() bool {
+	return w.run.overlap.Do == job.SkipOverlap || w.run.overlap.Do == job.ReplaceOverlap
+}
+
+// follow goes over to the times of another schedule, if a file has brought one. Those of the one before have passed up
+// to then.
+func (w *overlapWatch) follow() {
+	plan := w.run.plan()
+	if !w.watches() || plan.schedule == w.schedule && plan.anchor.Equal(w.anchor) {
+		return
+	}
+	if w.run.overlap.Do == job.SkipOverlap {
+		n, _ := catalog.Passed(w.times, w.through, plan.since)
+		w.skip(n, w.first(), plan.since)
+	}
+	if w.plan, w.others = plan, w.logged; w.through.Before(plan.since) {
+		w.through = plan.since.Add(-1)
+	}
 }
 
 // stop returns when nothing more is logged. It may be called again.
@@ -72,6 +96,7 @@ func (w *overlapWatch) stop() {
 // that the store leaves out, unless the run was interrupted, and is begun again.
 func (w *overlapWatch) end(ctx context.Context, o outcome.Outcome) int {
 	w.stop()
+	w.follow()
 	now := w.run.now()
 	if w.run.overlap.Do != job.SkipOverlap {
 		return 0 // a run follows
@@ -81,10 +106,13 @@ func (w *overlapWatch) end(ctx context.Context, o outcome.Outcome) int {
 		w.skip(n, w.first(), now)
 		return w.logged - w.before
 	}
+	if w.times == nil { // it was removed from the file
+		return w.logged - w.before
+	}
 	left := w.run.leftOut(ctx)
 	rest, first := left.Count, left.First
 	if !first.After(w.through) { // else these are all of another schedule that came during the run, and none is logged
-		rest, first = rest-w.logged, w.first()
+		rest, first = rest-(w.logged-w.others), w.first()
 	}
 	w.skip(rest, first, w.run.now())
 	return w.logged - w.before
@@ -98,38 +126,35 @@ func (w *overlapWatch) first() time.Time {
 	return w.times.Next(w.through)
 }
 
-// look logs the times that have passed, and looks again when there is another one, until the watch is stopped, or the
-// job is changed: then it has other times.
+// look logs the times that have passed, and looks again when there is another one, until the watch is stopped.
 func (w *overlapWatch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.mu.stopped { // what has passed is no longer looked at under the lock
+	if w.mu.stopped || !w.watches() { // what has passed is no longer looked at under the lock
 		return
 	}
-	next := w.first()
-	if next.IsZero() || w.run.entry.changes() != w.changes {
-		return
-	}
-	now := w.run.now()
-	if w.run.overlap.Do == job.ReplaceOverlap {
+	w.follow()
+	next, now := w.first(), w.run.now()
+	switch {
+	case next.IsZero():
+	case w.run.overlap.Do == job.ReplaceOverlap:
 		if next.Before(now) {
 			if w.run.entry.end(w.run.number, errReplaced) {
 				return
 			}
 			next = now.Add(10 * time.Millisecond) // it is about to begin
 		}
-	} else {
+	default:
 		now = now.Add(-overlapLag)
 		if n, after := catalog.Passed(w.times, w.through, now); n > 0 && !now.Before(w.mu.quiet) {
 			w.skip(n, next, now)
-			if after.IsZero() {
-				return
-			}
 			next, w.mu.quiet = after, now.Add(overlapPause)
 		}
 	}
-	wait := max(next.Sub(now)+time.Microsecond, w.mu.quiet.Sub(now))
-	wait = min(wait, 30*time.Second) // the clock may be set meanwhile
+	wait := mostWait
+	if !next.IsZero() {
+		wait = min(wait, max(next.Sub(now)+time.Microsecond, w.mu.quiet.Sub(now)))
+	}
 	if w.mu.timer == nil {
 		w.mu.timer = time.AfterFunc(wait, w.look)
 	} else {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
@@ -68,6 +69,44 @@ func TestOverlapPolicies(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// A due time during a run that began before its file was read again is what the job's overlap says: at the times of the
+// schedule as it is then.
+func TestOverlapAfterReload(t *testing.T) {
+	h, m := time.Hour, time.Minute
+	for _, test := range []struct {
+		overlap, schedule string
+		begun             []time.Duration
+		skipped           int
+	}{
+		{"skip", "@every 1h", []time.Duration{h}, 3},
+		{"skip", "@every 20m", []time.Duration{h}, 7}, // from 1h50m on
+		{"replace", "@every 1h", []time.Duration{h, 2 * h, 3 * h, 4 * h}, 0},
+		{"replace", "@every 50m", []time.Duration{h, 2*h + 20*m, 3*h + 10*m, 4 * h}, 0},
+		{"allow 2", "@every 1h", []time.Duration{h, 2 * h}, 0},
+		{"allow 2", "@every 50m", []time.Duration{h, 2*h + 20*m}, 0},
+	} {
+		t.Run(test.overlap+" "+test.schedule, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const tab = "# name: a\n# overlap: %q\n%s sleep %s\n"
+				again := make(chan job.File)
+				d := begin(t, Config{File: parse(t, fmt.Sprintf(tab, test.overlap, "@every 1h", "1000h")), Again: again})
+				time.Sleep(90 * time.Minute)
+				again <- parse(t, fmt.Sprintf(tab, test.overlap, test.schedule, "2000h"))
+				time.Sleep(150*time.Minute + 10*time.Second)
+				if begun, skipped := d.begun(), d.total("runs skipped"); !reflect.DeepEqual(begun, test.begun) || skipped != test.skipped {
+					t.Errorf("begun after %v, want %v; %d skipped, want %d\n%s", begun, test.begun, skipped, test.skipped, d.log.String())
+				}
+				d.drain(errPatience)
+				d.stop(errPatience)
+				<-d.done
+				if skipped := d.total("runs skipped"); skipped != test.skipped || d.sum.Skipped != test.skipped {
+					t.Errorf("at the end %d skipped, want %d", skipped, test.skipped)
+				}
+			})
+		})
 	}
 }
 
