@@ -81,16 +81,15 @@ func New(c Config) *Notifier {
 	return n
 }
 
-// Set replaces the channels. What waits for one of those before is sent at once.
+// Set replaces the channels. What waits for one of those before goes on to wait for the one of the same name, and is
+// sent at once if there is none.
 func (n *Notifier) Set(channels []*Channel) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.mu.closed {
 		return
 	}
-	for _, w := range n.mu.workers {
-		w.close()
-	}
+	before := n.mu.workers
 	n.mu.workers = nil
 	for _, c := range channels {
 		if n.mu.counts[c.Name] == nil {
@@ -98,12 +97,20 @@ func (n *Notifier) Set(channels []*Channel) {
 			n.mu.order = append(n.mu.order, c.Name)
 		}
 		w := &worker{notifier: n, channel: c, wake: make(chan struct{}, 1), closing: make(chan struct{})}
+		for _, old := range before {
+			if old.channel.Name == c.Name && old.channel.pings() == c.pings() {
+				w.takeOver(old)
+			}
+		}
 		n.mu.workers = append(n.mu.workers, w)
 		n.running.Add(1)
 		go func() { // ends after close; Close waits for running
 			defer n.running.Done()
 			w.run()
 		}()
+	}
+	for _, w := range before {
+		w.close()
 	}
 }
 
@@ -214,14 +221,13 @@ type worker struct {
 	wake     chan struct{} // has a value after an event was added
 	closing  chan struct{} // closed when there will be no more events
 
-	sent []time.Time // of the messages in the last limitPeriod; of the goroutine of run
-
 	// mu is held for moments only.
 	mu struct {
 		sync.Mutex
-		queue   batch   // what was added here
-		adopted []batch // what goes out before that
-		held    string  // why they are not sent at once, one of Holds, and until when
+		sent    []time.Time // of the messages in the last limitPeriod
+		queue   batch       // what was added here
+		adopted []batch     // what goes out before that
+		held    string      // why they are not sent at once, one of Holds, and until when
 		until   time.Time
 		sending *Kept // what is being sent, or waits for the next try; nil for nothing
 	}
@@ -237,6 +243,17 @@ type batch struct {
 
 // close ends the worker, once it has sent what waits.
 func (w *worker) close() { close(w.closing) }
+
+// takeOver has a worker that is not running yet go on where another one, which is to be closed, is: but for what that
+// one is sending.
+func (w *worker) takeOver(old *worker) {
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	w.mu.sent = slices.Clone(old.mu.sent)
+	w.mu.queue, old.mu.queue = old.mu.queue, batch{}
+	w.mu.adopted, old.mu.adopted = old.mu.adopted, nil
+	w.signal()
+}
 
 // add puts an event into the queue, and returns how many had to give way.
 func (w *worker) add(e Event) (dropped int) {
@@ -281,8 +298,9 @@ func (w *worker) run() {
 		for w.waiting() > 0 {
 			for w.sleep(time.Until(w.hold())) {
 			}
-			b, held := w.take()
-			w.send(b, held)
+			if b, held, ok := w.take(); ok {
+				w.send(b, held)
+			}
 		}
 		select {
 		case <-w.closing:
@@ -294,8 +312,9 @@ func (w *worker) run() {
 	}
 }
 
-// take removes from the queue what goes into the next message. Held says why that was not sent at once.
-func (w *worker) take() (b batch, held string) {
+// take removes from the queue what goes into the next message. Held says why that was not sent at once. It returns false
+// if nothing is left: another worker has taken it over.
+func (w *worker) take() (b batch, held string, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	held, w.mu.held, w.mu.until = w.mu.held, "", time.Time{}
@@ -304,42 +323,41 @@ func (w *worker) take() (b batch, held string) {
 	case len(w.mu.adopted) > 0:
 		b = w.mu.adopted[0]
 		w.mu.adopted = slices.Delete(w.mu.adopted, 0, 1)
+	case len(q.events) == 0:
+		return b, held, false
 	case w.channel.pings():
 		b = batch{id: rand.Text(), events: slices.Clone(q.events[:1])}
 		q.events = slices.Delete(q.events, 0, 1)
 	default:
 		b, *q = *q, batch{}
 	}
-	return b, held
+	return b, held, true
 }
 
 // hold returns when the next message may be sent, and notes why that is not now.
 func (w *worker) hold() time.Time {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	first := w.mu.queue.first
 	if len(w.mu.adopted) > 0 {
 		first = w.mu.adopted[0].first
 	}
-	w.mu.Unlock()
-	at, held := w.due(first, time.Now())
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.mu.held, w.mu.until = held, at
-	return at
+	w.mu.until, w.mu.held = w.dueLocked(first, time.Now())
+	return w.mu.until
 }
 
-// due returns when the next message may be sent, of which the first event was added at first, and which of Holds that
+// dueLocked returns when the next message may be sent, of which the first event was added at first, and which of Holds that
 // is, "" if it is now.
-func (w *worker) due(first, now time.Time) (at time.Time, held string) {
+func (w *worker) dueLocked(first, now time.Time) (at time.Time, held string) {
 	c := w.channel
 	if c.pings() {
 		return now, ""
 	}
 	at, held = first.Add(c.Digest), HeldForDigest
 	if c.Limit > 0 {
-		w.sent = slices.DeleteFunc(w.sent, func(t time.Time) bool { return now.Sub(t) >= limitPeriod })
-		if len(w.sent) >= c.Limit {
-			if free := w.sent[len(w.sent)-c.Limit].Add(limitPeriod); free.After(at) {
+		w.mu.sent = slices.DeleteFunc(w.mu.sent, func(t time.Time) bool { return now.Sub(t) >= limitPeriod })
+		if len(w.mu.sent) >= c.Limit {
+			if free := w.mu.sent[len(w.mu.sent)-c.Limit].Add(limitPeriod); free.After(at) {
 				at, held = free, HeldByLimit
 			}
 		}
@@ -372,7 +390,11 @@ func (w *worker) sleep(d time.Duration) (added bool) {
 
 // send sends one message, and tries again as long as that may help.
 func (w *worker) send(b batch, held string) {
-	w.sent = append(w.sent, time.Now())
+	if w.channel.Limit > 0 && !w.channel.pings() {
+		w.mu.Lock()
+		w.mu.sent = append(w.mu.sent, time.Now())
+		w.mu.Unlock()
+	}
 	ctx := w.notifier.ctx
 	m := compose(w.notifier.Host, w.channel.Link, b.events, b.dropped)
 	notice := w.notifier.noticeOf(w.channel, b.id, m, held)

@@ -490,12 +490,12 @@ func TestNotifierChooses(t *testing.T) {
 	})
 }
 
-// Channels that replace others are told of what follows; what waited for those before is sent.
+// What waits for a channel that has gone is sent by it at once; another channel gets what comes.
 func TestNotifierSetReplacesChannels(t *testing.T) {
 	w, after := new(way), new(way)
 	in(t, notify.Channel{Digest: time.Hour}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
 		n.Tell(failure("a"), nil)
-		n.Set([]*notify.Channel{{Name: "people", Way: after, ForAll: true}})
+		n.Set([]*notify.Channel{{Name: "others", Way: after, ForAll: true}})
 		n.Tell(failure("b"), nil)
 		synctest.Wait()
 		before, _ := w.messages()
@@ -504,6 +504,48 @@ func TestNotifierSetReplacesChannels(t *testing.T) {
 			t.Errorf("before %+v, after %+v", before, later)
 		}
 	})
+}
+
+// What waits for a channel goes on to wait when the channel is set again: for the end of quiet hours or of a digest, or
+// because of the limit, which counts what was sent before. It is sent once, as the channel is then.
+func TestNotifierSetKeepsWhatWaits(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, test := range []struct {
+		name string
+		notify.Channel
+		want []time.Duration // of the messages, by the channel before and that after
+	}{
+		{"quiet", notify.Channel{Quiet: notify.Quiet{From: 22 * 60, To: 7 * 60, Zone: time.UTC}}, []time.Duration{day + 7*time.Hour}},
+		{"digest", notify.Channel{Digest: 5 * time.Hour}, []time.Duration{day + 3*time.Hour}},
+		{"limit", notify.Channel{Limit: 1}, []time.Duration{22 * time.Hour, 23 * time.Hour}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := new(way)
+			in(t, test.Channel, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+				time.Sleep(22 * time.Hour)
+				n.Tell(failure("a"), nil)
+				for range 3 {
+					time.Sleep(10 * time.Minute)
+					c := test.Channel
+					c.Name, c.Way, c.ForAll = "people", w, true
+					n.Set([]*notify.Channel{&c})
+					n.Tell(failure("b"), nil)
+				}
+				time.Sleep(day)
+				sent, at := w.messages()
+				events := 0
+				for _, m := range sent {
+					events += len(m.Events)
+				}
+				if fmt.Sprint(at) != fmt.Sprint(test.want) || events != 4 {
+					t.Errorf("%d events at %v, want 4 at %v", events, at, test.want)
+				}
+				if all := n.Notices(); len(all) != len(test.want) {
+					t.Errorf("%+v", all)
+				}
+			})
+		})
+	}
 }
 
 // What is no part of a day is refused.
