@@ -83,8 +83,12 @@ const misnamedZone = "TZ is not a zone that executord knows, so its own zone is 
 
 // runHere is a notify.Runner for a program that is no daemon.
 func runHere(ctx context.Context, args, env []string, input string) (string, error) {
+	own, err := environ.Of(job.Command{}, nil)
+	if err != nil {
+		return "", err
+	}
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	c.Env, c.Stdin, c.WaitDelay = append(os.Environ(), env...), strings.NewReader(input), time.Second
+	c.Env, c.Stdin, c.WaitDelay = append(own, env...), strings.NewReader(input), time.Second
 	output, err := c.CombinedOutput()
 	return string(bytes.TrimSpace(output[:min(len(output), 2<<10)])), err
 }

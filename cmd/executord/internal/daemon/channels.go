@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/environ"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
@@ -56,15 +57,20 @@ func (d *Daemon) Channels() []notify.Counts { return d.notifier.Counts() }
 
 // runForNotify is a notify.Runner. The supervisor waits for all children of the program, so it has to start them.
 func (d *Daemon) runForNotify(ctx context.Context, args, env []string, input string) (string, error) {
+	own, err := environ.Of(job.Command{}, nil)
+	if err != nil {
+		return "", err
+	}
 	var mu sync.Mutex
 	var output bytes.Buffer
-	result := d.command(ctx, process.Command{Args: args, Env: append(os.Environ(), env...), Stdin: input}, process.Observer{
+	result := d.command(ctx, process.Command{Args: args, Env: append(own, env...), Stdin: input}, process.Observer{
 		Started: func(int, time.Time) {},
 		Output: func(_ process.Stream, line []byte, _ bool) {
 			mu.Lock()
 			defer mu.Unlock()
 			if output.Len() < tailSize {
-				output.Write(append(line, '\n'))
+				output.Write(line)
+				output.WriteByte('\n')
 			}
 		},
 	})

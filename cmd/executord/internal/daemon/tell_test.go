@@ -202,6 +202,31 @@ func TestDaemonTellsChosenChannels(t *testing.T) {
 	})
 }
 
+// A command of a channel has the environment that those of jobs have: without the store, whose name may have a password.
+func TestDaemonTellsWithoutStore(t *testing.T) {
+	t.Setenv("EXECUTORD_STORE", "postgres://me:hunter2@db/app")
+	t.Setenv("PAGER_KEY", "k")
+	synctest.Test(t, func(t *testing.T) {
+		var env []string
+		n := new(told)
+		file := parse(t, "# name: a\n@every 1h sleep 1s fail\n")
+		file.Channels = []notify.Spec{channel("ops")}
+		h := beginWith(t, Config{File: file}, func(ctx context.Context, c process.Command, o process.Observer) process.Result {
+			if c.Args[0] == "tell" {
+				env = c.Env
+			}
+			return n.command(ctx, c, o)
+		})
+		time.Sleep(time.Hour + time.Minute)
+		h.end()
+		_, hasStore := process.Variable(env, "EXECUTORD_STORE")
+		key, _ := process.Variable(env, "PAGER_KEY")
+		if subject, told := process.Variable(env, "EXECUTORD_SUBJECT"); hasStore || key != "k" || !told {
+			t.Errorf("the store is there: %v; PAGER_KEY=%s; subject %q", hasStore, key, subject)
+		}
+	})
+}
+
 // full is a store that takes no jobs for a while.
 type full struct {
 	durable.Store
