@@ -50,6 +50,18 @@ func (r *run) kill() {
 	killGroup(r.group)
 }
 
+// hasEnded reports whether the command has ended, by what closes exited. One whose end is just being noted has.
+func (r *run) hasEnded(exited <-chan struct{}) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-exited:
+		return true
+	default:
+		return false
+	}
+}
+
 // await waits for the command, and ends it when ctx ends.
 func (r *run) await(ctx context.Context, exited <-chan struct{}) {
 	done, killed := ctx.Done(), r.killed
@@ -58,7 +70,9 @@ func (r *run) await(ctx context.Context, exited <-chan struct{}) {
 		case <-exited:
 			return
 		case <-done:
-			done = nil
+			if done = nil; r.hasEnded(exited) { // by itself, though that is noticed late
+				return
+			}
 			r.Stopped, r.Cause = true, context.Cause(ctx)
 			r.terminate()
 		case <-r.overdue:
