@@ -218,6 +218,7 @@ func TestDaemonTellsWithoutStore(t *testing.T) {
 			return n.command(ctx, c, o)
 		})
 		time.Sleep(time.Hour + time.Minute)
+		synctest.Wait()
 		h.end()
 		_, hasStore := process.Variable(env, "EXECUTORD_STORE")
 		key, _ := process.Variable(env, "PAGER_KEY")
