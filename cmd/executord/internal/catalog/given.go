@@ -99,6 +99,9 @@ func (c *Catalog) askAgain(ctx context.Context, s *Step) error {
 	if !ok || asked.After(s.Now.Updated) {
 		return nil
 	}
+	if s.Was.Runs != s.Now.Runs || s.Was.State.Granted() != s.Now.State.Granted() { // it has begun meanwhile
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var err error
