@@ -136,7 +136,7 @@ func (e *entry) miss(n int, first time.Time, reason, hint string) {
 func (e *entry) noteOwed(s catalog.Step) {
 	was := s.Was
 	if s.Action != catalog.Change || !s.Mine || was.State != durable.Waiting || was.Schedule == s.Now.Schedule ||
-		was.Due.After(s.Now.Updated) {
+		was.Due.After(s.Now.Updated) || was.Runs != s.Now.Runs || s.Now.State.Granted() { // the last: it has begun meanwhile
 		return
 	}
 	times, first := catalog.Times(was.Job), was.Due
