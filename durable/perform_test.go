@@ -584,7 +584,7 @@ func TestTriggerThatPanics(t *testing.T) {
 						if broken.Load() {
 							fails()
 						}
-						return t.Add(time.Hour)
+						return t.Add(time.Minute)
 					}}
 					jobs := newJobs(t, memory.New(), func(c *durable.Config) {
 						c.Triggers, c.Logger = map[string]executor.Trigger{"t": tr}, log.logger()
@@ -598,7 +598,7 @@ func TestTriggerThatPanics(t *testing.T) {
 					id := must(k.On(t.Context(), "key", durable.NamedTrigger("t"), "", durable.Attempts(2)))
 					start(t, jobs)
 					broken.Store(before)
-					time.Sleep(2 * time.Hour)
+					time.Sleep(5 * time.Minute)
 					synctest.Wait()
 					history := must(jobs.History(t.Context(), id, 0, 10))
 					j := must(jobs.Get(t.Context(), id))

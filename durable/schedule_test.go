@@ -44,33 +44,33 @@ func TestMissedPolicies(t *testing.T) {
 		missed durable.Missed
 		want   []time.Duration // occurrences, since the first registration
 	}{
-		"Coalesce":    {durable.Coalesce(), []time.Duration{10 * time.Hour, 11 * time.Hour}},
-		"Skip":        {durable.Skip(time.Minute), []time.Duration{11 * time.Hour}},
-		"SkipOverlap": {durable.SkipOverlap(), []time.Duration{10 * time.Hour, 11 * time.Hour}},
-		"SkipInGrace": {durable.Skip(45 * time.Minute), []time.Duration{10 * time.Hour, 11 * time.Hour}},
-		"CatchUp":     {durable.CatchUp(3), []time.Duration{8 * time.Hour, 9 * time.Hour, 10 * time.Hour, 11 * time.Hour}},
+		"Coalesce":    {durable.Coalesce(), []time.Duration{10 * time.Minute, 11 * time.Minute}},
+		"Skip":        {durable.Skip(10 * time.Second), []time.Duration{11 * time.Minute}},
+		"SkipOverlap": {durable.SkipOverlap(), []time.Duration{10 * time.Minute, 11 * time.Minute}},
+		"SkipInGrace": {durable.Skip(45 * time.Second), []time.Duration{10 * time.Minute, 11 * time.Minute}},
+		"CatchUp":     {durable.CatchUp(3), []time.Duration{8 * time.Minute, 9 * time.Minute, 10 * time.Minute, 11 * time.Minute}},
 	} {
 		for schedule, add := range map[string]func(*durable.Kind[string, string], context.Context) (durable.ID, error){
 			"rate": func(k *durable.Kind[string, string], ctx context.Context) (durable.ID, error) {
-				return k.AtFixedRate(ctx, "key", time.Hour, time.Hour, "", durable.OnMissed(test.missed))
+				return k.AtFixedRate(ctx, "key", time.Minute, time.Minute, "", durable.OnMissed(test.missed))
 			},
-			"cron":  on(cron.MustParse("CRON_TZ=UTC 0 * * * *"), test.missed),
-			"every": on(cron.MustParse("@every 1h"), test.missed),
+			"cron":  on(cron.MustParse("CRON_TZ=UTC * * * * *"), test.missed),
+			"every": on(cron.MustParse("@every 1m"), test.missed),
 			"named": on(durable.NamedTrigger("named"), test.missed),
 		} {
 			t.Run(name+"/"+schedule, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					store := memory.New()
 					jobs := newJobs(t, store, func(c *durable.Config) {
-						c.Triggers = map[string]executor.Trigger{"named": cron.MustParse("@every 1h")}
+						c.Triggers = map[string]executor.Trigger{"named": cron.MustParse("@every 1m")}
 					})
 					var d diary
 					k := durable.Handle(jobs, "k", d.handler)
 					begun := time.Now().UTC().Round(0)
 					must(add(k, t.Context()))
-					time.Sleep(10*time.Hour + 30*time.Minute)
+					time.Sleep(10*time.Minute + 30*time.Second)
 					start(t, jobs)
-					time.Sleep(time.Hour)
+					time.Sleep(time.Minute)
 					var got []time.Duration
 					for _, j := range d.all() {
 						got = append(got, j.Occurrence.Sub(begun))
@@ -409,7 +409,7 @@ func TestTriggerThatDoesNotGoForward(t *testing.T) {
 					if broken {
 						return t.Add(-back)
 					}
-					return t.Add(time.Hour)
+					return t.Add(time.Minute)
 				}}
 				jobs := newJobs(t, memory.New(), func(c *durable.Config) {
 					c.Triggers = map[string]executor.Trigger{"t": tr}
@@ -419,7 +419,7 @@ func TestTriggerThatDoesNotGoForward(t *testing.T) {
 				id := must(k.On(t.Context(), "key", durable.NamedTrigger("t"), "", durable.OnMissed(missed)))
 				broken = true
 				start(t, jobs)
-				time.Sleep(2 * time.Hour)
+				time.Sleep(5 * time.Minute)
 				synctest.Wait()
 				j := must(jobs.Get(t.Context(), id))
 				if runs != 1 || j.State != durable.Dead || !strings.Contains(j.Error, "which is not later") {
@@ -469,7 +469,7 @@ func TestTriggerBeyondTheYears(t *testing.T) {
 			soon := true
 			tr := &trigger{next: func(t time.Time) time.Time {
 				if soon {
-					return t.Add(time.Hour)
+					return t.Add(time.Minute)
 				}
 				return far
 			}}
@@ -480,7 +480,7 @@ func TestTriggerBeyondTheYears(t *testing.T) {
 			id := must(k.On(t.Context(), "key", durable.NamedTrigger("t"), ""))
 			soon = false
 			start(t, jobs)
-			time.Sleep(2 * time.Hour)
+			time.Sleep(5 * time.Minute)
 			synctest.Wait()
 			if j := must(jobs.Get(t.Context(), id)); j.State != durable.Succeeded || j.Runs != 1 {
 				t.Errorf("%v: job is %+v", far, j)

@@ -320,8 +320,8 @@ func TestStepOfEachOccurrence(t *testing.T) {
 		}
 		return "", nil
 	}, func(b *bubble) {
-		must(b.kind.AtFixedRate(b.Context(), "key", 0, time.Hour, ""))
-		time.Sleep(10*time.Hour + time.Minute)
+		must(b.kind.AtFixedRate(b.Context(), "key", 0, 10*time.Minute, ""))
+		time.Sleep(100*time.Minute + time.Minute)
 		if all := calls.all(); len(all) != 12 || all["run"] != 22 {
 			b.Errorf("called %v, want 22 runs, and each of 11 occurrences once", all)
 		}

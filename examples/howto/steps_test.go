@@ -50,7 +50,7 @@ func TestOrders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				jobs := durabletest.New(t, func(c *durable.Config) { c.Lease = time.Minute }) // a day has fewer heartbeats
+				jobs := durabletest.New(t, seldom)
 				shop := &ledger{fails: test.fails}
 				orders := handleOrders(jobs, shop)
 				durabletest.Start(t, jobs)

@@ -100,10 +100,10 @@ func TestOnTakesJobsOfOtherFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r ran
 		store := shared(t)
-		gpu := beginWith(t, Config{File: parse(t, "# name: own\n@every 1h sleep 1s\n"), Store: store, Machine: machine(t, "web-1", "gpu")}, r.command("web-1"))
+		gpu := beginWith(t, Config{File: parse(t, "# name: own\n@every 10m sleep 1s\n"), Store: store, Machine: machine(t, "web-1", "gpu")}, r.command("web-1"))
 		time.Sleep(time.Minute)
-		other := beginWith(t, Config{File: parse(t, "# name: a\n# on: gp*, db-9\n@every 1h sleep 1s\n"), Store: store, Machine: machine(t, "web-2")}, r.command("web-2"))
-		time.Sleep(90 * time.Minute)
+		other := beginWith(t, Config{File: parse(t, "# name: a\n# on: gp*, db-9\n@every 10m sleep 1s\n"), Store: store, Machine: machine(t, "web-2")}, r.command("web-2"))
+		time.Sleep(15 * time.Minute)
 		synctest.Wait()
 		if got := r.take(); got != "a: web-1" {
 			t.Errorf("ran on %q", got)
@@ -122,14 +122,14 @@ func TestOnFollowsReload(t *testing.T) {
 		var r ran
 		store := shared(t)
 		again := make(chan job.File)
-		tab := func(on string) job.File { return parse(t, on+"# name: a\n@every 1h sleep 1s\n") }
+		tab := func(on string) job.File { return parse(t, on+"# name: a\n@every 10m sleep 1s\n") }
 		one := beginWith(t, Config{File: tab("# on: web-1\n"), Store: store, Machine: machine(t, "web-1"), Again: again}, r.command("web-1"))
 		two := beginWith(t, Config{File: tab("# on: web-1\n"), Store: store, Machine: machine(t, "web-2")}, r.command("web-2"))
 		for _, step := range []struct{ on, want string }{{"", "a: web-1"}, {"# on: web-2\n", "a: web-2"}, {"# on: web-1\n", "a: web-1"}} {
 			if step.on != "" {
 				again <- tab(step.on)
 			}
-			time.Sleep(time.Hour)
+			time.Sleep(10 * time.Minute)
 			synctest.Wait()
 			if got := r.take(); got != step.want {
 				t.Errorf("after %q it ran on %q, want %q", step.on, got, step.want)
@@ -137,7 +137,7 @@ func TestOnFollowsReload(t *testing.T) {
 		}
 		again <- tab("")
 		one.end()
-		time.Sleep(time.Hour)
+		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		if got := r.take(); got != "a: web-2" {
 			t.Errorf("for any machine, it ran on %q", got)
@@ -168,13 +168,13 @@ func TestOnWaitsForMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := new(told)
 		store := shared(t)
-		file := parse(t, "# name: a\n# on: gpu\n@every 1h sleep 1s\n# name: b\n@every 1h sleep 1s\n")
+		file := parse(t, "# name: a\n# on: gpu\n@every 20m sleep 1s\n# name: b\n@every 20m sleep 1s\n")
 		file.Channels = []notify.Spec{channel("ops", "on=late", "late=5m")}
 		var waiting []*harness
 		for i := range 3 {
 			waiting = append(waiting, beginWith(t, Config{File: file, Store: store, Machine: machine(t, fmt.Sprintf("web-%d", i))}, n.command))
 		}
-		time.Sleep(30 * time.Minute)
+		time.Sleep(10 * time.Minute)
 		for _, h := range waiting {
 			if lines := h.logged("job has no machine"); len(lines) != 1 || !strings.Contains(lines[0], "job=a") || !strings.Contains(lines[0], "on=gpu") {
 				t.Errorf("%q", lines)
@@ -186,7 +186,7 @@ func TestOnWaitsForMachine(t *testing.T) {
 		if got := n.all(); got != "" {
 			t.Errorf("told %q before it was due", got)
 		}
-		time.Sleep(2 * time.Hour)
+		time.Sleep(40 * time.Minute)
 		synctest.Wait()
 		if got, want := n.all(), "a has been due for 5m"; !strings.HasPrefix(got, want) || strings.Contains(got, "|") ||
 			!strings.HasSuffix(got, "no running daemon has the name or label gpu") {
@@ -216,11 +216,11 @@ func TestOnWithoutStoreLeavesOthers(t *testing.T) {
 		var r ran
 		again := make(chan job.File)
 		tab := func(on string) job.File {
-			return parse(t, "# name: a\n# on: web-1\n@every 1h sleep 1s\n# name: b\n# on: "+on+"\n@every 1h sleep 1s\n# name: c\n# on: all web-*\n@every 1h sleep 1s\n"+
+			return parse(t, "# name: a\n# on: web-1\n@every 10m sleep 1s\n# name: b\n# on: "+on+"\n@every 10m sleep 1s\n# name: c\n# on: all web-*\n@every 10m sleep 1s\n"+
 				"# name: d\n# on: db-*\n@reboot sleep 1s\n# name: e\n# on: all\n@reboot sleep 1s\n")
 		}
 		h := beginWith(t, Config{File: tab("db-1"), Machine: machine(t, "web-1"), Again: again}, r.command("web-1"))
-		time.Sleep(150 * time.Minute)
+		time.Sleep(25 * time.Minute)
 		synctest.Wait()
 		if got := r.take(); got != "a: web-1, c: web-1, e: web-1" {
 			t.Errorf("ran %q", got)
@@ -234,9 +234,9 @@ func TestOnWithoutStoreLeavesOthers(t *testing.T) {
 			}
 		}
 		again <- tab("web-1")
-		time.Sleep(time.Hour)
+		time.Sleep(10 * time.Minute)
 		again <- tab("db-1")
-		time.Sleep(time.Hour)
+		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		if got := r.take(); got != "a: web-1, b: web-1, c: web-1" || h.state("b") != "elsewhere" {
 			t.Errorf("ran %q, and b is %s", got, h.state("b"))
@@ -253,18 +253,18 @@ func TestOnAllRunsOnEachMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r ran
 		store := shared(t)
-		file := parse(t, "# name: clean\n# on: all web-*\n0 * * * * sleep 1s\n")
+		file := parse(t, "# name: clean\n# on: all web-*\n*/10 * * * * sleep 1s\n")
 		again := make(chan job.File)
 		one := beginWith(t, Config{File: file, Store: store, Machine: machine(t, "web-1")}, r.command("web-1"))
 		two := beginWith(t, Config{File: file, Store: store, Machine: machine(t, "web-2")}, r.command("web-2"))
 		db := beginWith(t, Config{File: file, Store: store, Machine: machine(t, "db-1"), Again: again}, r.command("db-1"))
-		time.Sleep(time.Hour)
+		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		if got := r.take(); got != "clean@web-1: web-1, clean@web-2: web-2" {
 			t.Errorf("ran %q", got)
 		}
 		two.end()
-		time.Sleep(2 * time.Hour)
+		time.Sleep(20 * time.Minute)
 		synctest.Wait()
 		if got := r.take(); got != "clean@web-1: web-1" || one.state("clean@web-2") != "no machine" {
 			t.Errorf("without web-2, ran %q, and there it is %s", got, one.state("clean@web-2"))
@@ -275,8 +275,8 @@ func TestOnAllRunsOnEachMachine(t *testing.T) {
 		if got := r.take(); got != "clean@web-2: web-2" {
 			t.Errorf("when web-2 is back, ran %q", got)
 		}
-		again <- parse(t, "# name: other\n@every 1h sleep 1s\n")
-		time.Sleep(150 * time.Minute)
+		again <- parse(t, "# name: other\n@every 10m sleep 1s\n")
+		time.Sleep(25 * time.Minute)
 		synctest.Wait()
 		if got := r.take(); !strings.HasPrefix(got, "other: ") || strings.Contains(got, "clean") {
 			t.Errorf("without it in the file, ran %q", got)
@@ -319,14 +319,14 @@ func TestOnAllForgetsMachines(t *testing.T) {
 // A group limits jobs that run on each machine, across all of them.
 func TestOnAllTakesTurnsInGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := Config{File: parse(t, "# name: restart\n# on: all\n# group: one\n@every 1h sleep 10m\n"), Store: shared(t)}
+		c := Config{File: parse(t, "# name: restart\n# on: all\n# group: one\n@every 20m sleep 5m\n"), Store: shared(t)}
 		var b busy
 		var all []*harness
 		for i := range 3 {
 			c.Machine = machine(t, fmt.Sprintf("web-%d", i))
 			all = append(all, beginWith(t, c, b.run))
 		}
-		time.Sleep(2 * time.Hour)
+		time.Sleep(40 * time.Minute)
 		for _, h := range all {
 			h.end()
 		}
@@ -340,13 +340,13 @@ func TestOnAllTakesTurnsInGroup(t *testing.T) {
 func TestOnRunsAfterJobsElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r ran
-		c := Config{File: linked(t, "# name: b\n# on: web-2\n# after: a\n@after sleep 1s\n# name: a\n# on: web-1\n@every 1h sleep 10s\n"), Store: shared(t)}
+		c := Config{File: linked(t, "# name: b\n# on: web-2\n# after: a\n@after sleep 1s\n# name: a\n# on: web-1\n@every 10m sleep 10s\n"), Store: shared(t)}
 		var all []*harness
 		for _, name := range []string{"web-1", "web-2", "web-3"} {
 			c.Machine = machine(t, name)
 			all = append(all, beginWith(t, c, r.command(name)))
 		}
-		time.Sleep(150 * time.Minute)
+		time.Sleep(25 * time.Minute)
 		synctest.Wait()
 		if got := r.take(); got != "a: web-1, b: web-2" {
 			t.Errorf("ran %q", got)

@@ -74,7 +74,7 @@ func TestTraceOfRun(t *testing.T) {
 	}{
 		{"0 90s", "ok", "", map[string]string{"process.exit.code": "0", "process.pid": "1"}},
 		{"3 90s", "failed", "exit status 3", map[string]string{"process.exit.code": "3", "error.type": "failed"}},
-		{"0 2h", "timeout", "timeout: it was ended after 1h30m0s",
+		{"0 20m", "timeout", "timeout: it was ended after 15m0s",
 			map[string]string{"executor.job.signal": "SIGTERM", "error.type": "timeout"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -90,10 +90,10 @@ func TestTraceOfRun(t *testing.T) {
 				return new(scripted).run(ctx, c, o)
 			}}
 			h := beginWith(t, Config{
-				File:   parse(t, "# name: a\n# timeout: 1h30m\n# tags: x, y\n@every 3h "+test.command+"\n"),
+				File:   parse(t, "# name: a\n# timeout: 15m\n# tags: x, y\n@every 30m "+test.command+"\n"),
 				Tracer: provider.Tracer("test"), Store: Store{Store: store, Name: "jobs.db", Namespace: "shop", Lease: time.Minute},
 			}, commands.run)
-			time.Sleep(5 * time.Hour)
+			time.Sleep(50 * time.Minute)
 			h.end()
 
 			runs := made.GetSpans()
@@ -102,7 +102,7 @@ func TestTraceOfRun(t *testing.T) {
 			}
 			run := runs[0]
 			want := map[string]string{
-				"executor.job.name": "a", "executor.job.run": "1", "executor.job.schedule": "@every 3h", "executor.job.namespace": "shop",
+				"executor.job.name": "a", "executor.job.run": "1", "executor.job.schedule": "@every 30m", "executor.job.namespace": "shop",
 				"executor.job.occurrence": run.StartTime.Format(time.RFC3339), "executor.job.lateness": "0", "executor.job.attempt": "1",
 				"executor.job.skipped": "0", "executor.job.outcome": test.outcome, "executor.job.tags": `["x","y"]`,
 			}
