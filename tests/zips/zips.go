@@ -6,6 +6,7 @@
 //
 //	go run ./tests/zips              all
 //	go run ./tests/zips -vet         without the tests, which are vetted
+//	go run ./tests/zips -next        only the last part: the others are in a release, which tests/release makes
 //	go run ./tests/zips -published   the same with the versions that are published
 //
 // The zips have what git has or would add, so changes need not be committed. A module proxy
@@ -24,17 +25,18 @@ import (
 
 func main() {
 	vet := flag.Bool("vet", false, "vet the modules, and do not run their tests")
+	next := flag.Bool("next", false, "vet each module with the next version of the others, and do nothing else")
 	public := flag.Bool("published", false, "take the modules from where they are published, not from this tree")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *vet, *public); err != nil {
+	if err := run(ctx, *vet, *next, *public); err != nil {
 		fmt.Fprintf(os.Stderr, "zips: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, vet, public bool) error {
+func run(ctx context.Context, vet, next, public bool) error {
 	if err := site.Unlisted("."); err != nil {
 		return err
 	}
@@ -53,6 +55,9 @@ func run(ctx context.Context, vet, public bool) error {
 			}
 		}
 		s.Serve()
+	}
+	if next {
+		return s.Upgrade(mods)
 	}
 	for _, m := range mods {
 		fmt.Printf("%s@%s\n", m.Path, m.Version.Version)
