@@ -31,7 +31,7 @@ func TestSignUpAddsWelcome(t *testing.T) {
 // A mail that the server refuses twice is sent in the third attempt, within half an hour after the first.
 func TestWelcomeIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := durabletest.New(t, seldom)
+		jobs := durabletest.New(t)
 		var tries []time.Time
 		welcomes := newWelcomes(jobs, func(context.Context, string, string) error {
 			if tries = append(tries, time.Now()); len(tries) < 3 {
