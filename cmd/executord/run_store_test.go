@@ -999,27 +999,20 @@ func TestRunDropsOwedTimesOfOldSchedule(t *testing.T) {
 		with := func(period string) string {
 			return "# name: long\n@every " + period + " echo up; exec sleep 1000\n# name: other\n@every 1h true\n"
 		}
-		file := write(t, "tab", with("1h"))
+		file := write(t, "tab", with("1s"))
 		p := startFile(t, file, "--store", store)
-		p.until("job scheduled", "job", "long")
-		if _, stderr, code := output(t, "", "run-now", "long", "--store", store); code != 0 {
-			t.Fatalf("run-now: %d, %q", code, stderr)
-		}
 		p.until("up")
 		p.signal(syscall.SIGTERM)
 		p.until("draining")
 		p.signal(syscall.SIGTERM) // cuts the run short
 		p.wait()
-		if err := os.WriteFile(file, []byte(with("2h")), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(with("1h")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		q := startFile(t, file, "--store", store)
 		q.until("job scheduled", "job", "long", "change", "changed")
-		q.until("runs missed", "job", "long", "count", 1)
+		q.until("runs missed", "job", "long") // that run, and what was due since
 		q.end()
-		if n := q.counted("runs missed"); n != 1 {
-			t.Errorf("%d runs were missed", n)
-		}
 		for _, l := range q.log {
 			if l.is("run started") {
 				t.Errorf("there was a run: %v", l)
