@@ -49,8 +49,8 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/internal/node/begun.go", what: "what may have killed its node is begun before that is noted",
-		old: "	if !r.job.Suspect {",
-		new: "	if r.job.Suspect = false; !r.job.Suspect {",
+		old: "	case !r.job.Suspect:\n",
+		new: "	case true:\n",
 	},
 	{
 		file: "durable/store/transition/transition.go", what: "a pending cancellation is forgotten when a job is released",
