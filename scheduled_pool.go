@@ -4,6 +4,7 @@ import (
 	"github.com/executor-go/executor/internal/delay"
 	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
+	"sync"
 )
 
 // This file is what a pool has in addition if its tasks wait for a time: a delay queue, rules
@@ -54,10 +55,11 @@ func (p *Pool) notKept(unit engine.Unit) {
 	unit.(work).end(task.Canceled, canceled(ErrShutdown))
 }
 
-// drops returns what tells the tasks that the policies do not let run after a shutdown, which
-// happens now. The engine calls that with its lock.
+// drops returns what tells the tasks that the policies do not let run after a shutdown. The engine
+// calls that with its lock, under which it reads the clock: a task that was submitted since, to run
+// at once, would count as delayed.
 func (tm *timer) drops() func(engine.Unit) bool {
-	now := tm.pool.clock().Now()
+	now := sync.OnceValue(tm.pool.clock().Now)
 	return func(unit engine.Unit) bool {
 		t := unit.(work).taskCore()
 		switch {
@@ -65,7 +67,7 @@ func (tm *timer) drops() func(engine.Unit) bool {
 			return tm.dropped[periodic]
 		case waitsForAttempt(t):
 			return true
-		case t.Due() <= now.On(t.FollowsWallClock()):
+		case t.Due() <= now().On(t.FollowsWallClock()):
 			return false
 		}
 		return tm.dropped[delayed]

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -573,4 +576,28 @@ func TestScheduledPoolRejectFuncHandOverToScheduledPool(t *testing.T) {
 		elapse(time.Minute)
 		d.Check(t, "once@0s", "day@0s", "rate@0s")
 	})
+}
+
+// A task that was accepted to run at once is not a delayed one, even if the shutdown has begun meanwhile.
+func TestScheduledPoolDropsNothingThatIsDue(t *testing.T) {
+	for range 300 {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, DropDelayed: true})
+		var accepted, ran atomic.Int64
+		var submitters sync.WaitGroup
+		for range 2 {
+			submitters.Go(func() {
+				for p.Execute(context.Background(), executor.Func(func(context.Context) error { ran.Add(1); return nil })) == nil {
+					accepted.Add(1)
+				}
+			})
+		}
+		for accepted.Load() < 5 {
+			runtime.Gosched()
+		}
+		p.Close()
+		submitters.Wait()
+		if ran.Load() != accepted.Load() {
+			t.Fatalf("%d of %d tasks that were accepted ran", ran.Load(), accepted.Load())
+		}
+	}
 }
