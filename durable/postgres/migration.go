@@ -28,14 +28,14 @@ func MigrationSQL(ctx context.Context, dsn string) (string, error) {
 	s := &Store{config: config, dial: dial{before: refreshed}}
 	db := s.open(own)
 	defer db.Close()
-	version, least, err := schemaVersion(ctx, db)
+	version, least, there, err := look(ctx, db)
 	statements := ""
 	switch {
 	case err != nil:
 	case version > len(migrations):
 		err = known(version, least)
 	default:
-		statements, err = restore(ctx, db, version)
+		statements, err = sqlrow.Restore(migrations[:version], there, refill)
 	}
 	switch {
 	case err != nil:

@@ -190,7 +190,7 @@ func (s *Store) ready(ctx context.Context) error {
 	}
 	// A second client of a pooler gets the server connection of the first, which has
 	// this statement prepared: a dsn that forbids that is found here, not at the first job.
-	if _, _, err := schemaVersion(ctx, s.queue); err != nil {
+	if _, _, _, err := look(ctx, s.queue); err != nil {
 		return err
 	}
 	return s.checkCommits(ctx)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -190,22 +191,17 @@ var create = `
 	create index executor_act_job on executor_act (job, seq);
 	create index executor_act_noted on executor_act (noted);`
 
-// schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table
-// before it sees that there is one.
-const schemaMade = `select exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace s on s.oid = c.relnamespace
-	where c.relname = 'executor_schema' and s.nspname = current_schema())`
-
 // migrate brings the schema up to date. Programs that do so at the same time wait for each other, at the one row of
 // executor_schema. Where there is nothing to do the right to read that is enough.
 func migrate(ctx context.Context, db *sql.DB) error {
-	version, oldest, err := schemaVersion(ctx, db)
+	version, oldest, there, err := look(ctx, db)
 	if err != nil {
 		return err
 	}
 	if version > len(migrations) {
 		return known(version, oldest)
 	}
-	statements, err := restore(ctx, db, version)
+	statements, err := sqlrow.Restore(migrations[:version], there, refill)
 	if err != nil || version == len(migrations) && statements == "" {
 		return err
 	}
@@ -264,7 +260,11 @@ func upgrade(ctx context.Context, db *sql.DB) error {
 	if version > len(migrations) {
 		return known(version, least)
 	}
-	statements, err := restore(ctx, tx, version)
+	there, err := sqlrow.Strings(tx.QueryContext(ctx, tablesMade))
+	if err != nil {
+		return err
+	}
+	statements, err := sqlrow.Restore(migrations[:version], there, refill)
 	if err != nil {
 		return err
 	}
@@ -285,34 +285,23 @@ func upgrade(ctx context.Context, db *sql.DB) error {
 // versions are those of the schema, and of the oldest program that may use it.
 const versions = "version, coalesce(oldest, version)"
 
-// schemaVersion returns the versions of the schema, 0 if there is none. It reads it in a transaction, though it need
-// not: a pooler that knows none is to fail here, and not at the first job.
-func schemaVersion(ctx context.Context, db *sql.DB) (version, oldest int, err error) {
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: true})
+// look returns the versions of the schema, 0 if there is none, and what tables there are: all as it was at one moment,
+// since other programs may make them meanwhile. It needs a transaction, and a pooler that knows none is to fail here,
+// and not at the first job.
+func look(ctx context.Context, db *sql.DB) (version, oldest int, there []string, err error) {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, nil, err
 	}
 	defer tx.Rollback()
-	made := false
-	if err := tx.QueryRowContext(ctx, schemaMade).Scan(&made); err != nil || !made {
-		return 0, 0, err
+	if there, err = sqlrow.Strings(tx.QueryContext(ctx, tablesMade)); err != nil || !slices.Contains(there, "executor_schema") {
+		return 0, 0, there, err
 	}
 	err = tx.QueryRowContext(ctx, "select "+versions+" from executor_schema s where id = 1").Scan(&version, &oldest)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return version, oldest, err
-}
-
-// restore returns the statements that make tables anew that are missing of a schema of that version, which is known.
-func restore(ctx context.Context, q interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}, version int) (string, error) {
-	there, err := sqlrow.Strings(q.QueryContext(ctx, tablesMade))
-	if err != nil {
-		return "", err
-	}
-	return sqlrow.Restore(migrations[:version], there, refill)
+	return version, oldest, there, err
 }
 
 // tablesMade selects what has the name of a table where the tables are made.
