@@ -85,7 +85,7 @@ func Targets() []Target {
 // reasons says of each family of workloads, named by what the workloads begin with, why its targets may be missed.
 var reasons = []struct{ family, why string }{
 	{"execute", "a pool counts, orders and can refuse each task; between the pool and its engine there is an interface, " +
-		"which costs some 15 ns a task more than one machine did"},
+		"which costs some 10 ns a task more than one machine did"},
 	{"allocs-execute", "the objects of tasks are used again; while tasks come faster than they run, there are new ones"},
 	{"submit-", "a result is a Future: others may wait for it with a context, cancel it and be called at its end, so " +
 		"that its task has a lock, which is taken three times"},
