@@ -16,27 +16,30 @@ import (
 
 // Prometheus reads the counters of the pool by the host that is named, and by no other.
 func TestObserveForPrometheus(t *testing.T) {
-	pool, handler, err := observe(executor.Config{Name: "mail", Core: 1}, "10.0.0.5:9090")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	if err := pool.Submit(t.Context(), func(context.Context) error { return nil }).Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	get := func(host string) *httptest.ResponseRecorder {
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequest("GET", "http://"+host+"/debug/executors/metrics", nil))
-		return w
-	}
-	w := get("10.0.0.5:9090")
-	want := `executor_task_completed_total{executor_name="mail",executor_id="1",executor_type="pool",executor_task_outcome="succeeded"} 1`
-	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
-		t.Errorf("status %d, and there is no line %s in\n%s", w.Code, want, w.Body)
-	}
-	if w := get("service.example"); w.Code != http.StatusForbidden {
-		t.Errorf("another host has the status %d, want 403", w.Code)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		pool, handler, err := observe(executor.Config{Name: "mail", Core: 1}, "10.0.0.5:9090")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		if err := pool.Submit(t.Context(), func(context.Context) error { return nil }).Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // until the worker has counted it
+		get := func(host string) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, httptest.NewRequest("GET", "http://"+host+"/debug/executors/metrics", nil))
+			return w
+		}
+		w := get("10.0.0.5:9090")
+		want := `executor_task_completed_total{executor_name="mail",executor_id="1",executor_type="pool",executor_task_outcome="succeeded"} 1`
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("status %d, and there is no line %s in\n%s", w.Code, want, w.Body)
+		}
+		if w := get("service.example"); w.Code != http.StatusForbidden {
+			t.Errorf("another host has the status %d, want 403", w.Code)
+		}
+	})
 }
 
 // The variable has the counters as they are when it is read.
