@@ -67,15 +67,16 @@ func steady(t *testing.T, page func(*executor.Observer) http.Handler) {
 	b := open(t, site{}, server.URL)
 	b.do(chromedp.Navigate(server.URL + "/"))
 	var was, is state
-	for range 3 { // the first is for what is made once
+	for i := range 6 { // the first is for what is made once; a look may meet an update halfway, a leak is in each
 		was = is
 		updates.wait(t, b)
 		is = look(b)
 		t.Logf("after %d updates: %+v", updates.n.Load(), is)
+		if i > 1 && is.nodes <= was.nodes+20 && is.listeners <= was.listeners && is.heap <= was.heap+100<<10 {
+			return
+		}
 	}
-	if is.nodes > was.nodes+20 || is.listeners > was.listeners || is.heap > was.heap+100<<10 {
-		t.Errorf("60 updates later there is %+v, before it was %+v", is, was)
-	}
+	t.Errorf("60 updates later there is %+v, before it was %+v", is, was)
 }
 
 // state is what a page has in the browser.
