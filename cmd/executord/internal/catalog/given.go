@@ -65,8 +65,8 @@ func RunWith(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Ent
 	return answer, err
 }
 
-// asked returns for when a run was asked for, by somebody or by the end of other jobs, that has not begun yet; false if
-// there is none.
+// asked returns the time of a run that somebody, or the end of other jobs, has asked for and that has not begun. It
+// returns false if there is none.
 func (e Entry) asked() (at time.Time, ok bool) {
 	switch at = e.Occurrence; {
 	case e.State.Done():
@@ -89,8 +89,8 @@ func Asked(ctx context.Context, store durable.Store, e Entry) ([]string, error) 
 	return findGiven(ctx, store, e.Namespace, e.Name, at)
 }
 
-// askAgain makes a run due, with its parameters, that was asked for and had not begun when a step gave its job another
-// schedule: that has taken the time of the run for one of the schedule before.
+// askAgain makes a run due again, with its parameters, that somebody has asked for and that had not begun when a step
+// gave its job another schedule. The new schedule has dropped it, as it drops the times of the schedule before.
 func (c *Catalog) askAgain(ctx context.Context, s *Step) error {
 	if s.Action != Change || !s.Mine || s.Err != nil || s.Was.Schedule == s.Now.Schedule {
 		return nil
@@ -109,9 +109,10 @@ func (c *Catalog) askAgain(ctx context.Context, s *Step) error {
 	return err
 }
 
-// SetAside has a run left out of what passes during the run in progress of a job, whose row is given as it was when
-// that began: the run was asked for meanwhile, and is for none of the times of the schedule. When these are left out,
-// the caller calls again, which makes that run due; so it does one that other jobs have asked for until then.
+// SetAside keeps a run that somebody has asked for during the run in progress of a job. The store is about to leave out
+// the times that pass during that run, and would leave out this one with them. began is the row of the job as it was
+// when the run in progress began. The caller leaves the times out, and then calls again, which makes the run due. So
+// again does with a run that the end of other jobs has asked for meanwhile.
 func SetAside(ctx context.Context, jobs *durable.Jobs, store durable.Store, began durable.Job) (again func() error, err error) {
 	row, err := store.Get(ctx, began.ID)
 	if err != nil {

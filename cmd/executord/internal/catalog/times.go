@@ -26,8 +26,8 @@ func Times(row durable.Job) job.Trigger {
 	return nil
 }
 
-// Scheduled reports whether a time is one of a job's schedule. One at which somebody has asked for a run is not, nor is
-// one at which the jobs have ended that it is after.
+// Scheduled reports whether a time is one of a job's schedule. The time of a run that somebody has asked for is none,
+// nor is that at which the jobs have ended that the job runs after.
 func Scheduled(row durable.Job, at time.Time) bool {
 	times := Times(row)
 	before := at.Add(-time.Microsecond) // a store rounds up
