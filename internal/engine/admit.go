@@ -44,8 +44,7 @@ func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 		e.handLocked(e.wakeLocked(), u)
 		return Taken
 	}
-	// A worker without a unit, or whose unit shows its outcome, makes room for one more.
-	if e.Queue.Push(u, free+int(e.showing.Load())) {
+	if e.Queue.Push(u, e.takersLocked(free)) {
 		e.gate.submitted++
 		if e.workers == 0 && e.Lender == nil { // Core is 0, and a unit that waits needs a worker
 			e.hireLocked()
@@ -60,9 +59,30 @@ func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 	return Saturated
 }
 
+// takersLocked returns how many units workers take from the queue next, whatever else happens. For each
+// there is room beyond the limit. These workers are the free ones, and those whose unit shows its outcome,
+// but for those that are too many, or find no token of the rate, or take a unit that waits to run again.
+func (e *Engine) takersLocked(free int) int {
+	if !e.limited {
+		return Any
+	}
+	n := free + int(e.showing.Load()) - max(e.countedLocked()-e.Max, 0)
+	if e.Lender != nil && e.Rate.Bounded() {
+		for now := e.Now(); n > 0 && !e.Rate.Has(now, n-1); n-- {
+		}
+	}
+	if e.someWaitAgainLocked() {
+		if e.barredLocked() {
+			return 0
+		}
+		n -= e.later.Ready()
+	}
+	return max(n, 0)
+}
+
 // hireForLocked makes a worker for u, which gets it at once where units may be handed over.
 func (e *Engine) hireForLocked(u Unit) Verdict {
-	if e.hands && !(e.InOrder && e.barring > 0) {
+	if e.hands && !e.barredLocked() {
 		e.gate.submitted++
 		e.handLocked(e.hireLocked(), u)
 		return Taken

@@ -29,6 +29,9 @@ func (e *Engine) waitAgainLocked(u Unit) {
 // someWaitAgainLocked reports whether a unit waits to run again, if Queue is not Timed.
 func (e *Engine) someWaitAgainLocked() bool { return e.later != nil && e.later.Len() > 0 }
 
+// barredLocked reports whether a unit that waits to run again bars all others.
+func (e *Engine) barredLocked() bool { return e.InOrder && e.barring > 0 }
+
 // passedLocked reports whether u bars no others while it waits to run again.
 func (e *Engine) passedLocked(u Unit) bool { return e.Passed != nil && e.Passed(u) }
 

@@ -25,6 +25,7 @@ type probe struct {
 	work time.Duration
 	key  KeyItem
 	goes bool          // its last run calls runtime.Goexit
+	show bool          // its last run shows its outcome before it returns
 	lane int           // its key
 	wait time.Duration // from one run to the next; 0 for a millisecond
 
@@ -50,6 +51,8 @@ type world struct {
 	limits map[*Engine]int         // of those with keys
 	keys   map[*Engine]map[int]int // units of a key that workers run
 	over   int                     // most above the limit of a key
+
+	resized map[*Engine]bool // those that had other limits when a unit was admitted, maybe
 }
 
 // enter and leave note a unit of a key that a worker runs. The caller holds mu.
@@ -87,6 +90,12 @@ func (p *probe) Outcome() Outcome {
 		return Elsewhere
 	}
 	return Again
+}
+
+func (p *probe) dueAt() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.at
 }
 
 // drop ends the unit, which e has given up.
@@ -161,15 +170,22 @@ func (p *probe) Do(w *Worker) {
 	p.world.enter(w.engine, p.lane)
 	p.world.mu.Unlock()
 	time.Sleep(p.work)
+	if last && p.show {
+		w.Showing()
+		time.Sleep(time.Millisecond)
+	}
 	p.world.mu.Lock()
 	p.world.running--
 	p.world.leave(w.engine, p.lane)
 	p.world.mu.Unlock()
 	p.mu.Lock()
 	p.running = false
-	p.mu.Unlock()
-	if !last && !p.Outcome().Over() {
+	again := !last && !p.outcome.Over()
+	if again {
 		p.at = w.engine.Now() + int64(cmp.Or(p.wait, time.Millisecond))
+	}
+	p.mu.Unlock()
+	if again {
 		w.Outcome = Again
 		return
 	}
@@ -184,7 +200,13 @@ func (p *probe) Do(w *Worker) {
 func config(q Queue, l Limits) Config {
 	c := Config{
 		Limits: l, Queue: q, Epoch: time.Now().Add(-1),
-		Dropped: func(u Unit) { u.(*probe).drop(u.(*probe).engine) },
+		Dropped: func(u Unit) {
+			p := u.(*probe)
+			p.mu.Lock()
+			e := p.engine
+			p.mu.Unlock()
+			p.drop(e)
+		},
 		Lost: func(w *Worker, u Unit, _ any) {
 			u.(*probe).end(Failed)
 			w.Outcome = u.Outcome()
@@ -196,7 +218,7 @@ func config(q Queue, l Limits) Config {
 
 func due(epoch time.Time, later bool) *Due {
 	return NewDue(delay.Clock{Epoch: epoch}, -1, later, func(u Unit) Moment {
-		return Moment{At: u.(*probe).at}
+		return Moment{At: u.(*probe).dueAt()}
 	}, func(Unit) bool { return false })
 }
 
@@ -330,6 +352,64 @@ func TestEngineTakesUnitOfWhoSawAnOutcome(t *testing.T) {
 	})
 }
 
+// A worker whose unit shows its outcome makes room for one more beyond the limit of the queue, if it takes the next
+// unit.
+func TestEngineRoomIsForWhoTakesTheNext(t *testing.T) {
+	rated := func(burst int64) func() *Engine {
+		return func() *Engine {
+			c := config(NewLine(1), Limits{Max: 1, WhenBusy: true})
+			c.Lender = New(config(new(Stream), Limits{Core: 1, Max: 1}))
+			c.Rate = bucket.Bucket{Interval: int64(time.Hour), Burst: burst}
+			e := New(c)
+			e.Borrow()
+			return e
+		}
+	}
+	for _, c := range []struct {
+		name string
+		make func() *Engine
+		then func(*Engine) // when the outcome is shown
+		want int           // units that are taken then
+	}{
+		{"free", func() *Engine { return New(config(NewLine(1), Limits{Core: 1, Max: 1})) }, nil, 2},
+		{"a token", rated(2), nil, 2},
+		{"no token", rated(1), nil, 1},
+		{"too many", func() *Engine { return New(config(NewLine(1), Limits{Core: 2, Max: 2})) }, func(e *Engine) {
+			e.Submit(new(world).probe(1), false)
+			e.Resize(Limits{Core: 1, Max: 1}, nil)
+		}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := c.make()
+				shown := make(chan struct{})
+				if v := e.Submit(&showing{shown: shown}, false); v > Queued {
+					t.Fatalf("verdict %d", v)
+				}
+				<-shown
+				if c.then != nil {
+					c.then(e)
+				}
+				n := 0
+				for ; e.Submit(new(world).probe(n), false) <= Queued; n++ {
+				}
+				if n != c.want {
+					t.Errorf("%d units were taken, want %d", n, c.want)
+				}
+				waiting, _ := e.Stop()
+				for _, u := range waiting {
+					u.(*probe).drop(e)
+				}
+				e.Tidy()
+				<-e.Terminated()
+				if e.Lender != nil {
+					shut(e.Lender)
+				}
+			})
+		})
+	}
+}
+
 // showing is a unit that shows its outcome a while before it returns.
 type showing struct {
 	slot  Slot
@@ -442,8 +522,9 @@ func TestEngineModel(t *testing.T) {
 	}
 }
 
-// settled lets a minute go by, and sees that all units have run that may.
-func settled(t *testing.T, engines []*Engine) {
+// settled lets a minute go by, and sees that all units have run that may, and that no queue holds more than
+// there is room for.
+func (w *world) settled(t *testing.T, engines []*Engine) {
 	t.Helper()
 	time.Sleep(time.Minute)
 	synctest.Wait()
@@ -451,14 +532,31 @@ func settled(t *testing.T, engines []*Engine) {
 		held := false
 		for l := e; l != nil; l = l.Lender {
 			l.Lock()
-			held = held || l.InOrder && l.barring > 0
+			held = held || l.InOrder && l.barring > 0 || l.Lender != nil && !l.Rate.Has(l.Now(), 0)
 			l.Unlock()
 		}
 		e.Lock()
 		ready := e.readyLocked()
+		first := 0 // units that have not run: for the next run there is always room
+		for u := range e.Queue.All() {
+			if p, is := u.(*probe); is {
+				p.mu.Lock()
+				if p.engine == nil {
+					first++
+				}
+				p.mu.Unlock()
+			}
+		}
+		room := e.Queue.Limit() + e.workers - e.active // each free worker makes room for one more
+		if w.resized[e] {
+			room = e.Queue.Limit() + e.largest
+		}
 		e.Unlock()
 		if ready > 0 && !held {
 			t.Errorf("engine %d: %d units may run, and do not: %+v", i, ready, e.Counts())
+		}
+		if first > room {
+			t.Errorf("engine %d: %d units wait where there is room for %d: %+v", i, first, room, e.Counts())
 		}
 	}
 }
@@ -490,7 +588,7 @@ func playModel(t *testing.T, seed uint64) {
 		l.CoreTimeout = l.KeepAlive > 0 && r.IntN(2) == 0
 		return l
 	}
-	w := &world{limits: make(map[*Engine]int)}
+	w := &world{limits: make(map[*Engine]int), resized: make(map[*Engine]bool)}
 	var engines []*Engine
 	note := func(e *Engine) {
 		engines = append(engines, e)
@@ -502,13 +600,18 @@ func playModel(t *testing.T, seed uint64) {
 	if _, timed := c.Queue.(Timed); timed {
 		c.Max = Unlimited
 	}
-	c.InOrder = r.IntN(4) == 0
+	if r.IntN(4) == 0 { // that is for one worker
+		c.InOrder, c.Core, c.Max = true, min(c.Core, 1), 1
+	}
 	note(New(c))
 	for range r.IntN(3) {
 		c := config(queues[r.IntN(5)](), Limits{Max: 1 + r.IntN(3), WhenBusy: true})
 		c.Lender = engines[r.IntN(len(engines))]
 		if r.IntN(2) == 0 {
 			c.Rate = bucket.Bucket{Interval: int64(time.Millisecond), Burst: 1 + r.Int64N(3)}
+			if r.IntN(2) == 0 {
+				c.Rate.Interval = int64(time.Hour)
+			}
 		}
 		e := New(c)
 		e.Borrow()
@@ -537,6 +640,7 @@ func playModel(t *testing.T, seed uint64) {
 					mu.Lock()
 					u := w.probe(len(all))
 					u.prio, u.runs, u.goes = r.Int64N(3), 1+r.IntN(3)/2, r.IntN(20) == 0
+					u.show = r.IntN(2) == 0
 					u.work = time.Duration(r.IntN(3)) * time.Millisecond
 					u.at = e.Now() + r.Int64N(3)*int64(time.Millisecond)
 					u.lane = r.IntN(3)
@@ -563,10 +667,16 @@ func playModel(t *testing.T, seed uint64) {
 						u.drop(e)
 					}
 				case 6:
+					mu.Lock()
+					w.resized[e] = true
+					mu.Unlock()
 					if e.Lender == nil {
 						l := limits(r)
-						if e.timed != nil {
+						switch {
+						case e.timed != nil:
 							l.Max = Unlimited
+						case e.InOrder:
+							l.Core, l.Max = min(l.Core, 1), 1
 						}
 						e.Resize(l, nil)
 					} else {
@@ -594,14 +704,14 @@ func playModel(t *testing.T, seed uint64) {
 	}
 	if r.IntN(3) > 0 {
 		actors.Wait()
-		settled(t, engines)
+		w.settled(t, engines)
 		for _, u := range all { // what leaves lets others run
 			u.mu.Lock()
 			waits := u.accepted && !u.running && r.IntN(2) == 0
 			u.mu.Unlock()
 			if waits && u.end(Canceled) {
 				u.drop(owner[u])
-				settled(t, engines)
+				w.settled(t, engines)
 			}
 		}
 	}
@@ -626,7 +736,7 @@ func playModel(t *testing.T, seed uint64) {
 	for i, e := range engines {
 		select {
 		case <-e.Terminated():
-		case <-time.After(time.Hour):
+		case <-time.After(10_000 * time.Hour):
 			for j, e := range engines {
 				t.Errorf("engine %d, of which %d is not terminated: %+v, aside %d, borrowers %d", j, i, e.Counts(), len(e.aside), e.borrowers)
 			}

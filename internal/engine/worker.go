@@ -328,7 +328,7 @@ func (e *Engine) popLocked() Unit {
 			}
 			e.Queue.Push(u, Any) // there is room
 		}
-		if e.InOrder && e.barring > 0 {
+		if e.barredLocked() {
 			return nil
 		}
 	}
@@ -342,7 +342,7 @@ func (e *Engine) readyLocked() int {
 		return e.Queue.Ready()
 	}
 	n := e.later.Ready()
-	if !e.InOrder || e.barring == 0 {
+	if !e.barredLocked() {
 		n += e.Queue.Ready()
 	}
 	return n

@@ -70,9 +70,15 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "internal/engine/admit.go", what: "a worker whose outcome is known is not free for a hand-over",
-		old: "free+int(e.showing.Load())",
+		old: "free + int(e.showing.Load())",
 		new: "free",
 		by:  ".", test: "TestPoolHandoffTakesTaskAfterOutcome",
+	},
+	{
+		file: "internal/engine/admit.go", what: "a worker that finds no token of the rate makes room beyond the limit of the queue",
+		old: "for now := e.Now(); n > 0 && !e.Rate.Has(now, n-1); n-- {\n\t\t}",
+		new: "",
+		by:  "./internal/engine", test: "TestEngineRoomIsForWhoTakesTheNext",
 	},
 	{
 		file: "reject.go", what: "a submitter whose wait ends ignores that it was admitted",
