@@ -72,7 +72,7 @@ var coreMutants = []mutant{
 		file: "internal/engine/admit.go", what: "a worker whose outcome is known is not free for a hand-over",
 		old: "free + int(e.showing.Load())",
 		new: "free",
-		by:  ".", test: "TestPoolHandoffTakesTaskAfterOutcome",
+		by:  "./internal/engine", test: "TestEngineRoomIsForWhoTakesTheNext",
 	},
 	{
 		file: "internal/engine/admit.go", what: "a worker that finds no token of the rate makes room beyond the limit of the queue",
