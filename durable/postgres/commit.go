@@ -56,6 +56,8 @@ type families struct {
 //
 // Each entry is to find its row by the ID. So the conditions on rows have the place of the entry, times zero: without
 // it the server believes that few rows meet them, since few have been held, and compares all that do with each entry.
+// The arrays are read by selects, so that no plan is for as many entries as there are: with a thousand of them the server
+// would read a table of some ten thousand rows from end to end.
 type statements struct {
 	confirm, commit string
 	whole           bool
@@ -141,7 +143,7 @@ func begin(ctx context.Context, q querier, b store.CommitRequest) error {
 // confirmRuns returns the statement that makes claims run: transition.Confirm in one.
 func confirmRuns(more, from, lock string) string {
 	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now` + more + `),
-	r as (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) with ordinality as r (id, epoch, occurrence, ord)),
+	r as (select * from unnest((select $1::uuid[]), (select $2::bigint[]), (select $3::bigint[])) with ordinality as r (id, epoch, occurrence, ord)),
 	` + lock + ` u as (
 		update executor_job j set state = {Granted},
 			occurrence = case when j_.occurrence <> 0 then j_.occurrence else j.occurrence end, updated = n.now
@@ -200,8 +202,10 @@ func readDone(n int, now, early *int64, row sqlrow.Scanner) ([]bool, error) {
 func commitRuns(more, from, lock string) string {
 	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now` + more + `),
 	o as (
-		select * from unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[], $6::integer[], $7::text[], $8::bytea[], $9::boolean[],
-			$10::bigint[], $11::integer[], $12::bigint[], $13::bigint[], $14::smallint[], $17::bytea[], $18::text[], $19::text[])
+		select * from unnest((select $1::uuid[]), (select $2::bigint[]), (select $3::smallint[]), (select $4::bigint[]),
+			(select $5::bigint[]), (select $6::integer[]), (select $7::text[]), (select $8::bytea[]), (select $9::boolean[]),
+			(select $10::bigint[]), (select $11::integer[]), (select $12::bigint[]), (select $13::bigint[]), (select $14::smallint[]),
+			(select $17::bytea[]), (select $18::text[]), (select $19::text[]))
 		with ordinality as o (job, epoch, state, due, occurrence, attempt, error, result, recorded, run_occurrence, run_attempt, started, finished, verdict, output, run_error, label, ord)
 	), ` + lock + ` u as (
 		update executor_job j set
