@@ -4,8 +4,9 @@
 //	curl http://127.0.0.1:8080/prices
 //	curl http://127.0.0.1:8080/debug/executors/metrics
 //
-// It is what a program does with errgroup and gocron: fan out with a limit, and end all at the first error, every minute.
-// At an interrupt it accepts no more requests, lets the refresh in progress end for a while, and then ends its context.
+// It is what a program does with errgroup and gocron: every minute, it fans out with a limit, and ends all at the first
+// error. At an interrupt it accepts no more requests, gives the refresh in progress a while to end, and then ends its
+// context.
 package main
 
 import (

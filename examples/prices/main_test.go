@@ -79,7 +79,7 @@ func TestServiceLimitsRequests(t *testing.T) {
 	})
 }
 
-// A shop that fails ends the requests of its refresh. The prices stay as they were, and the metrics count both requests.
+// A shop that fails ends the requests of its refresh. The prices stay as they were, and the metrics count the failures.
 func TestServiceKeepsPrices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var failing, ended atomic.Bool
