@@ -154,7 +154,7 @@ func (s *Streams) enter(r *http.Request) (ending <-chan struct{}, err error) {
 	if c == nil {
 		c = make(chan struct{})
 		s.ending[server] = c
-		server.RegisterOnShutdown(func() { close(c) })
+		server.RegisterOnShutdown(sync.OnceFunc(func() { close(c) })) // each Shutdown calls it
 	}
 	return c, nil
 }

@@ -112,3 +112,21 @@ func TestStreamsServerShutdown(t *testing.T) {
 	}
 	client.CloseIdleConnections()
 }
+
+// A server may be told to shut down several times, as after a first try that took too long.
+func TestStreamsServerShutdownTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := new(http.Server)
+		l := pagetest.Listen(context.WithValue(t.Context(), http.ServerContextKey, server), served(page.NewStreams("shop"), always), "")
+		synctest.Wait()
+		for range 2 {
+			if err := server.Shutdown(t.Context()); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+		}
+		if !l.HasEnded() {
+			t.Error("the stream goes on")
+		}
+	})
+}
