@@ -67,7 +67,7 @@ func answered(t *testing.T, h http.Handler, form url.Values) string {
 	if w.Code != http.StatusSeeOther {
 		t.Fatalf("%v: %d %s", form, w.Code, w.Body)
 	}
-	return get(t, h, w.Header().Get("Location"))
+	return get(t, h, "/"+w.Header().Get("Location"))
 }
 
 func TestActChangesJob(t *testing.T) {

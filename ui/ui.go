@@ -262,7 +262,7 @@ func (u *UI) serveAct(w http.ResponseWriter, r *http.Request, who string) {
 	case err != nil:
 		u.site.ServeError(w, r, a.View, err)
 	case a.Redirect != "":
-		http.Redirect(w, r, a.Redirect, http.StatusSeeOther)
+		page.SeeOther(w, a.Redirect)
 	default:
 		u.site.ServeTemplate(w, r, a.Status, a.View, a.Title, a.Template, a.Body)
 	}

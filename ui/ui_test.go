@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -287,6 +288,32 @@ func TestPagesLink(t *testing.T) {
 		}
 		if len(seen) < 40 {
 			t.Errorf("under %s there are %d links; want more", h.prefix, len(seen))
+		}
+	}
+}
+
+// Also an answer that leads to another page leads to one, wherever the handler is mounted.
+func TestPagesLead(t *testing.T) {
+	jobs := newJobs(t, nil)
+	id := addJob(t, jobs, "mail", time.Hour)
+	u, _ := newActor(t, nil, jobs)
+	for _, h := range []struct {
+		prefix  string
+		handler http.Handler
+	}{{"/", u}, {"/ops/executor/", u}, {"/ops/executor/", http.StripPrefix("/ops/executor", u)}} {
+		from := url.URL{Path: h.prefix + "jobs"}
+		searched := ask(h.handler, http.MethodGet, from.Path+"?q="+id.String(), nil)
+		done := ask(h.handler, http.MethodPost, h.prefix+"act?"+form("do", "run", "id", id.String()).Encode(), func(r *http.Request) {
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.Body = io.NopCloser(strings.NewReader("reason=a+test"))
+		})
+		for what, w := range map[string]*httptest.ResponseRecorder{"the search for an ID": searched, "an action": done} {
+			to, err := from.Parse(w.Header().Get("Location"))
+			if err != nil || w.Code != http.StatusSeeOther || !strings.HasPrefix(to.Path, h.prefix) {
+				t.Errorf("under %s %s leads to %d %v, %v", h.prefix, what, w.Code, to, err)
+				continue
+			}
+			get(t, h.handler, to.String())
 		}
 	}
 }

@@ -141,3 +141,10 @@ func Secure(h http.Header, forms bool) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 }
+
+// SeeOther leads to another page, by an address relative to that of the request as the browser has it. http.Redirect
+// would make it absolute by the path of the request, which lacks what http.StripPrefix has removed.
+func SeeOther(w http.ResponseWriter, to string) {
+	w.Header().Set("Location", to)
+	w.WriteHeader(http.StatusSeeOther)
+}

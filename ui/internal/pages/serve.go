@@ -99,7 +99,7 @@ func (u *Site) Fragment(ctx context.Context, v address.View) (*Fragment, error) 
 func (u *Site) ServePage(w http.ResponseWriter, r *http.Request, name string, act bool) {
 	q := r.URL.Query()
 	if id, ok := searchedID(name, q); ok {
-		http.Redirect(w, r, address.View{Name: "job", Source: q.Get("source"), ID: id}.Link(), http.StatusSeeOther)
+		page.SeeOther(w, address.View{Name: "job", Source: q.Get("source"), ID: id}.Link())
 		return
 	}
 	v, err := u.View(name, q, act)

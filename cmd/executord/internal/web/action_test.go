@@ -52,10 +52,10 @@ func did(t *testing.T, h http.Handler, values url.Values) string {
 	t.Helper()
 	w := post(h, values, nil)
 	to := w.Header().Get("Location")
-	if w.Code != http.StatusSeeOther || !strings.HasPrefix(to, "/act?answers=") {
+	if w.Code != http.StatusSeeOther || !strings.HasPrefix(to, "act?answers=") {
 		t.Fatalf("%d to %s: %s", w.Code, to, w.Body)
 	}
-	return ask(h, "GET", to, header("Authorization", "Bearer "+token)).Body.String()
+	return ask(h, "GET", "/"+to, header("Authorization", "Bearer "+token)).Body.String()
 }
 
 // An action is done once, with its reason in the log, and its answer is on a page of its own.
