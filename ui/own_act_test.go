@@ -163,6 +163,31 @@ func TestOwnActionWithoutJob(t *testing.T) {
 	}
 }
 
+// From an action of the program's own the way leads back to the page of the job with its key, which is that of the UI
+// where Source.Link has none, or to the first page.
+func TestOwnActionLeadsBackToJob(t *testing.T) {
+	jobs := newJobs(t, nil)
+	id := addJob(t, jobs, "mail", time.Hour, durable.Key("backup/db"))
+	for key, want := range map[string]string{"backup/db": "job?id=" + id.String(), "none": "./"} {
+		for _, link := range []func(string) (string, string){nil, func(key string) (string, string) { return key, "" }} {
+			u := newUI(t, ui.Config{
+				Jobs: []ui.Source{{Jobs: jobs, Link: link}}, Actions: true, Logger: slog.New(slog.DiscardHandler),
+				Authorize: func(*http.Request) (ui.Access, string) { return ui.Act, "ann" },
+				ActionOf: func(url.Values) (*ui.Action, error) {
+					return &ui.Action{Name: "tidy", Title: "Tidy up", Key: key, Do: func(context.Context) (string, bool, error) {
+						return "tidied up", true, nil
+					}}, nil
+				},
+			})
+			for what, page := range map[string]string{"the confirmation": get(t, u, "/act?do=tidy"), "the answer": answered(t, u, form("do", "tidy"))} {
+				if !strings.Contains(page, `<a href="`+want+`">Back</a>`) {
+					t.Errorf("key %s: %s does not lead back to %s: %s", key, what, want, page)
+				}
+			}
+		}
+	}
+}
+
 // Actions of the program's own need what all actions do.
 func TestOwnActionsNeedActions(t *testing.T) {
 	var done []string

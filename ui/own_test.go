@@ -210,3 +210,15 @@ func TestSourceLink(t *testing.T) {
 		t.Errorf("the page is %s", text)
 	}
 }
+
+// Where the program has no page of a job, links lead to that of the UI.
+func TestSourceLinkWithoutPage(t *testing.T) {
+	jobs := newJobs(t, nil)
+	id := addJob(t, jobs, "mail", time.Hour, durable.Key("welcome/1"))
+	u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs, Link: func(key string) (string, string) {
+		return strings.ToUpper(key), ""
+	}}}})
+	if text := get(t, u, "/jobs"); !strings.Contains(text, `<a href="job?id=`+id.String()+`"><bdi>WELCOME/1<`) {
+		t.Errorf("the page is %s", text)
+	}
+}

@@ -160,6 +160,9 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 		p.Fields = append(p.Fields, t.Fields...)
 		switch {
 		case t.sort == "own": // the title says what it is
+			if t.Path == "" {
+				_ = t.read(ctx) // for the way back; it is not needed
+			}
 			continue
 		case len(p.Targets) == shownTargets:
 			p.Others++

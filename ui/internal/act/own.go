@@ -26,12 +26,14 @@ type Own struct {
 // ownActions returns what a form about an own action is about, which is its target alone.
 func (e *Engine) ownActions(own *Own, form url.Values) ([]*target, []action) {
 	title := page.Printable(own.Title, 200)
-	t := &target{sort: "own", source: e.Journal, key: own.Key, attrs: own.Attrs, Name: title, Path: "./"}
+	t := &target{sort: "own", source: e.Journal, key: own.Key, attrs: own.Attrs, Name: title, Path: cmp.Or(own.Back, "./")}
 	if own.Key != "" {
-		t.Name, t.Path = e.Journal.Link(durable.ID{}, own.Key, 0)
-		t.Name = page.Printable(t.Name, 60)
+		name, path := own.Key, ""
+		if e.Journal.Named != nil {
+			name, path = e.Journal.Named(own.Key)
+		}
+		t.Name, t.Path = page.Printable(name, 60), cmp.Or(own.Back, path)
 	}
-	t.Path = cmp.Or(own.Back, t.Path)
 	for _, name := range slices.Sorted(maps.Keys(form)) {
 		if name == "do" || name == "reason" {
 			continue

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -154,13 +155,17 @@ func (t *target) read(ctx context.Context) error {
 	return err
 }
 
-// readKeyed completes the target of an own action by the ID of its job, if it has one.
+// readKeyed completes the target of an own action by the ID of its job, if it has one, and by the page of the job.
 func (t *target) readKeyed(ctx context.Context) error {
 	if t.key == "" {
 		return nil
 	}
 	j, err := t.source.Jobs.Find(ctx, t.key)
-	if t.id = j.ID; errors.Is(err, durable.ErrNotFound) {
+	if t.id = j.ID; err == nil && t.Path == "" {
+		_, t.Path = t.source.Link(j.ID, j.Key, 0)
+	}
+	t.Path = cmp.Or(t.Path, "./")
+	if errors.Is(err, durable.ErrNotFound) {
 		return nil
 	}
 	return err

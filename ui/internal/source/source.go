@@ -31,7 +31,10 @@ func New(name string, jobs *durable.Jobs, named func(key string) (name, path str
 // that is not 0.
 func (s *Source) Link(id durable.ID, key string, run int64) (name, path string) {
 	if s.Named != nil {
-		return s.Named(key)
+		if name, path = s.Named(key); path != "" {
+			return name, path
+		}
+		key = name
 	}
 	return key, address.View{Name: "job", Source: s.Name, ID: id, Run: run}.Link()
 }
