@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -87,6 +88,34 @@ func TestOwnPageIsLive(t *testing.T) {
 		<-l.Ended()
 		if es := l.Events(t); len(es) != 3 || es[2][1] != "00:00:02" {
 			t.Errorf("events are %q", es)
+		}
+	})
+}
+
+// The live updates of a page of the program's own are of all that its address asks for.
+func TestOwnPageIsLiveWithItsQuery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body := func(_ context.Context, q url.Values) (string, template.HTML, error) {
+			return "", template.HTML("q is " + template.HTMLEscapeString(fmt.Sprint(q)) + "."), nil
+		}
+		u := newUI(t, ui.Config{Pages: []ui.Page{{Path: "x", Body: body}}})
+		for query, want := range map[string]string{
+			"":                 "q is map[].",
+			"?tag=a&tag=b":     "q is map[tag:[a b]].",
+			"?all=&key=%26%3D": "q is map[all:[] key:[&amp;=]].",
+			"?view=y&view=":    "q is map[view:[y ]].",
+		} {
+			text := get(t, u, "/x"+query)
+			_, events, _ := strings.Cut(text, `data-events="events?`)
+			events, _, _ = strings.Cut(events, `"`)
+			ctx, cancel := context.WithCancel(t.Context())
+			l := pagetest.Listen(ctx, u, "x&"+strings.Replace(html.UnescapeString(events), "view=x", "", 1))
+			synctest.Wait()
+			cancel()
+			<-l.Ended()
+			if es := l.Events(t); !strings.Contains(text, want) || len(es) != 1 || es[0] != [2]string{"main", want} {
+				t.Errorf("%s: want %s, the updates are %q, and the page is %s", query, want, es, text)
+			}
 		}
 	})
 }

@@ -240,8 +240,8 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serveEvents sends the part of a page that changes, whenever it has.
 func (u *UI) serveEvents(w http.ResponseWriter, r *http.Request, acts bool) {
-	q := r.URL.Query()
-	v, err := u.site.View(q.Get("view"), q, acts)
+	name, q := address.OfEvents(r.URL.Query())
+	v, err := u.site.View(name, q, acts)
 	if err != nil {
 		http.Error(w, "ui: "+err.Error(), http.StatusBadRequest)
 		return

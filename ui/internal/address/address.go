@@ -3,6 +3,7 @@ package address
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -44,19 +45,37 @@ func (e *Gone) Error() string { return e.text }
 // Gonef returns a Gone.
 func Gonef(format string, args ...any) error { return &Gone{fmt.Sprintf(format, args...)} }
 
-// Events returns the address of the live updates of v.
-func (v View) Events() string { return "events?" + v.Query(url.Values{"view": {v.Name}}) }
+// Events returns the address of the live updates of v. Of its parameters "view" the first is the name.
+func (v View) Events() string {
+	q := v.with(url.Values{})
+	q["view"] = append([]string{v.Name}, q["view"]...)
+	return "events?" + q.Encode()
+}
+
+// OfEvents returns the name of a view and what was asked for, of the query that Events has made.
+func OfEvents(q url.Values) (name string, rest url.Values) {
+	name, rest = q.Get("view"), maps.Clone(q)
+	if rest.Del("view"); len(q["view"]) > 1 {
+		rest["view"] = q["view"][1:]
+	}
+	return name, rest
+}
 
 // Query returns what was asked for as a query, with what q has.
-func (v View) Query(q url.Values) string {
+func (v View) Query(q url.Values) string { return v.with(q).Encode() }
+
+// with adds what was asked for to q.
+func (v View) with(q url.Values) url.Values {
 	set := func(name, value string) {
 		if value != "" && !q.Has(name) {
 			q.Set(name, value)
 		}
 	}
 	own, _ := url.ParseQuery(v.Own) // it was encoded
-	for name := range own {
-		set(name, own.Get(name))
+	for name, values := range own {
+		if !q.Has(name) {
+			q[name] = values
+		}
 	}
 	set("source", v.Source)
 	set("after", v.After)
@@ -76,7 +95,7 @@ func (v View) Query(q url.Values) string {
 	if v.Span != 0 {
 		set("span", v.Span.String())
 	}
-	return q.Encode()
+	return q
 }
 
 // Link returns the address of v's page with some of what was asked for replaced, as by "state", "dead".

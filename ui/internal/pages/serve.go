@@ -220,8 +220,6 @@ func (p *Own) body(ctx context.Context, _ *Site, v address.View) (string, any, e
 }
 
 func parseOwn(v *address.View, q url.Values) error {
-	q = maps.Clone(q)
-	q.Del("view")
 	if v.Own = q.Encode(); len(v.Own) > ownLimit {
 		return address.Badf("the query has %d bytes; it must have at most %d", len(v.Own), ownLimit)
 	}
