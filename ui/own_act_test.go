@@ -242,3 +242,34 @@ func TestOwnActionWithoutAnswerOfStore(t *testing.T) {
 		}
 	})
 }
+
+// prompt is a store that notes nothing once the context has ended, as databases do.
+type prompt struct{ *memory.Store }
+
+func (s prompt) NoteAct(ctx context.Context, a durable.Act) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return s.Store.NoteAct(ctx, a)
+}
+
+// An action that takes all the time it may have is kept nevertheless.
+func TestOwnActionThatTakesLongIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, err := durable.New(durable.Config{Store: prompt{memory.New()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, log := newBackup(t, jobs, func(url.Values) (*ui.Action, error) {
+			return &ui.Action{Name: "back-up", Title: "Back up", Do: func(ctx context.Context) (string, bool, error) {
+				<-ctx.Done()
+				return "half of it is read", false, ctx.Err()
+			}}, nil
+		})
+		answered(t, u, form("do", "back-up"))
+		acts, err := jobs.Acts(t.Context(), durable.ActFilter{})
+		if err != nil || len(acts) != 1 || acts[0].Answer != "half of it is read" {
+			t.Errorf("kept are %+v, %v, and the log is %s", acts, err, log)
+		}
+	})
+}

@@ -201,7 +201,9 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 // carryOut does what an order says, to one target after the other, and returns the answers. It goes on if the browser
 // leaves.
 func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *answersPage {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actTime)
+	keeping, cancel := context.WithTimeout(context.WithoutCancel(ctx), actTime+source.QueryTime)
+	defer cancel()
+	ctx, cancel = context.WithTimeout(keeping, actTime)
 	defer cancel()
 	p := &answersPage{
 		Title: o.action.Title, Reason: page.Printable(o.reason, reasonLimit), view: o.view, Back: o.view.Link(),
@@ -231,7 +233,7 @@ func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *
 		} else {
 			e.Logger.Info("ui: action", attrs...)
 		}
-		if err := e.note(ctx, t, o, done.answer, who); err != nil {
+		if err := e.note(keeping, t, o, done.answer, who); err != nil {
 			e.Logger.Warn("ui: action not stored", append(attrs, "err", err)...)
 		}
 		p.Answers = append(p.Answers, answerRow{t.Name, t.Path, done.answer, done.says, done.bad})
@@ -243,12 +245,11 @@ func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *
 	return p
 }
 
-// note keeps what was done to a target in its store.
+// note keeps what was done to a target in its store. ctx has time for that also if the action had none left.
 func (e *Engine) note(ctx context.Context, t *target, o *order, answer, who string) error {
-	if t.sort == "own" { // what has done it need not have had the store
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, source.QueryTime)
-		defer cancel()
+	ctx, cancel := context.WithTimeout(ctx, source.QueryTime)
+	defer cancel()
+	if t.sort == "own" {
 		_ = t.read(ctx) // for its ID; it is not needed
 	}
 	act := t.act(o.action)
