@@ -537,3 +537,32 @@ func TestActOnAllOfAList(t *testing.T) {
 		}
 	}
 }
+
+// What is done to more jobs of a list than one request may change goes on after the last of them, with the same reason.
+func TestActOnAllOfALongListGoesOn(t *testing.T) {
+	jobs := newJobs(t, nil)
+	u, _ := newActor(t, nil, jobs)
+	const extra = 7
+	for i := range 10_000 + extra {
+		addJob(t, jobs, "mail", time.Hour, durable.Key(fmt.Sprint("a/", i)))
+	}
+	more := regexp.MustCompile(`href="(act\?[^"]*)">Go on`)
+	page := answered(t, u, form("jobs", "q=a%2F&kind=mail", "do", "reschedule", "value", "3h", "reason", "it is late"))
+	m := more.FindStringSubmatch(page)
+	if !strings.Contains(page, "10\u202f000 applied") || m == nil {
+		t.Fatalf("the first answer is %s", page)
+	}
+	to, err := url.Parse("/" + html.UnescapeString(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	confirm := get(t, u, to.String())
+	for _, want := range []string{`name="reason" id="reason" value="it is late"`, `name="value" id="value" value="3h"`, "Reschedule all"} {
+		if !strings.Contains(confirm, want) {
+			t.Errorf("the page that asks does not have %q: %s", want, confirm)
+		}
+	}
+	if page := answered(t, u, to.Query()); !strings.Contains(page, fmt.Sprint(">", extra, " applied<")) || more.MatchString(page) {
+		t.Errorf("the second answer is %s", page)
+	}
+}

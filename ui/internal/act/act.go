@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/figures"
 	"github.com/executor-go/executor/ui/internal/source"
@@ -235,6 +236,9 @@ func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *
 		}
 		if err := e.note(keeping, t, o, done.answer, who); err != nil {
 			e.Logger.Warn("ui: action not stored", append(attrs, "err", err)...)
+		}
+		if done.after != (durable.ID{}) {
+			p.GoOn = o.goOn(done.after)
 		}
 		p.Answers = append(p.Answers, answerRow{t.Name, t.Path, done.answer, done.says, done.bad})
 	}

@@ -44,6 +44,7 @@ type outcome struct {
 	answer string // a few words; after an error "" stands for "not known"
 	says   string // what that means
 	bad    bool
+	after  durable.ID // the last job of a list that it is known of, if there are more
 }
 
 // on returns doing, whatever is given.
@@ -59,7 +60,7 @@ func toJob(do func(*durable.Jobs, context.Context, durable.ID) (durable.Answer, 
 			return outcome{}, err
 		}
 		bad := answer != durable.Applied && answer != durable.Deferred
-		return outcome{answer.String(), answerSays[answer], bad}, nil
+		return outcome{answer: answer.String(), says: answerSays[answer], bad: bad}, nil
 	}
 }
 

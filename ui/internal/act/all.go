@@ -13,7 +13,7 @@ import (
 )
 
 // A form may be about all jobs of a list, those on other pages, too. Then it has the query of the list, and its target
-// is all of these jobs together.
+// is all of these jobs together. With "after" in the query, it is those after a job of the list.
 
 // actAllLimit is how many jobs one request changes at most.
 const actAllLimit = 10_000
@@ -25,13 +25,13 @@ func (e *Engine) aimAtAll(s *source.Source, text string) (*target, address.View,
 	if err != nil {
 		return nil, v, address.Badf("jobs is %.50q; it must be the query of a list of jobs", text)
 	}
-	q.Del("after")
 	if err := v.ParseJobs(q); err != nil {
 		return nil, v, err
 	}
-	return &target{
-		sort: "jobs", source: s, view: v, key: v.Says(), Fields: []field{{"jobs", text}}, Name: v.Says(), Path: v.Link(),
-	}, v, nil
+	t := &target{sort: "jobs", source: s, view: v, key: v.Says(), Fields: []field{{"jobs", text}}, Name: v.Says()}
+	v.After = ""
+	t.Path = v.Link()
+	return t, v, nil
 }
 
 // readAll completes it by how many jobs there are.
@@ -80,6 +80,12 @@ func toAll(c durable.Change) doing {
 	return func(ctx context.Context, t *target) (outcome, error) {
 		var all durable.Changed
 		f := t.view.Filter(time.Now())
+		if t.view.After != "" {
+			var err error
+			if f.After, err = durable.ParseID(t.view.After); err != nil {
+				return outcome{}, err
+			}
+		}
 		for {
 			done, err := t.source.Jobs.ChangeAll(ctx, c, f)
 			all.Applied += done.Applied
@@ -87,16 +93,30 @@ func toAll(c durable.Change) doing {
 			all.TooLate += done.TooLate
 			all.NotFound += done.NotFound
 			if f.After = done.After; err != nil {
-				return outcome{answer: changedSays(&all)}, err
+				return outcome{answer: changedSays(&all), after: f.After}, err
 			}
 			if !done.More {
 				return outcome{answer: changedSays(&all), says: "These were all."}, nil
 			}
 			if all.Jobs() >= actAllLimit {
-				return outcome{answer: changedSays(&all), says: "There are more: do it again to go on.", bad: true}, nil
+				return outcome{answer: changedSays(&all), says: "There are more.", bad: true, after: f.After}, nil
 			}
 		}
 	}
+}
+
+// goOn returns the address that asks for the same to the jobs of a list after the one with this ID.
+func (o *order) goOn(after durable.ID) string {
+	v := o.targets[0].view
+	v.After, v.Source = after.String(), ""
+	q := url.Values{"do": {o.action.Name}, "jobs": {v.Query(url.Values{})}, "reason": {o.reason}}
+	if o.view.Source != "" {
+		q.Set("source", o.view.Source)
+	}
+	for _, a := range o.action.Asks {
+		q.Set(a.Name, o.given.Get(a.Name))
+	}
+	return "act?" + q.Encode()
 }
 
 // changedSays returns the answers of many jobs in a few words.

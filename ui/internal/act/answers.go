@@ -12,6 +12,7 @@ type answersPage struct {
 	Title, Reason string
 	Answers       []answerRow
 	Back          string
+	GoOn          string // where to ask for the same to the other jobs of a list; "" if these were all
 
 	view address.View // that the targets belong to
 }

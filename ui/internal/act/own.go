@@ -48,7 +48,7 @@ func (e *Engine) ownActions(own *Own, form url.Values) ([]*target, []action) {
 		if !done {
 			says = "It is not done."
 		}
-		return outcome{page.Printable(answer, durable.MaxAct), says, !done}, err
+		return outcome{answer: page.Printable(answer, durable.MaxAct), says: says, bad: !done}, err
 	}
 	return []*target{t}, []action{{
 		Name: own.Name, Title: title, Says: own.Says, Danger: own.Danger, ready: on(do),

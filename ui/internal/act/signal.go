@@ -44,6 +44,9 @@ func readyToSignal(given url.Values) (doing, error) {
 		if err != nil {
 			return outcome{}, err
 		}
-		return outcome{answer.String() + ", signal " + page.Printable(name, durable.MaxStep), signalSays[answer], answer != durable.Applied}, nil
+		return outcome{
+			answer: answer.String() + ", signal " + page.Printable(name, durable.MaxStep), says: signalSays[answer],
+			bad: answer != durable.Applied,
+		}, nil
 	}, nil
 }

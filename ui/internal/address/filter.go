@@ -166,6 +166,7 @@ func (v View) Says() string {
 	if v.Within != 0 {
 		add("changed within", fmt.Sprint(v.Within))
 	}
+	add("after", v.After)
 	if parts == nil {
 		return "all jobs"
 	}
