@@ -34,19 +34,21 @@ func Printable(s string, most int) string {
 
 // Lines returns a text of several lines for people, of which at most most runes are kept.
 func Lines(s string, most int) string {
+	n, rest := 0, ""
+	for i := range s {
+		if n++; n > most {
+			s, rest = s[:i], "…"
+			break
+		}
+	}
 	var b strings.Builder
 	for line := range strings.Lines(s) {
-		text := Printable(strings.TrimRight(line, "\r\n"), most)
-		b.WriteString(text)
-		if len(text) < len(strings.TrimRight(line, "\r\n")) && strings.HasSuffix(text, "…") {
-			return b.String()
-		}
+		b.WriteString(Printable(strings.TrimRight(line, "\r\n"), most))
 		if strings.HasSuffix(line, "\n") {
 			b.WriteByte('\n')
 		}
-		most -= utf8.RuneCountInString(line)
 	}
-	return b.String()
+	return b.String() + rest
 }
 
 // Short returns d with two or three digits and one unit, as "12 ms".

@@ -65,3 +65,21 @@ func TestLines(t *testing.T) {
 		t.Errorf("of two lines the first 8 runes are %q", got)
 	}
 }
+
+// Lines keeps no more than it may, whatever the text has: not of empty lines either, nor of what is escaped.
+func TestLinesAreLimited(t *testing.T) {
+	for s, want := range map[string]string{
+		strings.Repeat("\n", 100):                  "\n\n\n\n\n\n\n\n…",
+		"\x01\x01\x01\x01\n\x01\x01\x01\x01\n\n\n": `\x01\x01\x01\x01` + "\n" + `\x01\x01\x01…`,
+		strings.Repeat("a\n", 100):                 "a\na\na\na\n…",
+		"1234567\n":                                "1234567\n",
+		"1234567\n8":                               "1234567\n…",
+		"12345678\n":                               "12345678…",
+		"12345678":                                 "12345678",
+		strings.Repeat("\x01", 9) + "\nmore":       strings.Repeat(`\x01`, 8) + "…",
+	} {
+		if got := Lines(s, 8); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}
