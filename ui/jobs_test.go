@@ -361,6 +361,27 @@ func TestJobShowsProgressAndOutput(t *testing.T) {
 	})
 }
 
+// Of a last line that is too long for the page, its end is shown.
+func TestJobShowsEndOfLongLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		kind := durable.Handle(jobs, "report", func(ctx context.Context, _ string) (string, error) {
+			fmt.Fprint(durable.Output(ctx), "first\n"+strings.Repeat("0123456789", 2000)+"the end\n")
+			return "", nil
+		})
+		id, err := kind.Schedule(t.Context(), 0, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		start()
+		time.Sleep(time.Minute)
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		if page := get(t, u, "/job?id="+id.String()); !strings.Contains(page, "0123456789the end\n</pre>") || len(page) > 20<<10 {
+			t.Errorf("the page does not have the end of the line: %s", page)
+		}
+	})
+}
+
 // A time at which a job did not run is marked as missed.
 func TestSchedulesShowMisses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

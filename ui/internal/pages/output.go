@@ -50,8 +50,8 @@ func newOutput(v address.View, o *durable.RunOutput) *output {
 		text = linesWith(text, v.Search)
 	}
 	if n := len(text) - outputShown; n > 0 {
-		if end := bytes.IndexByte(text[n:], '\n'); end >= 0 {
-			n += end + 1 // whole lines
+		if end := bytes.IndexByte(text[n:], '\n'); end >= 0 && n+end+1 < len(text) {
+			n += end + 1 // whole lines, but for a last one that is too long
 		}
 		p.Left = page.Count(n)
 		text = text[n:]
