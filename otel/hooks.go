@@ -142,7 +142,7 @@ func (t *tracing) options(ctx context.Context, info executor.TaskInfo, periodic 
 // finish adds the outcome of a run.
 func finish(ctx context.Context, span trace.Span, err error, periodic bool) {
 	switch {
-	case err == nil, periodic && errors.Is(err, executor.Stop):
+	case err == nil, periodic && is(err, executor.Stop):
 		span.SetAttributes(attribute.String(keyOutcome, outcomeOK))
 		return
 	case canceled(ctx, err):
@@ -169,7 +169,17 @@ func canceled(ctx context.Context, err error) bool {
 	if panicked || ctx.Err() != context.Canceled || cause == executor.ErrReturned {
 		return false
 	}
-	return errors.Is(err, context.Canceled) || errors.Is(err, cause)
+	return is(err, context.Canceled) || is(err, cause)
+}
+
+// is is errors.Is, and false where a method of err panics, as that of a nil pointer may.
+func is(err, target error) (yes bool) {
+	defer func() {
+		if recover() != nil {
+			yes = false
+		}
+	}()
+	return errors.Is(err, target)
 }
 
 // sentinels are errors that have a name and no type of their own.
@@ -196,12 +206,12 @@ func errorType(err error) string {
 		return "panic"
 	}
 	for _, s := range sentinels {
-		if errors.Is(err, s.err) {
+		if is(err, s.err) {
 			return s.name
 		}
 	}
-	for inner := errors.Unwrap(err); inner != nil && reflect.TypeOf(err) == wrapped; inner = errors.Unwrap(err) {
-		err = inner
+	for reflect.TypeOf(err) == wrapped && errors.Unwrap(err) != nil {
+		err = errors.Unwrap(err)
 	}
 	return reflect.TypeOf(err).String()
 }

@@ -322,6 +322,31 @@ func TestHooksEndSpans(t *testing.T) {
 	}
 }
 
+// nilError has methods that panic, since it is a nil pointer that was returned as an error.
+type nilError struct{ inner error }
+
+func (e *nilError) Error() string { return e.inner.Error() }
+func (e *nilError) Unwrap() error { return e.inner }
+
+// An error whose methods panic ends its span as any other, and stays the outcome of the task.
+func TestHooksEndSpanOfErrorThatPanics(t *testing.T) {
+	tp, recorded := tracers()
+	p := newPool(t, executor.Config{Core: 1, Hooks: execotel.Hooks(tp)})
+	_, err := p.Submit(t.Context(), func(context.Context) error { return (*nilError)(nil) }).Get(t.Context())
+	if _, same := err.(*nilError); !same {
+		t.Errorf("the outcome is a %T", err)
+	}
+	p.Close()
+	all := recorded.Ended()
+	if len(all) != 1 {
+		t.Fatalf("%d of %d spans have ended", len(all), len(recorded.Started()))
+	}
+	at := attributes(all[0].Attributes())
+	if at["executor.task.outcome"] != "failed" || at["error.type"] != "*execotel_test.nilError" || all[0].Status().Code != codes.Error {
+		t.Errorf("the attributes are %v, and the status is %+v", at, all[0].Status())
+	}
+}
+
 // Misuse is a panic that says what to do.
 func TestHooksMisuse(t *testing.T) {
 	for want, f := range map[string]func(){
