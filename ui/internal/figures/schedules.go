@@ -175,9 +175,12 @@ func (s *Scheduled) AddPast(j *durable.Job, runs []durable.Run, from, now time.T
 	if next == nil {
 		return
 	}
-	first := runs[len(runs)-1].Occurrence
+	first, end := runs[len(runs)-1].Occurrence, j.Occurrence
+	if end.After(now) { // it may be far away
+		end = now
+	}
 	var missed []pastRun
-	for t := next(maxTime(first, from)); !t.IsZero() && t.Before(j.Occurrence); t = next(t.Add(span / 200)) {
+	for t := next(maxTime(first, from)); !t.IsZero() && t.Before(end); t = next(t.Add(span / 200)) {
 		if !had[t.UnixMicro()] {
 			missed = append(missed, pastRun{t, "miss"})
 		}
