@@ -2,7 +2,10 @@ package ui_test
 
 import (
 	"context"
+	"errors"
+	"html/template"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -99,5 +102,31 @@ func TestStreamEnds(t *testing.T) {
 			t.Errorf("a stream after Close: %d", late.Refused())
 		}
 		get(t, u, "/")
+	})
+}
+
+// A store that does not answer for a while ends no stream: the page shows why, and then what there is again.
+func TestStreamOutlivesError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		u := newUI(t, ui.Config{Pages: []ui.Page{{Path: "x", Body: func(context.Context, url.Values) (string, template.HTML, error) {
+			if s := time.Since(begin); s >= time.Second && s < 3*time.Second {
+				return "", "", errors.New("no answer from <db>")
+			}
+			return "", "all is well", nil
+		}}}})
+		ctx, cancel := context.WithCancel(t.Context())
+		l := pagetest.Listen(ctx, u, "x")
+		time.Sleep(5500 * time.Millisecond)
+		synctest.Wait()
+		if l.HasEnded() {
+			t.Error("the stream has ended")
+		}
+		cancel()
+		<-l.Ended()
+		es := l.Events(t)
+		if len(es) != 3 || es[0] != [2]string{"main", "all is well"} || es[1][0] != "main" || !strings.Contains(es[1][1], "no answer from &lt;db&gt;") || es[2] != es[0] {
+			t.Errorf("events are %q", es)
+		}
 	})
 }

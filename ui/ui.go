@@ -249,7 +249,8 @@ func (u *UI) serveEvents(w http.ResponseWriter, r *http.Request, acts bool) {
 	u.streams.Serve(w, r, func() (page.Update, error) {
 		f, err := u.site.Fragment(r.Context(), v)
 		if err != nil {
-			return page.Update{}, err
+			main, err := u.site.Trouble(err)
+			return page.Update{Main: main}, err
 		}
 		return page.Update{Main: f.HTML, Point: f.Point}, nil
 	})

@@ -116,18 +116,36 @@ func (u *Site) ServePage(w http.ResponseWriter, r *http.Request, name string, ac
 
 // ServeError answers with a page that has nothing but an error.
 func (u *Site) ServeError(w http.ResponseWriter, r *http.Request, v address.View, err error) {
-	status := http.StatusServiceUnavailable
+	status := statusOf(err)
+	if status == http.StatusServiceUnavailable && r.Context().Err() != nil {
+		return
+	}
+	u.ServeTemplate(w, r, status, v, http.StatusText(status), "error", errorText(err))
+}
+
+// Trouble returns what is in a page while it can't be read. An error is of a page that is not there any more.
+func (u *Site) Trouble(err error) (main []byte, _ error) {
+	if statusOf(err) != http.StatusServiceUnavailable {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = templates.ExecuteTemplate(&b, "error", errorText(err))
+	return b.Bytes(), err
+}
+
+func errorText(err error) string { return page.Lines(err.Error(), 1000) }
+
+// statusOf returns the status of an answer that is an error: 503 if it may be gone when it is asked for again.
+func statusOf(err error) int {
 	var bad *address.Bad
 	var none *address.Gone
 	switch {
 	case errors.As(err, &bad):
-		status = http.StatusBadRequest
+		return http.StatusBadRequest
 	case errors.As(err, &none):
-		status = http.StatusNotFound
-	case r.Context().Err() != nil:
-		return
+		return http.StatusNotFound
 	}
-	u.ServeTemplate(w, r, status, v, http.StatusText(status), "error", page.Lines(err.Error(), 1000))
+	return http.StatusServiceUnavailable
 }
 
 // ServeOutput answers with what is kept of the output of a run, as text.
