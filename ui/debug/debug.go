@@ -63,7 +63,7 @@ func Hosts(names ...string) Option {
 // Recorder adds the path …/trace. It answers with what r has recorded of the last seconds, for go tool trace. The runs
 // of tasks are regions in the trace. The caller starts and stops r. A recording shows stacks and the names of functions
 // to everyone who may look. A recording can have tens of megabytes and takes CPU time, so the handler writes one at a
-// time: another request is answered with status 503.
+// time: another request is answered with status 503. A browser that takes nothing for ten seconds does not get the rest.
 func Recorder(r *trace.FlightRecorder) Option {
 	return func(h *handler) { h.recorder = r }
 }

@@ -1,6 +1,10 @@
 package debug
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/executor-go/executor/ui/page"
+)
 
 // serveTrace answers with what the flight recorder has.
 func (h *handler) serveTrace(w http.ResponseWriter, r *http.Request) {
@@ -22,5 +26,5 @@ func (h *handler) serveTrace(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	h.recorder.WriteTo(w) // an error is of the connection, and the header is sent already
+	h.recorder.WriteTo(page.Paced(w)) // an error is of the connection, and the header is sent already
 }

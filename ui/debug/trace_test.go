@@ -6,6 +6,7 @@ import (
 	"runtime/trace"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/ui/debug"
@@ -57,4 +58,38 @@ func (w *slowWriter) Write(b []byte) (int, error) {
 		f()
 	}
 	return w.ResponseRecorder.Write(b)
+}
+
+// strict is a connection to a browser on which each Write must end soon, and be of a part.
+type strict struct {
+	*httptest.ResponseRecorder
+	t        *testing.T
+	deadline time.Time
+}
+
+func (w *strict) SetWriteDeadline(at time.Time) error {
+	w.deadline = at
+	return nil
+}
+
+func (w *strict) Write(b []byte) (int, error) {
+	if left := time.Until(w.deadline); w.deadline.IsZero() || left > time.Minute || len(b) > 1<<20 {
+		w.t.Errorf("%d bytes are written with a deadline in %v", len(b), left)
+	}
+	w.deadline = time.Time{}
+	return w.ResponseRecorder.Write(b)
+}
+
+// A browser that takes nothing does not keep the recorder, whose Stop waits until what it has is written.
+func TestTraceHasDeadlines(t *testing.T) {
+	recorder := trace.NewFlightRecorder(trace.FlightRecorderConfig{})
+	if err := recorder.Start(); err != nil {
+		t.Skip(err) // the test is itself recorded
+	}
+	defer recorder.Stop()
+	w := &strict{ResponseRecorder: httptest.NewRecorder(), t: t}
+	debug.Handler(new(executor.Observer), debug.Recorder(recorder)).ServeHTTP(w, request("GET", "/trace"))
+	if w.Code != http.StatusOK || w.Body.Len() == 0 {
+		t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
+	}
 }

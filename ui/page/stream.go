@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -132,6 +134,28 @@ func (c *stream) send(text string) {
 	if _, c.err = c.w.Write([]byte(text)); c.err == nil {
 		c.err = c.control.Flush()
 	}
+}
+
+// Paced returns a writer to w that gives up if the browser does not take a part of what is written in ten seconds, and
+// so holds what is written for no longer.
+func Paced(w http.ResponseWriter) io.Writer { return &paced{w, http.NewResponseController(w)} }
+
+type paced struct {
+	w       io.Writer
+	control *http.ResponseController
+}
+
+const pacedPart = 64 << 10 // bytes
+
+func (p *paced) Write(b []byte) (n int, err error) {
+	for part := range slices.Chunk(b, pacedPart) {
+		_ = p.control.SetWriteDeadline(time.Now().Add(writeTime)) // as in send
+		done, err := p.w.Write(part)
+		if n += done; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // enter counts a stream, unless there are too many. It returns a channel that is closed when the request's server shuts
