@@ -258,6 +258,46 @@ func TestDiscardOldestDropsNext(t *testing.T) {
 	})
 }
 
+// The new task takes the place of the one that is dropped, also where more tasks wait than there is room for now that a
+// share has a lower limit, or a lower rate.
+func TestReplacedTaskLeavesItsPlace(t *testing.T) {
+	policies := map[string]executor.ShareConfig{
+		"DiscardOldest": {Queue: executor.Bounded(1), Reject: executor.DiscardOldest},
+		"DropLowest":    {Queue: executor.BoundedPrioritized(1), Reject: executor.DropLowest},
+	}
+	lower := map[string]func(*executor.Settings){
+		"limit": func(s *executor.Settings) { s.Max = 1 },
+		"rate":  func(s *executor.Settings) { s.Rate = executor.Rate{PerSecond: 1} },
+	}
+	for name, c := range policies {
+		for of, change := range lower {
+			t.Run(name+"/"+of, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					pool := newPool(t, executor.Config{Core: 3})
+					block := newBlocker(t)
+					block.Fill(t, pool, 3)
+					c.Limit, c.Rate = 3, executor.Rate{PerSecond: 1, Burst: 5}
+					share := newShare(t, pool, c)
+					for range 4 { // three that ask for a worker, and one that waits
+						executor.Submit(t.Context(), share, value(1), executor.Priority(5))
+					}
+					expect(t, "Queued", share.Stats().Queued, 4)
+					expect(t, "Reconfigure", share.Reconfigure(change), nil)
+					last := executor.Submit(t.Context(), share, value(2))
+					expect(t, "state", last.State(), executor.Pending)
+					s := share.Stats()
+					expect(t, "Queued", s.Queued, 4)
+					expect(t, "Rejected", s.Rejected, 1)
+					expect(t, "Evicted", s.Rejections.Evicted, 1)
+					block.Release()
+					_, err := last.Get(t.Context())
+					expect(t, "error", err, nil)
+				})
+			})
+		}
+	}
+}
+
 // DropLowest drops the least urgent task that waits, the latest of several, and the new one
 // if that is not more urgent than any.
 func TestDropLowest(t *testing.T) {

@@ -44,19 +44,27 @@ func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 		e.handLocked(e.wakeLocked(), u)
 		return Taken
 	}
-	if e.Queue.Push(u, e.takersLocked(free)) {
-		e.gate.submitted++
-		if e.workers == 0 && e.Lender == nil { // Core is 0, and a unit that waits needs a worker
-			e.hireLocked()
-		} else if e.timed == nil || !e.alarmCoversLocked() {
-			e.dispatchLocked()
-		}
+	if e.pushLocked(u, e.takersLocked(free)) {
 		return Queued
 	}
 	if e.countedLocked() < e.Max && e.mayHireLocked() {
 		return e.hireForLocked(u)
 	}
 	return Saturated
+}
+
+// pushLocked has u wait in the queue, and reports false if there is no room: extra is that beyond the limit.
+func (e *Engine) pushLocked(u Unit, extra int) bool {
+	if !e.Queue.Push(u, extra) {
+		return false
+	}
+	e.gate.submitted++
+	if e.workers == 0 && e.Lender == nil { // Core is 0, and a unit that waits needs a worker
+		e.hireLocked()
+	} else if e.timed == nil || !e.alarmCoversLocked() {
+		e.dispatchLocked()
+	}
+	return true
 }
 
 // takersLocked returns how many units workers take from the queue next, whatever else happens. For each
@@ -118,7 +126,10 @@ func (e *Engine) SubmitReplacing(u Unit, evict func(Queue) Unit) (v Verdict, evi
 			if e.keyed != nil {
 				e.keyed.Release(evicted)
 			}
-			v = e.admitLocked(u, false)
+			// The queue may hold more than its limit, as after one of the workers was lowered. Then too u takes the place.
+			if v = e.admitLocked(u, false); v == Saturated && e.pushLocked(u, Any) {
+				v = Queued
+			}
 		}
 	}
 	e.Unlock()
