@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,12 +19,16 @@ import (
 func TestReviveFindsWhatWasRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := durabletest.New(t)
-		sent := make(map[string]int)
-		down := true
+		var down atomic.Bool
+		down.Store(true)
+		var mu sync.Mutex
+		sent := make(map[string]int) // guarded by mu: four workers send
 		mails := durable.Handle(jobs, "mail", func(_ context.Context, m Mail) (string, error) {
-			if down {
+			if down.Load() {
 				return "", executor.Permanent(errors.New("dial tcp: connection refused"))
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			sent[m.Customer+m.Campaign]++
 			return "sent", nil
 		})
@@ -41,13 +47,15 @@ func TestReviveFindsWhatWasRefused(t *testing.T) {
 		if want := map[string]int{"a": 2, "b": 1}; err != nil || !maps.Equal(n, want) {
 			t.Errorf("the customers are %v, %v, want %v", n, err, want)
 		}
-		down = false
+		down.Store(false)
 		if revived, _, err := revive(t.Context(), jobs, f); revived != 3 || err != nil {
 			t.Errorf("revived %d jobs, %v, want 3", revived, err)
 		}
 		if err := durabletest.Idle(t.Context(), jobs); err != nil {
 			t.Fatal(err)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if want := map[string]int{"aspring": 2, "bspring": 1}; !maps.Equal(sent, want) {
 			t.Errorf("sent %v, want %v", sent, want)
 		}
