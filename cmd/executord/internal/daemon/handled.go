@@ -84,6 +84,9 @@ func (r *handled) plan() plan {
 		return plan{since: now.Updated}
 	}
 	p := plan{catalog.Times(now.Job), now.Schedule, now.Anchor, now.Updated}
+	if first := now.NextDue; !first.IsZero() && first.Before(p.since) && catalog.Scheduled(now.Job, first) {
+		p.since = first // it passed while the change was on its way to the store
+	}
 	if p.times != nil && !p.isOf(r.row) {
 		p.times = from{p.times, p.anchor}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
@@ -57,6 +58,32 @@ func TestOverlapAtTheEndOfRun(t *testing.T) {
 		}
 		slow.takes.Store(0)
 		h.end()
+	})
+}
+
+// The times that are skipped begin with the first that a job has when it is put back in the file during its run, also if
+// that has passed before the store has all of the change.
+func TestOverlapAfterSlowReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, again := Memory(), make(chan job.File)
+		slow := &lagging{Store: s.Store}
+		s.Store = slow
+		other := "# name: b\n@every 1000h sleep 1s\n"
+		file := parse(t, other+"# name: a\n@every 10s sleep 65s\n")
+		h := begin(t, Config{File: file, Store: s, Again: again})
+		time.Sleep(12 * time.Second) // of the run that began after ten
+		again <- parse(t, other)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		slow.inserts.Store(int64(3200 * time.Millisecond))
+		again <- file // it is there again, off, after 19.4 seconds, and is to run after 22.6
+		time.Sleep(10 * time.Second)
+		slow.inserts.Store(0)
+		time.Sleep(50 * time.Second)
+		h.end()
+		if lines := h.logged("runs skipped"); len(lines) == 0 || !strings.Contains(lines[0], " first=2000-01-01T00:00:20Z ") || h.total("runs skipped") != 6 {
+			t.Errorf("%q\n%s", lines, h.log.String())
+		}
 	})
 }
 

@@ -34,10 +34,15 @@ func (s *silent) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimRe
 	return s.Store.Claim(ctx, r)
 }
 
-// lagging is a store whose answers are on their way for some time.
+// lagging is a store whose answers are on their way for some time; so are the jobs that it is given.
 type lagging struct {
 	durable.Store
-	takes atomic.Int64
+	takes, inserts atomic.Int64
+}
+
+func (l *lagging) Insert(ctx context.Context, jobs []durable.NewJob, p store.Placement) ([]store.InsertResult, error) {
+	time.Sleep(time.Duration(l.inserts.Load()))
+	return l.Store.Insert(ctx, jobs, p)
 }
 
 func (l *lagging) Heartbeat(ctx context.Context, node string, lease time.Duration, w store.Watch) (store.HeartbeatResult, error) {
