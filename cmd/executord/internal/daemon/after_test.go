@@ -161,8 +161,8 @@ func TestAfterDuringRun(t *testing.T) {
 	})
 }
 
-// seconds are those of a time after the start.
-var seconds = regexp.MustCompile(`m[0-9]s`)
+// seconds are those of a time after the start that is just after a full minute, tens those of one ten seconds later.
+var seconds, tens = regexp.MustCompile(`m[0-9]s`), regexp.MustCompile(`m1[0-9]s`)
 
 // A job with a schedule of its own, too, whose predecessor ends during its run runs once more. The times of its schedule
 // that pass meanwhile are skipped.
@@ -280,8 +280,8 @@ func TestAfterOutlastsAnotherSchedule(t *testing.T) {
 				time.Sleep(30 * time.Minute)
 			}
 			h.end()
-			for i, run := range s.runs { // a node may come to what is due at its next poll, a second later
-				s.runs[i] = strings.Replace(run, "11s", "10s", 1)
+			for i, run := range s.runs { // a node may come to what is due at its next poll, a second later each time
+				s.runs[i] = tens.ReplaceAllString(run, "m10s")
 			}
 			if !reflect.DeepEqual(s.runs, test.want) {
 				t.Errorf("asked %v: %q, want %q", test.asked, s.runs, test.want)
