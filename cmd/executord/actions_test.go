@@ -14,7 +14,7 @@ import (
 // the exit code says whether it is done.
 func TestActChangesJobs(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
-		p := start(t, "# name: nightly\n30 2 * * * echo ran\n# name: other\n@daily true\n", "--store", store)
+		p := start(t, "# name: nightly\n30 2 29 2 * echo ran\n# name: other\n30 2 29 2 * true\n", "--store", store)
 		p.until("job scheduled", "job", "other")
 		state := func(want string) {
 			t.Helper()
