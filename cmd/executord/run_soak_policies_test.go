@@ -326,6 +326,13 @@ func (a *policyAccount) add(log []line, marker string, killed bool) {
 			}
 		case "run excluded":
 			of.excluded[noted("due")] = true
+			if count, several := l["count"].(float64); several { // none of these jobs has times between them that count
+				at := instant(a.t, l, "first")
+				for range int(count) {
+					of.excluded[at.UnixMilli()] = true
+					at = at.Add(a.periods[name])
+				}
+			}
 		case "run will be retried":
 			if l["reason"] != nil || l["outcome"] == "timeout" { // it could not be started, or had too little time
 				of.cut[of.dues[run]] = true

@@ -1,12 +1,10 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,14 +20,17 @@ import (
 //
 // There is one mark for each pair. If A ends again before B has begun, that is the same mark, and the run of B is
 // after both. So marks do not add up where one of several jobs never succeeds.
+//
+// Somebody who asks for a run sets a mark, too, which is an ask; see [RunNow].
 type mark struct {
 	Job   string `json:"job"` // that runs after
 	By    string `json:"by"`
 	Trace string `json:"trace,omitempty"` // the traceparent of the run that has set it, if it has one
-}
 
-// asked is the By of the mark that somebody has set who asked for a run: no job can be called so.
-const asked = "@run-now"
+	// Of an ask:
+	At     time.Time `json:"at,omitzero"`
+	Values []string  `json:"values,omitempty"` // NAME=value, one for each parameter; nil for the defaults
+}
 
 // dormant is how far in the future is what never comes: the time of a mark, and of a job that runs after others alone.
 // It is much less than a time.Duration can hold.
@@ -56,67 +57,39 @@ func SetMark(ctx context.Context, jobs *durable.Jobs, store durable.Store, names
 	if !ok || e.Spec.Off || e.State.Done() || len(e.Spec.After) == 0 {
 		return nil
 	}
-	if err := addMark(ctx, jobs, e, by, traceparent); err != nil {
+	if _, err := addMark(ctx, jobs, namespace, by, mark{Job: name, By: by, Trace: traceparent}); err != nil {
 		return err
 	}
 	marks, err := ListMarks(ctx, store, namespace, name)
 	if err != nil || !marks.Complete(e.Spec.After) {
 		return err
 	}
-	now, err := store.Now(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = jobs.Reschedule(ctx, e.ID, now)
+	_, _, err = makeDue(ctx, jobs, store, e)
 	return err
 }
 
-func addMark(ctx context.Context, jobs *durable.Jobs, e Entry, by, traceparent string) error {
-	kind := durable.Client[mark, struct{}](jobs, markRoot+e.Namespace)
-	m := mark{e.Name, by, traceparent}
-	if _, err := kind.Schedule(ctx, dormant, m, durable.Key(markKey(e.Namespace, e.Name, by))); err != nil {
-		return fmt.Errorf("setting a mark: %w", err)
+// addMark adds a mark, unless there is one by the same.
+func addMark(ctx context.Context, jobs *durable.Jobs, namespace, by string, m mark) (durable.ID, error) {
+	kind := durable.Client[mark, struct{}](jobs, markRoot+namespace)
+	id, err := kind.Schedule(ctx, dormant, m, durable.Key(markKey(namespace, m.Job, by)))
+	if err != nil {
+		return id, fmt.Errorf("setting a mark: %w", err)
 	}
-	return nil
+	return id, nil
 }
 
-// RunNow makes a job due at once, also one that runs after others, whether these have ended or not.
-func RunNow(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry) (durable.Answer, error) {
-	return askFor(ctx, jobs, store, e, func() (durable.Answer, error) { return jobs.RunNow(ctx, e.ID) })
-}
-
-// askFor calls what makes a job due, with the mark that a job needs which runs after others.
-func askFor(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry, due func() (durable.Answer, error)) (durable.Answer, error) {
-	if len(e.Spec.After) == 0 {
-		return due()
-	}
-	// before it is due, or its run would see that it is not to run
-	if err := addMark(ctx, jobs, e, asked, ""); err != nil {
-		return durable.TooLate, err
-	}
-	answer, err := due()
-	if answer == durable.Applied || answer == durable.Deferred {
-		return answer, err
-	}
-	marks, wrong := ListMarks(ctx, store, e.Namespace, e.Name)
-	if m, there := marks[asked]; there && wrong == nil { // it would be for a later run
-		_, wrong = jobs.Delete(ctx, m.id)
-	}
-	return answer, cmp.Or(err, wrong)
-}
-
-// Marks are those of a job, by the names of the jobs that have set them.
-type Marks map[string]found
+// Marks are those of a job.
+type Marks []found
 
 // found is a mark of the store.
 type found struct {
-	id    durable.ID
-	trace string
+	mark
+	id durable.ID
 }
 
 // ListMarks returns the marks of a job.
 func ListMarks(ctx context.Context, store durable.Store, namespace, name string) (Marks, error) {
-	marks := make(Marks)
+	var marks Marks
 	filter := durable.Filter{Kind: markRoot + namespace, Prefix: markKey(namespace, name, ""), Limit: pageSize}
 	for {
 		page, err := store.List(ctx, filter)
@@ -126,7 +99,7 @@ func ListMarks(ctx context.Context, store durable.Store, namespace, name string)
 		for _, row := range page {
 			var m mark
 			if json.Unmarshal(row.Payload, &m) == nil && m.Job == name { // a name may have a slash
-				marks[m.By] = found{row.ID, m.Trace}
+				marks = append(marks, found{m, row.ID})
 			}
 		}
 		if len(page) < pageSize {
@@ -136,21 +109,45 @@ func ListMarks(ctx context.Context, store durable.Store, namespace, name string)
 	}
 }
 
-// Complete reports whether each of the jobs has set its mark, or somebody has asked for a run.
-func (m Marks) Complete(after []string) bool {
-	if _, there := m[asked]; there {
-		return true
+// For returns the marks that a run for a time takes: without asks that are later, which are for a run after it.
+func (m Marks) For(t time.Time) Marks {
+	return slices.DeleteFunc(slices.Clone(m), func(f found) bool { return f.At.After(t) })
+}
+
+// after returns the marks for runs after that for a time: without the asks that this one has taken.
+func (m Marks) after(t time.Time) Marks {
+	return slices.DeleteFunc(slices.Clone(m), func(f found) bool { return f.By == asked && !f.At.After(t) })
+}
+
+// Asks returns the asks among the marks.
+func (m Marks) Asks() Marks {
+	return slices.DeleteFunc(slices.Clone(m), func(f found) bool { return f.By != asked })
+}
+
+// Values returns the parameters of the latest ask that has some, nil if none has.
+func (m Marks) Values() (values []string) {
+	var at time.Time
+	for _, f := range m {
+		if f.Values != nil && !f.At.Before(at) {
+			values, at = f.Values, f.At
+		}
 	}
-	return !slices.ContainsFunc(after, func(name string) bool {
-		_, there := m[name]
-		return !there
-	})
+	return values
+}
+
+// Complete reports whether each of the jobs has set its mark, and there is one at least, or somebody has asked for a
+// run.
+func (m Marks) Complete(after []string) bool {
+	by := func(name string) bool {
+		return slices.ContainsFunc(m, func(f found) bool { return f.By == name })
+	}
+	return by(asked) || len(after) > 0 && !slices.ContainsFunc(after, func(name string) bool { return !by(name) })
 }
 
 // Remove removes the marks.
 func (m Marks) Remove(ctx context.Context, jobs *durable.Jobs) error {
-	for _, set := range m {
-		if _, err := jobs.Delete(ctx, set.id); err != nil {
+	for _, f := range m {
+		if _, err := jobs.Delete(ctx, f.id); err != nil {
 			return fmt.Errorf("removing a mark: %w", err)
 		}
 	}
@@ -160,9 +157,9 @@ func (m Marks) Remove(ctx context.Context, jobs *durable.Jobs) error {
 // String returns the names of the jobs, with blanks between them.
 func (m Marks) String() string {
 	var names []string
-	for name := range m {
-		if name != asked {
-			names = append(names, name)
+	for _, f := range m {
+		if f.By != asked {
+			names = append(names, f.By)
 		}
 	}
 	slices.Sort(names)
@@ -171,9 +168,10 @@ func (m Marks) String() string {
 
 // Traces returns the traceparents of the runs that have set the marks, of those that have one.
 func (m Marks) Traces() (all []string) {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if trace := m[name].trace; trace != "" {
-			all = append(all, trace)
+	byName := slices.SortedFunc(slices.Values(m), func(a, b found) int { return strings.Compare(a.By, b.By) })
+	for _, f := range byName {
+		if f.Trace != "" {
+			all = append(all, f.Trace)
 		}
 	}
 	return all

@@ -212,6 +212,9 @@ func (c *Catalog) putBack(ctx context.Context, j job.Job, was Entry) (durable.ID
 		}
 		return c.register(ctx, spec, j)
 	}
+	if err := dropAsks(ctx, c.Jobs, c.Store, was); err != nil {
+		return was.ID, err
+	}
 	if held == "" || held == StatePaused {
 		return restore(ctx, c.Jobs, held != "", register)
 	}
@@ -304,6 +307,9 @@ func (c *Catalog) remove(ctx context.Context, e Entry) error {
 
 // Bring makes a job that is canceled or dead wait again, for its next time.
 func Bring(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry) error {
+	if err := dropAsks(ctx, jobs, store, e); err != nil {
+		return err
+	}
 	_, err := restore(ctx, jobs, false, func(off bool) (durable.ID, error) {
 		e.Spec.Off = off
 		return again(ctx, store, e)

@@ -93,11 +93,13 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 	if asked, err := catalog.Asked(ctx, c.Store, e); err != nil || asked != nil {
 		return durable.TooLate, "not run: one is due already that has not begun, with " + view.ShowParameters(asked), err
 	}
-	answer, with := durable.TooLate, ""
-	if values == nil {
-		answer, err = catalog.RunNow(ctx, c.Jobs, c.Store, e)
-	} else if with = ", with " + view.ShowParameters(values); !e.State.Granted() {
-		answer, err = catalog.RunWith(ctx, c.Jobs, c.Store, e, values)
+	with := ""
+	if values != nil {
+		with = ", with " + view.ShowParameters(values)
+	}
+	answer := durable.TooLate
+	if !e.State.Granted() {
+		answer, err = catalog.RunNow(ctx, c.Jobs, c.Store, e, values)
 	}
 	if err == nil && answer == durable.Applied && e.Queue != durable.DefaultQueue {
 		now := e

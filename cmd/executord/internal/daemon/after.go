@@ -8,7 +8,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
-	"github.com/executor-go/executor/durable"
 )
 
 // trigger has the jobs run that run after this one, and do so after such an end. While the store does not answer it
@@ -62,62 +61,77 @@ func (d *base) mark(ctx context.Context, name string, by *run) error {
 	return catalog.SetMark(ctx, d.catalog.Jobs, d.Store, d.Store.Namespace, name, by.job.Name, by.spans.traceparent())
 }
 
-// takeParameters reads the parameters that somebody has given to the run.
-func (r *handled) takeParameters(ctx context.Context) (err error) {
-	if len(r.job.Parameters) == 0 {
-		return nil
+// readAsks looks for what has asked for the run, and for its parameters.
+func (r *handled) readAsks(ctx context.Context) error {
+	d, first := r.entry.base, r.left.First
+	if len(r.job.After) == 0 && len(r.job.Parameters) == 0 && r.onSchedule() && (first.IsZero() || catalog.Scheduled(r.row, first)) {
+		return nil // nobody has asked for it
 	}
-	d := r.entry.base
-	r.given, err = catalog.GivenTo(ctx, d.catalog.Jobs, d.Store, d.Store.Namespace, r.job.Name, r.row.Occurrence, durable.LeftOutBefore(ctx).First)
-	if err != nil {
-		return cut(outcome.Label{Outcome: outcome.Delayed}, "delayed: "+err.Error(), time.Second)
-	}
-	return nil
-}
-
-// takeMarks removes the marks of a run that is after other jobs. It is an error if some are missing: the run before was
-// after them already. A run for a time of the schedule needs none, and is after other jobs if it has all.
-func (r *handled) takeMarks(ctx context.Context) error {
-	if len(r.job.After) == 0 {
-		return nil
-	}
-	d := r.entry.base
-	marks, err := catalog.ListMarks(ctx, d.Store, d.Store.Namespace, r.job.Name)
-	if err == nil && !marks.Complete(r.job.After) {
-		if r.scheduled() {
+	return r.persist(ctx, func() error {
+		marks, err := catalog.ListMarks(ctx, d.Store, d.Store.Namespace, r.job.Name)
+		if err != nil {
+			return err
+		}
+		r.asks = marks.For(r.row.Occurrence).Asks()
+		if len(r.job.Parameters) == 0 {
 			return nil
 		}
-		if !r.begunBefore() {
-			return errIdle
+		r.given, err = catalog.FindGiven(ctx, d.Store, d.Store.Namespace, r.job.Name, r.row.Occurrence) // it is begun again
+		if r.given == nil {
+			r.given = r.asks.Values()
 		}
-	}
-	if err == nil {
-		err = marks.Remove(ctx, d.catalog.Jobs)
-	}
-	if err != nil {
-		return cut(outcome.Label{Outcome: outcome.Delayed}, "delayed: "+err.Error(), time.Second)
-	}
-	r.extra = append(r.extra, "EXECUTORD_AFTER="+marks.String())
-	r.causes = marks.Traces()
-	return nil
+		return err
+	})
 }
 
-// leftOut returns what the store leaves out of the times that have passed during the run. A run that was asked for
-// meanwhile is none of them, and follows this one.
-func (r *handled) leftOut(ctx context.Context) durable.LeftOut {
-	if len(r.job.After) == 0 && len(r.job.Parameters) == 0 { // nobody could ask
-		return durable.LeftOutDuring(ctx)
+// takeMarks removes the marks of a run that is after other jobs, or that somebody has asked for. It is an error if some
+// are missing: the run before was after them already. A run for a time of the schedule needs none, and is after other
+// jobs if it has all.
+func (r *handled) takeMarks(ctx context.Context) error {
+	d := r.entry.base
+	if r.given != nil { // from now on they are of this run, which may have to be begun again
+		err := r.persist(ctx, func() error {
+			return catalog.KeepGiven(ctx, d.catalog.Jobs, d.Store, d.Store.Namespace, r.job.Name, r.row.Occurrence, r.given)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	marks := r.asks
+	if len(r.job.After) > 0 {
+		err := r.persist(ctx, func() (err error) {
+			marks, err = catalog.ListMarks(ctx, d.Store, d.Store.Namespace, r.job.Name)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		marks = marks.For(r.row.Occurrence)
+		if !marks.Complete(r.job.After) {
+			if r.onSchedule() {
+				return nil
+			}
+			if !r.begunBefore() {
+				return errIdle
+			}
+		}
+		r.extra = append(r.extra, "EXECUTORD_AFTER="+marks.String())
+		r.causes = marks.Traces()
+	}
+	return r.persist(ctx, func() error { return marks.Remove(ctx, d.catalog.Jobs) })
+}
+
+// follow makes the job due if a run is to follow this one, and returns for when, the zero Time if none is.
+func (r *handled) follow(ctx context.Context) time.Time {
+	if len(r.job.After) == 0 && len(r.job.Parameters) == 0 { // none is asked for during a run
+		return time.Time{}
 	}
 	d := r.entry.base
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTry)
 	defer cancel()
-	again, err := catalog.SetAside(own, d.catalog.Jobs, d.Store, r.row)
-	left := durable.LeftOutDuring(ctx)
-	if err == nil {
-		err = again()
-	}
+	at, err := catalog.Follow(own, d.catalog.Jobs, d.Store, r.row)
 	if err != nil {
 		r.log.Error("job not rescheduled", "reason", "if a run was asked for during this one, it does not follow: "+err.Error())
 	}
-	return left
+	return at
 }

@@ -225,7 +225,7 @@ func TestAfterRunNow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := catalog.RunNow(t.Context(), h.Durable(), h.Store, e); err != nil {
+			if _, err := catalog.RunNow(t.Context(), h.Durable(), h.Store, e, nil); err != nil {
 				t.Error(err)
 			}
 		}

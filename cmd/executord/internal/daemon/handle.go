@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,22 +71,22 @@ func (d *base) begin(ctx context.Context, spec catalog.Spec) (outcome.Label, err
 
 // handle runs the command and accounts for it, in the log and to the store.
 func (r *handled) handle(ctx context.Context) error {
-	if err := r.noteLeftOut(ctx); err != nil {
-		r.noteLeftOutSince(ctx)
+	r.left = durable.LeftOutBefore(ctx)
+	if err := r.readAsks(ctx); err != nil {
+		r.noteLeftOut(0)
 		return err
 	}
-	if err := r.takeParameters(ctx); err != nil {
-		return err
+	excluded := r.exclude()
+	if excluded == nil {
+		excluded = r.noteLeftOut(r.tooLate(ctx))
+	}
+	if excluded != nil {
+		r.noteLeftOutSince(ctx)
+		return excluded
 	}
 	// The node may begin a run while it learns of the drain, above all one whose jitter the drain has just cut short.
 	if r.entry.base.leaving.Err() != nil {
 		return errDrain
-	}
-	if r.scheduled() {
-		if err := r.exclude(); err != nil {
-			r.noteLeftOutSince(ctx)
-			return err
-		}
 	}
 	if r.jitters() {
 		if err := r.delay(ctx, rand.N(r.job.Jitter)); err != nil {
@@ -117,25 +118,76 @@ func (r *handled) jitters() bool {
 	return r.job.Jitter > 0 && r.row.Attempt <= 1 && r.failures == 0 && outcome.ParseLabel(r.row.Label) != errDrain.label && r.scheduled()
 }
 
-// exclude returns an error if the due time of the run does not count. The error stands in the history.
-func (r *run) exclude() error {
-	if r.job.Season.IsZero() {
+// mostExcluded is for how many due times a run may make up that exclude looks whether they count. Of more, it looks at
+// the latest.
+const mostExcluded = 10_000
+
+// exclude leaves out the due times of a run that do not count: its own, and those before it for which it makes up. The
+// run is for the latest of the others. If there is none, exclude returns an error, which stands in the history. Of a run
+// that was cut, and is begun again, the store has the latest time alone.
+func (r *handled) exclude() error {
+	row, season, times := r.row, r.job.Season, catalog.Times(r.row)
+	if season.IsZero() || !r.scheduled() {
 		return nil
 	}
-	reason, err := r.job.Season.Excludes(r.due)
-	if err != nil {
-		r.log.Warn("exceptions not read", "reason", err.Error(), "hint", "correct the file; until then the job runs")
+	all := []time.Time{r.due}
+	if n, _ := catalog.Passed(times, row.Due, row.Occurrence); row.Due.Before(row.Occurrence) && n < mostExcluded {
+		all = nil
+		for t := row.Due; t.Before(row.Occurrence); t = times.Next(t) {
+			all = append(all, t.In(r.due.Location()))
+		}
+		all = append(all, r.due)
 	}
-	if reason == "" {
-		return nil
+	var excluded []time.Time
+	var why string // of the latest
+	var wrong error
+	counts := slices.DeleteFunc(slices.Clone(all), func(t time.Time) bool {
+		reason, err := season.Excludes(t)
+		if err != nil {
+			wrong = err
+		}
+		if reason != "" {
+			excluded, why = append(excluded, t), reason
+		}
+		return reason != ""
+	})
+	r.logExcluded(excluded, why, wrong)
+	if len(all) > 1 && r.left.Count > 0 {
+		r.left = durable.LeftOut{}
+		if len(counts) > 1 {
+			r.left = durable.LeftOut{Count: len(counts) - 1, First: counts[0]}
+		}
 	}
-	r.log.Info("run excluded", about.Key, about.RunExcluded, "due", stamp(r.due), "reason", reason)
-	return over(outcome.Label{Outcome: outcome.Excluded}, "excluded: "+reason)
+	if len(counts) == 0 {
+		return over(outcome.Label{Outcome: outcome.Excluded}, "excluded: "+why)
+	}
+	r.due = counts[len(counts)-1]
+	return nil
+}
+
+// logExcluded logs due times that do not count, and why the latest does not; and why it is not known of others.
+func (r *run) logExcluded(times []time.Time, why string, wrong error) {
+	if wrong != nil {
+		r.log.Warn("exceptions not read", "reason", wrong.Error(), "hint", "correct the file; until then the job runs")
+	}
+	if len(times) == 0 {
+		return
+	}
+	attrs := []any{about.Key, about.RunExcluded, "due", stamp(times[len(times)-1]), "reason", why}
+	if len(times) > 1 {
+		attrs = append(attrs, "count", len(times), "first", stamp(times[0]))
+	}
+	r.log.Info("run excluded", attrs...)
 }
 
 // delay waits, unless the daemon ends or the run is canceled meanwhile.
 func (r *handled) delay(ctx context.Context, d time.Duration) error {
 	r.log.Info("run delayed", about.Key, about.RunDelayed, "due", stamp(r.due), "until", stamp(r.now().Add(d).In(r.due.Location())), "reason", "jitter")
+	return r.wait(ctx, d)
+}
+
+// wait waits, unless the daemon ends or the run is canceled meanwhile.
+func (r *handled) wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -148,12 +200,37 @@ func (r *handled) delay(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// mostPause is the longest wait for another try of persist.
+const mostPause = time.Second
+
+// persist calls fn, which asks the store, until it answers, unless the daemon ends or the run is canceled meanwhile. So
+// what the run has waited for already, as its jitter, it does not wait for again.
+func (r *handled) persist(ctx context.Context, fn func() error) error {
+	for pause := firstTurn; ; pause = min(2*pause, mostPause) {
+		err := fn()
+		if err == nil {
+			return nil
+		}
+		if pause == firstTurn {
+			r.log.Info("run waits", about.Key, about.RunWaits, "due", stamp(r.due), "reason", "the store: "+err.Error())
+		}
+		if err := r.wait(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
 // runAtStart runs a job once, now. It is not in the store: each daemon runs it at its start.
 func (d *base) runAtStart(j job.Job, now time.Time) {
 	e := d.entry(j.Name)
 	e.log.Info("job scheduled", about.Key, about.JobScheduled, "schedule", j.Schedule.Text)
 	r := &run{entry: e, job: j, number: 1, attempt: 1, due: now.In(j.Schedule.Location()), log: e.log.With("run", 1)}
-	if r.exclude() != nil {
+	reason, wrong := j.Season.Excludes(r.due)
+	var excluded []time.Time
+	if reason != "" {
+		excluded = append(excluded, r.due)
+	}
+	if r.logExcluded(excluded, reason, wrong); reason != "" {
 		return
 	}
 	err := d.pool.Go(context.Background(), func(ctx context.Context) error {

@@ -45,6 +45,8 @@ type handled struct {
 	row     durable.Job // when it began
 	overlap job.Overlap
 	spec    catalog.Spec
+	asks    catalog.Marks   // of those who have asked for it
+	left    durable.LeftOut // the due times before it that count, for which it makes up
 
 	// The clock is the store's, which may differ from this machine's: it showed base, or a little more, when ours
 	// showed began.
@@ -58,8 +60,12 @@ func (r *handled) now() time.Time {
 	return r.base.Add(min(now.Sub(r.began), now.Round(0).Sub(r.began.Round(0))))
 }
 
-// scheduled reports whether the run is for a time of its schedule. One that somebody asked for is not.
-func (r *handled) scheduled() bool { return catalog.Scheduled(r.row, r.row.Occurrence) }
+// onSchedule reports whether the time of the run is one of its schedule. That of a run which makes up for several times
+// is, though somebody may have asked for it, too.
+func (r *handled) onSchedule() bool { return catalog.Scheduled(r.row, r.row.Occurrence) }
+
+// scheduled reports whether the run is for times of its schedule alone. One that somebody asked for is not.
+func (r *handled) scheduled() bool { return r.onSchedule() && len(r.asks) == 0 && r.given == nil }
 
 // plan is when a job is due: at no time if it is zero.
 type plan struct {

@@ -12,16 +12,14 @@ import (
 )
 
 // noteLeftOut accounts for the due times before that of the run, for which it makes up. It returns an error, which
-// stands in the history, if the job's misfire leaves out that of the run, too.
-func (r *handled) noteLeftOut(ctx context.Context) error {
-	left := durable.LeftOutBefore(ctx)
-	late := r.tooLate(ctx)
-	count, first, reason := left.Count, left.First.In(r.spec.Location()), "the job did not run when it was due"
+// stands in the history, if the job's misfire leaves out that of the run, too, since it is so late.
+func (r *handled) noteLeftOut(late time.Duration) error {
+	count, first, reason := r.left.Count, r.left.First.In(r.spec.Location()), "the job did not run when it was due"
 	if r.overlap.Do != job.SkipOverlap {
 		reason = "the job did not run when it was due, or a run was in progress"
 	}
 	if late > 0 {
-		if count++; left.Count == 0 {
+		if count++; r.left.Count == 0 {
 			first = r.due
 		}
 		reason = fmt.Sprintf("the job did not run when it was due, and by its misfire does not %v later", late.Truncate(time.Second))
@@ -57,7 +55,7 @@ func (r *handled) tooLate(ctx context.Context) time.Duration {
 	if err != nil || m.Within == 0 || r.begunBefore() || !r.scheduled() {
 		return 0
 	}
-	late := r.now().Sub(r.row.Occurrence)
+	late := r.now().Sub(r.due)
 	if late > m.Within && r.overlap.Do != job.SkipOverlap {
 		late = min(late, r.now().Sub(r.lastEnd(ctx)))
 	}

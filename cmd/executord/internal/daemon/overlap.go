@@ -10,6 +10,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/durable"
 )
 
 // overlapPause is the least time between two lines about the times that pass during one run. It is documented.
@@ -109,7 +110,12 @@ func (w *overlapWatch) end(ctx context.Context, o outcome.Outcome) int {
 	if w.times == nil { // it was removed from the file
 		return w.logged - w.before
 	}
-	left := w.run.leftOut(ctx)
+	left := durable.LeftOutDuring(ctx)
+	if at := w.run.follow(ctx); !at.IsZero() { // the times up to then
+		n, _ := catalog.Passed(w.times, w.through, at)
+		w.skip(n, w.first(), at)
+		return w.logged - w.before
+	}
 	rest, first := left.Count, left.First
 	if !first.After(w.through) { // else these are all of another schedule that came during the run, and none is logged
 		rest, first = rest-(w.logged-w.others), w.first()

@@ -301,7 +301,7 @@ func TestParametersFollowRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)
-		answer, err := catalog.RunWith(t.Context(), h.Durable(), h.Store, e, []string{"DAY=a", "REGION=us"})
+		answer, err := catalog.RunNow(t.Context(), h.Durable(), h.Store, e, []string{"DAY=a", "REGION=us"})
 		if answer != durable.Deferred || err != nil {
 			t.Fatal(answer, err)
 		}

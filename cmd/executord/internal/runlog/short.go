@@ -287,6 +287,9 @@ func (e *event) short() (sign, string) {
 	case about.RunDelayed:
 		return signNote, "delayed until " + e.text("until")
 	case about.RunWaits:
+		if e.text("group") == "" {
+			return signNote, "waits: " + e.text("reason")
+		}
 		return signNote, "waits for its group, " + e.text("reason")
 	case about.RunExcluded:
 		return signSkip, "excluded: " + e.text("reason")
