@@ -3,6 +3,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"sync"
@@ -26,5 +27,31 @@ func TestRunEndsBeforeTimeout(t *testing.T) {
 			}
 		})
 	}
+	all.Wait()
+}
+
+// A command that Kill has killed has not failed by itself, however late that its end is noticed.
+func TestKillStopsRuns(t *testing.T) {
+	s := supervise(t, time.Minute)
+	ctx, stop := context.WithCancel(t.Context())
+	var all, begun sync.WaitGroup
+	for range 64 {
+		begun.Add(1)
+		all.Go(func() {
+			o := newRecord().observer()
+			started := o.Started
+			o.Started = func(pid int, at time.Time) {
+				started(pid, at)
+				begun.Done()
+			}
+			result := s.Run(ctx, sh("sleep 60"), o)
+			if !result.Stopped || result.Signal != "SIGKILL" && result.Signal != "SIGTERM" {
+				t.Errorf("%+v", result)
+			}
+		})
+	}
+	begun.Wait()
+	stop() // the second signal, and the third
+	s.Kill()
 	all.Wait()
 }

@@ -305,6 +305,9 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 	observing := pipes.copy(c.Stdin, o, func() { o.Started(child.pid, began) })
 	r.await(ctx, child.ended)
 	r.Took = child.at.Sub(began)
+	if !r.Stopped && s.isKilled() && signalOf(child.status) == "SIGKILL" {
+		r.Stopped, r.Killed = true, true // by Kill, whose signal was quicker than the news of it
+	}
 	r.sweep(ctx)
 	<-observing
 	pipes.finish()

@@ -79,7 +79,9 @@ func (r *run) await(ctx context.Context, exited <-chan struct{}) {
 			r.overdue = nil
 			r.kill()
 		case <-killed:
-			killed = nil
+			if killed = nil; r.hasEnded(exited) {
+				return
+			}
 			r.Stopped = true
 			r.kill()
 		}
