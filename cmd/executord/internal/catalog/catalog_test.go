@@ -491,6 +491,24 @@ func TestApplyKeepsCanceledJob(t *testing.T) {
 	})
 }
 
+// A canceled job that is brought back is that of the file which was applied last, also if that was after a look at it.
+func TestBringKeepsFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, false)
+		defer b.stopped()
+		b.apply("# name: a\n0 * * * * old\n")
+		was := b.job("a")
+		b.Jobs.Cancel(t.Context(), was.ID)
+		b.apply("# name: a\n30 * * * * new\n")
+		if err := catalog.Bring(t.Context(), b.Jobs, b.Store, was); err != nil {
+			t.Fatal(err)
+		}
+		if now := b.job("a"); now.Spec.Script != "new" || now.Spec.Schedule != "30 * * * *" || now.Due.Minute() != 30 {
+			t.Errorf("it is %+v", now)
+		}
+	})
+}
+
 // What keeps a job from running outlives its removal from the file: put back, it
 // is paused, canceled or dead as before, until a user brings it back.
 func TestApplyRestoresHeldJob(t *testing.T) {

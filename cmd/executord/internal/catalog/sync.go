@@ -311,8 +311,13 @@ func Bring(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry
 		return err
 	}
 	_, err := restore(ctx, jobs, false, func(off bool) (durable.ID, error) {
-		e.Spec.Off = off
-		return again(ctx, store, e)
+		row, err := store.Get(ctx, e.ID)
+		if err != nil {
+			return e.ID, err
+		}
+		now, _ := Read(row) // a file may have changed it
+		now.Spec.Off = off
+		return again(ctx, store, now)
 	})
 	return err
 }

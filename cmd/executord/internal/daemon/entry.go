@@ -152,6 +152,13 @@ func (e *entry) noteOwed(s catalog.Step) {
 		"executord run-now, if one is needed")
 }
 
+// runsHere reports whether a run of the job is in progress here.
+func (e *entry) runsHere() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.mu.figures.Running > 0
+}
+
 // change notes what a file has made of the job.
 func (e *entry) change(now catalog.Entry) {
 	e.mu.Lock()

@@ -129,3 +129,27 @@ func TestOverlapEndsWithPanic(t *testing.T) {
 		}
 	})
 }
+
+// A run follows the schedule that another daemon gives its job, whether its own daemon reads the file after that or not.
+func TestOverlapFollowsScheduleOfAnotherDaemon(t *testing.T) {
+	for _, reads := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			again := make(chan job.File)
+			file, other := parse(t, "# name: a\n@every 10m sleep 35m\n"), parse(t, "# name: a\n@every 2h sleep 35m\n")
+			c := Config{File: file, Store: shared(t), Again: again}
+			c.Store.Lease = time.Minute // hours have fewer heartbeats
+			h := begin(t, c)
+			time.Sleep(12 * time.Minute) // it runs
+			b := begin(t, Config{File: other, Store: c.Store})
+			time.Sleep(time.Second)
+			if reads {
+				again <- other
+			}
+			time.Sleep(40 * time.Minute)
+			if sum := h.end(); sum.Runs != 1 || sum.Skipped != 0 {
+				t.Errorf("reads %v: %+v\n%s", reads, sum, h.log.String())
+			}
+			b.end()
+		})
+	}
+}

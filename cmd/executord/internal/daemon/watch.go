@@ -53,6 +53,9 @@ func (d *Daemon) look(ctx context.Context) {
 		if e.Spec.Off && !e.State.Done() && e.State != durable.Paused {
 			continue // it is about to be removed, or put back
 		}
+		if entry := d.entry(name); entry.runsHere() {
+			entry.change(e) // another daemon may have
+		}
 		is := blockedBy(e)
 		if is == w.reported[name] {
 			continue
