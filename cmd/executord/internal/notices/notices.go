@@ -52,6 +52,8 @@ type Log struct {
 	cancel    context.CancelFunc
 	done      chan struct{} // closed when nothing more is written
 
+	overdue map[string]int64 // what Claim has found last, and when it was to be kept again; nil before the first call
+
 	mu struct {
 		sync.Mutex
 		pending []pending // one for each message
@@ -111,9 +113,29 @@ func (l *Log) Latest(ctx context.Context, limit int) ([]notify.Notice, error) {
 }
 
 // Claim returns the messages for channels of these names whose daemon was killed. They are this daemon's from then on:
-// no other one gets them, as long as they are kept again in time.
+// no other one gets them, as long as they are kept again in time. It is called again and again, by one goroutine.
+//
+// While the store does not answer, no daemon can keep its messages. So a message is that of a daemon that was killed
+// only if the call before has found it so, too, but for the first call; and never while there is news of it here that
+// the store does not have yet.
 func (l *Log) Claim(ctx context.Context, channels []string) ([]notify.Kept, error) {
-	return l.table.claim(ctx, l.namespace, channels, time.Now())
+	before := l.overdue
+	overdue := make(map[string]int64)
+	claimed, err := l.table.claim(ctx, l.namespace, channels, time.Now(), func(id string, noted int64) bool {
+		overdue[id] = noted
+		at, known := before[id]
+		return (before == nil || known && at == noted) && !l.isPending(id)
+	})
+	if err == nil {
+		l.overdue = overdue
+	}
+	return claimed, err
+}
+
+func (l *Log) isPending(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.mu.pending, func(p pending) bool { return p.ID == id })
 }
 
 // Close writes what is pending until ctx ends, and gives up the rest. What is added later is not kept.
@@ -324,8 +346,11 @@ func (t table) add(ctx context.Context, namespace string, batch []pending) error
 	return tx.Commit()
 }
 
-// claim returns the messages that wait, for channels of these names, and were to be kept again before now.
-func (t table) claim(ctx context.Context, namespace string, channels []string, now time.Time) (claimed []notify.Kept, err error) {
+// claim returns the messages that wait, for channels of these names, were to be kept again before now, and may be
+// claimed.
+func (t table) claim(
+	ctx context.Context, namespace string, channels []string, now time.Time, may func(id string, noted int64) bool,
+) (claimed []notify.Kept, err error) {
 	name, there, err := t.find(ctx)
 	if err != nil || !there {
 		return nil, err
@@ -348,7 +373,7 @@ func (t table) claim(ctx context.Context, namespace string, channels []string, n
 		if err := json.Unmarshal([]byte(text), &k); err != nil {
 			return nil, fmt.Errorf("a notice cannot be read: %w", err)
 		}
-		if slices.Contains(channels, k.Channel) {
+		if slices.Contains(channels, k.Channel) && may(k.ID, at) {
 			found, noted = append(found, k), append(noted, at)
 		}
 	}

@@ -202,6 +202,75 @@ func TestLogIsClaimedOnce(t *testing.T) {
 	}
 }
 
+// A message whose daemon could not keep it again while the store did not answer is not taken for one of a daemon that was
+// killed: by that daemon itself, which has sent it and has not noted so yet, or by another one that looks before it.
+func TestLogIsNotClaimedAfterOutage(t *testing.T) {
+	store := open(t)
+	now := time.Now()
+	l, other := begin(t, store, "shop"), begin(t, store, "shop")
+	defer other.Close(t.Context())
+	claims := func(of *notices.Log) int {
+		claimed, err := of.Claim(t.Context(), []string{"ops"})
+		if err != nil {
+			t.Error(err)
+		}
+		return len(claimed)
+	}
+	if n := claims(l) + claims(other); n != 0 {
+		t.Fatalf("%d are claimed of none", n)
+	}
+	planned := begin(t, store, "shop") // what l has written before the outage
+	planned.Add(waiting(1, "ops", now.Add(-time.Minute)))
+	planned.Close(t.Context())
+	db, err := sql.Open("sqlite", store.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.Begin() // nobody else can write
+	if err == nil {
+		_, err = tx.Exec("delete from executord_notice where id = 'none'")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Add(notice(1, now)) // it is sent
+	for range 2 {
+		if n := claims(l); n != 0 {
+			t.Errorf("its daemon claims %d", n)
+		}
+	}
+	if n := claims(other); n != 0 {
+		t.Errorf("another daemon claims %d at its first look", n)
+	}
+	tx.Rollback()
+	l.Close(t.Context())
+	if n := claims(other); n != 0 {
+		t.Errorf("another daemon claims %d when it was noted", n)
+	}
+}
+
+// A message that is not kept again between two looks of a daemon is claimed by the second.
+func TestLogIsClaimedAtSecondLook(t *testing.T) {
+	store := open(t)
+	l := begin(t, store, "shop")
+	defer l.Close(t.Context())
+	claims := func() int {
+		claimed, err := l.Claim(t.Context(), []string{"ops"})
+		if err != nil {
+			t.Error(err)
+		}
+		return len(claimed)
+	}
+	claims()
+	killed := begin(t, store, "shop")
+	killed.Add(waiting(1, "ops", time.Now().Add(-time.Minute)))
+	killed.Close(t.Context())
+	if first, second, third := claims(), claims(), claims(); first != 0 || second != 1 || third != 0 {
+		t.Errorf("claimed %d, %d and %d", first, second, third)
+	}
+}
+
 // The end waits for a store no longer than its context.
 func TestLogCloseHasBound(t *testing.T) {
 	store := open(t)
