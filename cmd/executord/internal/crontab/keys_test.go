@@ -112,6 +112,22 @@ func TestParseKeyNotes(t *testing.T) {
 	}
 }
 
+// A note of a value without its quotes says how to write it with them, which is right.
+func TestParseKeyNoteShowsQuotes(t *testing.T) {
+	for text, want := range map[string]string{
+		"# overlap: allow 5":         `# overlap: "allow 5"`,
+		`# dir: /srv/the "new" site`: `# dir: '/srv/the "new" site'`,
+	} {
+		notes := parse(t, text+"\n@daily x\n").Notes
+		if len(notes) != 1 || notes[0].Hint != "if they are its value, write: "+want {
+			t.Errorf("%s: notes %+v", text, notes)
+		}
+		if notes := parse(t, want+"\n@daily x\n").Notes; len(notes) > 0 {
+			t.Errorf("%s: notes %+v", want, notes)
+		}
+	}
+}
+
 // A job has the MAILTO of the lines above it, and each that names somebody is noted unless mail is sent.
 func TestParseMailTo(t *testing.T) {
 	f := parse(t, "@daily a\nMAILTO=me\n@daily b\nMAILTO=\"\"\n@daily c\n")

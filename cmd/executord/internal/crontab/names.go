@@ -78,7 +78,12 @@ type keyLine struct {
 // key reads a key for the next job.
 func (p *parser) key(n int, key *keys.Key, value string) {
 	if !key.Many() && value != "" && value[0] != '"' && value[0] != '\'' && strings.ContainsAny(value, blanks) {
-		p.report.Note(n, "put the value in quotes if it is one", "%s: is followed by several words, so this is a comment", key.Name)
+		quote := `"`
+		if strings.Contains(value, quote) {
+			quote = "'"
+		}
+		p.report.Note(n, fmt.Sprintf("if they are its value, write: # %s: %s%s%[2]s", key.Name, quote, value),
+			"%s: is followed by several words, so this is a comment", key.Name)
 		return
 	}
 	values, ok := unquote(value)
