@@ -91,7 +91,6 @@ func Empty(ctx context.Context, s *Store) error {
 	}
 	s.limits.Clear()
 	s.floors = floors{}
-	s.pruned.job, s.pruned.seq = durable.ID{}, 0
 	s.relined.partName = partName{}
 	return nil
 }

@@ -50,11 +50,6 @@ type Store struct {
 		sync.Mutex
 		partName
 	}
-	pruned struct { // the last run of the history that was looked at
-		sync.Mutex
-		job durable.ID
-		seq int64
-	}
 }
 
 // Open connects to the database that dsn names, as a URL or as key=value pairs, and makes its tables or brings them up

@@ -2,17 +2,14 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"time"
-
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 )
 
-// pruneLimit is the most jobs of each state that one call of Prune removes.
+// pruneLimit is the most jobs of each state, and runs of each verdict, that one call of Prune removes.
 const pruneLimit = 5000
 
 // pruneJobs returns the statement that removes jobs of a state. The planner can't estimate how few are that old:
@@ -71,47 +68,28 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	if r.History == 0 {
 		return removed, nil
 	}
-	n, err := s.pruneRuns(ctx, r.History)
+	n, err := do(ctx, each(s.db), func(q querier) (n int, err error) {
+		err = q.queryRow(ctx, pruneRuns, r.History.Microseconds(), pruneLimit, verdicts()).Scan(&n)
+		return n, err
+	})
 	return removed + n, err
 }
 
-// pruneRuns removes runs from the history. It reads the next pruneLook of them, in the order of their jobs, and begins
-// anew at the end: there is no index of when they finished, which would be one more to write to for each run, and
-// reading all of them each time would mostly be in vain.
-func (s *Store) pruneRuns(ctx context.Context, keep time.Duration) (int, error) {
-	s.pruned.Lock()
-	defer s.pruned.Unlock()
-	type pruned struct {
-		looked, gone int
-		job          pgtype.UUID
-		seq          sql.NullInt64
-	}
-	p, err := do(ctx, each(s.db), func(q querier) (p pruned, err error) {
-		err = q.queryRow(ctx, pruneRuns, uuid(s.pruned.job), s.pruned.seq, keep.Microseconds(),
-			pruneLook).Scan(&p.looked, &p.gone, &p.job, &p.seq)
-		return p, err
-	})
-	if err != nil {
-		return 0, err
-	}
-	s.pruned.job, s.pruned.seq = p.job.Bytes, p.seq.Int64
-	if p.looked < pruneLook {
-		s.pruned.job, s.pruned.seq = durable.ID{}, 0
-	}
-	return p.gone, nil
-}
-
-// pruneLook is how many runs of the history one call of Prune reads.
-const pruneLook = 10_000
-
-// The planner expects some of what is read to be old; by its place in the table it is fetched without reading the
-// others whatever is expected.
-const pruneRuns = `with look as materialized (
-		select ctid, job, seq, finished from executor_run where (job, seq) > ($1::uuid, $2::bigint) order by job, seq limit $4
-	), old as materialized (
-		select ctid from executor_run where ctid = any(array(select ctid from look where finished < ` + clock + ` - $3::bigint)) for update skip locked
+// pruneRuns removes runs from the history, by the index of the latest. It reads the index for each verdict by itself,
+// and fetches what it has found by its place in the table, whatever the planner expects to find.
+const pruneRuns = `with old as materialized (
+		select r.ctid from pg_catalog.unnest($3::smallint[]) as v (verdict), lateral (
+			select ctid from executor_run where verdict = v.verdict and finished < ` + clock + ` - $1::bigint
+			order by finished limit $2 for update skip locked
+		) r
 	), gone as (
 		delete from executor_run where ctid = any(array(select ctid from old)) returning job
-	)
-	select (select count(*) from look), (select count(*) from gone), last.job, last.seq
-	from (select 1) x left join lateral (select job, seq from look order by job desc, seq desc limit 1) last on true`
+	) select count(*) from gone`
+
+// verdicts returns the numbers of all verdicts.
+func verdicts() (all []int16) {
+	for _, v := range store.Verdicts() {
+		all = append(all, int16(v))
+	}
+	return all
+}

@@ -24,8 +24,7 @@ const oldest = 1
 var migrations = []string{create}
 
 // create makes the tables. A row of executor_job is updated some times in its life, mostly in its indexed columns: room
-// in its page and an eager autovacuum keep the table small. The history is pruned in the order of its key: an index of
-// ranges of pages finds nothing any more when these have been used again.
+// in its page and an eager autovacuum keep the table small.
 var create = `
 	-- A row that can't be read is not accepted: one would stop the claims of all. tags are in executor_tag as well; part
 	-- is the partition, which is in line if lined is the epoch, and family says whether it has parents and children. Of a job in

@@ -141,6 +141,11 @@ var pruneJobs = sqlrow.SQL(`delete from executor_job where rowid in
 	(select rowid from executor_job where state = ? and state >= {Succeeded} and state <= {Canceled} and updated < ?
 		and ` + notAwaited + ` limit ?) returning id, tags, family`)
 
+// pruneRuns removes runs by the index of the latest. An imported run, or one that finished while the clock was ahead, is
+// not where its age would have it in the table.
+const pruneRuns = `delete from executor_run where rowid in
+	(select rowid from executor_run where verdict = ? and finished < ? limit ?)`
+
 // forgetBegun forgets runs that are over: the node that had them was lost, or has not said so.
 var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
 	select 1 from executor_job j where j.id = executor_begun.job and j.epoch = executor_begun.epoch and j.state = {Granted})`)
@@ -172,13 +177,13 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 			}
 		}
 		if r.History > 0 {
-			// Runs were added in the order in which they finished, more or less.
-			n, err := q.exec(`delete from executor_run where rowid in (select rowid from executor_run order by rowid limit ?) and finished < ?`,
-				pruneLimit, micros(t.Add(-r.History)))
-			if err != nil {
-				return removed, err
+			for _, verdict := range store.Verdicts() {
+				n, err := q.exec(pruneRuns, int64(verdict), micros(t.Add(-r.History)), pruneLimit)
+				if err != nil {
+					return removed, err
+				}
+				removed += int(n)
 			}
-			removed += int(n)
 		}
 		return removed, nil
 	})

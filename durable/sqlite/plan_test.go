@@ -10,9 +10,11 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Jobs that are over are found by their index: a prune does not cost more where more jobs wait.
+// Jobs that are over, and runs of the history, are found by their indexes: a prune does not cost more where more jobs
+// wait, or more runs are kept.
 func TestPruneUsesIndex(t *testing.T) {
 	usesIndex(t, "executor_job_over (state=? AND updated<?)", pruneJobs, 3, 1, 1)
+	usesIndex(t, "executor_run_latest (verdict=? AND finished<?)", pruneRuns, 0, 1, 1)
 }
 
 // A heartbeat finds by the index whether a job is due: it does not cost more where more jobs wait.
