@@ -130,13 +130,10 @@ func (n *Node) watch() (w store.Watch, far bool) {
 // renew notes that the heartbeat sent at that time was answered.
 func (n *Node) renew(sent time.Time) {
 	n.renewed.Store(int64(sent.Sub(n.clock.Base)))
-	if n.leaseLeft() <= 0 {
-		return // the answer took too long to be of use
-	}
 	n.mu.Lock()
-	was := n.mu.fenced
-	n.mu.fenced = false
+	was := n.mu.fenced && n.leaseLeft() > 0 // or the answer took too long to be of use
 	if was {
+		n.mu.fenced = false
 		n.mu.releasesDue++ // what fence dropped is still this node's in the store
 	}
 	n.mu.Unlock()
@@ -153,10 +150,11 @@ func (n *Node) leaseLeft() time.Duration {
 
 // fence is called when the node can't rely on its lease any more.
 func (n *Node) fence() {
-	if n.leaseLeft() > 0 {
-		return // renewed just now
-	}
 	n.mu.Lock()
+	if n.leaseLeft() > 0 { // renewed just now: asked under the lock, or renew could come in between
+		n.mu.Unlock()
+		return
+	}
 	alone := n.mu.alone
 	if alone {
 		n.suspendLocked()
