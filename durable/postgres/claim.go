@@ -58,7 +58,7 @@ func claimBounded(look string) string {
 		), plenty as materialized (
 			select j.id, j.due, k.priority, k.ord
 			from (select * from looks where most >= $4 order by priority desc, ord offset 0) k cross join lateral (`+look+`) j
-			limit $4
+			limit (select $4::bigint)
 		), bounded as materialized (
 			select j.id, j.due, k.priority, k.ord, k.most, row_number() over (partition by k.kind order by k.priority desc, j.due) as place
 			from looks k cross join lateral (`+look+`) j
@@ -66,7 +66,7 @@ func claimBounded(look string) string {
 		), pick as materialized (
 			select id from (
 				select id, due, priority, ord from plenty union all select id, due, priority, ord from bounded where place <= most
-			) x order by priority desc, ord, due limit $4
+			) x order by priority desc, ord, due limit (select $4::bigint)
 		)`, `, turned as (
 			update executor_limit set turn = turn + 1 where kind in (select kind from mine intersect select kind from u)
 		)`, "(select count(*) from free) < (select count(*) from asked)",
@@ -74,15 +74,19 @@ func claimBounded(look string) string {
 }
 
 // claimPlenty is claimBounded for kinds without a limit.
+//
+// The limit, and the list of the kinds, are sub-selects, which the planner does not look into. It would believe that a
+// plan for their values is better by far than one for any, the more so the more jobs wait, and make one for each claim.
+// That takes longer than the claim.
 func claimPlenty(look string) string {
 	return claimJobs(`pick as materialized (
 			select j.id
 			from (
 				select p.priority, k.kind, k.most, k.high, k.normal, k.low, k.ord
-				from unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[]) with ordinality as k (kind, most, high, normal, low, ord), pg_catalog.unnest({Priorities}) as p (priority)
+				from unnest((select $5::text[]), $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[]) with ordinality as k (kind, most, high, normal, low, ord), pg_catalog.unnest({Priorities}) as p (priority)
 				order by p.priority desc, k.ord offset 0
 			) k cross join lateral (`+look+`) j
-			limit $4
+			limit (select $4::bigint)
 		)`, "", "false", "false", "0")
 }
 

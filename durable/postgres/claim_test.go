@@ -1,10 +1,14 @@
 package postgres_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/postgres"
 	durablestore "github.com/executor-go/executor/durable/store"
 )
 
@@ -46,5 +50,35 @@ func TestClaimSkipsLockedJobs(t *testing.T) {
 			t.Errorf("claimed %+v", c.Jobs)
 		}
 		must(store.Release(t.Context(), "a", nil))
+	}
+}
+
+// The server plans a claim once, not each time, however many jobs wait: a plan takes longer than a claim.
+func TestClaimIsPlannedOnce(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.Join(t.Context(), "a", time.Hour))
+	must(store.DB().Exec(`insert into executor_job (`+sqlrow.Columns+`)
+		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, $1::bigint + i * 1000, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, '', '', '', '', 0, ''
+		from generate_series(1, 100000) i`, time.Now().Add(time.Hour).UnixMicro()))
+	must(store.DB().Exec("analyze"))
+	conn := must(store.DB().Conn(t.Context()))
+	defer conn.Close()
+	for name, with := range map[string]struct{ statement, types, arguments string }{
+		"plenty":  {postgres.ClaimPlenty, "", ""},
+		"bounded": {postgres.ClaimBounded, ", bigint[]", ", '{0}'"},
+		"limited": {postgres.ClaimLimited, ", bigint[], bigint[], bigint[], bigint[]", ", '{0}', '{0}', '{0}', '{0}'"},
+		"queue":   {postgres.ClaimQueued, ", text", ", 'q'"},
+	} {
+		must(conn.ExecContext(t.Context(), fmt.Sprintf("prepare claim_%s (text, bigint, bigint, bigint, text[], bigint[], bigint[], bigint[], bigint[]%s) as %s",
+			name, with.types, with.statement)))
+		plan := ""
+		for range 8 { // five for the values, to compare
+			rows := must(conn.QueryContext(t.Context(), fmt.Sprintf("explain execute claim_%s ('a', 1000000, 1000000, 20, '{k}', '{20}', '{0}', '{0}', '{0}'%s)",
+				name, with.arguments)))
+			plan = strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
+		}
+		if !strings.Contains(plan, "(id = $1)") {
+			t.Errorf("%s: the plan is for the values of the arguments\n%s", name, plan)
+		}
 	}
 }

@@ -66,8 +66,8 @@ func InTx(ctx context.Context, db *sql.DB, fn func(exec func(statement string, a
 // Share is what is done before each connection.
 var Share = refreshed
 
-// ClaimPlenty is the statement of a claim.
-var ClaimPlenty = claimDefault.plenty
+// ClaimPlenty is the statement of a claim, and ClaimBounded that of one with a limit for a kind.
+var ClaimPlenty, ClaimBounded = claimDefault.plenty, claimDefault.bounded
 
 // ClaimQueued is that of a queue, and HeartbeatQueues that of a heartbeat that looks in queues.
 var ClaimQueued, HeartbeatQueues = claimQueued.plenty, heartbeatQueues

@@ -148,7 +148,7 @@ func (s *Store) claimLimited(ctx context.Context, queue string, r store.ClaimReq
 // compare each with each.
 func claimLimited(look string) string {
 	return claimJobs(fmt.Sprintf(`asked as (
-		select * from unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
+		select * from unnest((select $5::text[]), $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
 			with ordinality as a (kind, most, high, normal, low, global, every, burst, per, ord)
 	), mine as materialized (
 		select kind, turn, filled from executor_limit where kind in (select kind from asked where global > 0 or every > 0 or per > 0) for update skip locked
@@ -190,7 +190,7 @@ func claimLimited(look string) string {
 	), plenty as materialized (
 		select j.id, j.due, k.priority, k.ord, k.kind
 		from (select * from looks where most >= $4 and every = 0 and per = 0 order by priority desc, ord offset 0) k cross join lateral (`+look+`) j
-		limit $4
+		limit (select $4::bigint)
 	), bounded as materialized (
 		select j.id, j.due, k.*
 		from looks k cross join lateral (`+look+`) j
@@ -212,7 +212,7 @@ func claimLimited(look string) string {
 		select id, kind, after, place from (
 			select id, kind, null::bigint as after, 0 as nth, due, priority, ord, null::bigint as place from plenty
 			union all select id, kind, case when every > 0 then after end, nth, due, priority, ord, place from tokens where there
-		) x order by priority desc, ord, nth, due limit $4
+		) x order by priority desc, ord, nth, due limit (select $4::bigint)
 	), spent as materialized (
 		select kind, max(after) as filled from pick where after is not null group by kind
 	), seen as materialized (
