@@ -323,7 +323,10 @@ func (s *Store) Commit(ctx context.Context, b store.CommitRequest) (store.Commit
 	for _, o := range b.Outcomes {
 		j := s.mu.jobs[o.ID]
 		ok := j != nil && j.Epoch == o.Epoch
-		if ok && j.State.Granted() {
+		switch {
+		case ok && !j.State.Granted():
+			answer.Before = append(answer.Before, o.Ref)
+		case ok:
 			run := transition.Commit(j, o, b.Node, answer.Now)
 			s.signaledLocked(j, o.Signals, answer.Now)
 			ended = append(ended, j.ID)

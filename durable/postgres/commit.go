@@ -271,6 +271,7 @@ func commit(ctx context.Context, q querier, with statements, b store.CommitReque
 			a.Locked = append(a.Locked, b.Outcomes[i].Ref)
 		default:
 			// An earlier call committed it, whose answer was lost: all else that ends a run makes the epoch go up.
+			a.Before = append(a.Before, b.Outcomes[i].Ref)
 			if a.Committed[i] = true; parent {
 				f.before = append(f.before, b.Outcomes[i].ID)
 			}

@@ -356,7 +356,7 @@ func merge(a *store.CommitResult, places []int, r store.CommitResult) {
 	for k, i := range places {
 		a.Committed[i] = r.Committed[k]
 	}
-	a.Locked = append(a.Locked, r.Locked...)
+	a.Before, a.Locked = append(a.Before, r.Before...), append(a.Locked, r.Locked...)
 	a.Released = a.Released || r.Released
 }
 

@@ -41,6 +41,9 @@ func (q *querier) commitAll(b store.CommitRequest) (store.CommitResult, error) {
 		if err != nil {
 			return a, err
 		}
+		if c.before {
+			a.Before = append(a.Before, b.Outcomes[i].Ref)
+		}
 		switch {
 		case c.parent && c.before: // maybe in a transaction of the handler's, which no node has heard of
 			a.Released = true

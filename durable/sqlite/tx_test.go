@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"log/slog"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -192,5 +193,56 @@ func TestCompleteTxThenFailureLogsNothing(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "a job failed for good") || !strings.Contains(log.String(), "after CompleteTx") {
 		t.Errorf("log:\n%s", log)
+	}
+}
+
+// Settled has what the store has of a run, not what the handler returns, if the handler has completed it in a
+// transaction: that of CompleteTx if it was committed, and else that of the handler.
+func TestCompleteTxSettledHasTheOutcome(t *testing.T) {
+	for name, test := range map[string]struct {
+		end  func(*sql.Tx) error
+		want durable.State
+		text string
+	}{
+		"committed":   {(*sql.Tx).Commit, durable.Succeeded, ""},
+		"rolled back": {(*sql.Tx).Rollback, durable.Dead, "afterwards"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := open(t)
+			_, db, _ := logged(t, store)
+			settled := make(chan durable.Outcome, 1)
+			jobs, err := durable.New(durable.Config{Store: store, Logger: slog.New(slog.DiscardHandler),
+				Hooks: durable.Hooks{Settled: func(_ durable.Job, o durable.Outcome, _ bool) { settled <- o }}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			k := durable.Handle(jobs, "k", func(ctx context.Context, _ int) (int, error) {
+				tx, err := db.BeginTx(ctx, nil)
+				if err != nil {
+					return 0, err
+				}
+				defer tx.Rollback()
+				defer cancel()
+				return 0, errors.Join(durable.CompleteTx(ctx, tx, 1), test.end(tx), errors.New("afterwards"))
+			})
+			id, err := k.Schedule(ctx, 0, 1, durable.Attempts(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := jobs.Run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			o := <-settled
+			o.Run.Started, o.Run.Finished = o.Run.Started.Truncate(time.Microsecond), o.Run.Finished.Truncate(time.Microsecond)
+			runs, err := store.Runs(t.Context(), id, 0, 1)
+			if err != nil || len(runs) != 1 || !reflect.DeepEqual(o.Run, runs[0]) {
+				t.Errorf("the hook had\n%+v, the history has\n%+v: %v", o.Run, runs, err)
+			}
+			if o.State != test.want || o.Error != test.text {
+				t.Errorf("it is %v with the error %q, want %v with %q", o.State, o.Error, test.want, test.text)
+			}
+		})
 	}
 }

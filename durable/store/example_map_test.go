@@ -229,8 +229,11 @@ func (s *mapStore) Commit(_ context.Context, c store.CommitRequest) (store.Commi
 	}
 	for _, o := range c.Outcomes {
 		j := of(o.Ref)
-		if j != nil && j.State.Granted() { // else an earlier call has committed it
+		switch {
+		case j != nil && j.State.Granted():
 			transition.Commit(j, o, c.Node, r.Now)
+		case j != nil: // an earlier call has committed it
+			r.Before = append(r.Before, o.Ref)
 		}
 		r.Committed = append(r.Committed, j != nil)
 	}

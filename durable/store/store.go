@@ -427,6 +427,9 @@ type CommitResult struct {
 	Now       time.Time
 	Confirmed []bool
 	Committed []bool
+	// Before are the outcomes of runs that had been committed before, by a call whose answer was lost or in a transaction
+	// of the handler's: what the store has of them may be other than what was asked for now.
+	Before []Ref
 	// Released reports that jobs may be due now which were Blocked.
 	Released bool
 	// Locked are the entries of which that is not known yet, since another transaction has their rows: ask again.

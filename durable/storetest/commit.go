@@ -279,6 +279,25 @@ func settleHistory(b *bench) {
 	}
 }
 
+// A commit says which outcomes had been committed before: these stay as they are.
+func settleSaysWhatWasBefore(b *bench) {
+	node := b.node("a")
+	first, second := b.running(node), b.running(node)
+	commit := func(o ...durable.Outcome) store.CommitResult {
+		return must(b.store.Commit(b.Context(), store.CommitRequest{Node: node, Outcomes: o}))
+	}
+	if c := commit(outcome(first)); len(c.Before) != 0 {
+		b.Errorf("the first commit says that there was %v before", c.Before)
+	}
+	other := outcome(first)
+	other.State, other.Error = durable.Dead, "no"
+	c := commit(other, outcome(second))
+	if !slices.Equal(c.Committed, []bool{true, true}) || !slices.Equal(c.Before, []store.Ref{other.Ref}) {
+		b.Errorf("committed %v, before %v", c.Committed, c.Before)
+	}
+	b.state(first.ID, durable.Succeeded)
+}
+
 // A history may be as long as an int can say.
 func settleLongHistory(b *bench) {
 	node := b.node("a")

@@ -123,6 +123,7 @@ var tests = []struct {
 	{"SettleMakesTheNextOccurrenceWait", settleNext},
 	{"SettleKeepsTheLatestRuns", settleHistory},
 	{"SettleTakesAnyLengthOfHistory", settleLongHistory},
+	{"SettleSaysWhatWasBefore", settleSaysWhatWasBefore},
 	{"SettleKeepsTheHistoryShortOfWhatIsRevived", settleRevivedHistory},
 	{"SettleOfManyAnswersForEach", settleMany},
 	{"SettleWithoutResultKeepsTheOneBefore", settleWithoutResult},

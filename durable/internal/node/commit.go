@@ -157,6 +157,10 @@ func (s *committer) try(ctx context.Context, group []entry) error {
 	for _, ref := range answer.Locked {
 		locked[ref] = true
 	}
+	before := make(map[store.Ref]bool, len(answer.Before))
+	for _, ref := range answer.Before {
+		before[ref] = true
+	}
 	for _, e := range group {
 		var ok bool
 		switch {
@@ -183,7 +187,7 @@ func (s *committer) try(ctx context.Context, group []entry) error {
 		case e.outcome == nil:
 			e.confirmed(ok, e.occurrence, answer.Now)
 		default:
-			e.committed(e.outcome, ok)
+			e.committed(e.outcome, ok, before[e.ref()])
 		}
 	}
 	return nil

@@ -105,7 +105,7 @@ func (h Handling) CompleteTx(ctx context.Context, in store.TxStore, tx store.Tx,
 	if !settled.Committed[0] {
 		return ErrRefused
 	}
-	r.completed.Store(true)
+	r.completed.Store(&o)
 	return nil
 }
 

@@ -255,7 +255,7 @@ func (r *run) unbegun(ctx context.Context, tt timetable.Timetable, err error, st
 
 // failed says that an occurrence, or a job that has but one, has no attempt left.
 func (r *run) failed(attempt int, o store.Outcome) {
-	if r.completed.Load() { // whether that was committed, the database will say
+	if r.completed.Load() != nil { // whether that was committed, the database will say
 		r.n.logOf(&r.job).Warn("durable: a handler failed in its last attempt after CompleteTx: unless that was committed, the job has failed for good",
 			"attempt", attempt, "error", o.Error)
 		return

@@ -21,9 +21,9 @@ type run struct {
 	// since is when this node got it, on the store's clock.
 	since time.Time
 
-	// completed is set when its handler has called CompleteTx: if that was committed, the job may be in its next run
-	// before the store is asked about the outcome of this one.
-	completed atomic.Bool
+	// completed is the outcome with which its handler has called CompleteTx; nil before. If that was committed, it is the
+	// outcome of the run, whatever the handler returns, and the job may be in its next run before the store is asked.
+	completed atomic.Pointer[store.Outcome]
 	// inTx is set when CompleteTx has locked its row, in a transaction of its handler.
 	inTx atomic.Bool
 	// before and during are set before the handler is called; during is nil unless the policy is SkipOverlap. See
@@ -243,11 +243,14 @@ func (r *run) commit(o *store.Outcome) {
 	r.n.committer.outcome(r, o)
 }
 
-// committed is called with the store's answer: the outcome is committed, or refused because the run was no longer this
-// node's.
-func (r *run) committed(o *store.Outcome, ok bool) {
+// committed is called with the store's answer: the outcome is committed, maybe before this commit, or refused because the
+// run was no longer this node's.
+func (r *run) committed(o *store.Outcome, ok, before bool) {
 	n := r.n
-	if !ok && !r.completed.Load() {
+	if done := r.completed.Load(); done != nil && (before || !ok) {
+		o, ok = done, true
+	}
+	if !ok {
 		n.logOf(&r.job).Warn("durable: the outcome of a run was refused, because another node may have the job", "epoch", r.job.Epoch)
 	}
 	n.mu.Lock()
@@ -255,7 +258,7 @@ func (r *run) committed(o *store.Outcome, ok bool) {
 	n.mu.Unlock()
 	n.begins.forget(r)
 	n.cfg.Changed(r.job.ID)
-	r.settled(o, ok || r.completed.Load())
+	r.settled(o, ok)
 	if r.kind.bounded() || ok && o.State == store.Waiting && n.clock.Until(o.Due) < n.ahead() {
 		n.Wake() // there is room for another one, or the next occurrence is near
 	}
