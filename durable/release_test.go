@@ -202,3 +202,34 @@ func TestNodeLateInsertSparesNextRun(t *testing.T) {
 		}
 	})
 }
+
+// A job runs that the store has given to the node before the insert panicked.
+func TestNodeReleasesJobOfInsertThatPanicked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFaulty(memory.New())
+		jobs := newJobs(t, store)
+		ran := make(chan struct{})
+		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { close(ran); return 0, nil })
+		start(t, jobs)
+		synctest.Wait()
+		store.mu.Lock()
+		store.around = func(op string, call func() error) error {
+			err := call()
+			if op == "insert" {
+				panic(op)
+			}
+			return err
+		}
+		store.mu.Unlock()
+		func() {
+			defer func() { recover() }()
+			k.Schedule(t.Context(), 0, 1)
+			t.Error("it did not panic")
+		}()
+		select {
+		case <-ran:
+		case <-time.After(5 * time.Minute):
+			t.Error("the job was not run")
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/executor-go/executor/durable/internal/storeclock"
@@ -9,16 +10,20 @@ import (
 
 // Insert has insert add jobs to the store, and takes those that it has placed on this node. On a nil node none is
 // placed.
-func (n *Node) Insert(jobs []store.NewJob, insert func(store.Placement) ([]store.InsertResult, error)) ([]store.InsertResult, error) {
+func (n *Node) Insert(jobs []store.NewJob, insert func(store.Placement) ([]store.InsertResult, error)) (placed []store.InsertResult, err error) {
 	if n == nil {
 		return insert(store.Placement{})
 	}
 	p := n.beginInsert(jobs)
 	asked := n.clock.Ask()
-	placed, err := insert(p)
-	n.endInsert(p, jobs, placed, err, asked)
+	err = errNoAnswer
+	defer func() { n.endInsert(p, jobs, placed, err, asked) }()
+	placed, err = insert(p)
 	return placed, err
 }
+
+// errNoAnswer is the error of an insert that panics: the store may have taken the jobs.
+var errNoAnswer = errors.New("durable: the insert did not return")
 
 // beginInsert returns whether, and how, new jobs may be placed on this node at once. Until endInsert no release frees
 // them, since the node does not hold them yet.
