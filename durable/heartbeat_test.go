@@ -525,3 +525,34 @@ func TestNodeLateHeartbeatIsFollowedInTime(t *testing.T) {
 		}
 	})
 }
+
+// halfway is a store whose heartbeats renew the lease, and fail then.
+type halfway struct{ *memory.Store }
+
+func (h halfway) Heartbeat(ctx context.Context, node string, lease time.Duration,
+	w durablestore.Watch) (durablestore.HeartbeatResult, error) {
+	p, _ := h.Store.Heartbeat(ctx, node, lease, w)
+	return durablestore.HeartbeatResult{Now: p.Now, Alive: p.Alive}, errDown
+}
+
+// A node whose heartbeats fail after they have renewed its lease keeps it: its handlers go on.
+func TestNodeKeepsLeaseThatWasRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, halfway{memory.New()}, func(c *durable.Config) { c.Lease = time.Minute })
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ int) (int, error) {
+			select {
+			case <-ctx.Done():
+				return 0, context.Cause(ctx)
+			case <-time.After(5 * time.Minute):
+				return 7, nil
+			}
+		})
+		start(t, jobs)
+		id := must(k.Schedule(t.Context(), 0, 1))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		if got, err := k.Await(ctx, id); got != 7 || err != nil {
+			t.Errorf("got %d: %v", got, err)
+		}
+	})
+}

@@ -145,3 +145,18 @@ func TestHeartbeatCutsLeaseAfterClockWasPutBack(t *testing.T) {
 		t.Errorf("the lease ends in %v", left)
 	}
 }
+
+// A heartbeat that can't say which kinds are paused says that it has renewed the lease.
+func TestHeartbeatFailsAfterRenewal(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.Join(t.Context(), "a", time.Hour))
+	if err := store.PauseKind(t.Context(), "k", true); err != nil {
+		t.Fatal(err)
+	}
+	must(store.DB().Exec("alter table executor_pause rename column kind to other"))
+	p, err := store.Heartbeat(t.Context(), "a", time.Hour, durablestore.Watch{})
+	must(store.DB().Exec("alter table executor_pause rename column other to kind"))
+	if err == nil || !p.Alive || p.Now.IsZero() {
+		t.Errorf("answer is %+v: %v", p, err)
+	}
+}

@@ -49,6 +49,11 @@ func (n *Node) heartbeatLoop(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		if err != nil && pulse.Alive { // what else there was to do has failed, and the node goes on meanwhile
+			n.heard(asked, pulse.Now)
+			n.renew(asked.At)
+			fence.Reset(n.leaseLeft())
+		}
 		if !outage.over(err) {
 			continue
 		}
