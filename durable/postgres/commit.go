@@ -287,7 +287,7 @@ func unknown(ctx context.Context, q querier, ids []pgtype.UUID, epochs []int64, 
 		return nil
 	}
 	rows, err := q.query(ctx, `select r.ord, j.state, j.family from unnest($1::uuid[], $2::bigint[]) with ordinality as r (id, epoch, ord)
-		join executor_job j on j.id = r.id and j.epoch = r.epoch`, ids, epochs)
+		join executor_job j on j.id = r.id and j.epoch = r.epoch order by r.ord`, ids, epochs)
 	if err != nil {
 		return err
 	}
