@@ -635,3 +635,36 @@ func TestShareRateWithBlock(t *testing.T) {
 		}
 	}
 }
+
+// A token that the next attempt of a task takes makes no room in the queue for another task.
+func TestShareRoomIsNotForNextAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		share := newShare(t, pool, executor.ShareConfig{
+			Limit: 1, Queue: executor.Bounded(1), Rate: executor.Rate{PerSecond: 1}, Reject: executor.Block,
+		})
+		attempts := 0
+		first := executor.Submit(t.Context(), share, func(context.Context) (int, error) {
+			if attempts++; attempts < 2 {
+				return 0, errTask
+			}
+			return attempts, nil
+		}, executor.Retry(2, func(int) time.Duration { return 500 * time.Millisecond }))
+		synctest.Wait()
+		waits := executor.Submit(t.Context(), share, value(1))
+		var blocked sync.WaitGroup
+		blocked.Go(func() { executor.Submit(t.Context(), share, value(2)) })
+		time.Sleep(time.Second)
+		synctest.Wait()
+		expect(t, "attempts", attempts, 2)
+		expect(t, "first", first.State(), executor.Succeeded)
+		expect(t, "waits", waits.State(), executor.Pending)
+		s := share.Stats()
+		expect(t, "Blocked", s.Blocked, 1)
+		expect(t, "Queued", s.Queued, 1)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		expect(t, "Blocked", share.Stats().Blocked, 0)
+		blocked.Wait()
+	})
+}

@@ -32,6 +32,9 @@ func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 	if e.stage != Running && (!late || e.stage != Shut) {
 		return TooLate
 	}
+	if e.Lender != nil && e.someWaitAgainLocked() {
+		e.askLocked() // for those that wait to run again, which have tokens and leases first
+	}
 	free := e.workers - e.active
 	switch {
 	case e.workers < e.Core && !e.WhenBusy:
