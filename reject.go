@@ -55,7 +55,8 @@ var (
 	Abort RejectPolicy = &policy{"Abort", (*Pool).abort}
 
 	// CallerRuns runs the task in the goroutine that submits it, which slows submitters
-	// down to the pace of the pool. Hooks.BeforeTask, Around and AfterTask are not called;
+	// down to the pace of the pool. It counts neither against the limit nor against the rate
+	// of a share. Hooks.BeforeTask, Around and AfterTask are not called;
 	// the error of a plain Runnable is logged. If the pool is shut down, it does what Abort
 	// does. A task with [Retry] that fails there waits for its next attempt in the pool.
 	CallerRuns RejectPolicy = &policy{"CallerRuns", (*Pool).callerRuns}

@@ -24,6 +24,9 @@ import (
 // ConnConfig can set all three. After a failover, a call that the pool connects to the old primary is an error: see
 // Open.
 //
+// A handler that calls [durable.Step] while it has a transaction of the pool needs two connections. If as many such
+// handlers run as the pool has connections, they wait for each other until their contexts end: give the pool more.
+//
 // A node renews its lease, claims and commits by connections of its own, up to ten or as MaxConns says, and listens by
 // one more, so that an exhausted pool costs no lease. They are made as the pool makes its own, with its ConnConfig,
 // BeforeConnect and AfterConnect. A program that does not call Run has one or two of them, until they were idle for a
