@@ -12,7 +12,7 @@ test: ## run the tests of all modules
 
 .PHONY: race
 race: ## run them with the race detector, in random order
-	go test -race -shuffle=on -timeout 1h work
+	go test -race -shuffle=on -exec "$(CURDIR)/scripts/raced" -timeout 1h work
 
 .PHONY: ci
 ci: ## run all that must hold before a merge
