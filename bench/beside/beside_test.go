@@ -164,12 +164,15 @@ func TestPollLeavesOut(t *testing.T) {
 func TestWelcomeOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := durabletest.New(t)
-		sent := make(map[string]int)
+		var mu sync.Mutex
+		sent := make(map[string]int) // guarded by mu: several workers send
 		start := time.Now()
 		welcomes := Welcomes(jobs, func(_ context.Context, w Welcome) error {
 			if d := time.Since(start); d < 5*time.Minute {
 				t.Errorf("a mail after %v", d)
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			if sent[w.To]++; sent[w.To] == 1 && w.To == "bob" {
 				return errors.New("busy")
 			}
