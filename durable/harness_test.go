@@ -206,11 +206,7 @@ func (f *faulty) Join(ctx context.Context, node string, lease time.Duration) (t 
 
 func (f *faulty) Heartbeat(ctx context.Context, node string, lease time.Duration,
 	w durablestore.Watch) (p durablestore.HeartbeatResult, err error) {
-	answered := error(nil)
-	err = f.do("heartbeat", func() error { p, answered = f.Store.Heartbeat(ctx, node, lease, w); return answered })
-	if err != nil && answered == nil {
-		return durablestore.HeartbeatResult{}, err // the answer is lost
-	}
+	err = f.do("heartbeat", func() (err error) { p, err = f.Store.Heartbeat(ctx, node, lease, w); return err })
 	p.Now = p.Now.Add(f.skew)
 	return p, err
 }

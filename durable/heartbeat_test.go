@@ -532,7 +532,7 @@ type halfway struct{ *memory.Store }
 func (h halfway) Heartbeat(ctx context.Context, node string, lease time.Duration,
 	w durablestore.Watch) (durablestore.HeartbeatResult, error) {
 	p, _ := h.Store.Heartbeat(ctx, node, lease, w)
-	return durablestore.HeartbeatResult{Now: p.Now, Alive: p.Alive}, errDown
+	return durablestore.HeartbeatResult{}, &durablestore.RenewedError{Now: p.Now, Err: errDown}
 }
 
 // A node whose heartbeats fail after they have renewed its lease keeps it: its handlers go on.

@@ -80,29 +80,34 @@ func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 		return store.HeartbeatResult{}, err
 	}
 	s.floors.heard(sqlrow.Micros(p.Now))
-	renewed := store.HeartbeatResult{Now: p.Now, Alive: p.Alive}
+	fail := func(err error) (store.HeartbeatResult, error) {
+		if p.Alive {
+			err = &store.RenewedError{Now: p.Now, Err: err}
+		}
+		return store.HeartbeatResult{}, err
+	}
 	if p.dead || !p.Alive {
 		r, err := do(ctx, together(s.db), func(tx querier) (reaped, error) { return reap(ctx, tx, node) })
 		s.floors.reset()
 		if err != nil {
-			return renewed, err
+			return fail(err)
 		}
 		p.Freed, p.Dead = r.freed, r.dead
 	}
 	if p.late {
 		if err := s.tellAllLate(ctx); err != nil && code(err) != lockNotAvailable {
-			return renewed, err
+			return fail(err)
 		}
 	}
 	if p.paused {
 		if p.Paused, err = s.PausedKinds(ctx); err != nil {
-			return renewed, err
+			return fail(err)
 		}
 	}
 	if p.wanted {
 		jobs, err := sqlrow.ScanAll(s.db.QueryContext(ctx, selectToCancel, node))
 		if err != nil {
-			return renewed, err
+			return fail(err)
 		}
 		for _, j := range jobs {
 			p.Canceled = append(p.Canceled, store.Ref{ID: j.ID, Epoch: j.Epoch})

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"time"
 
 	"github.com/executor-go/executor/durable/internal/argument"
 )
@@ -13,6 +14,21 @@ var (
 	// ErrNewerSchema is matched by the error of opening a database that a newer version of its store has migrated.
 	ErrNewerSchema = errors.New("durable: the database requires a newer version of this program")
 )
+
+// RenewedError is an error of Heartbeat that came when the lease had been renewed: the store had more to do, as to free
+// the jobs of a dead node, and has not done all of it. The node goes on.
+type RenewedError struct {
+	Now time.Time // on the store's clock
+	Err error
+}
+
+// Error returns what went wrong.
+func (e *RenewedError) Error() string {
+	return "the lease was renewed, and the rest of the heartbeat failed: " + e.Err.Error()
+}
+
+// Unwrap returns Err.
+func (e *RenewedError) Unwrap() error { return e.Err }
 
 // MaxLabel is how many bytes of a label are kept.
 const MaxLabel = 64

@@ -38,7 +38,7 @@ type Store interface {
 	// [MaxLost]-th lost run in a row. A pending cancellation wins over both. The run is in the history as lost, and the
 	// job is Suspect. A periodic job keeps its attempts, all of which may be used up.
 	//
-	// If an error comes when the lease has been renewed, the answer is Alive with the time Now all the same.
+	// An error that comes when the lease has been renewed is a [*RenewedError].
 	//
 	// If the lease of the node itself has ended, the store did not answer for a while, or its clock has jumped: then
 	// the ended leases of all others begin anew, and no node is declared dead. A lease that ends later than one granted

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -49,8 +50,8 @@ func (n *Node) heartbeatLoop(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil && pulse.Alive { // what else there was to do has failed, and the node goes on meanwhile
-			n.heard(asked, pulse.Now)
+		if renewed := (*store.RenewedError)(nil); errors.As(err, &renewed) {
+			n.heard(asked, renewed.Now)
 			n.renew(asked.At)
 			fence.Reset(n.leaseLeft())
 		}
