@@ -63,10 +63,12 @@ headers = { Authorization = "SECRETSECRET" }
 		file := write(t, "jobs.toml", channels+`
 [[job]]
 name = "bad"
-schedule = "@every 200ms"
+schedule = "0 0 1 1 *"
 command = "echo disk full; exit 3"
 `)
 		p := startFile(t, file, "--store", store)
+		p.until("job scheduled")
+		wantAnswer(t, store, 0, "bad: due now\n", "run-now", "bad")
 		p.until("notification sent")
 		p.after(0, "notification not sent")
 		p.end()
