@@ -219,7 +219,7 @@ func trialOfUsers(t *testing.T, f *fleet, s size, databases ...database) {
 		t.Logf("%d failed and tried again; %d children, %d canceled with their parents; %d results of steps; %d begins with a rate, %d in a queue; %d nodes that had drained; %d calls for a run; at most %d of a partition at a time",
 			v.Retried, v.Children, v.Spared, v.Kept, v.Rated, v.Queued, v.Drained, v.Wishes, v.Most)
 		if v.Retried == 0 || v.Children == 0 || v.Spared == 0 || v.Kept == 0 || v.Rated == 0 || v.Queued == 0 || v.Wishes == 0 ||
-			v.Most < perPartition {
+			v.Most == 0 || f.occurrences() > 10_000 && v.Most < perPartition { // a short one may not meet two at a time
 			t.Error("too quiet to prove anything")
 		}
 	}
