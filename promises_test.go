@@ -589,7 +589,7 @@ func TestFutureCancelCause(t *testing.T) {
 		})
 		waits := executor.Submit(t.Context(), pool, value(1))
 		synctest.Wait()
-		expect(t, "cancels", runs.CancelCause(errTask) && waits.CancelCause(errTask), true)
+		expect(t, "cancels", waits.CancelCause(errTask) && runs.CancelCause(errTask), true) // before there is a worker for it
 		expect(t, "again", waits.CancelCause(errTask), false)
 		runs.Join(t.Context())
 		expect(t, "cause of the context", seen, errTask)
