@@ -28,7 +28,8 @@ var (
 // parentsThere returns the error of jobs that are to be added if a parent is missing.
 func (q *querier) parentsThere(jobs []durable.NewJob) error {
 	before := make(map[durable.ID]bool)
-	for _, n := range jobs {
+	for i := range jobs {
+		n := &jobs[i]
 		for _, id := range n.After.Parents {
 			if before[id] {
 				continue

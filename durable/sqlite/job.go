@@ -73,9 +73,10 @@ func (q *querier) insert(jobs []durable.NewJob, p store.Placement) ([]durable.In
 		}
 	}
 	ids, parents := make(map[durable.ID]durable.ID, len(jobs)), make(map[durable.ID]bool)
-	for i, n := range jobs {
+	for i := range jobs {
+		n, one := &jobs[i], &placed[i]
 		grafted := len(n.After.Parents) > 0
-		one, err := q.insertOne(n, p, takes && held < p.Limit && !grafted, now)
+		err := q.insertOne(n, one, p, takes && held < p.Limit && !grafted, now)
 		if err == nil && grafted && one.Changed {
 			err = q.graft(&one.Job, n.After, ids, parents)
 		}
@@ -87,7 +88,6 @@ func (q *querier) insert(jobs []durable.NewJob, p store.Placement) ([]durable.In
 			held++
 		}
 		one.Now, one.KindTaken = now, one.Kind != n.Kind
-		placed[i] = one
 	}
 	for i := range placed { // those before their children in the list
 		placed[i].HasChildren = placed[i].HasChildren || parents[placed[i].ID]
@@ -102,7 +102,8 @@ func (q *querier) conflict(jobs []durable.NewJob, placed []durable.InsertResult,
 		if !keyed && !conflict {
 			break
 		}
-		for i, n := range jobs {
+		for i := range jobs {
+			n := &jobs[i]
 			if (n.Key != "") != keyed {
 				continue
 			}
@@ -114,48 +115,58 @@ func (q *querier) conflict(jobs []durable.NewJob, placed []durable.InsertResult,
 			if err != nil {
 				return false, err
 			}
-			if there == nil || there.ID != n.ID && transition.Reuses(there, n, now) {
+			if there == nil || there.ID != n.ID && transition.Reuses(there, *n, now) {
 				continue
 			}
 			placed[i].Job, placed[i].KindTaken = *there, there.Kind != n.Kind
-			conflict = conflict || there.ID != n.ID && transition.Conflicts(there, n)
+			conflict = conflict || there.ID != n.ID && transition.Conflicts(there, *n)
 		}
 	}
 	return conflict, nil
 }
 
-func (q *querier) insertOne(n durable.NewJob, p store.Placement, takes bool,
-	now time.Time) (durable.InsertResult, error) {
-	j := transition.New(n, p, takes, now)
-	added, err := q.exec(insertJob+" on conflict do nothing", sqlrow.Values(&j, j.ID[:])...)
-	if err != nil || added == 1 {
-		if err == nil {
-			err = q.tag(j.ID, j.Tags)
-		}
-		return durable.InsertResult{Job: j, Changed: true, Held: j.State.Held()}, err
+// insertOne adds a job, or amends the one that has its key, and says so in one.
+func (q *querier) insertOne(n *durable.NewJob, one *durable.InsertResult, p store.Placement, takes bool, now time.Time) error {
+	*one = durable.InsertResult{Job: transition.New(*n, p, takes, now)}
+	added, err := q.exec(insertJob+" on conflict do nothing", sqlrow.Values(&one.Job, one.ID[:])...)
+	if err != nil {
+		return err
+	}
+	if added == 1 {
+		one.Changed, one.Held = true, one.State.Held()
+		return q.tag(one.ID, one.Tags)
 	}
 	there, err := q.get("where id = ?", n.ID[:])
-	if err != nil || there != nil {
-		return durable.InsertResult{Job: deref(there)}, err
+	if err != nil {
+		return err
+	}
+	if there != nil {
+		*one = durable.InsertResult{Job: *there}
+		return nil
 	}
 	there, err = q.get("where key = ?", n.Key)
-	if err == nil && there != nil && transition.Reuses(there, n, now) {
+	if err != nil {
+		return err
+	}
+	if there == nil {
+		return errors.New("durable/sqlite: a job was not added, and does not exist")
+	}
+	if transition.Reuses(there, *n, now) {
 		if _, err = q.exec("update executor_job set key = null where id = ?", there.ID[:]); err != nil {
-			return durable.InsertResult{}, err
+			return err
 		}
-		return q.insertOne(n, p, takes, now)
+		return q.insertOne(n, one, p, takes, now)
 	}
-	if err == nil && there == nil {
-		err = errors.New("durable/sqlite: a job was not added, and does not exist")
+	was := there.Tags
+	changed := transition.Amend(there, *n, now)
+	*one = durable.InsertResult{Job: *there, Changed: changed}
+	if !changed {
+		return nil
 	}
-	was := deref(there).Tags
-	changed := err == nil && transition.Amend(there, n, now)
-	if changed {
-		if err = q.put(there); err == nil {
-			err = q.retag(there.ID, was, there.Tags)
-		}
+	if err := q.put(there); err != nil {
+		return err
 	}
-	return durable.InsertResult{Job: deref(there), Changed: changed}, err
+	return q.retag(there.ID, was, there.Tags)
 }
 
 func deref(j *durable.Job) durable.Job {
