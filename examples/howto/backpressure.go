@@ -14,7 +14,7 @@ func importLines(ctx context.Context, lines iter.Seq[string], save func(context.
 	pool, err := executor.New(executor.Config{
 		Core:   4,
 		Queue:  executor.Bounded(16),
-		Reject: executor.Block, // who submits waits for room
+		Reject: executor.Block, // a submitter waits for room
 	})
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func importLines(ctx context.Context, lines iter.Seq[string], save func(context.
 	return g.Wait()
 }
 
-// newPatient returns a pool that refuses a task after a tenth of a second without room.
+// newPatient returns a pool that refuses a task if there is no room for it within a tenth of a second.
 func newPatient(workers, queue int) (*executor.Pool, error) {
 	return executor.New(executor.Config{
 		Core:   workers,

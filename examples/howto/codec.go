@@ -23,12 +23,12 @@ func newEncryption(key []byte) (durable.Codec, error) {
 	return encryption{aead}, err
 }
 
-// Encode encrypts. The kind must be the same to decrypt it: nobody can give a payload to another kind.
+// Encode encrypts plain for jobs of a kind. Decode fails for another kind, so nobody can move a payload to one.
 func (e encryption) Encode(kind string, plain []byte) ([]byte, error) {
 	return e.aead.Seal([]byte{sealed}, nil, plain, []byte(kind)), nil
 }
 
-// Decode decrypts, and leaves alone what was stored before there was a key.
+// Decode decrypts. It returns what was stored before there was a key unchanged.
 func (e encryption) Decode(kind string, stored []byte) ([]byte, error) {
 	switch {
 	case len(stored) == 0:

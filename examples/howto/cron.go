@@ -30,7 +30,7 @@ func remind(
 	}
 	schedule, err := cron.ParseIn(spec, location)
 	if err != nil {
-		return nil, fmt.Errorf("your reminder: %w", err) // it says where the mistake is, and how to mend it
+		return nil, fmt.Errorf("your reminder: %w", err) // the text says where the mistake is, and how to mend it
 	}
 	return pool.On(ctx, schedule, send, executor.Named("reminder"))
 }

@@ -20,7 +20,7 @@ type albums struct {
 	page  *durable.Kind[string, Album]
 }
 
-// newAlbums sets the handlers.
+// newAlbums sets the handlers of both kinds.
 func newAlbums(jobs *durable.Jobs, shrink func(ctx context.Context, picture string) (string, error)) albums {
 	page := func(ctx context.Context, name string) (album Album, err error) {
 		counts, err := durable.CountParents(ctx)
@@ -34,7 +34,7 @@ func newAlbums(jobs *durable.Jobs, shrink func(ctx context.Context, picture stri
 	return albums{jobs, durable.Handle(jobs, "small", shrink), durable.Handle(jobs, "page", page)}
 }
 
-// publish adds all jobs of an album, or none, and returns the ID of the page's.
+// publish adds all jobs of an album, or none. It returns the ID of the job that makes the page.
 func (a albums) publish(ctx context.Context, name string, pictures []string) (durable.ID, error) {
 	var batch []durable.Prepared
 	var ids []durable.ID
@@ -55,7 +55,7 @@ func (a albums) progress(ctx context.Context, page durable.ID) (tried, all int, 
 	return counts.Succeeded + counts.Failed, counts.Total, err
 }
 
-// announce adds a job that tells readers of the page a day later, or is canceled if there is no page.
+// announce adds a job that tells readers about the page a day later. If the page fails, the job is canceled.
 func announce(ctx context.Context, mail *durable.Kind[string, bool], name string, page durable.ID) (durable.ID, error) {
 	return mail.Schedule(ctx, 24*time.Hour, name, durable.After(page))
 }

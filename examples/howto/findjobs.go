@@ -10,13 +10,13 @@ import (
 // Mail is the payload of a job that sends a mail.
 type Mail struct{ Customer, Campaign, Text string }
 
-// send adds a mail with tags, by which it is found again.
+// send adds a mail with tags, by which it can be found later.
 func send(ctx context.Context, mails *durable.Kind[Mail, string], m Mail) error {
 	_, err := mails.Schedule(ctx, 0, m, durable.WithTags("customer="+m.Customer, "campaign="+m.Campaign))
 	return err
 }
 
-// refused selects the mails of a campaign that have failed for good since a time because the server refused them.
+// refused selects the mails of a campaign that the server has refused, and that have failed for good since a time.
 func refused(campaign string, since time.Time) durable.Filter {
 	return durable.Filter{
 		Kind:    "mail",
@@ -27,7 +27,7 @@ func refused(campaign string, since time.Time) durable.Filter {
 	}
 }
 
-// customers returns how many of the jobs that f selects there are of each customer.
+// customers counts the jobs that f selects, by customer.
 func customers(ctx context.Context, jobs *durable.Jobs, f durable.Filter) (map[string]int, error) {
 	n := make(map[string]int)
 	for {

@@ -13,7 +13,7 @@ type followUp struct {
 	remind func(ctx context.Context, name string) error
 }
 
-// asked is called when somebody was asked. The answer cancels what it returns.
+// asked is called when somebody is asked. Cancel the future that it returns when the answer arrives.
 func (f followUp) asked(ctx context.Context, name string) (*executor.Future[struct{}], error) {
 	return f.pool.After(ctx, 24*time.Hour, func(ctx context.Context) error { return f.remind(ctx, name) })
 }

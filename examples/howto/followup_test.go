@@ -9,7 +9,7 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// Who has not answered is reminded after a day.
+// Somebody who has not answered is reminded after a day.
 func TestFollowUpReminds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := executor.Scheduled(1)
@@ -31,7 +31,7 @@ func TestFollowUpReminds(t *testing.T) {
 	})
 }
 
-// Who has answered is not reminded.
+// Somebody who has answered is not reminded.
 func TestFollowUpEndsByAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := executor.Scheduled(1)

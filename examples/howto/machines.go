@@ -12,7 +12,7 @@ import (
 // Invoice is the payload of a job, stored as JSON.
 type Invoice struct{ Number int }
 
-// runNode makes this process a node, which shares the jobs of the database with all others, until ctx ends.
+// runNode makes this process a node until ctx ends. The node shares the jobs in the database with all other nodes.
 func runNode(ctx context.Context, dsn string, print func(context.Context, Invoice) (pages int, err error)) error {
 	store, err := postgres.Open(dsn)
 	if err != nil {
@@ -28,7 +28,7 @@ func runNode(ctx context.Context, dsn string, print func(context.Context, Invoic
 		durable.GlobalLimit(10), // at a time on all nodes together
 	)
 
-	// Every node registers the schedule, and there is one: its key says so. Each night it is run on one of them.
+	// Every node registers the schedule. Its key makes it one schedule, and each night one node runs the job.
 	cleanup := durable.Handle(jobs, "cleanup", cleanUp)
 	schedule := cron.MustParse("CRON_TZ=Europe/Berlin 30 2 * * *")
 	if _, err := cleanup.On(ctx, "cleanup/nightly", schedule, 30*24*time.Hour); err != nil {
@@ -42,8 +42,8 @@ func cleanUp(ctx context.Context, age time.Duration) (deleted int, err error) {
 	return 0, nil // a statement of the program's own
 }
 
-// newInvoices returns what a program needs that adds jobs, but runs none, as a web server beside the nodes. Close the
-// store at the end of the program.
+// newInvoices is for a program that adds jobs and runs none, such as a web server beside the nodes. Close the store at
+// the end of the program.
 func newInvoices(dsn string) (*postgres.Store, *durable.Kind[Invoice, int], error) {
 	store, err := postgres.Open(dsn)
 	if err != nil {

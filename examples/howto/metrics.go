@@ -9,12 +9,12 @@ import (
 	"github.com/executor-go/executor/ui/debug"
 )
 
-// observe returns a pool whose tasks are measured, and a handler for the address that only operators and Prometheus
-// reach. host is how these call it, as "10.0.0.5:9090".
+// observe returns a pool whose tasks are measured, and a handler with their figures. Serve the handler at an address
+// that only operators and Prometheus can reach. host is that address, such as "10.0.0.5:9090".
 func observe(c executor.Config, host string) (*executor.Pool, http.Handler, error) {
 	observer := &executor.Observer{
-		Every:    1,  // measure each task: right for tasks of more than some microseconds
-		MaxNames: 20, // figures for so many task names a pool
+		Every:    1,  // measure each task: right if tasks take longer than some microseconds
+		MaxNames: 20, // keep figures for up to 20 task names of each pool
 	}
 	c.Observer = observer
 	pool, err := executor.New(c)
@@ -26,7 +26,7 @@ func observe(c executor.Config, host string) (*executor.Pool, http.Handler, erro
 	return pool, mux, nil
 }
 
-// vars is the pool as a variable of package expvar. Counters count from the start of the pool.
+// vars returns the figures of a pool as a variable of package expvar. The counters count from the start of the pool.
 func vars(pool *executor.Pool) expvar.Func {
 	return func() any {
 		f := pool.Figures()
@@ -40,7 +40,7 @@ func vars(pool *executor.Pool) expvar.Func {
 	}
 }
 
-// overloaded reports whether tasks wait for longer than a user would: for a health check, or to shed load.
+// overloaded reports whether tasks wait for too long. Use it in a health check, or to shed load.
 func overloaded(pool *executor.Pool) bool {
 	s := pool.Stats()
 	return s.Blocked > 0 || s.Queued > 10*s.Workers

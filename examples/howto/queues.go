@@ -11,7 +11,7 @@ import (
 // A Film is the payload of a job that encodes a film.
 type Film struct{ Name string }
 
-// newEncoder makes a program encode films. On a machine that has a graphics card it takes those that need one, too.
+// newEncoder sets the handler of films. A machine with a graphics card also takes the films that need one.
 func newEncoder(store durable.Store, hasCard bool, encode func(context.Context, Film) (string, error)) (*durable.Jobs, *durable.Kind[Film, string], error) {
 	config := durable.Config{Store: store}
 	if hasCard {
@@ -24,12 +24,12 @@ func newEncoder(store durable.Store, hasCard bool, encode func(context.Context, 
 	return jobs, durable.Handle(jobs, "encode", encode), nil
 }
 
-// addFilm adds a film of which the encoder needs a graphics card.
+// addFilm adds a film whose encoding needs a graphics card.
 func addFilm(ctx context.Context, films *durable.Kind[Film, string], f Film) (durable.ID, error) {
 	return films.Schedule(ctx, 0, f, durable.Queue("gpu"))
 }
 
-// unserved returns the queues in which jobs wait that no node serves, as its machine is gone.
+// unserved returns the queues that have jobs but no node: their machine is gone, for example.
 func unserved(ctx context.Context, jobs *durable.Jobs) ([]durable.QueueInfo, error) {
 	queues, err := jobs.Queues(ctx)
 	return slices.DeleteFunc(queues, func(q durable.QueueInfo) bool { return q.Jobs == 0 || q.Nodes > 0 }), err

@@ -4,7 +4,7 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// newMail returns a pool for mails: ten begin in a second, and five at once after a pause. What is too much waits.
+// newMail returns a pool for mails: ten begin in a second, and up to five at once after a pause. Further mails wait.
 func newMail(pool *executor.Pool) (*executor.Pool, error) {
 	return pool.Share(executor.ShareConfig{
 		Name: "mail",
@@ -12,7 +12,7 @@ func newMail(pool *executor.Pool) (*executor.Pool, error) {
 	})
 }
 
-// newSearch returns a pool for searches: a hundred begin in a second, four run at a time, and what is too much is
+// newSearch returns a pool for searches: a hundred begin in a second, and four run at a time. Further searches are
 // refused.
 func newSearch(pool *executor.Pool) (*executor.Pool, error) {
 	return pool.Share(executor.ShareConfig{
@@ -23,7 +23,7 @@ func newSearch(pool *executor.Pool) (*executor.Pool, error) {
 	})
 }
 
-// slowDown halves the rate of a share, as after a 429 of the server.
+// slowDown halves the rate of a share: call it when the server answers 429, for example.
 func slowDown(share *executor.Pool) error {
 	return share.Reconfigure(func(s *executor.Settings) { s.Rate.PerSecond /= 2 })
 }

@@ -16,13 +16,13 @@ type (
 	Price struct{ Cents int }
 )
 
-// newPricer makes a program compute prices. Its failures have a label, by which others know them.
+// newPricer sets the handler of quotes. It labels a failure that other programs have to recognize.
 func newPricer(jobs *durable.Jobs, price func(context.Context, string) (int, error)) {
 	durable.Handle(jobs, "quote", func(ctx context.Context, q Quote) (Price, error) {
 		cents, err := price(ctx, q.Article)
 		if errors.Is(err, errUnknownArticle) {
 			durable.SetLabel(ctx, "unknown article")
-			err = executor.Permanent(err) // no attempt helps
+			err = executor.Permanent(err) // another attempt would fail, too
 		}
 		return Price{cents}, err
 	})
@@ -30,8 +30,8 @@ func newPricer(jobs *durable.Jobs, price func(context.Context, string) (int, err
 
 var errUnknownArticle = errors.New("there is no such article")
 
-// priceOf is called in another program, a web server say, which runs no jobs: quotes is a durable.Client. It waits for
-// the result for up to a minute. If that is not enough, the job goes on, and a later call with its ID gets the result.
+// priceOf is called in another program that runs no jobs, such as a web server: quotes comes from durable.Client. It
+// waits for the result for up to a minute. If that is not enough, the job goes on, and its result can be awaited later.
 func priceOf(ctx context.Context, quotes *durable.Kind[Quote, Price], q Quote) (Price, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

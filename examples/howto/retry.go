@@ -19,7 +19,7 @@ func deliver(ctx context.Context, pool *executor.Pool, post func(context.Context
 		case status == http.StatusTooManyRequests || status >= 500:
 			return fmt.Errorf("status %d", status) // the server: try again
 		case status >= 400:
-			return executor.Permanent(fmt.Errorf("status %d", status)) // our fault: it would be the same again
+			return executor.Permanent(fmt.Errorf("status %d", status)) // our mistake: the next attempt would fail, too
 		}
 		return nil
 	},

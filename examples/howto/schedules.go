@@ -31,11 +31,11 @@ func registerSchedules(ctx context.Context, jobs *durable.Jobs, backup, rates *d
 	return err
 }
 
-// chooseTimes is called when a user has chosen when to get a digest.
+// chooseTimes is called when a user has chosen the times of a digest.
 func chooseTimes(ctx context.Context, digests *durable.Kind[Digest, int], user int, spec string) error {
 	schedule, err := cron.Parse(spec)
 	if err != nil {
-		return err // its text says what is wrong with what the user has typed
+		return err // the text says what is wrong with the expression
 	}
 	_, err = digests.On(ctx, fmt.Sprintf("user/%d/digest", user), schedule, Digest{user}, durable.ReuseKey())
 	return err

@@ -53,7 +53,7 @@ func (s service) serve(ctx context.Context, listener net.Listener) error {
 // upload answers at once. The thumbnail is made after the answer, so it must not end with the request.
 func upload(pool *executor.Pool, thumbnail func(context.Context) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx := context.WithoutCancel(r.Context()) // keeps the values, as those of a trace
+		ctx := context.WithoutCancel(r.Context()) // keeps the values, such as those of a trace
 		err := pool.Go(ctx, thumbnail, executor.Named("thumbnail"), executor.Timeout(time.Minute))
 		switch {
 		case err == nil:

@@ -60,7 +60,7 @@ func handleOrders(jobs *durable.Jobs, s shop) *durable.Kind[order, string] {
 	})
 }
 
-// approved waits for three days until somebody has decided on an order. A decision that comes later changes nothing.
+// approved waits for up to three days until somebody has decided on an order. A later decision changes nothing.
 func approved(ctx context.Context) (bool, error) {
 	ok, err := durable.Wait[bool](ctx, "decision")
 	if _, waits := durable.Snoozed(err); waits {
@@ -72,7 +72,7 @@ func approved(ctx context.Context) (bool, error) {
 	return durable.Step(ctx, "decided", func(context.Context) (bool, error) { return ok, nil })
 }
 
-// decide is called when somebody has decided on an order. It reports whether that counts.
+// decide is called when somebody has decided on an order. It reports whether the decision counts.
 func decide(ctx context.Context, jobs *durable.Jobs, order durable.ID, ok bool) (bool, error) {
 	answer, err := jobs.Signal(ctx, order, "decision", ok)
 	return answer == durable.Applied, err

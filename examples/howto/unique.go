@@ -16,13 +16,13 @@ func askForSync(ctx context.Context, syncs *durable.Kind[Sync, int], account int
 	return syncs.Schedule(ctx, 10*time.Second, Sync{account}, durable.UniquePayload(), durable.ReuseKey())
 }
 
-// askWhenQuiet is called at each change, too. The job runs once there was no change for ten seconds.
+// askWhenQuiet is called at each change, too. The job runs when there has been no change for ten seconds.
 func askWhenQuiet(ctx context.Context, syncs *durable.Kind[Sync, int], account int) (durable.ID, error) {
 	return syncs.Schedule(ctx, 10*time.Second, Sync{account}, durable.UniquePayload(), durable.Replace())
 }
 
-// askForReport adds the report of an account, unless there is one that waits, runs, or succeeded within the last hour.
-// A report that failed is no reason not to try again. It reports whether this call has added the job.
+// askForReport adds the report of an account, unless one waits, runs, or has succeeded within the last hour. If the
+// last report failed, a new one is added. The result added says whether this call has added the job.
 func askForReport(ctx context.Context, reports *durable.Kind[Sync, int], account int) (id durable.ID, added bool, err error) {
 	var result durable.InsertResult
 	id, err = reports.Schedule(ctx, 0, Sync{account}, durable.UniquePayload(),
