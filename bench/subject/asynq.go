@@ -21,7 +21,7 @@ var asynqQueue = Subject{
 		"A call adds one job, so ten goroutines add them by `Enqueue`. " +
 		"The jobs have a `Retention`, so that they can be counted; there is no result and no history. " +
 		"What is due later is looked for every five seconds, the default of `DelayedTaskCheckInterval`.",
-	Choose: "when there is a Redis, and no database, and its durability is enough.",
+	Choose: "when the program has Redis but no SQL database, and the durability of Redis is enough.",
 	Funcs: only(drive.Durable(func(workers int, _ bool, task func(time.Time)) drive.Jobs {
 		server, err := redis.Start()
 		must(err)

@@ -14,7 +14,7 @@ var concPool = Subject{
 	ID: "conc", Title: "conc", Module: "github.com/sourcegraph/conc", Charts: true,
 	How: "`pool.New().WithMaxGoroutines(n)`; `Go` waits for a free goroutine, and `Wait` ends the pool. " +
 		"For a group of tasks a pool of its own, `WithContext`; for a map `stream.New`, with n in flight.",
-	Choose: "for structured concurrency: the pool lives within one function, and a panic continues there.",
+	Choose: "for structured concurrency: a pool lives within one function, which panics if a task of the pool panics.",
 	Funcs: merge(
 		executes(func(workers int, task func()) drive.Pool {
 			return concTasks{pool.New().WithMaxGoroutines(workers), task}

@@ -45,7 +45,7 @@ var gocronLocked = Subject{
 	SkipsMissed: true, Missing: redis.Look,
 	How: "the same with `WithDistributedLocker`: a `redsync.Mutex` for each job, tried once, on the Redis of asynq. " +
 		"A run that has no lock is left out, and nothing is stored about those that have one.",
-	Choose: "for jobs that are in the code of each process, where a run that is lost with its process may be lost.",
+	Choose: "for jobs that are in the code of each process, if a run may be lost together with its process.",
 	Funcs: drive.DurablePeriodic(func(_ int, tasks []*drive.Periodic) func() {
 		server, err := redis.Start()
 		must(err)

@@ -13,7 +13,7 @@ var pondPool = Subject{
 	ID: "pond", Title: "pond", Module: "github.com/alitto/pond/v2", Charts: true,
 	How: "`NewPool(n)` with `Go` and `StopAndWait`; for results `NewResultPool[int](n)` with `Submit` and `Wait`. " +
 		"The queue has no limit. `NewGroup`, `NewSubpool`; with a context `SubmitErr` of a function that looks at it first.",
-	Choose: "for subpools and groups of tasks.",
+	Choose: "for a small interface: pools, subpools and groups.",
 	Funcs: merge(
 		executes(func(workers int, task func()) drive.Pool { return pondTasks{pond.NewPool(workers), task} }),
 		drive.Submits(func(workers int, task func() int) drive.Futures[pond.ResultTask[int]] {

@@ -27,7 +27,7 @@ var riverQueue = Subject{
 		"A job that is due in less than five seconds waits for its scheduler, " +
 		"which runs every five seconds, as documented.",
 	Choose: "when programs in Go, JavaScript, Ruby and Rust share the jobs, " +
-		"or for a web interface, unique jobs or workflows.",
+		"or for a system that many programs use in production.",
 	Funcs: drive.Durable(func(workers int, counted bool, task func(time.Time)) drive.Jobs {
 		ctx := context.Background()
 		dsn, drop, err := pg.Open(ctx)

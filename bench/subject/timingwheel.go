@@ -15,7 +15,7 @@ var timingWheel = Subject{
 		"and `ScheduleFunc` for periodic tasks. " +
 		"It rounds times down to its tick of one millisecond: a task may run that much early, " +
 		"and tasks of one tick run in any order.",
-	Choose: "for millions of timeouts without order and without a precision below a millisecond.",
+	Choose: "for millions of timeouts that need neither order nor a precision below a millisecond.",
 	Funcs: merge(
 		drive.Schedules(func(_ int, task func()) drive.Timers[*timingwheel.Timer] {
 			w := startWheel()
