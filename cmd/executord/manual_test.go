@@ -203,10 +203,10 @@ func TestManualHasKeysOfJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for list, object := range map[string]any{
-		"of a job with (.*?)[;.]": view.Job{}, "of a run with (.*?)[;.]": view.Run{},
+		"A job has (`namespace`.*?)[;.]": view.Job{}, "A run has (.*?)[;.]": view.Run{},
 		"prints one object with (.*?), also": checked{}, "is an object with (.*?)[;.]": remark{}, "was checked has (.*?)[;.]": checkedJob{},
-		"each is an object with (.*?)[;.]": due{},
-		"of a notice with (.*?)[;.]":       notify.Notice{},
+		"each time is an object with (.*?)[;.]": due{},
+		"for each notice, with (.*?)[;.]":       notify.Notice{},
 	} {
 		var want []string
 		for field := range reflect.TypeOf(object).Fields() {

@@ -55,7 +55,7 @@ func TestManualHasTheKeysOfJSON(t *testing.T) {
 	manual := read(t, "docs/executord.md")
 	for what, name := range map[string]string{"job": "Job", "run": "Run"} {
 		want := jsonKeys(t, "cmd/executord/internal/view", name)
-		list := regexp.MustCompile(`(?s)of a ` + what + ` with (.*?)[;.]`).FindStringSubmatch(manual)
+		list := regexp.MustCompile("(?s)A " + what + " has (`namespace`.*?)[;.]").FindStringSubmatch(manual)
 		if list == nil {
 			t.Fatalf("the manual does not say which keys a %s has", what)
 		}
