@@ -8,15 +8,16 @@ import (
 )
 
 var (
-	// ErrNotFound is returned where no job has the ID or key that was asked for.
+	// ErrNotFound reports that no job has the given ID or key.
 	ErrNotFound = errors.New("durable: no such job")
 
-	// ErrNewerSchema is matched by the error of opening a database that a newer version of its store has migrated.
+	// ErrNewerSchema reports that a newer version of the store has migrated the database; the error of opening the
+	// database matches it.
 	ErrNewerSchema = errors.New("durable: the database requires a newer version of this program")
 )
 
-// RenewedError is an error of Heartbeat that came when the lease had been renewed: the store had more to do, as to free
-// the jobs of a dead node, and has not done all of it. The node goes on.
+// RenewedError is the error of a Heartbeat that has renewed the lease, and failed in the rest of its work, such as
+// freeing the jobs of a dead node. The node goes on.
 type RenewedError struct {
 	Now time.Time // on the store's clock
 	Err error
@@ -36,7 +37,7 @@ const MaxLabel = 64
 // MaxMeta is the most bytes of the Meta of a job as JSON.
 const MaxMeta = 2 << 10
 
-// MaxTags is how many tags a job may have, and MaxTag how many bytes each of them.
+// MaxTags is how many tags a job may have, and MaxTag is how many bytes a tag may have.
 const (
 	MaxTags = 32
 	MaxTag  = 128

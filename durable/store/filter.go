@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// A Filter selects jobs: those that match each of its fields that is not zero. The zero Filter selects all.
+// A Filter selects the jobs that match every field that is not zero. The zero Filter selects all jobs.
 //
-// Tags, and a Prefix that few keys have, are looked up by an index. The stores in databases also have indexes of the
-// jobs that are over, by State and Updated, of those that wait, by Kind and Due, and of those that nodes hold. They
-// serve a Filter whose States are all of one of these groups. For any other Filter that selects few jobs, each page may
-// read all jobs, which takes up to a second for 100,000: another index would have to be written for each run.
+// The stores in databases find jobs by Tags, and by a Prefix that few keys have, with an index. They also have an index
+// of ended jobs, by State and Updated; one of waiting jobs, by Kind and Due; and one of the jobs that nodes hold. Each
+// of these serves a Filter whose States are all of that group. With any other Filter that selects few jobs, each page
+// may read all jobs, which takes up to a second for 100,000 jobs. A further index would cost a write for each run.
 type Filter struct {
 	Kind   string   // "" for all
 	Queue  string   // see durable.Queue; "" for all
 	Prefix string   // of the key
 	States []State  // none for all
-	Tags   []string // the job has all of these
-	Error  string   // the Error of the job has this text in it, with the same case
+	Tags   []string // the job has all of these tags
+	Error  string   // the Error of the job contains this text; case matters
 
 	Due     TimeRange
 	Created TimeRange
-	Updated TimeRange // of a job that is over, when it ended; otherwise when it was claimed, changed or run last
+	Updated TimeRange // when the job ended; or, before that, when it was last claimed, changed or run
 
-	After ID  // of the page before, the zero ID for the first
-	Limit int // of the page; 0 is 100
+	After ID  // the last ID of the previous page; the zero ID for the first page
+	Limit int // the most jobs on a page; 0 means 100
 }
 
-// A TimeRange is the times not before From, and before Until. A zero time is no bound.
+// A TimeRange is the times from From on, and before Until. A zero time means no bound.
 type TimeRange struct {
 	From  time.Time `json:"from,omitzero"`
 	Until time.Time `json:"until,omitzero"`
@@ -39,7 +39,7 @@ func (r TimeRange) Has(t time.Time) bool {
 	return (r.From.IsZero() || !t.Before(r.From)) && (r.Until.IsZero() || t.Before(r.Until))
 }
 
-// Matches reports whether the filter selects a job, on whatever page that is.
+// Matches reports whether the filter selects a job. It ignores After and Limit.
 func (f *Filter) Matches(j *Job) bool {
 	return (f.Kind == "" || j.Kind == f.Kind) && (f.Queue == "" || j.Queue == f.Queue) &&
 		strings.HasPrefix(j.Key, f.Prefix) &&
@@ -57,7 +57,7 @@ func (j *Job) hasTags(tags []string) bool {
 	return true
 }
 
-// Tag returns the value of the job's tag that is name=value, and whether there is one: the first of several.
+// Tag returns the value of the job's first tag of the form name=value, and whether there is one.
 func (j *Job) Tag(name string) (value string, ok bool) {
 	for _, tag := range j.Tags {
 		if value, ok := strings.CutPrefix(tag, name+"="); ok {

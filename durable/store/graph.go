@@ -5,49 +5,51 @@ import (
 	"fmt"
 )
 
-// A Graph is a Store whose jobs can wait for others: one that is added with parents, see After, is Blocked until enough
-// of them have ended. A parent ends when it is Succeeded, Dead or Canceled, by whatever call that comes, or when it is
-// removed, which counts as Canceled unless it had ended before. The end of a parent, and that it counts for its
-// children, is one step; a child that another transaction has locked may follow later, by a Heartbeat or a Prune.
+// A Graph is a Store whose jobs can wait for other jobs: a job that is added with parents, see After, is Blocked until
+// enough of them have ended. A parent ends when it becomes Succeeded, Dead or Canceled, by whichever call, or when it
+// is removed. A removed parent counts as Canceled unless it had ended before. The end of a parent and its effect on the
+// children are one step. If another transaction has locked a child, a later Heartbeat or Prune applies the effect.
 //
-// Insert adds a job with parents only if each is there, or is before it in the list; otherwise it adds none, and the
-// error is NoParent's. Where a parent in the list stands for a job that has its key, that is the parent. What stands
-// for a job that is there keeps the parents which that has. So nothing ever waits for itself. Enough parents that have
-// ended already leave the new job Waiting, and too many that have failed Canceled.
+// Insert adds a job with parents only if each parent is in the store, or before it in the list; otherwise Insert adds
+// nothing, and the error is that of NoParent. If another job has the key of a parent in the list, that other job is the
+// parent. If another job has the key of the new job, that other job keeps its own parents. So no job ever waits for
+// itself. If enough parents have ended already, the new job is Waiting; if too many have failed, it is Canceled.
 //
-// Prune keeps a job that has ended for as long as one of its children has not.
+// Prune keeps a job until all of its children have ended.
 type Graph interface {
-	// Parents returns up to limit of a job's parents, in the order of After, from the one at the place from on, counted
-	// from 0. Of one that is not there any more the Job has nothing but ID and State, as it was when it was removed.
+	// Parents returns up to limit parents of a job, in the order of After, beginning with number from, counted from 0.
+	// A parent that was removed has only its ID, and the State that counts for its children.
 	Parents(ctx context.Context, id ID, from, limit int) ([]Job, error)
 
-	// Children returns up to limit of the jobs that have a job as a parent, in the order of their IDs, those that come
-	// after the one given.
+	// Children returns up to limit jobs that have the job id as a parent, in the order of their IDs, beginning after
+	// the ID after.
 	Children(ctx context.Context, id, after ID, limit int) ([]Job, error)
 
-	// CountParents returns how many parents of a job have ended; or ErrNotFound if the job is not there, or has none.
+	// CountParents returns how many parents of a job have ended. The error is ErrNotFound if the job does not exist or
+	// has no parents.
 	CountParents(ctx context.Context, id ID) (ParentCounts, error)
 
-	// CountChildren counts the jobs that have a job as a parent, of each kind in each state, in any order.
+	// CountChildren counts the jobs that have the job id as a parent, of each kind in each state, in any order.
 	CountChildren(ctx context.Context, id ID) ([]Count, error)
 }
 
-// After is what a job waits for: that Need of its Parents have succeeded. As soon as too many have ended otherwise, it
-// is Canceled, with an error that names one of them. If Anyway is set, a parent that has ended in any way counts.
+// After has the parents of a job. The job waits until Need of them have succeeded. As soon as too many have failed for
+// that, the job is Canceled, with an error that names one of them. If Anyway is set, a parent counts however it has
+// ended.
 type After struct {
 	Parents []ID
 	Need    int
 	Anyway  bool
 }
 
-// ParentCounts are how many parents a job has, and how many of them have ended. They go on to count when the job has
-// been released.
+// ParentCounts are how many parents a job has, and how many of them have ended. The counts go on after the job has
+// begun.
 type ParentCounts struct {
 	Total     int  `json:"total"`
 	Succeeded int  `json:"succeeded"`
 	Failed    int  `json:"failed"` // they are dead, canceled or deleted
 	Need      int  `json:"need"`
-	Anyway    bool `json:"anyway,omitempty"` // those that failed count as well
+	Anyway    bool `json:"anyway,omitempty"` // failed parents count, too
 }
 
 // Enough reports whether the job need not wait any longer.
@@ -71,10 +73,10 @@ func (c *ParentCounts) Add(s State, n int) {
 	}
 }
 
-// NoParent returns the error of adding a job whose parent is not there. It matches ErrNotFound.
+// NoParent returns the error of adding a job whose parent does not exist. It matches ErrNotFound.
 func NoParent(id ID) error { return fmt.Errorf("parent %v: %w", id, ErrNotFound) }
 
-// ParentFailed returns the error of a job that is canceled since that parent has ended in that state.
+// ParentFailed returns the Job.Error of a job that is canceled because a parent has ended in the state s.
 func ParentFailed(parent ID, s State) string {
 	return fmt.Sprintf(parentFailed, parent, s)
 }

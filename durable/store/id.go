@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// An ID names a job. It is a UUID of version 7, so that later jobs have, as a rule, greater IDs. The program makes it,
-// not the database: an insert whose answer was lost can be repeated.
+// An ID names a job. It is a UUID of version 7, so that later jobs have, as a rule, greater IDs. The program makes the
+// ID, not the database, so that an insert whose answer was lost can be repeated.
 type ID [16]byte
 
 // NewID returns an ID that no other job has.

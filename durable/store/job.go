@@ -9,7 +9,7 @@ import (
 // Once is the Schedule of a job that has one occurrence.
 const Once = "once"
 
-// A State is where a job is in its life. The store has it, and it moves along these arrows:
+// A State is the state of a job. These are the changes of state:
 //
 //	Waiting -> Claimed                      a node took it ahead of its time
 //	Claimed -> Confirmed                    the node confirmed it, just before it is due
@@ -74,8 +74,8 @@ func (s State) Granted() bool { return s == Confirmed || s == Running }
 // Done reports whether a job in state s does not run again by itself.
 func (s State) Done() bool { return s == Succeeded || s == Dead || s == Canceled }
 
-// A Priority orders jobs that are due: the greater is claimed first. There are three, since a claim looks up each of
-// them.
+// A Priority orders jobs that are due: the greater is claimed first. There are only three, because a claim looks up
+// each of them.
 type Priority int8
 
 const (
@@ -84,7 +84,7 @@ const (
 	High   Priority = 1  // stored: do not change
 )
 
-// A Pending is a request that came while the job was running, and takes effect when its run ends.
+// A Pending is an action that was requested while the job was running, and takes effect when its run ends.
 type Pending uint8
 
 const (
@@ -101,9 +101,9 @@ type Job struct {
 	Payload  []byte   `json:"payload,omitempty"`
 	Priority Priority `json:"priority"`
 
-	// Meta is what durable.WithMeta or a hook has added, nil if there is none. It must not be changed.
+	// Meta is what durable.WithMeta or a hook has added; nil for none. It must not be changed.
 	Meta map[string]string `json:"meta,omitempty"`
-	// Tags are those of durable.WithTags, in order, each once. They must not be changed.
+	// Tags are the tags of durable.WithTags, sorted, each once. They must not be changed.
 	Tags []string `json:"tags,omitempty"`
 
 	Partition string `json:"partition,omitempty"` // see durable.Partition; "" for none
@@ -111,32 +111,32 @@ type Job struct {
 
 	Schedule string `json:"schedule"`         // once, rate 1m0s, delay 5s, cron 30 2 * * *, trigger name
 	Missed   string `json:"missed,omitempty"` // coalesce, skip 1m0s, skip overlap, catchup 10
-	// Anchor is the first time of a fixed rate, from which the others are counted. Of a job that runs once it tells
-	// what it was asked for apart from what it is asked for again; see Occasion.
+	// Anchor is the first time of a fixed rate, from which the others are counted. For a job that runs once, it changes
+	// when the job is added again; see Occasion.
 	Anchor time.Time `json:"anchor"`
-	// Due is when the job is to run; Occurrence is the time on its schedule that this run is for. They differ for
-	// retries, which move Due alone, as does a request for a job that runs once and may have begun; and for a run that
-	// makes up for occurrences that were missed: Due is the first of these.
+	// Due is when the job is to run. Occurrence is the time on its schedule that this run is for. They differ for a
+	// retry, which moves only Due. They also differ for a job that runs once, may have begun, and was rescheduled. For
+	// a catch-up run, Due is the first of the missed occurrences.
 	Due        time.Time `json:"due"`
 	Occurrence time.Time `json:"occurrence"`
-	// NextDue, if not zero, is when the job runs next whatever its schedule says: it was rescheduled, or got another
-	// schedule, during the run in progress.
+	// NextDue, if not zero, is when the job runs next, whatever its schedule says: the job was rescheduled, or got
+	// another schedule, during the run in progress.
 	NextDue time.Time `json:"next_due,omitzero"`
 
 	State   State   `json:"state"`
 	Pending Pending `json:"pending,omitempty"`
-	// Epoch is the fencing token. It goes up whenever the right to run the job changes hands, and each write of a node
+	// Epoch is the fencing token. It grows whenever the right to run the job changes hands, and each write of a node
 	// carries it.
 	Epoch int64  `json:"epoch"`
 	Owner string `json:"owner,omitempty"` // the node, while Claimed, Confirmed or Running
-	// Started is when the handler of the run in progress was called, while Running.
+	// Started is when the handler of the run in progress was called; zero unless Running.
 	Started time.Time `json:"started,omitzero"`
-	// Suspect reports that a node was lost that may have called the handler, since when no run has ended. The next run
-	// is noted before its handler is called: should it kill its node, the attempt counts.
+	// Suspect reports that a node was lost which may have called the handler, and that no run has ended since. The
+	// start of the next run is recorded before its handler is called, so that the attempt counts if it kills its node.
 	Suspect bool `json:"suspect,omitempty"`
 
-	// HasParents and HasChildren report that the job was added with parents, or another one with this as a parent; see
-	// After.
+	// HasParents reports that the job was added with parents, and HasChildren that another job was added with this one
+	// as a parent; see After.
 	HasParents  bool `json:"has_parents,omitempty"`
 	HasChildren bool `json:"has_children,omitempty"`
 
@@ -163,7 +163,7 @@ const (
 	RunSucceeded Verdict = 0 // stored: do not change
 	RunFailed    Verdict = 1 // stored: do not change
 	RunCanceled  Verdict = 2 // stored: do not change
-	RunSkipped   Verdict = 3 // stored: do not change; it was missed, and its policy leaves out what was
+	RunSkipped   Verdict = 3 // stored: do not change; the policy of the job leaves out this missed occurrence
 	RunLost      Verdict = 4 // stored: do not change; its node was declared dead
 	RunSnoozed   Verdict = 5 // stored: do not change; its handler put it off, see durable.Snooze
 )
@@ -198,8 +198,9 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 	return named(v, "verdict", verdictNames[:], text)
 }
 
-// A Run is one line of a job's history. Started is on the store's clock, and Finished is as much later as the run took:
-// a jump of that clock in between does not count, except for a run that was lost.
+// A Run is an entry of a job's history. Started is on the store's clock, and Finished is Started plus the duration of
+// the run, so that a jump of the clock during the run has no effect. The Finished of a lost run is on the store's
+// clock.
 type Run struct {
 	Job        ID        `json:"job"`
 	Seq        int64     `json:"seq"` // 1, 2, 3, ... for each job
@@ -222,7 +223,7 @@ type Count struct {
 	Due   time.Time `json:"due"` // the earliest Due among them
 }
 
-// An Answer is the outcome of an action on a job. None of them is an error, since a request and a run may happen at the
+// An Answer is the outcome of an action on a job. No Answer is an error, since an action and a run may happen at the
 // same time.
 type Answer uint8
 

@@ -5,21 +5,23 @@ import (
 	"time"
 )
 
-// A Limiter is a Store that keeps jobs from beginning too often, and too many of a partition from running.
+// A Limiter is a Store that limits how often jobs of a kind begin, and how many jobs of a partition run.
 type Limiter interface {
-	// ClaimLimited is Claim, where one of the kinds at least has a Rate or PerPartition. Claim itself need not look at
-	// these.
+	// ClaimLimited is Claim for a request in which at least one kind has a Rate or PerPartition. Claim need not look at
+	// these fields.
 	//
-	// Partitions of a kind with PerPartition, of those that have jobs of the same priority which are near enough, take
-	// turns: first comes the one of which none was claimed for the longest time, or, if that came later, that has had
-	// jobs since. In a partition the order is that of Claim. A job without a partition is not bounded by PerPartition;
-	// it is found at the latest when fewer than a hundred jobs of its kind and priority are due before it.
+	// The partitions of a kind with PerPartition take turns, for each priority, if they have jobs that may be claimed.
+	// The partition that has waited longest comes first: since a job of it was last claimed or, if that is later, since
+	// it has had jobs. Within a partition the order is that of Claim. PerPartition does not bound jobs without a
+	// partition; such a job is claimed at the latest when fewer than a hundred jobs of its kind and priority are due
+	// before it.
 	ClaimLimited(ctx context.Context, r ClaimRequest) (ClaimResult, error)
 }
 
-// A Rate is how often jobs of a kind may begin on all nodes together: a bucket of Burst tokens, which has one more each
-// Every until it is full. A claim takes a token for each job, for the time at which that begins: now, or when it is
-// due. So of all jobs that were claimed, no more than Burst + d/Every begin within any d. The zero Rate is no bound.
+// A Rate is how often jobs of a kind may begin on all nodes together: a bucket of Burst tokens, which gets another
+// token after each Every until it is full. A claim takes a token for each job, for the time at which the job begins:
+// now, or when it is due. So no more than Burst + d/Every of the claimed jobs begin within any d. The zero Rate means
+// no bound.
 //
 // A job that is released, or lost with its node, does not give its token back. All nodes must have the same Rate for a
 // kind; if they differ, each uses its own.

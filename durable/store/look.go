@@ -6,26 +6,26 @@ import "time"
 type NodeDetails struct {
 	Host    string   `json:"host,omitempty"`
 	PID     int      `json:"pid,omitempty"`
-	Version string   `json:"version,omitempty"` // of the program's main module, as "v1.2.3" or "(devel)"
-	Kinds   []string `json:"kinds,omitempty"`   // that it has handlers for, in order; the first 200
+	Version string   `json:"version,omitempty"` // of the program's main module, such as "v1.2.3" or "(devel)"
+	Kinds   []string `json:"kinds,omitempty"`   // the kinds that it has handlers for, sorted; the first 200
 	Workers int      `json:"workers,omitempty"` // the Core of its pool
-	Queues  []string `json:"queues,omitempty"`  // that it serves, "" for the default queue; none for that alone
+	Queues  []string `json:"queues,omitempty"`  // the queues that it serves, "" for the default queue; nil means the default queue alone
 }
 
 // NodeInfo is a node as the store knows it. All times are on the store's clock.
 type NodeInfo struct {
-	Name string `json:"name"` // Job.Owner of what it holds
-	// NodeDetails are there soon after it has joined, and empty if its program does not report them.
+	Name string `json:"name"` // Job.Owner of the jobs that it holds
+	// NodeDetails are known soon after the node has joined; they are empty if its program does not report them.
 	NodeDetails
 	Joined time.Time     `json:"joined,omitzero"` // zero if its program does not report it
-	Beat   time.Time     `json:"beat"`            // when its lease was renewed last
-	Lease  time.Duration `json:"lease"`           // how long that lasts
-	Jobs   int           `json:"jobs"`            // that it holds
-	// Draining reports that somebody has asked it to drain, see durable.Jobs.DrainNode.
+	Beat   time.Time     `json:"beat"`            // when its lease was last renewed
+	Lease  time.Duration `json:"lease"`           // the length of its lease
+	Jobs   int           `json:"jobs"`            // how many jobs it holds
+	// Draining reports that somebody has asked the node to drain, see durable.Jobs.DrainNode.
 	Draining bool `json:"draining,omitempty"`
 }
 
-// A RunProgress is how far a run has come, by its last call of Progress.
+// A RunProgress is how far a run has come, according to its last call of durable.Progress.
 type RunProgress struct {
 	Job   ID        `json:"job"`
 	Epoch int64     `json:"epoch"` // of the run
@@ -39,9 +39,9 @@ type RunProgress struct {
 type LatestFilter struct {
 	Verdicts []Verdict // none for all
 	Kind     string    // of the job, "" for all
-	Node     string    // what the name of the node begins with, as Config.Name; "" for all
-	Before   Run       // the last of the page before, the zero Run for the first
-	Limit    int       // of the page; 0 is 100
+	Node     string    // the beginning of the node's name, such as Config.Name; "" for all
+	Before   Run       // the last run of the previous page; the zero Run for the first page
+	Limit    int       // the most runs on a page; 0 means 100
 }
 
 // A JobRun is a run, with the key and the kind of its job.
@@ -51,10 +51,10 @@ type JobRun struct {
 	Kind string `json:"kind"`
 }
 
-// A DeadJob is a job that is dead, as Store.Dead returns it.
+// A DeadJob is a dead job, as Counter.Dead returns it.
 type DeadJob struct {
 	ID    ID
 	Kind  string
 	Error string    // at least the first 300 characters
-	Ended time.Time // when it ended, or was changed last
+	Ended time.Time // when it ended, or was last changed
 }

@@ -8,38 +8,39 @@ import (
 	"time"
 )
 
-// A Mover is a Store that can be read as a whole, and written into another one, see package transfer.
+// A Mover is a Store whose whole content can be exported, and imported into another store; see package transfer.
 type Mover interface {
-	// Export calls each for all that the store keeps, but for nodes and what they report of runs in progress: as it was
-	// at one moment, in the order of the fields of Row, and within each in the order that these say. What belongs to a
-	// job that is not there any more is left out. An error of each ends Export, and is what it returns. each must not
-	// use the store.
+	// Export calls each for every row that the store has at one moment, except nodes and their reports. The rows are in
+	// the order of the fields of Row; the comments there say how the rows of a field are ordered. Rows that belong to a
+	// job which no longer exists are left out. If each returns an error, Export ends and returns it. each must not use
+	// the store.
 	Export(ctx context.Context, each func(Row) error) error
 
-	// Import adds rows, in the order of Export, all or none. A job that is held by a node, which is one of another
-	// store, is freed as Heartbeat frees those of a node that is dead. A job that is Blocked, whose parents have ended,
-	// is settled. Acts get new numbers. If one of rows comes with an error, nothing is added, and Import returns that.
+	// Import adds rows, in the order of Export: all, or none. A job that a node of the other store holds is freed as
+	// Heartbeat frees the jobs of a dead node. A Blocked job whose parents have ended becomes Waiting or Canceled. Acts
+	// get new numbers. If rows yields an error, Import adds nothing and returns the error.
 	//
-	// Import returns ErrNotEmpty if the store has jobs, paused kinds or acts, unless add is set. Then a job whose ID is
-	// there is left alone, with all that belongs to it, and so is an act that is there with the same time; of two times
-	// of a Bucket the later counts, and of two of a Turn the earlier. A Key that another job has is an error that
-	// matches ErrKeyInUse; so is, by ErrNotFound, a parent that has not ended and is not there.
+	// Import returns ErrNotEmpty if the store has jobs, paused kinds or acts, unless add is set. With add, a job whose
+	// ID exists stays as it is, with everything that belongs to it, and so does an act that exists with the same time.
+	// Of two Buckets of a kind the later time counts, and of two Turns of a partition the earlier. If another job has
+	// the Key of a job, the error matches ErrKeyInUse; if a parent has not ended and does not exist, the error matches
+	// ErrNotFound.
 	Import(ctx context.Context, rows iter.Seq2[Row, error], add bool) (ImportResult, error)
 }
 
-// A Row is one thing that a store keeps: the field that is not nil.
+// A Row is a row of an export: the one field that is not nil.
 type Row struct {
 	Job    *Job        // in the order of their IDs
 	After  *JobAfter   // in the order of Job
 	Run    *KeptRun    // in the order of Job and Seq
 	Step   *JobStep    // in the order of Job and At
-	Paused *PausedKind // in any order, as the next two
+	Paused *PausedKind // in any order, like Bucket and Turn
 	Bucket *Bucket
 	Turn   *Turn
 	Act    *Act // in the order of Seq
 }
 
-// JobAfter is what a job with parents waits for, or has waited for.
+// A JobAfter has the parents that a job waits for, or has waited for.
 type JobAfter struct {
 	Job     ID          `json:"job"`
 	Need    int         `json:"need"`
@@ -47,13 +48,13 @@ type JobAfter struct {
 	Parents []JobParent `json:"parents"` // in the order of After
 }
 
-// A JobParent is a parent as its child knows it.
+// A JobParent is a parent of a job, and the state in which it has ended.
 type JobParent struct {
 	ID    ID    `json:"id"`
 	State State `json:"state"` // Waiting until it has ended
 }
 
-// A KeptRun is a run with what it has written.
+// A KeptRun is a run with its output.
 type KeptRun struct {
 	Run
 	Output []byte // nil for none
@@ -70,39 +71,39 @@ type PausedKind struct {
 	Kind string `json:"kind"`
 }
 
-// A Bucket is that of a kind with a Rate.
+// A Bucket is the token bucket of a kind with a Rate.
 type Bucket struct {
 	Kind string    `json:"kind"`
-	Full time.Time `json:"full"` // when it has all of its tokens, if none is taken
+	Full time.Time `json:"full"` // when the bucket is full if no token is taken until then
 }
 
-// A Turn is the place in line of a partition with jobs of a priority that wait.
+// A Turn is the place in line of a partition that has waiting jobs of a priority.
 type Turn struct {
 	Kind      string    `json:"kind"`
 	Priority  Priority  `json:"priority"`
 	Partition string    `json:"partition"`
-	At        time.Time `json:"at"` // those with an earlier one come before it
+	At        time.Time `json:"at"` // partitions with an earlier time come first
 }
 
 // An ImportResult is the result of an Import.
 type ImportResult struct {
-	Jobs  int // that were added
-	There int // jobs that were there, and were left alone
-	Freed int // jobs that were added, and that a node of the other store had: they wait, or have ended
-	Dead  int // those of them that are dead now, since a run was the last attempt
+	Jobs  int // jobs that were added
+	There int // jobs that existed already, and did not change
+	Freed int // added jobs that a node of the other store held: they wait now, or have ended
+	Dead  int // freed jobs that are dead now, because the lost run was their last attempt
 }
 
-// ErrNotEmpty is returned by an Import into a store that is not empty.
+// ErrNotEmpty is the error of an Import into a store that is not empty.
 var ErrNotEmpty = errors.New("durable: the store is not empty")
 
-// ErrKeyInUse is matched by the error of an Import of a job whose key another job has.
+// ErrKeyInUse reports that another job has the key of an imported job; the error of Import matches it.
 var ErrKeyInUse = errors.New("durable: the key is in use")
 
-// KeyInUse returns the error of an Import of a job whose key another one has. It matches ErrKeyInUse.
+// KeyInUse returns the error of an Import of the job id, whose key the job other has. It matches ErrKeyInUse.
 func KeyInUse(id, other ID, key string) error {
 	return fmt.Errorf("job %v: key %q belongs to job %v: %w", id, key, other, ErrKeyInUse)
 }
 
-// LostParent returns the error of an Import of a job that waits for a parent which is not there. It matches
+// LostParent returns the error of an Import of a job that waits for a parent which does not exist. It matches
 // ErrNotFound.
 func LostParent(job, parent ID) error { return fmt.Errorf("job %v: %w", job, NoParent(parent)) }

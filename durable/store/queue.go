@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Queues is a Store whose jobs can be in queues, each of which some nodes serve. A job is in one queue, that of its
-// Queue, and "" is the default one. Claim and ClaimLimited find jobs of the default queue alone, and so does a
-// Placement: the caller of Insert has none unless the node serves the queues of all the jobs.
+// Queues is a Store whose jobs can be in queues. Each node serves some queues. A job is in one queue, Job.Queue; "" is
+// the default queue. Claim and ClaimLimited find only jobs of the default queue. The caller of Insert passes a
+// Placement only if the node serves the queues of all the jobs.
 type Queues interface {
 	// ClaimQueue is Claim, or ClaimLimited if one of the kinds is Limited, for the jobs of a queue other than the
-	// default one. What a KindLimit bounds are the jobs of the kind in all queues, but PerPartition does not bound
-	// those that it finds: a job in a queue has no partition.
+	// default one. A KindLimit counts the jobs of the kind in all queues. PerPartition has no effect, because a job in
+	// such a queue has no partition.
 	ClaimQueue(ctx context.Context, queue string, r ClaimRequest) (ClaimResult, error)
 
 	// QueueCounts returns the queues that jobs wait in, other than the default one, in any order.
@@ -25,10 +25,10 @@ type QueueCount struct {
 	Due   time.Time `json:"due"` // the earliest Due among them
 }
 
-// Drains is a Store that notes which nodes are to drain. Its Heartbeat, and Nodes of Reports, return that.
+// Drains is a Store that keeps which nodes are to drain. Its Heartbeat, and its Nodes if it is a Reports, return that.
 type Drains interface {
-	// DrainNode makes a node one that is to drain, or not. It reports false if no such node is alive. When it has
-	// returned, no Claim and no Placement gives the node a job, until it is not to drain any more; the rest is up to the
-	// node.
+	// DrainNode sets whether a node is to drain. It reports false if no such node is alive. Once DrainNode has
+	// returned, no Claim and no Placement gives the node a job until the node is no longer to drain. The node itself
+	// does the rest.
 	DrainNode(ctx context.Context, node string, drain bool) (bool, error)
 }

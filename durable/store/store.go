@@ -1,5 +1,6 @@
-// Package store is for authors of stores: what a store keeps, and what package durable asks of it. Users of durable
-// find the types that they meet under the same names there, as aliases.
+// Package store is for authors of stores. It has the types that a store keeps, and the methods that package durable
+// calls. Users of durable need not import it: package durable has aliases, with the same names, for the types that its
+// users meet.
 package store
 
 import (
@@ -8,58 +9,61 @@ import (
 	"time"
 )
 
-// A Store keeps jobs. These thirteen methods are what a node needs to run them; what else a store may have are the
-// interfaces below, each by itself, up to Full. Package storetest has the tests that each passes.
+// A Store keeps jobs. A node needs these thirteen methods to run them. A store may also have the methods of any of the
+// interfaces below; one with nearly all of them is a Full. Package storetest has the tests that every store must pass.
 //
-// Each method is one atomic step. All times are on the store's own clock. Every method may be repeated after an error
-// that left its outcome unknown. A method that changes a job leaves it alone unless its epoch is the one expected. The
-// tests of package storetest are the specification of what each change does to a job.
+// Each method is one atomic step. All times are on the store's own clock. Callers repeat a method after an error that
+// leaves its outcome unknown. A method that a node calls for a job must not change the job unless the job has the epoch
+// that the node passes. The tests of package storetest specify what each change does to a job.
 type Store interface {
 	// Now returns the store's time.
 	Now(ctx context.Context) (time.Time, error)
 
-	// Insert adds jobs, each with the state, owner and epoch that p asks for. A job whose ID is there already is not
-	// added again. One whose Key is there stands for the job that has it: see InsertResult. If one of several can't,
-	// since that job is of another kind, or only one of the two is periodic, none is added and none is changed. No two
-	// of the jobs have the same key. If there are several jobs, and some have keys, Insert may leave them to a claim,
-	// whatever p asks for.
+	// Insert adds jobs, each with the state, owner and epoch that p asks for. A job whose ID exists already is not
+	// added again. If another job has its Key, that job takes its place: see InsertResult. If that is not possible,
+	// because the other job is of another kind or only one of the two is periodic, Insert adds and changes nothing. No
+	// two of jobs have the same key. If there are several jobs, and some have keys, Insert may leave all of them
+	// Waiting, whatever p asks for.
 	Insert(ctx context.Context, jobs []NewJob, p Placement) ([]InsertResult, error)
 
-	// Join adds a node with a lease that ends after the given time. One that is there, as the answer to an earlier call
-	// was lost, is to drain if it was.
+	// Join adds a node whose lease ends after the given time. If the node exists already, because the answer to an
+	// earlier call was lost, it keeps its Draining.
 	Join(ctx context.Context, node string, lease time.Duration) (now time.Time, err error)
 
-	// Heartbeat renews a node's lease, and reports whether a job that w asks for is there. A node that was declared
+	// Heartbeat renews a node's lease, and reports whether there is a job that w asks for. A node that was declared
 	// dead stays dead, and the answer says so.
 	//
-	// Heartbeat also declares every other node dead whose lease has ended, and frees what those held. What was Claimed
-	// or Confirmed is freed as Release does, except that the latter becomes Suspect. What was Running waits for
-	// [ReapDelay] and is tried again. It becomes Dead instead if this was its last attempt or, for a periodic job, its
-	// [MaxLost]-th lost run in a row. A pending cancellation wins over both. The run is in the history as lost, and the
-	// job is Suspect. A periodic job keeps its attempts, all of which may be used up.
+	// Heartbeat also declares dead every other node whose lease has ended, and frees the jobs that those nodes held. A
+	// job that was Claimed or Confirmed is freed as by Release; one that was Confirmed becomes Suspect. A job that was
+	// Running becomes Suspect, and its run is recorded as lost. The job is tried again after [ReapDelay]. It is Dead
+	// instead if that was its last attempt or, for a periodic job, its [MaxLost]-th lost run in a row; it is Canceled
+	// if a cancellation was pending. A periodic job keeps its number of attempts, even if all are used up.
 	//
-	// An error that comes when the lease has been renewed is a [*RenewedError].
+	// If the lease was renewed and another part of the heartbeat fails, the error is a [*RenewedError].
 	//
-	// If the lease of the node itself has ended, the store did not answer for a while, or its clock has jumped: then
-	// the ended leases of all others begin anew, and no node is declared dead. A lease that ends later than one granted
-	// now, since the clock was put back, is shortened to that.
+	// If the lease of the calling node itself has ended, the store did not answer for a while, or its clock has jumped.
+	// Then no node is declared dead, and the leases of the others that have ended begin anew. If the clock was put
+	// back, a lease may end later than one that is granted now: Heartbeat shortens it to that.
 	Heartbeat(ctx context.Context, node string, lease time.Duration, w Watch) (HeartbeatResult, error)
 
-	// Leave removes a node and frees what it holds.
+	// Leave removes a node and frees the jobs that it holds.
 	Leave(ctx context.Context, node string) error
 
-	// Claim makes waiting jobs those of a node that is alive.
+	// Claim gives waiting jobs to a node that is alive.
 	Claim(ctx context.Context, r ClaimRequest) (ClaimResult, error)
 
-	// Release frees what a node holds except keep, as if it had never been claimed: what is Running is no attempt. If
-	// a periodic job was confirmed for an occurrence that is ahead, since the clock was put back, and never begun, its
-	// occurrence is its due time again; a job with one occurrence is due then. A Release that the node has given up
-	// takes effect before its later calls or not at all, since it would free what these have given. It does not wait
-	// for transactions of others: left reports that some of it could not be freed now, or that a call which may place
-	// more on the node has not been committed yet.
+	// Release frees the jobs that a node holds, except those in keep, as if they had never been claimed: a run in
+	// progress does not count as an attempt. If the clock was put back, a job may have been confirmed for an occurrence
+	// that is still ahead, and not have begun. Then the occurrence of a periodic job is its due time again, and another
+	// job is due at its occurrence.
+	//
+	// A Release whose context has ended takes effect before the later calls of the node, or not at all: otherwise it
+	// would free jobs that those calls have given to the node. Release does not wait for transactions of others. left
+	// reports that some jobs could not be freed now, or that a call which may give jobs to the node has not been
+	// committed yet.
 	Release(ctx context.Context, node string, keep []ID) (left bool, err error)
 
-	// Commit confirms claims and commits the outcomes of runs. It does not wait for transactions of others, see
+	// Commit confirms claims and commits the outcomes of runs. It does not wait for transactions of others; see
 	// CommitResult.Locked.
 	Commit(ctx context.Context, b CommitRequest) (CommitResult, error)
 
@@ -75,41 +79,42 @@ type Store interface {
 	// List returns jobs in the order of their IDs.
 	List(ctx context.Context, f Filter) ([]Job, error)
 
-	// Prune removes jobs and runs that were kept for long enough, some thousands at most, and returns how many it has
+	// Prune removes jobs and runs whose retention has ended, some thousands at most, and returns how many it has
 	// removed.
 	Prune(ctx context.Context, r Retention) (int, error)
 }
 
-// A History is a Store that keeps the runs of jobs. The Commit of one that does not leaves Outcome.Run and Output
-// alone, except for the Label.
+// A History is a Store that keeps the runs of jobs. A store without a history ignores Outcome.Run, except for its
+// Label, and Outcome.Output.
 type History interface {
-	// Runs returns a job's history, the latest first, from before the run with that number; 0 means from the end.
+	// Runs returns up to limit runs of a job, the latest first: those before the run with the number before, or the
+	// last ones if that is 0.
 	Runs(ctx context.Context, id ID, before int64, limit int) ([]Run, error)
 
-	// Latest returns runs of all jobs in the inverse order of Finished, Job and Seq, those that come after f.Before if
-	// that is not zero. f has a Limit and Verdicts, each once.
+	// Latest returns runs of all jobs, in descending order of Finished, Job and Seq. If f.Before is not zero, Latest
+	// begins after it. f has a Limit, and f.Verdicts has each verdict at most once.
 	Latest(ctx context.Context, f LatestFilter) ([]JobRun, error)
 
-	// Output returns Outcome.Output of a run, nil if it had none; or ErrNotFound if the history has no such run.
+	// Output returns the Outcome.Output of a run, nil if it had none. The error is ErrNotFound if the history has no
+	// such run.
 	Output(ctx context.Context, id ID, seq int64) ([]byte, error)
 }
 
 // A Counter is a Store that counts jobs.
 type Counter interface {
-	// Kinds returns the kinds of which a job waits, whether due or not.
+	// Kinds returns the kinds that have waiting jobs, due or not.
 	Kinds(ctx context.Context) ([]string, error)
 
-	// Counts returns how many jobs there are of each kind in each state, of those that f selects, in any order. It
-	// leaves After and Limit alone.
+	// Counts counts the jobs that f selects, of each kind in each state, in any order. It ignores f.After and f.Limit.
 	Counts(ctx context.Context, f Filter) ([]Count, error)
 
-	// Dead returns the jobs that are dead, those that were changed last first.
+	// Dead returns up to limit dead jobs, those that were changed last first.
 	Dead(ctx context.Context, limit int) ([]DeadJob, error)
 }
 
-// Pauses is a Store that notes which kinds are paused. Its Heartbeat returns them.
+// Pauses is a Store that keeps which kinds are paused. Its Heartbeat returns them.
 type Pauses interface {
-	// PauseKind pauses a kind, or ends its pause. Nodes observe it; a Claim need not.
+	// PauseKind pauses a kind, or ends its pause. Nodes heed the pause; Claim need not.
 	PauseKind(ctx context.Context, kind string, pause bool) error
 
 	// PausedKinds returns the kinds that are paused, in any order.
@@ -125,21 +130,21 @@ type ActLog interface {
 	Acts(ctx context.Context, f ActFilter) ([]Act, error)
 }
 
-// Reports is a Store that notes what nodes report of themselves and of their runs.
+// Reports is a Store that keeps what nodes report about themselves and their runs.
 type Reports interface {
-	// Report notes what a node reports: of a node that is not alive no details. The progress of a run replaces what an
-	// earlier call, or an earlier run of the job, has reported.
+	// Report keeps what a node reports. It ignores the Details of a node that is not alive. The progress of a run
+	// replaces what an earlier call, or an earlier run of the job, has reported.
 	Report(ctx context.Context, node string, r Report) error
 
 	// Nodes returns the nodes that are alive, in any order.
 	Nodes(ctx context.Context) ([]NodeInfo, error)
 
-	// Progress returns what was reported of those of the jobs that are Running, with the epochs that they have, in any
-	// order.
+	// Progress returns the last report of each of these jobs that is Running, if the report has the epoch of the job,
+	// in any order.
 	Progress(ctx context.Context, ids []ID) ([]RunProgress, error)
 }
 
-// Full is a Store that has all of this, as those of packages sqlite, postgres and memory.
+// Full is a Store that also has all of these interfaces, such as those of packages sqlite, postgres and memory.
 type Full interface {
 	Store
 	History
@@ -157,7 +162,7 @@ type Full interface {
 	Close() error
 }
 
-// Parts are what a Store has beyond its own methods; what it lacks is nil.
+// Parts are the optional interfaces of a Store. An interface that the store lacks is nil.
 type Parts struct {
 	History  History
 	Counter  Counter
@@ -174,7 +179,7 @@ type Parts struct {
 	Listener Listener
 }
 
-// PartsOf returns what s has.
+// PartsOf returns the optional interfaces that s has.
 func PartsOf(s Store) Parts {
 	var p Parts
 	p.History, _ = s.(History)
@@ -193,17 +198,17 @@ func PartsOf(s Store) Parts {
 	return p
 }
 
-// A Listener is a Store that reports changes. A report is a hint: without it a node sees changes at its next poll or
+// A Listener is a Store that reports changes. A report is a hint: without it, a node sees a change at its next poll or
 // heartbeat.
 type Listener interface {
-	// Listen calls wake whenever a job may have become due soon or a running one is to be canceled, until ctx ends or
-	// it fails. The first call comes as soon as it listens: for what was missed, and as the sign that it does.
+	// Listen calls wake whenever a job may be due soon or a running job is to be canceled. It returns when ctx ends or
+	// when it fails. It calls wake first when it begins to listen, because changes before that were not reported.
 	Listen(ctx context.Context, wake func()) error
 }
 
-// A Tx is a transaction of the caller's, on the database of the store: a *sql.Tx, or what the store's package makes of
-// another library's, as [postgres.Tx] does of pgx's. One that the store can't work in is an error that matches
-// executor.ErrInvalid and names the types that it takes.
+// A Tx is a transaction of the caller, in the database of the store: a *sql.Tx, or the transaction of another library
+// that a function of the store's package has converted, such as [postgres.Tx]. If the store can't use a Tx, the error
+// matches executor.ErrInvalid and names the types that it accepts.
 //
 // [postgres.Tx]: https://pkg.go.dev/github.com/executor-go/executor/durable/postgres#Tx
 type Tx interface {
@@ -211,16 +216,17 @@ type Tx interface {
 	Rollback() error
 }
 
-// A TxStore is a Store that can work in a transaction of its caller. A transaction that it can't work in is an error
-// that matches executor.ErrInvalid; it is never nil.
+// A TxStore is a Store that can use a transaction of its caller. If it can't use a transaction, the error matches
+// executor.ErrInvalid. tx is never nil.
 type TxStore interface {
-	// GetTx returns the job as tx sees it, or ErrNotFound, and keeps everyone else from changing it until tx ends.
+	// GetTx returns the job as tx sees it, or ErrNotFound. Until tx ends, nobody else can change the job.
 	GetTx(ctx context.Context, tx Tx, id ID) (Job, error)
 
-	// InsertTx is Insert in tx, without a Placement. If one of several jobs can't be added, tx is as it was before.
+	// InsertTx is Insert in tx, without a Placement. If one of several jobs can't be added, InsertTx changes nothing in
+	// tx.
 	InsertTx(ctx context.Context, tx Tx, jobs []NewJob) ([]InsertResult, error)
 
-	// CompleteTx is Commit in tx: what it reports takes effect when tx is committed.
+	// CompleteTx is Commit in tx: its result holds once tx is committed.
 	CompleteTx(ctx context.Context, tx Tx, b CommitRequest) (CommitResult, error)
 }
 
@@ -228,28 +234,28 @@ type TxStore interface {
 type NewJob struct {
 	ID  ID
 	Key string
-	// ReuseKey makes a job that is over lose the key to this one, unless Among has its state.
+	// ReuseKey lets this job take its key from a job that has ended, unless Among has the state of that job.
 	ReuseKey bool
-	// Among, unless empty, are the states in which a job with the key keeps it; in another it loses the key to this
-	// one, also if it is granted, unless it is periodic. It has Waiting, Claimed, Paused and Blocked, and Confirmed if it
-	// has Running.
+	// Among, unless empty, has the states in which another job keeps the key. In any other state that job loses the key
+	// to this one, even while it runs, unless it is periodic. Among has Waiting, Claimed, Paused and Blocked, and if it
+	// has Running also Confirmed.
 	Among []State
-	// Within, unless 0, is for how long after its end, in whole microseconds, a job that is over keeps the key in these
-	// states.
+	// Within, unless 0, is how long after its end a job keeps the key in these states, in whole microseconds.
 	Within time.Duration
-	// Replace makes a job with the key that waits, or is paused, take on what this one has, its time, too. One that is
-	// granted takes it on for another run after this one, as it does with ReuseKey.
+	// Replace gives a job with the key that waits or is paused the properties of this job, including its time. A job
+	// that is Confirmed or Running gets them for one more run, as with ReuseKey.
 	Replace bool
-	// KeepTime, with Replace, leaves it at its time, and at the one of that other run if there is one to come.
+	// KeepTime, with Replace, does not change the time of the other job, nor the time of its one more run if there is
+	// one already.
 	KeepTime bool
-	// KeepPayload, with Replace, leaves it all but its time.
+	// KeepPayload, with Replace, changes only the time of the other job.
 	KeepPayload bool
 	Kind        string
 	Payload     []byte
 	Priority    Priority
-	// Partition is part of which of the jobs of its kind it is, see KindLimit.PerPartition; "" for none.
+	// Partition is the partition of its kind that the job belongs to, see KindLimit.PerPartition; "" for none.
 	Partition string
-	// Queue is which nodes may claim it, see Queues; "" for those that serve the default queue.
+	// Queue is the queue of the job, see Queues; "" for the default queue.
 	Queue    string
 	Schedule string
 	Missed   string
@@ -260,50 +266,50 @@ type NewJob struct {
 	Timeout  time.Duration
 	// Meta is kept with the job, up to MaxMeta bytes as JSON; see durable.WithMeta.
 	Meta map[string]string
-	// Tags are what a Filter finds the job by, in order, each once; see durable.WithTags.
+	// Tags are sorted, and each is there once; see durable.WithTags.
 	Tags []string
-	// After is what the job waits for, in a store that is a Graph. A job with parents has neither ReuseKey nor Among.
+	// After has the parents of the job, in a store that is a Graph. A job with parents has neither ReuseKey nor Among.
 	After After
 }
 
 // Periodic reports whether the job has more than one occurrence.
 func (j *NewJob) Periodic() bool { return j.Schedule != Once }
 
-// A Placement asks for new jobs to be claimed by a node at once. With the zero Placement they wait for any node, as
-// they do if the node named is not alive, or is to drain, see Drains.
+// A Placement asks for new jobs to be claimed by a node at once. The jobs wait for any node instead if the Placement is
+// zero, or if its Node is not alive or is to drain, see Drains.
 type Placement struct {
 	Node string
-	// A job due within Lead is Confirmed at once, one due within Ahead is Claimed,
-	// one due later is Waiting. Limit is the most that may be taken.
+	// A job that is due within Lead is Confirmed at once, one that is due within Ahead is Claimed, and one that is due
+	// later is Waiting. Limit is the most jobs to claim.
 	Ahead, Lead time.Duration
 	Limit       int
 }
 
 // An InsertResult is the outcome of adding a job.
 type InsertResult struct {
-	// Job is the job as it is now. Its ID is another one if the key was taken by
-	// an earlier job of this kind. That one is left alone if it is not periodic, except for what ReuseKey and Replace
-	// ask for. If it is, payload, priority, limits and policies become the new ones, and a schedule that differs begins
-	// anew: at once, or after the run in progress.
+	// Job is the job as it is now. If an earlier job of the kind has the key, Job is that job, with its ID. An earlier
+	// job that is not periodic is changed only as ReuseKey and Replace ask. A periodic one gets the new payload,
+	// priority, limits and policies; a schedule that differs begins anew, at once or after the run in progress.
 	Job
-	// Changed reports that this call has added the job, or changed the properties of the one that is there. A call that
-	// is repeated, since the answer of the first was lost, does not report it again.
+	// Changed reports that this call has added the job, or changed properties of the earlier job. A call that is
+	// repeated because the answer of the first was lost does not report it again.
 	Changed bool
 	// Held reports that the job was added just now and belongs to Placement.Node.
 	Held bool
 	// Now is the time of the store.
 	Now time.Time
-	// KindTaken reports that the key belongs to a job of another kind, which Job is. Nothing has changed. Of several
-	// jobs, others have the zero Job then if they are not there.
+	// KindTaken reports that the key belongs to a job of another kind, which is Job. Nothing has changed. The results
+	// for the other jobs of the call have the zero Job if those jobs are not in the store.
 	KindTaken bool
 }
 
-// A Watch is what a heartbeat looks for: a job of one of the kinds that waits and is due within Ahead, so that a Claim
-// or ClaimQueue of one of the Queues, would find it. The zero Watch finds nothing.
+// A Watch is what a heartbeat looks for: a waiting job of one of the Kinds that is due within Ahead, and that a Claim,
+// or a ClaimQueue for one of the Queues, would find. The zero Watch finds nothing.
 type Watch struct {
 	Kinds []string
 	Ahead time.Duration
-	// Queues are those that the node serves, without the default queue, which Elsewhere leaves out.
+	// Queues are the queues that the node serves besides the default queue. Elsewhere means that the node does not
+	// serve the default queue.
 	Queues    []string
 	Elsewhere bool
 }
@@ -312,8 +318,8 @@ type Watch struct {
 type HeartbeatResult struct {
 	Now   time.Time
 	Alive bool // false: the node was declared dead, and holds nothing
-	// Alone means that no other node is there, and that none can reach the store if this one can't, as with a file. So
-	// this node may outlive its lease.
+	// Alone reports that there is no other node, and that no other node could reach the store while this one can't, as
+	// with a file. Then this node may go on after the end of its lease.
 	Alone    bool
 	Canceled []Ref    // jobs that this node runs, or may run, and that are to be canceled
 	Freed    int      // jobs of dead nodes that this heartbeat has freed
@@ -323,19 +329,19 @@ type HeartbeatResult struct {
 	Due      bool     // a job that the Watch asks for is there; those just freed may not count
 }
 
-// A Report is what a node reports of itself, unless Details is nil, and of its runs.
+// A Report is what a node reports about itself, unless Details is nil, and about its runs.
 type Report struct {
 	Details  *NodeDetails
 	Progress []RunProgress
 }
 
-// A Ref names one holding of a job.
+// A Ref names a claim of a job, by the job's epoch.
 type Ref struct {
 	ID    ID
 	Epoch int64
 }
 
-// A ClaimRequest asks for jobs of the kinds given, the most urgent and earliest first.
+// A ClaimRequest asks for jobs of the Kinds, those with the highest priority first, and among these the earliest.
 type ClaimRequest struct {
 	Node        string
 	Ahead, Lead time.Duration // as in Placement; a job due later than Ahead is left
@@ -343,16 +349,15 @@ type ClaimRequest struct {
 	Kinds       []KindLimit   // the order breaks ties, so vary it
 }
 
-// A KindLimit is a kind, and how many of it may be claimed.
+// A KindLimit is a kind, and how many of its jobs may be claimed.
 type KindLimit struct {
 	Kind string
 	Max  int
-	// Global, if not 0, is how many of the kind may be held by all nodes
-	// together once these have been claimed.
+	// Global, if not 0, is how many jobs of the kind all nodes together may hold after the claim.
 	Global int
 	// Rate is how often jobs of the kind may begin, see Limiter.
 	Rate Rate
-	// PerPartition, if not 0, is how many of each partition of the kind may be held by all nodes together, see Limiter.
+	// PerPartition, if not 0, is how many jobs of each partition of the kind all nodes together may hold, see Limiter.
 	PerPartition int
 }
 
@@ -360,26 +365,28 @@ type KindLimit struct {
 type ClaimResult struct {
 	Now  time.Time
 	Jobs []Job
-	// More reports that there may be more of what was asked for.
+	// More reports that there may be more such jobs.
 	More bool
-	// Busy reports that a kind with a limit for all nodes was left out because another node is claiming of it: there
-	// may be more in a moment.
+	// Busy reports that a kind with a limit for all nodes was left out, because another node is claiming jobs of it.
+	// There may be more in a moment.
 	Busy bool
-	// Next, if not zero, is when there may be more of a kind that a Limiter has claimed: its rate lacked a token, which
-	// is there then; or there is more to be done before it is known, at once.
+	// Next, if not zero, is when there may be more jobs of a kind that a Limiter claims: when the rate of the kind has
+	// its next token. If Next is Now or earlier, the Limiter has more to do before it knows, and can be asked again at
+	// once.
 	Next time.Time
 }
 
 // A CommitRequest is a group commit of one node.
 type CommitRequest struct {
 	Node string
-	// Begun are runs whose handlers were called: their jobs, which are Confirmed, become Running, and that is an
-	// attempt. Ended are such runs of earlier calls that are over: there is no need to remember them. Both are noted
-	// before anything else, and need not be one step with it. What is no longer as it says is left alone.
+	// Begun are runs whose handlers were called: their jobs, which are Confirmed, become Running, and the run counts as
+	// an attempt. Ended are runs that were Begun in an earlier call, and have ended: the store need not remember them.
+	// The store handles Begun and Ended first; they need not be one step with the rest. It ignores an entry whose job
+	// is in another state by now.
 	Begun []Begin
 	Ended []Ref
-	// Confirms are claimed jobs that are to become Confirmed, and confirmed ones whose occurrence is to change. One
-	// that is Confirmed or Running already with this epoch counts as confirmed.
+	// Confirms are Claimed jobs that are to become Confirmed, and Confirmed jobs whose occurrence is to change. A job
+	// that is already Confirmed or Running with this epoch counts as confirmed.
 	Confirms []Confirm
 	Outcomes []Outcome
 	// History is how many runs are kept of each job; 0 keeps none.
@@ -392,34 +399,34 @@ type Begin struct {
 	Started time.Time // when the handler was called
 }
 
-// A Confirm asks whether a job is still the node's to begin.
+// A Confirm asks whether the node may still begin a job.
 type Confirm struct {
 	Ref
-	// Occurrence, unless zero, becomes the job's. It is the one that the run is for, also if another node has to begin
-	// it again.
+	// Occurrence, unless zero, becomes the occurrence of the job. The run is for that occurrence, also if another node
+	// has to begin it again.
 	Occurrence time.Time
 }
 
-// An Outcome is the end of a run and what is to follow.
+// An Outcome is how a run ended, and what follows.
 type Outcome struct {
 	Ref
-	// State is Waiting, Succeeded, Dead or Canceled. If it is Waiting, a pending request, or another schedule that came
-	// during the run, takes effect now; if it is Dead, a pending cancellation does.
+	// State is Waiting, Succeeded, Dead or Canceled. If it is Waiting, a pending action, or a schedule that was changed
+	// during the run, takes effect now. If it is Dead, a pending cancellation takes effect.
 	State State
-	// Due, Occurrence and Attempt are the job's next ones. A zero Due with State Succeeded means that its schedule has
-	// no other time: if another schedule or time came during the run, the job waits for that instead.
+	// Due, Occurrence and Attempt are those of the job's next run. A zero Due with the State Succeeded means that its
+	// schedule has no further time. If the job got another schedule or time during the run, it waits for that instead.
 	Due, Occurrence time.Time
 	Attempt         int
 	Error           string
 	Result          []byte
-	// Run is the line for the history, unless Unrecorded. The store fills in Job, Seq, Epoch and Node. Its Label
-	// becomes that of the job in any case.
+	// Run is the entry for the history, unless Unrecorded is set. The store fills in Job, Seq, Epoch and Node. The
+	// Label of Run becomes the Label of the job in any case.
 	Run        Run
 	Unrecorded bool
-	// Signals are the names of those that the run waits for. If one is there by now, and the job waits or is paused,
-	// the job is due at once.
+	// Signals are the names of the signals that the job waits for. If one of them has come by now, and the job waits or
+	// is paused, the job is due at once.
 	Signals []string
-	// Output is kept with that line, and removed with it.
+	// Output is kept with that entry, and removed with it.
 	Output []byte
 }
 
@@ -429,12 +436,13 @@ type CommitResult struct {
 	Now       time.Time
 	Confirmed []bool
 	Committed []bool
-	// Before are the outcomes of runs that had been committed before, by a call whose answer was lost or in a transaction
-	// of the handler's: what the store has of them may be other than what was asked for now.
+	// Before are the outcomes that had been committed before, by a call whose answer was lost or in a transaction of
+	// the handler. What the store has may differ from the Outcome of this call.
 	Before []Ref
-	// Released reports that jobs may be due now which were Blocked.
+	// Released reports that jobs which were Blocked may be due now.
 	Released bool
-	// Locked are the entries of which that is not known yet, since another transaction has their rows: ask again.
+	// Locked are the entries whose result is not known yet, because another transaction has locked their rows: ask
+	// again.
 	Locked []Ref
 }
 
@@ -460,20 +468,21 @@ type Change struct {
 	Queue string
 }
 
-// Retention is how long jobs and runs are kept after their end. Zero keeps for ever; but in durable.Config.Keep zero is
-// the default, and a negative duration keeps for ever.
+// Retention is how long jobs and runs are kept after their end. Zero means for ever. In durable.Config.Keep, however,
+// zero means the default, and a negative duration means for ever.
 type Retention struct {
 	Succeeded, Dead, History time.Duration // Dead is also for canceled jobs
 }
 
-// MaxLost is how many runs in a row of a periodic job may be lost with their nodes. Then the job is dead, since it may
-// be what kills them.
+// MaxLost is how many runs in a row of a periodic job may be lost with their nodes. Then the job is dead, because the
+// job itself may kill its nodes.
 const MaxLost = 12
 
-// ReapDelay is how long a job whose node died in its nth attempt waits for the next: not at all after the first, then
-// ever longer, so that a job that kills its process does not kill them all, one after the other. It is 1 s to 64 s and
-// up to twice that. What it is within these follows from the ID and the epoch of the run that was lost: jobs that died
-// together do not begin together again, and all stores agree.
+// ReapDelay returns how long a job waits for its next attempt after its node died: not at all after the first attempt,
+// then longer after each, so that a job that kills its process does not kill all processes one after the other. The
+// delay after the second attempt is 1 s to 2 s; it doubles with each further attempt, up to 64 s to 128 s. Within these
+// bounds it depends only on the ID and the epoch of the lost run. So jobs that were lost together do not begin together
+// again, and all stores compute the same delay.
 func ReapDelay(lost Ref, attempt int) time.Duration {
 	if attempt < 2 {
 		return 0
