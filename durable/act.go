@@ -9,7 +9,7 @@ import (
 	"github.com/executor-go/executor/durable/internal/text"
 )
 
-// NoteAct adds an act to the audit log, for programs that let people change jobs: call it after each change that was
+// NoteAct adds an entry to the audit log, for programs that let people change jobs: call it after each change that was
 // made or refused. The other methods of Jobs do not call it. Texts are cut at MaxAct bytes, and characters that can't
 // be seen become U+FFFD.
 func (j *Jobs) NoteAct(ctx context.Context, a Act) error {
@@ -32,7 +32,8 @@ func actText(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD")), MaxAct)
 }
 
-// Acts returns the acts that f selects, the latest first. For the next page set f.Before to the last Seq of this one.
+// Acts returns the entries of the audit log that f selects, the latest first. For the next page set f.Before to the
+// last Seq of this one.
 func (j *Jobs) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 	mustContext(ctx)
 	if err := checkLimit(f.Limit); err != nil {

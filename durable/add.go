@@ -82,8 +82,8 @@ func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option
 	return ids[0], err
 }
 
-// ScheduleAll is Schedule for many payloads, in one transaction: all are added or none. They share the options, and so
-// can't have a Key; with UniquePayload no two payloads may be the same. In SQLite no other transaction writes
+// ScheduleAll is Schedule for many payloads, in one transaction: all are added or none. The jobs share the options, so
+// they can't have a Key; with UniquePayload no two payloads may be the same. In SQLite no other transaction writes
 // meanwhile: a call should take less than a third of the lease, or the nodes lose their leases.
 func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, payloads []P, opts ...Option) ([]ID, error) {
 	jobs := make([]addition, 0, len(payloads))
@@ -113,8 +113,8 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 	return k.jobs.insert(ctx, jobs)
 }
 
-// ScheduleTx is Schedule as a part of the caller's transaction: the job is there if and only if tx is committed. Its
-// time counts from this call, not from the commit. If the store does not report commits, as SQLite does not, the job
+// ScheduleTx is Schedule as a part of the caller's transaction: the job exists if and only if tx is committed. Its
+// delay counts from this call, not from the commit. If the store does not report commits, as SQLite does not, the job
 // may begin up to Config.Poll late, also on the node of this program; RunNow, called after the commit, makes that node
 // poll at once.
 func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration, payload P,

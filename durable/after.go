@@ -13,21 +13,22 @@ import (
 // MaxParents is how many parents a job may have.
 const MaxParents = 10_000
 
-// After makes the job wait until the jobs with these IDs, its parents, have succeeded: until then it is Blocked. With
-// AtLeast it waits for some of them. It begins no earlier than its delay or time says. Several After options add up;
-// one without an ID adds nothing.
+// After makes the job wait until the jobs with these IDs, its parents, have succeeded: until then the job is Blocked.
+// With AtLeast it waits for some of them. The job begins no earlier than its delay or time says. Several After options
+// add up; one without an ID adds nothing.
 //
 // As soon as a parent is dead, canceled or deleted the job is canceled, with a Job.Error that names the parent; so are
-// the jobs after it. With EvenIfFailed it runs all the same.
+// the jobs after it. With EvenIfFailed the job runs nevertheless.
 //
-// A parent may have ended before; it must not have been pruned. If it is not there, nothing is added, and the error
-// matches ErrNotFound. A parent may be periodic: it ends with its schedule. The job itself can't be periodic, and can't
-// have ReuseKey, UniqueAmong, UniqueWithin or one of the Replace options: it is always newer than its parents, so no
-// job ever waits for itself. If a job with its Key is there already, that job keeps its own parents. At most MaxParents
-// are allowed.
+// A parent may have ended already, but must still be in the store; otherwise nothing is added, and the error matches
+// ErrNotFound. A parent may be periodic: it ends with its schedule. The job itself can't be periodic, and can't have
+// ReuseKey, UniqueAmong, UniqueWithin or one of the Replace options: it is always newer than its parents, so no job
+// ever waits for itself. If a job with its Key exists already, that job keeps its own parents. At most MaxParents are
+// allowed.
 //
-// A parent is kept until all jobs after it have ended, for its result: see Parents. In a transaction, as in ScheduleTx,
-// a parent that was there before can't end until the transaction does. The store must have the methods of store.Graph.
+// A parent is kept until all jobs after it have ended, for its result: see Parents. In a transaction, as with
+// ScheduleTx, an existing parent can't end until the transaction has ended. The store must have the methods of
+// store.Graph.
 func After(ids ...ID) Option {
 	return func(j *addition) error {
 		j.afters = true
@@ -43,9 +44,8 @@ func After(ids ...ID) Option {
 	}
 }
 
-// AtLeast makes a job with After wait until n of its parents have succeeded, instead of all: with AtLeast(1), until one
-// has. The other parents go on. The job is canceled as soon as too many have failed for that. n must be 1 to the number
-// of different parents.
+// AtLeast makes a job with After wait until n of its parents have succeeded, instead of all. The other parents go on.
+// The job is canceled as soon as fewer than n parents can succeed. n must be 1 to the number of different parents.
 func AtLeast(n int) Option {
 	return func(j *addition) error {
 		if n < 1 {
@@ -102,7 +102,7 @@ const parentsPage = 100
 
 // Parents returns the parents of the job that ctx belongs to, in the order of After, with their results, errors and
 // states. A parent that was deleted has only its ID and the state in which it counted. The store is read page by page
-// as the loop goes on; an error of the store ends the loop. There are none if ctx is not a handler's.
+// as the loop goes on; an error of the store ends the loop. There are no parents if ctx is not a handler's.
 func Parents(ctx context.Context) iter.Seq2[Job, error] {
 	mustContext(ctx)
 	h, ok := node.Of(ctx)
@@ -112,9 +112,9 @@ func Parents(ctx context.Context) iter.Seq2[Job, error] {
 	return parents(ctx, h.Graph(), h.Job().ID)
 }
 
-// ParentResults returns the results of those parents of the job that ctx belongs to that have succeeded, in the order
-// of After. If one of them was deleted, its result is lost, and the error matches ErrNotFound. There are no results if
-// ctx is not a handler's.
+// ParentResults returns the results of the parents that have succeeded, of the job that ctx belongs to, in the order of
+// After. If one of them was deleted, its result is lost, and the error matches ErrNotFound. There are no results if ctx
+// is not a handler's.
 func ParentResults[R any](ctx context.Context) ([]R, error) {
 	mustContext(ctx)
 	h, ok := node.Of(ctx)
@@ -141,8 +141,8 @@ func ParentResults[R any](ctx context.Context) ([]R, error) {
 	return results, nil
 }
 
-// CountParents returns how many parents the job that ctx belongs to has, and how many of them have ended. They are all
-// zero if ctx is not a handler's, or the job has no parents.
+// CountParents returns how many parents the job that ctx belongs to has, and how many of them have ended. All counts
+// are zero if ctx is not a handler's, or the job has no parents.
 func CountParents(ctx context.Context) (ParentCounts, error) {
 	mustContext(ctx)
 	h, ok := node.Of(ctx)
@@ -153,7 +153,7 @@ func CountParents(ctx context.Context) (ParentCounts, error) {
 	return c, failed("count parents", err)
 }
 
-// Parents returns the parents of a job, as the function of that name does. A job that is not there has none.
+// Parents returns the parents of a job, as the function of that name does. A job that does not exist has none.
 func (j *Jobs) Parents(ctx context.Context, id ID) iter.Seq2[Job, error] {
 	mustContext(ctx)
 	if j.parts.Graph == nil {
@@ -174,8 +174,8 @@ func (j *Jobs) Children(ctx context.Context, id ID) iter.Seq2[Job, error] {
 	})
 }
 
-// CountChildren counts the jobs that have this job among their parents, of each kind in each state, as Counts does. A job
-// without any, or that is not there, has none.
+// CountChildren counts the jobs that have this job among their parents, of each kind in each state, as Counts does. The
+// result is empty if the job has no children, or does not exist.
 func (j *Jobs) CountChildren(ctx context.Context, id ID) ([]Count, error) {
 	mustContext(ctx)
 	if j.parts.Graph == nil {
@@ -186,7 +186,7 @@ func (j *Jobs) CountChildren(ctx context.Context, id ID) ([]Count, error) {
 }
 
 // CountParents returns how many parents of a job have ended: for the last job of a batch, how far the batch is. The
-// store keeps the counts. A job that has no parents, or is not there, is ErrNotFound.
+// store keeps the counts. The error is ErrNotFound if the job has no parents, or does not exist.
 func (j *Jobs) CountParents(ctx context.Context, id ID) (ParentCounts, error) {
 	mustContext(ctx)
 	if j.parts.Graph == nil {

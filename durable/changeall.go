@@ -11,10 +11,10 @@ const changeLimit = 1000
 type Changed struct {
 	// Applied, Deferred, TooLate and NotFound are how many jobs had each answer.
 	Applied, Deferred, TooLate, NotFound int
-	// After is the ID of the last job that was changed, or that the filter had if there was none: the Filter.After of a
-	// call that goes on from there.
+	// After is the ID of the last job that was changed, or the Filter.After of the call if there was none. Set
+	// Filter.After to it in the next call.
 	After ID
-	// More reports that there may be more jobs that the filter selects.
+	// More reports that the filter may select more jobs.
 	More bool
 }
 
@@ -22,12 +22,12 @@ type Changed struct {
 func (c *Changed) Jobs() int { return c.Applied + c.Deferred + c.TooLate + c.NotFound }
 
 // ChangeAll makes a change to the jobs that f selects, one after the other in the order of their IDs, up to f.Limit of
-// them, where 0 means 1,000. The change is that of the method named in it, as Cancel for OpCancel, and so are the
-// answers. Each job is changed by itself: other programs may see some jobs changed and some not, and a job that is
-// added or changes its state meanwhile may be changed or not.
+// them, where 0 means 1,000. The change and the answers are those of the method that c.Op names: Cancel for OpCancel,
+// for example. Each job is changed in a transaction of its own, so other programs may see some jobs changed and some
+// not. A job that is added or changes its state meanwhile may be changed or not.
 //
-// If More is set, a call with f.After set to After goes on. So does a call after an error: Changed then has what was
-// done before the error. The zero Filter selects all jobs of the store.
+// If More is set, call ChangeAll again with f.After set to After. Do the same after an error: Changed then says what
+// was done before the error. The zero Filter selects all jobs of the store.
 func (j *Jobs) ChangeAll(ctx context.Context, c Change, f Filter) (Changed, error) {
 	mustContext(ctx)
 	done := Changed{After: f.After}

@@ -7,24 +7,24 @@ import (
 	executor "github.com/executor-go/executor"
 )
 
-// A Codec converts JSON to the bytes that are stored, and back, to compress or encrypt them, say, or to read old forms.
+// A Codec converts JSON to the bytes that are stored, and back: to compress or encrypt payloads, or to read old ones.
 // It applies to the payloads of jobs and signals, and to the results of jobs and steps. Its methods get the kind of the
 // job, may be called by several goroutines at once, and must not keep or change their arguments.
 //
-// Decode also gets what was stored without the Codec, or by an older version of it. So let Encode begin its output with
-// a byte that tells them apart; JSON never begins with a byte below 0x09.
+// Decode also gets what was stored without the Codec, or by an older version of it. So let the output of Encode begin
+// with a byte that distinguishes it; JSON never begins with a byte below 0x09.
 //
-// These do not go through a Codec: keys, errors, labels, Meta, notes of Progress and what is written to Output.
-// Job.Payload, Job.Result and KeptStep.Result are the bytes that are stored; Kind.Payload, Kind.Await and ParentResults
-// decode them. If Encode returns other bytes for the same JSON each time, as one that encrypts does, registering a
-// schedule again counts as a change of its payload.
+// A Codec does not convert keys, errors, labels, Meta, notes of Progress and what is written to Output. Job.Payload,
+// Job.Result and KeptStep.Result are the bytes that are stored; Kind.Payload, Kind.Await and ParentResults decode them.
+// If Encode returns different bytes for the same JSON each time, as encryption does, registering a schedule again
+// counts as a change of its payload.
 type Codec interface {
-	// Encode returns the bytes to store for a value, plain, which is JSON. There must be at least one byte; MaxPayload
-	// and MaxResult limit how many. An error fails the call that adds the job or, for a result, the run, which is tried
+	// Encode returns the bytes to store for plain, which is JSON. It must return at least one byte; MaxPayload and
+	// MaxResult limit how many. An error fails the call that adds the job or, for a result, the run, which is tried
 	// again.
 	Encode(kind string, plain []byte) (stored []byte, err error)
-	// Decode returns the JSON. An error fails the call or the run. A run is tried again, since another node may have
-	// the key.
+	// Decode returns the JSON for stored. An error fails the call or the run. A run is tried again, since another node
+	// may have the key.
 	Decode(kind string, stored []byte) (plain []byte, err error)
 }
 

@@ -12,22 +12,22 @@ import (
 
 // Config configures Jobs.
 type Config struct {
-	// Store keeps the jobs. It is required. If it lacks an interface that a method needs, the method returns an error
-	// that matches [executor.ErrInvalid]. Close it after Run returns.
+	// Store keeps the jobs. It is required. If the store lacks an interface that a method needs, the method returns an
+	// error that matches [executor.ErrInvalid]. Close the store after Run returns.
 	Store store.Store
 
-	// Executor runs the handlers, and begins them when they are due; its Core is how many run at the same time. Shut it
-	// down after Run has returned: a node whose pool is shut down takes no more jobs. The default, nil,
-	// is a pool that Run makes and closes, with ten workers.
+	// Executor runs the handlers when they are due; its Core is how many run at the same time. Shut it down after Run
+	// has returned, because a node whose pool is shut down takes no more jobs. The default, nil, is a pool of ten
+	// workers that Run makes and closes.
 	//
-	// Its Hooks see each run, with the kind as TaskInfo.Name. The handler's context is derived from what BeforeTask
-	// returns. AfterTask gets the handler's error, a *PanicError if it panicked, and Stats counts it as Failed.
-	// AfterTask gets nil for executor.Stop, for Snooze, and for a run that was given back just before it began. Current
-	// works only in handlers.
+	// The Hooks of the pool are called for each run, with the kind as TaskInfo.Name. The handler's context is derived
+	// from what BeforeTask returns. AfterTask gets the handler's error, a *PanicError if it panicked, and Stats counts
+	// it as Failed. AfterTask gets nil for executor.Stop, for Snooze, and for a run that was given back just before it
+	// began. Current works only in handlers.
 	Executor *executor.ScheduledPool
 
-	// Name is put before the random name of this node in Job.Owner, in the history and in the log. The default is the
-	// host's name.
+	// Name is the beginning of this node's name in Job.Owner, in the history and in the log; a random part follows. The
+	// default is the host's name.
 	Name string
 
 	// Queues are the queues that this node serves, see Queue: it runs the jobs in them, of the kinds that it has
@@ -35,24 +35,26 @@ type Config struct {
 	// that names other queues serves DefaultQueue only if it is among them. SetQueues changes them while the node runs.
 	Queues []string
 
-	// Lease is how long after a node's last heartbeat the other nodes take over its jobs. A node sends a heartbeat each
-	// three tenths of it. It must be 100ms to 8760h; the default, 0, is 3s.
+	// Lease is how long after a node's last heartbeat the other nodes take over its jobs. A node sends a heartbeat
+	// every three tenths of Lease. It must be 100ms to 8760h; the default, 0, is 3s.
 	Lease time.Duration
 
-	// Poll is how often a node asks for jobs. What is due before the next poll is claimed ahead, and begins at its
-	// time. A job that another node adds in between may wait for the next poll or heartbeat, unless the store reports
-	// it, as PostgreSQL does for what is due within five seconds. It must be 1ms to 8760h; the default, 0, is 1s.
+	// Poll is the time between two polls, in which a node asks for jobs. A job that is due before the next poll is
+	// claimed ahead of its time, and begins at its time. A job that another node adds in between may wait for the next
+	// poll or heartbeat, unless the store reports it, as PostgreSQL does for what is due within five seconds. It must
+	// be 1ms to 8760h; the default, 0, is 1s.
 	Poll time.Duration
 
-	// Drain is how long Run waits, once its context has ended, for the handlers that are running. Then it cancels their
-	// contexts, with the cause executor.ErrShutdown, and goes on waiting for those that ignore it. It should be less
-	// than the time after which the program is killed, which is 30s in Kubernetes: a run that is cut short does not
-	// count as an attempt, but one that is killed does. A handler that returns executor.Permanent of an error other than
-	// that of its context has failed for good even so. The default, 0, is 30s; a negative Drain is none.
+	// Drain is how long Run waits, once its context has ended, for the handlers that are running. Then Run cancels
+	// their contexts, with the cause executor.ErrShutdown, and goes on waiting for handlers that ignore that. Drain
+	// should be less than the time after which the program is killed, which is 30s in Kubernetes: a run that is cut
+	// short does not count as an attempt, but a run that is killed does. A handler that returns executor.Permanent of
+	// an error other than that of its context has failed for good even so. The default, 0, is 30s; with a negative
+	// Drain, Run cancels the contexts at once.
 	Drain time.Duration
 
-	// Codec converts payloads and results to the bytes that are stored, and back, to encrypt them, say. All programs
-	// that share kinds must use the same. The default, nil, stores JSON.
+	// Codec converts payloads and results to the bytes that are stored, and back, to encrypt them for example. All
+	// programs that share kinds must use the same Codec. The default, nil, stores JSON.
 	Codec Codec
 
 	// Triggers has the trigger for each NamedTrigger. The default is none. A job whose trigger is missing here is left
@@ -69,11 +71,11 @@ type Config struct {
 	// keeps none.
 	History int
 
-	// Output is how many bytes are kept of the beginning of what a run writes to Output, and of its end. It may be up
-	// to 1 MiB; the default, 0, is 64 KiB. A negative number keeps none.
+	// Output is how many bytes are kept of the beginning, and how many of the end, of what a run writes to Output. It
+	// may be up to 1 MiB; the default, 0, is 64 KiB. A negative number keeps none.
 	Output int
 
-	// Hooks are called around what the Jobs do. The default is none.
+	// Hooks are called around the work of the Jobs. The default is none.
 	Hooks Hooks
 
 	// Logger gets a line for outages and recoveries, dead jobs, panics, lost leases, kinds that are paused, and jobs

@@ -23,7 +23,8 @@ func (j *Jobs) Pause(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpPause})
 }
 
-// Resume lets a paused job go on: at its time, or at once if that has passed. TooLate means that it was not paused.
+// Resume lets a paused job go on: at its time, or at once if that has passed. TooLate means that the job was not
+// paused.
 func (j *Jobs) Resume(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpResume})
 }
@@ -39,25 +40,26 @@ func (j *Jobs) Reschedule(ctx context.Context, id ID, t time.Time) (Answer, erro
 }
 
 // RunNow makes a waiting or paused job due at once. Its schedule goes on afterwards. TooLate means that the job is
-// running, or over; see Revive.
+// running, or has ended; see Revive.
 func (j *Jobs) RunNow(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpRunNow})
 }
 
-// Revive makes a job that is dead or canceled due at once, with all its attempts. TooLate means that it is neither.
+// Revive makes a job that is dead or canceled due at once, with all its attempts. TooLate means that the job is
+// neither.
 func (j *Jobs) Revive(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpRevive})
 }
 
-// Delete removes a job and its history. TooLate means that it is running, or about to: Cancel it first.
+// Delete removes a job and its history. TooLate means that the job is running, or is about to run: Cancel it first.
 func (j *Jobs) Delete(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpDelete})
 }
 
 // Move puts a job into another queue, see Queue, or with DefaultQueue into the queue of jobs without one. From then on
 // the nodes that serve that queue claim the job. Deferred means that the job is running, and is in the queue from its
-// next run on. TooLate means that it is over, or has a Partition, which a job in a queue can't have. If a schedule is
-// registered again, it moves to the queue of its registration.
+// next run on. TooLate means that the job has ended, or has a Partition, which a job in a queue can't have. If a
+// schedule is registered again, it moves to the queue of its registration.
 func (j *Jobs) Move(ctx context.Context, id ID, queue string) (Answer, error) {
 	if err := j.checkMove(queue); err != nil {
 		return NotFound, err
@@ -132,7 +134,7 @@ func (j *Jobs) Find(ctx context.Context, key string) (Job, error) {
 }
 
 // History returns up to limit of a job's runs, the latest first. For the next page set before to the last Seq of this
-// one; 0 begins with the latest. A job that is not there has none.
+// one; 0 begins with the latest. A job that does not exist has none.
 func (j *Jobs) History(ctx context.Context, id ID, before int64, limit int) ([]Run, error) {
 	mustContext(ctx)
 	if err := checkLimit(limit); err != nil {
@@ -153,8 +155,8 @@ func checkLimit(n int) error {
 }
 
 // Await waits until the job is done and returns it as it is then, together with a *JobError if it is dead or canceled;
-// see Kind.Await for the errors. It sees a job that ends in this program at once, and one that ends elsewhere within
-// half a second.
+// see Kind.Await for the errors. Await returns at once if the job ends in this program, and within half a second if it
+// ends elsewhere.
 func (j *Jobs) Await(ctx context.Context, id ID) (Job, error) {
 	mustContext(ctx)
 	done, unsubscribe := j.subscribe(id)

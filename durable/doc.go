@@ -18,13 +18,13 @@
 // Run makes the program a node, which claims jobs that are due and runs them, until its context ends. A program that
 // only adds jobs, or looks at them, needs neither Run nor a handler, see Client.
 //
-// Every function that takes a context panics if that is nil, before anything else.
+// Every function that takes a context panics at once if the context is nil.
 //
 // # Promise
 //
 // An accepted job is not lost. Each occurrence runs at least once, never before its time, and its outcome is committed
-// once. Unless its handler fails or snoozes, an occurrence runs twice only if a node lost its lease during the run, or
-// was shut down and cut the run short. So handlers must be safe to run again. Four things help:
+// once. An occurrence runs again only if its handler fails or snoozes, or if its node loses the lease during the run or
+// is shut down and cuts the run short. So handlers must be safe to run again. Four things help:
 //
 //   - Step keeps the result of a part of the handler, which no later run of the occurrence does again; Sleep and Wait
 //     end a run until a time or a signal.
@@ -52,11 +52,11 @@
 // A run that returns an error, panics, calls runtime.Goexit or exceeds its Timeout is repeated after a growing wait,
 // see Backoff, until its Attempts are used up. Then the job is [Dead]: it is kept, and can be listed and revived. A
 // periodic job goes on with its next occurrence instead; [executor.Stop] ends its schedule. An error that
-// [executor.Permanent] marks uses up all attempts at once. A handler that returns [Snooze] postpones its job, which
-// does not count as an attempt. A run that is lost with its node does. A periodic job that loses [MaxLost] runs in a
-// row is Dead, too, since it may be what kills the nodes. OnMissed sets what happens to occurrences that no node could
-// run.
+// [executor.Permanent] marks uses up all attempts at once. A handler that returns [Snooze] postpones its job, and the
+// run does not count as an attempt. A run that is lost with its node counts. A periodic job that loses [MaxLost] runs
+// in a row is Dead, too, since it may be what kills the nodes. OnMissed sets what happens to occurrences that no node
+// could run.
 //
-// If the database does not answer, nodes keep trying, and log one line when that begins and one when it ends. Calls
-// that add jobs return errors meanwhile.
+// If the database does not answer, nodes keep trying. They log one line when the outage begins and one when it ends.
+// Meanwhile calls that add jobs return errors.
 package durable

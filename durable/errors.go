@@ -16,17 +16,16 @@ var (
 	// ErrNotFound reports that no job has the given ID or key.
 	ErrNotFound = store.ErrNotFound
 
-	// ErrKeyTaken reports that the key belongs to a different kind of job, or to a periodic job where the new one is
-	// not periodic, or the other way round.
+	// ErrKeyTaken reports that the key belongs to a job of a different kind, or that only one of the two jobs is
+	// periodic.
 	ErrKeyTaken = errors.New("durable: key is taken by another job")
 
 	// ErrLeaseLost is the [context.Cause] of a handler's context whose node could not renew its lease, or was declared
-	// dead. Another node may be running the same job by now, and the store will probably refuse the outcome of this
-	// run.
+	// dead. Another node may already run the same job, and the store will probably refuse the outcome of this run.
 	ErrLeaseLost = node.ErrLeaseLost
 
-	// ErrRefused is returned by CompleteTx, Step, Sleep and Wait if the run is no longer this node's, and by CompleteTx
-	// if it was completed before. The handler must roll its transaction back, and return.
+	// ErrRefused reports that the run is no longer this node's. CompleteTx, Step, Sleep and Wait return it, CompleteTx
+	// also if the run was completed before. The handler must roll back its transaction, and return.
 	ErrRefused = node.ErrRefused
 
 	// ErrDead reports that a job has failed for good, or that a schedule to be registered is dead: see Jobs.Revive. The

@@ -12,14 +12,14 @@ import (
 	"github.com/executor-go/executor/durable/internal/node"
 )
 
-// Hooks are functions that Jobs call around their work, as for metrics and traces. Each may be nil, and costs nothing
-// then. They are called with no lock held, by several goroutines at once. If a hook panics, the log has a line, and the
-// work is done as if there were no hook. Join combines several Hooks.
+// Hooks are functions that Jobs call around their work, for metrics and traces for example. Each may be nil, and then
+// costs nothing. They are called with no lock held, by several goroutines at once. If a hook panics, that is logged,
+// and the work is done as if there were no hook. Join combines several Hooks.
 type Hooks struct {
 	// Adding is called in place of each call of the store that adds jobs, or registers a periodic one, by the goroutine
-	// of the caller. It calls add, which makes the call; the jobs are checked by then. Before that it may set the Meta
-	// and the Tags of the jobs, and nothing else of them. The caller gets the error that Adding returns. If Adding does
-	// not call add, nothing is added, and a nil error becomes one that says so.
+	// of the caller. It calls add, which makes the call; the jobs have been checked. Before that it may set the Meta
+	// and the Tags of the jobs, and no other field. The caller gets the error that Adding returns. If Adding does not
+	// call add, nothing is added, and a nil error is replaced by one that says so.
 	//
 	// ctx is the caller's. Call add once, in the goroutine of Adding, with ctx, a context derived from it, or nil,
 	// which stands for ctx.
@@ -27,9 +27,9 @@ type Hooks struct {
 
 	// Around is called in place of each call of a handler, by the worker, and calls run, which calls the handler. The
 	// job and ctx are those of the handler: Current, Progress and Output work in it. run returns the handler's error, a
-	// *PanicError if it panicked; if the handler calls runtime.Goexit, run does not return. What Around returns is the
-	// error of the run, which may be another one, or Permanent or Snooze. If it does not call run, the handler is not
-	// called, and a nil error becomes one that says so.
+	// *PanicError if it panicked; if the handler calls runtime.Goexit, run does not return. The error that Around
+	// returns is the error of the run; it may be another one than the handler's, and may be Permanent or Snooze. If
+	// Around does not call run, the handler is not called, and a nil error is replaced by one that says so.
 	//
 	// Call run once, in the goroutine of Around, with ctx, a context derived from it, or nil, which stands for ctx.
 	Around func(ctx context.Context, job Job, run func(context.Context) error) error
@@ -40,15 +40,14 @@ type Hooks struct {
 	// node's. The next outcomes wait until Settled returns: it must be quick.
 	Settled func(job Job, o Outcome, committed bool)
 
-	// Failed is called when a handler has failed in its last attempt: of the job, or of one time of its schedule. It
-	// replaces the line of Config.Logger, for programs that log failures themselves. job is as it was when the run
-	// began, and run is complete except for its Seq. The store does not have it yet, and may refuse it. Failed must be
-	// quick.
+	// Failed is called when the last attempt of a job, or of one time of its schedule, has failed. It replaces the line
+	// of Config.Logger, for programs that log failures themselves. job is as it was when the run began, and run is
+	// complete except for its Seq. The store does not have it yet, and may refuse it. Failed must be quick.
 	Failed func(job Job, run Run)
 
 	// Call is called after each call of the store, with the name of the call, how long it took, and its error. The
-	// names are those of the methods of Store and TxStore, as "claim", "heartbeat", "commit" and "insert_tx". The call
-	// of Listen, which lasts as long as the node, is left out. Call must be quick, too.
+	// names are those of the methods of Store and TxStore, such as "claim", "heartbeat", "commit" and "insert_tx". The
+	// call of Listen, which lasts as long as the node, is left out. Call must be quick, too.
 	Call func(op string, took time.Duration, err error)
 }
 

@@ -53,11 +53,11 @@ func New(c Config) (*Jobs, error) {
 	return j, nil
 }
 
-// Run makes this program a node, which runs jobs. It blocks until ctx ends and the node has drained, and then returns
-// nil: the node claims no more, releases what has not begun, and waits for the handlers that run, see Config.Drain. If
-// the store does not answer, Run goes on; once ctx has ended and the handlers have returned, it waits for the store for
-// four leases at most. Contexts of handlers have the values of ctx. A second call returns ErrRunning. Run panics if ctx
-// is nil.
+// Run makes this program a node, which runs jobs, until ctx ends. Then the node claims no more jobs, releases those
+// that have not begun, and waits for the handlers that run, see Config.Drain; after that, Run returns nil. If the store
+// does not answer, Run goes on; once ctx has ended and the handlers have returned, it waits for the store for four
+// leases at most. Contexts of handlers have the values of ctx. A second call returns ErrRunning. Run panics if ctx is
+// nil.
 func (j *Jobs) Run(ctx context.Context) error {
 	mustContext(ctx)
 	j.mu.Lock()

@@ -75,9 +75,10 @@ func Client[P, R any](j *Jobs, name string) *Kind[P, R] {
 	return &Kind[P, R]{j, name}
 }
 
-// Schedule adds a job that runs once, after delay; a negative delay counts as 0. It returns when the store has the job.
-// If it returns an error that does not match executor.ErrInvalid, the job may have been added nevertheless; with a
-// [Key] it can be added again safely. It panics if ctx is nil, as all methods here do. Java: schedule.
+// Schedule adds a job that runs once, after delay; a negative delay counts as 0. Schedule returns when the store has
+// the job. If it returns an error that does not match executor.ErrInvalid, the job may have been added nevertheless;
+// with a [Key], the call can safely be repeated. Schedule panics if ctx is nil, as all methods of Kind do. Java:
+// schedule.
 func (k *Kind[P, R]) Schedule(ctx context.Context, delay time.Duration, payload P, opts ...Option) (ID, error) {
 	return k.add(ctx, NewJob{Schedule: store.Once, Delay: max(delay, 0)}, payload, opts)
 }
@@ -91,14 +92,14 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 	return k.add(ctx, NewJob{Schedule: store.Once, Due: t}, payload, opts)
 }
 
-// AtFixedRate registers a periodic job, which its key names. It runs first after initial, and then once in each period,
-// on any node. If the job is there already, it gets this payload and these options; its times change only if the period
-// is another. A job that is over, since it was canceled, is dead or was ended by executor.Stop, does not begin again
-// for as long as it is kept, unless ReuseKey is given. If it is dead, since run after run was lost with its node, its
-// ID is returned with an error that matches ErrDead; the others show it in Job.State.
+// AtFixedRate registers a periodic job, identified by its key. It runs first after initial, and then once in each
+// period, on any node. If the job exists already, it gets this payload and these options; its times change only if the
+// period differs. A job that was canceled, is dead or was ended by executor.Stop does not begin again for as long as it
+// is kept, unless ReuseKey is given. If it is dead, because run after run was lost with its node, AtFixedRate returns
+// its ID with an error that matches ErrDead; in the other cases Job.State says so.
 //
-// A negative initial counts as 0. The period is at least a microsecond, and cut to whole ones. A run never overlaps the
-// one before. A run that fails is tried again; executor.Stop ends the schedule. Java: scheduleAtFixedRate.
+// A negative initial counts as 0. The period must be at least a microsecond, and is rounded down to whole microseconds.
+// Runs never overlap. A run that fails is tried again; executor.Stop ends the schedule. Java: scheduleAtFixedRate.
 func (k *Kind[P, R]) AtFixedRate(ctx context.Context, key string, initial, period time.Duration, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)
@@ -115,9 +116,9 @@ func (k *Kind[P, R]) WithFixedDelay(ctx context.Context, key string, initial, de
 
 // On is AtFixedRate with the times of a trigger: a cron.Schedule, or a NamedTrigger. A schedule in time.Local is read
 // in the zone of the node that computes the next time; name the zone if the nodes differ. Zones are kept by their
-// names. One that is not in the time zone database, as most of time.FixedZone, is an error. So is a trigger whose first
-// time is not later than now. If a later time is not after the one before it, the job is dead after that run. A time
-// after the year 9999 counts as none.
+// names. A zone that is not in the time zone database, such as most zones of time.FixedZone, is an error. So is a
+// trigger whose first time is not later than now. If a later time is not after the one before it, the job is dead after
+// that run. A time after the year 9999 counts as the end of the schedule.
 func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigger, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)
@@ -125,8 +126,8 @@ func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigge
 }
 
 // Await waits until the job is done and returns its result. The error is a *JobError if the job is dead or canceled,
-// ErrNotFound if it is not there, or not any more, ctx's error if ctx ends first, and the store's if a call of it
-// fails.
+// ErrNotFound if it does not exist or was removed, the error of ctx if ctx ends first, and the error of the store if a
+// call of the store fails.
 func (k *Kind[P, R]) Await(ctx context.Context, id ID) (R, error) {
 	var r R
 	job, err := k.jobs.Await(ctx, id)
@@ -139,7 +140,7 @@ func (k *Kind[P, R]) Await(ctx context.Context, id ID) (R, error) {
 	return r, k.jobs.decode(k.name, "result of job "+id.String(), job.Result, &r)
 }
 
-// Payload returns the payload of a job of the kind, as List returns it.
+// Payload returns the payload of job, which is of this kind.
 func (k *Kind[P, R]) Payload(job Job) (P, error) {
 	var p P
 	return p, k.jobs.decode(k.name, "payload of job "+job.ID.String(), job.Payload, &p)

@@ -25,15 +25,15 @@ const (
 type Held struct {
 	Job   Job   `json:"job"` // without its Payload
 	Phase Phase `json:"phase"`
-	// Progress is that of the run, nil if there is none.
+	// Progress is the progress of the run; nil if the run has reported none.
 	Progress *RunProgress `json:"progress,omitempty"`
 }
 
 // NodeStatus is this program's node.
 type NodeStatus struct {
 	NodeInfo
-	LeaseLeft time.Duration `json:"lease_left"` // until it fences itself; not positive if it has
-	Phases    map[Phase]int `json:"phases"`     // how many jobs are in each
+	LeaseLeft time.Duration `json:"lease_left"` // the time until the node gives up its jobs; not positive if it has
+	Phases    map[Phase]int `json:"phases"`     // how many jobs are in each phase
 }
 
 // Node returns this program's node. It reports false unless Run is running and has joined. It does not call the store.

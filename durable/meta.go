@@ -7,9 +7,9 @@ import (
 )
 
 // WithMeta adds to the Meta of the job: data that accompanies the job, such as the ID of a request. Names must not be
-// empty, names and values are UTF-8, and all together has up to MaxMeta bytes as JSON. Job.Meta has it, also in the
-// handler. A Filter can't select by Meta; for that there are tags, see WithTags. When a periodic job is registered
-// again, a new Meta alone is no change: it is stored only if something else has changed.
+// empty. Names and values are UTF-8, and together have up to MaxMeta bytes as JSON. The handler gets them as Job.Meta.
+// A Filter can't select by Meta, but by tags, see WithTags. If a periodic job is registered again with a new Meta, the
+// Meta is stored only if something else has changed, too.
 func WithMeta(meta map[string]string) Option {
 	return func(j *addition) error {
 		all := make(map[string]string, len(j.Meta)+len(meta))

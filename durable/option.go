@@ -10,18 +10,18 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Limits of what is accepted. Exceeding one is an error of the call, or of the run whose result it is.
-// Store larger data elsewhere, and let the payload or the result say where.
+// These limits hold for what a store accepts. If one is exceeded, the call returns an error, or the run whose result it
+// is fails. Store larger data elsewhere, and let the payload or the result say where.
 const (
 	MaxKey     = 512     // bytes of a key
 	MaxKind    = 128     // bytes of a kind
-	MaxPayload = 1 << 20 // bytes of a payload as it is stored: as JSON, or what Config.Codec makes of it
+	MaxPayload = 1 << 20 // bytes of a payload as it is stored: JSON, or the output of Config.Codec
 	MaxResult  = 1 << 20 // bytes of a result, of a job or a step, as it is stored
 	MaxStep    = 128     // bytes of the name of a step or a signal
 )
 
-// An Option changes one property of a job. If it is out of its range, or does not apply to the job, the call fails with
-// an error that matches executor.ErrInvalid.
+// An Option changes one property of a job. If an option is out of its range, or does not apply to the job, the call
+// fails with an error that matches executor.ErrInvalid.
 type Option func(*addition) error
 
 // An addition is a job that is to be added.
@@ -35,9 +35,9 @@ type addition struct {
 }
 
 // Key names the job, by 1 to MaxKey bytes of UTF-8 without control characters. A second job with the same key is not
-// added: the ID of the first is returned instead, whether it has run or not, for as long as it is kept; with ReuseKey
-// only until it is over. If the first is of another kind, or periodic and the second is not or the other way round, the
-// error matches ErrKeyTaken.
+// added: the call returns the ID of the first, whether that has run or not, for as long as it is kept; with ReuseKey
+// only until it has ended. If the first is of another kind, or only one of the two is periodic, the error matches
+// ErrKeyTaken.
 func Key(key string) Option {
 	return func(j *addition) error {
 		j.Key = key
@@ -45,15 +45,14 @@ func Key(key string) Option {
 	}
 }
 
-// ReuseKey lets the job take its key from an earlier one that is over: that succeeded, is dead or was canceled. The
-// earlier job, of any kind, is kept without a key from then on. So a job that is added many times while it waits runs
-// once, and can be added again after that; and a schedule that has ended, or was canceled, starts again when it is
-// registered.
+// ReuseKey lets the job take its key from an earlier job that has succeeded, is dead or was canceled. The earlier job,
+// of any kind, is then kept without a key. So a job that is added many times while it waits runs once, and can be added
+// again after that; and a schedule that has ended, or was canceled, starts again when it is registered.
 //
 // If the earlier job is not periodic, and is running or about to run, it runs once more after that run, when this job
 // would be due, with the payload and options of this call: the run in progress may have begun before the change that
-// this call is for. Further calls until then lead to no further run. For Await the job is over after its last run. A
-// job without a key is an error.
+// this call is for. Further calls until then lead to no further run. Await returns after the last of these runs. A job
+// without a key is an error.
 func ReuseKey() Option {
 	return func(j *addition) error {
 		j.ReuseKey = true
@@ -61,9 +60,9 @@ func ReuseKey() Option {
 	}
 }
 
-// Replace does what ReuseKey does, and gives a job with the key that waits or is paused the payload, the options and
+// Replace does what ReuseKey does. Also, if a job with the key waits or is paused, it gets the payload, the options and
 // the time of this one: the latest call counts. This is debouncing: a job that is added with a delay at each change
-// runs once nothing has changed for that long. A periodic job does not take Replace, since registering it again does
+// runs once nothing has changed for that long. Replace is an error for a periodic job, since registering it again does
 // the same.
 func Replace() Option {
 	return func(j *addition) error {
@@ -101,9 +100,9 @@ func ReplaceTime() Option {
 	}
 }
 
-// WithResult stores in *p the outcome of the call: the job as it is now, and whether this call added or changed it,
-// rather than an earlier or concurrent one. If the call fails, *p is left alone, unless the error is ErrKeyTaken. The
-// result of ScheduleTx holds if the transaction is committed. A nil p has no effect. ScheduleAll does not take it.
+// WithResult stores in *p the outcome of the call: the job as it is now, and whether this call has added or changed it.
+// If the call fails, *p does not change, unless the error is ErrKeyTaken. The result of ScheduleTx holds if the
+// transaction is committed. A nil p has no effect. WithResult is an error for ScheduleAll.
 func WithResult(p *InsertResult) Option {
 	return func(j *addition) error {
 		j.result = p
@@ -148,8 +147,8 @@ func Timeout(d time.Duration) Option {
 }
 
 // OnMissed sets what happens to occurrences of a periodic job that no node ran when they were due. The default is
-// Coalesce. With a fixed delay there is only one occurrence at a time, which is run however late it is: OnMissed has no
-// effect there. OnMissed does not apply to a job that runs once: its handler can compare the time with Occurrence of
+// Coalesce. With a fixed delay there is only one occurrence at a time, which is run however late it is, so OnMissed has
+// no effect. OnMissed does not apply to a job that runs once: its handler can compare the time with Occurrence of
 // Current, and return without an error.
 func OnMissed(m Missed) Option {
 	return func(j *addition) error {
@@ -186,7 +185,7 @@ type kind = node.Kind
 type HandlerOption func(*kind) error
 
 // Limit bounds how many jobs of the kind, at least one, this node holds at the same time; GlobalLimit bounds all nodes
-// together. The default is no bound but the workers of the pool.
+// together. By default, only the workers of the pool bound them.
 func Limit(n int) HandlerOption {
 	return func(k *kind) error {
 		if n < 1 {
@@ -197,11 +196,11 @@ func Limit(n int) HandlerOption {
 	}
 }
 
-// GlobalLimit bounds how many jobs of the kind, at least one, all nodes together hold at the same time. A job that is
-// claimed ahead of its time, by up to 1.25 times Config.Poll, counts already. The store counts, and a node that was
-// declared dead holds nothing, so there may briefly be more than n if such a node is still alive. All programs must set
-// the same n; if they differ, each uses its own. When a place becomes free, another node may use it at its next poll.
-// The default is no bound.
+// GlobalLimit bounds how many jobs of the kind, at least one, all nodes together hold at the same time. A job counts
+// from its claim on, which is up to 1.25 times Config.Poll before its time. The store counts the jobs, and a node that
+// was declared dead holds none, so there may briefly be more than n if such a node is in fact alive. All programs must
+// set the same n; if they differ, each uses its own. When a place becomes free, another node may use it at its next
+// poll. The default is no bound.
 func GlobalLimit(n int) HandlerOption {
 	return func(k *kind) error {
 		if n < 1 {

@@ -10,21 +10,21 @@ import (
 	"github.com/executor-go/executor/durable/internal/output"
 )
 
-// RunOutput is what a run has written to its Output: all of it, or its beginning and its end.
+// RunOutput is what a run has written to its Output: all of it, or the beginning and the end.
 type RunOutput struct {
 	Seq     int64  `json:"seq"`     // of the run
 	Head    []byte `json:"head"`    // the beginning, up to Config.Output bytes
-	Tail    []byte `json:"tail"`    // the end of what follows Head, as many
-	Written int64  `json:"written"` // how many bytes there were in all
+	Tail    []byte `json:"tail"`    // the end of the rest, up to Config.Output bytes
+	Written int64  `json:"written"` // how many bytes the run has written in all
 	Live    bool   `json:"live"`    // the run goes on, on this node
 }
 
 // Omitted returns how many bytes were not kept, between Head and Tail.
 func (o *RunOutput) Omitted() int64 { return o.Written - int64(len(o.Head)) - int64(len(o.Tail)) }
 
-// From returns the bytes that are kept from an offset on, and the next offset. It is for following a run that is Live:
-// begin with 0, and pass the offset that the last call has returned. If some of the bytes were not kept, next is
-// greater than offset plus the length of data.
+// From returns the kept bytes from an offset on, and the next offset. To follow a run that is Live, begin with 0 and
+// pass the offset that the last call has returned. If some of the bytes were not kept, next is greater than offset plus
+// the length of data.
 func (o *RunOutput) From(offset int64) (data []byte, next int64) {
 	head := int64(len(o.Head))
 	offset = max(offset, 0)
@@ -54,9 +54,9 @@ func Output(ctx context.Context) io.Writer {
 	return io.Discard
 }
 
-// Output returns what a run has written to its Output: seq is its number in the history, or 0 for the last run that is
-// there. A run in progress on this program's node is the last, and has the number that its history will have. The error
-// is ErrNotFound if there is no such run. For a run that has written nothing, RunOutput is empty.
+// Output returns what a run has written to its Output: seq is the number of the run in the history, or 0 for the last
+// run. A run in progress on this program's node is the last, and has the number that it will have in the history. The
+// error is ErrNotFound if there is no such run. For a run that has written nothing, RunOutput is empty.
 func (j *Jobs) Output(ctx context.Context, id ID, seq int64) (RunOutput, error) {
 	mustContext(ctx)
 	if seq < 0 {

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// PauseKind keeps all jobs of a kind from being begun, on all nodes, until ResumeKind: those that are there and those
-// that are added meanwhile, whether this program handles them or not. Runs in progress go on. This program begins no
-// more of them once PauseKind has returned; other nodes learn of it from their next heartbeat, at most three tenths of
-// their lease later. Pausing a kind that is paused is no error.
+// PauseKind keeps all jobs of a kind from beginning, on all nodes, until ResumeKind: existing jobs and those that are
+// added meanwhile, whether this program handles the kind or not. Runs in progress go on. This program begins no more of
+// them once PauseKind has returned; other nodes learn of it from their next heartbeat, at most three tenths of their
+// lease later. Pausing a kind that is paused is no error.
 //
-// What a periodic job misses because of that is treated as OnMissed says.
+// OnMissed decides what happens to the occurrences that a periodic job misses because of the pause.
 func (j *Jobs) PauseKind(ctx context.Context, kind string) error {
 	return j.pauseKind(ctx, kind, true)
 }
 
-// ResumeKind lets the jobs of a kind that PauseKind has stopped begin when they are due, or at once if that has passed.
-// Nodes learn of it as of the pause. A job that was paused by itself, see Pause, stays paused.
+// ResumeKind ends the effect of PauseKind: the jobs of the kind begin when they are due, or at once if that time has
+// passed. Nodes learn of it as they learn of the pause. A job that Pause has paused stays paused.
 func (j *Jobs) ResumeKind(ctx context.Context, kind string) error {
 	return j.pauseKind(ctx, kind, false)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// A Prepared is a job that [Jobs.Add] adds, together with others of any kinds. Kind.Prepare makes it, and calls no
-// store. It is safe to add it again after an error: it exists once.
+// A Prepared is a job that [Jobs.Add] adds, together with others of any kinds. Kind.Prepare makes it without a call of
+// the store. It is safe to add it again after an error: it is added once.
 type Prepared struct {
 	jobs *Jobs
 	job  addition
@@ -22,8 +22,8 @@ func (k *Kind[P, R]) Prepare(delay time.Duration, payload P, opts ...Option) Pre
 	return Prepared{k.jobs, job, err}
 }
 
-// ID returns the ID that the job will have, for After of another job. If a job with the key is there already, that job
-// is the parent instead.
+// ID returns the ID that the job will have, for After of another job. If a job with the key exists already, that job is
+// the parent instead.
 func (p Prepared) ID() ID { return p.job.ID }
 
 // Add adds jobs of any kinds in one transaction: all or none. The parents of a job, see After, must be in the store, or

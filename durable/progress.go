@@ -10,12 +10,12 @@ import (
 // maxNote is how many bytes are kept of the note of a Progress.
 const maxNote = 200
 
-// Progress reports how far the run that ctx belongs to has come: done of total, in a unit that the handler chooses,
-// with a note that may be empty. A total of 0 means that the total is not known. Negative numbers count as 0, and 200
-// bytes of the note are kept. Jobs.Progress returns the last report, on each node, for as long as the run goes on.
+// Progress reports how far the run that ctx belongs to has come: done of total, in a unit that the handler chooses. The
+// note may be empty. A total of 0 means that the total is not known. Negative numbers count as 0, and 200 bytes of the
+// note are kept. Jobs.Progress returns the last report, on each node, for as long as the run goes on.
 //
-// The report is kept in memory, and written to the store with the next heartbeat, which takes those of at most 1,000
-// runs: so frequent calls are cheap. If ctx is not a handler's, Progress does nothing.
+// The report is kept in memory, so frequent calls are cheap. The next heartbeat writes it to the store; a heartbeat
+// writes the reports of at most 1,000 runs. If ctx is not a handler's, Progress does nothing.
 func Progress(ctx context.Context, done, total int64, note string) {
 	mustContext(ctx)
 	if h, ok := node.Of(ctx); ok {
@@ -23,8 +23,9 @@ func Progress(ctx context.Context, done, total int64, note string) {
 	}
 }
 
-// Progress returns the progress of those of the jobs that are running and have called [Progress]: the newest for runs
-// of this program, and that of the last heartbeat for runs of other nodes. The store is called once, if at all.
+// Progress returns the progress of each of these jobs that is running and has called the function [Progress]. For runs
+// of this program it is the newest report, for runs of other nodes the report of the last heartbeat. Progress calls the
+// store at most once.
 func (j *Jobs) Progress(ctx context.Context, ids ...ID) (map[ID]RunProgress, error) {
 	mustContext(ctx)
 	all := make(map[ID]RunProgress)

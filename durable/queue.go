@@ -14,8 +14,8 @@ const DefaultQueue = ""
 
 // Queue puts the job into a queue: only nodes that have it in Config.Queues run the job. The name has 1 to MaxKind
 // bytes of UTF-8 without control characters. A queue needs no set-up: it exists as soon as a job or a node names it.
-// Examples are "gpu" for machines that have one, or "host/" with the name of a host for that host. A job in a queue
-// that no node serves waits; see Jobs.Queues.
+// Examples are "gpu" for machines with a GPU, or "host/" and a host's name for that host. A job in a queue that no node
+// serves waits; see Jobs.Queues.
 //
 // GlobalLimit and GlobalRate of its kind count the jobs in all queues. A job with a Queue can't have a Partition. A
 // schedule that is registered with another Queue moves there.
@@ -26,10 +26,10 @@ func Queue(name string) Option {
 	}
 }
 
-// SetQueues has this node serve other queues from now on, in place of Config.Queues or those of the last call, with the
-// same meaning: none stands for DefaultQueue. It may be called before and during Run. The node gives back the jobs of
-// queues that it does not serve any more, unless they have begun; those go on. The error matches executor.ErrInvalid if
-// a name is out of its range, or the store has no queues.
+// SetQueues makes this node serve other queues from now on, in place of Config.Queues or those of the last call. As in
+// Config.Queues, no name means DefaultQueue. It may be called before and during Run. The node gives back the jobs of
+// queues that it no longer serves; jobs that have begun go on. The error matches executor.ErrInvalid if a name is out
+// of its range, or the store has no queues.
 func (j *Jobs) SetQueues(queues ...string) error {
 	if err := checkQueues("queues", j.cfg.Store, queues); err != nil {
 		return err
@@ -70,11 +70,11 @@ func servedQueues(queues []string) []string {
 // A QueueInfo is a queue that jobs wait in, or nodes serve.
 type QueueInfo struct {
 	Name string `json:"name"`
-	// Jobs is how many jobs wait in the queue, and Due is when the first of them is due: zero if there is none.
+	// Jobs is how many jobs wait in the queue, and Due is when the first of them is due; zero if there is none.
 	Jobs int       `json:"jobs"`
 	Due  time.Time `json:"due,omitzero"`
-	// Nodes is how many nodes serve the queue, of those that are alive and not draining. If there is none, the jobs
-	// wait until there is one.
+	// Nodes is how many nodes serve the queue, are alive and are not draining. If it is 0, the jobs wait for such a
+	// node.
 	Nodes int `json:"nodes"`
 }
 
@@ -116,18 +116,19 @@ func (j *Jobs) Queues(ctx context.Context) ([]QueueInfo, error) {
 	return queues, nil
 }
 
-// DrainNode asks a node, of this or another program, to take no more jobs: it gives back what has not begun, and lets
-// what runs go on. It learns of that from its next heartbeat, at most three tenths of its lease later, and is given no
-// job from now on. NodeInfo.Draining says so, and the node has drained when its Jobs are 0. Its Run goes on, until
-// UndrainNode or the end of its program. A node is named by NodeInfo.Name; its program has another name when it is
-// started again, and does not drain then. The error matches ErrNoNode if no such node is alive. Draining a node that is
-// draining already is no error.
+// DrainNode asks a node, of this or another program, to take no more jobs. The store gives the node no job from now on.
+// The node learns of that from its next heartbeat, at most three tenths of its lease later; it then gives back the jobs
+// that have not begun, and finishes those that run. NodeInfo.Draining is set, and the node has drained when
+// NodeInfo.Jobs is 0. Run goes on in the node's program, and UndrainNode ends the draining. node is NodeInfo.Name. If
+// the program is started again, its node has another name, and does not drain. The error matches ErrNoNode if no such
+// node is alive. Draining a node that is draining already is no error.
 func (j *Jobs) DrainNode(ctx context.Context, node string) error {
 	return j.drainNode(ctx, "drain node", node, true)
 }
 
 // UndrainNode lets a node that DrainNode has drained take jobs again. The node learns of that from its next heartbeat,
-// too. A node that was declared dead, and joins again under a new name, goes on draining: Nodes returns that name.
+// too. If a draining node was declared dead and has joined again, it goes on draining under a new name, which Nodes
+// returns.
 func (j *Jobs) UndrainNode(ctx context.Context, node string) error {
 	return j.drainNode(ctx, "undrain node", node, false)
 }

@@ -15,12 +15,12 @@ const longestFill = 100 * 365 * 24 * time.Hour
 // PerSecond*d. Jobs beyond that wait in the store, and hold no worker. Retries and skipped occurrences count, too. A
 // job that is claimed ahead of its time, by up to 1.25 times Config.Poll, counts for the time at which it is due. If
 // its node dies or stops before the job begins, its part of the rate is lost. A job begins when a worker takes it,
-// which is later than that if the process is suspended in between.
+// which is later than its time if the process is suspended in between.
 //
 // PerSecond may be from one in a hundred years to a million; the interval is rounded up to whole microseconds. Burst is
-// as in [executor.Rate]: nodes ask for jobs about every ten milliseconds, so a fast rate needs a Burst of at least what
-// comes in that time. All programs must set the same rate; if they differ, each uses its own. Handle panics if the
-// store of j is not a [store.Limiter]. The default is no bound.
+// that of [executor.Rate]. Nodes ask for jobs about every ten milliseconds, so for a fast rate Burst should be at least
+// the number of jobs that begin in that time. All programs must set the same rate; if they differ, each uses its own.
+// Handle panics if the store of j is not a [store.Limiter]. The default is no bound.
 func GlobalRate(r executor.Rate) HandlerOption {
 	return func(k *kind) error {
 		if !(r.PerSecond > 0) || r.PerSecond > 1e6 || r.Burst < 0 {

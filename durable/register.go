@@ -11,7 +11,7 @@ import (
 )
 
 // A Registration is a schedule that [Jobs.Register] registers. The methods FixedRate, FixedDelay and Triggered of a
-// Kind make it; they call no store. It may be registered any number of times.
+// Kind make it, without a call of the store. It may be registered any number of times.
 type Registration struct {
 	jobs  *Jobs
 	job   addition
@@ -94,9 +94,9 @@ func (r Registration) register(ctx context.Context) (ID, error) {
 type Effect uint8
 
 const (
-	EffectNone    Effect = iota // the schedule was there, and is the same
-	EffectAdded                 // it is new
-	EffectChanged               // it was there: its payload, options or times are new
+	EffectNone    Effect = iota // the schedule existed, and did not change
+	EffectAdded                 // the schedule is new
+	EffectChanged               // the schedule existed: its payload, options or times are new
 )
 
 var effectNames = [...]string{"unchanged", "added", "changed"}
@@ -111,20 +111,20 @@ func (e Effect) String() string {
 
 // Registered is the result of a Registration.
 type Registered struct {
-	Job    Job // as it is now; the zero Job if it is not in the store
+	Job    Job // the schedule as it is now; the zero Job if it is not in the store
 	Effect Effect
-	// Err is what is wrong with this one: it matches executor.ErrInvalid, ErrKeyTaken or ErrDead. If it is ErrKeyTaken,
-	// Job is the one that has the key.
+	// Err says what is wrong with this registration: it matches executor.ErrInvalid, ErrKeyTaken or ErrDead. If it is
+	// ErrKeyTaken, Job is the job that has the key.
 	Err error
 }
 
 // Register registers schedules of any kinds with one call of the store, in one transaction: all or none. For schedules
-// that are there already, see Kind.AtFixedRate. The results are in the order of the arguments. No two schedules may
-// have the same key.
+// that exist already, see Kind.AtFixedRate. The results are in the order of the arguments. No two schedules may have
+// the same key.
 //
-// If one is invalid, or its key is taken by another sort of job, none is registered: the error matches
-// executor.ErrInvalid or ErrKeyTaken, and the results name each that is wrong. If one is dead, all are registered, and
-// the error matches ErrDead. For other errors, as of the store, there are no results; Register may be called again.
+// If one is invalid, or another kind of job has its key, none is registered: the error matches executor.ErrInvalid or
+// ErrKeyTaken, and the results say what is wrong with which. If one is dead, all are registered, and the error matches
+// ErrDead. After other errors, such as those of the store, there are no results, and Register may be called again.
 //
 // In SQLite no other transaction writes meanwhile: see Kind.ScheduleAll.
 func (j *Jobs) Register(ctx context.Context, schedules ...Registration) ([]Registered, error) {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Absent is what RegisterSet does with the schedules that are in the store but not in the set.
+// Absent says what RegisterSet does with the schedules that are in the store but not in the set.
 type Absent uint8
 
 const (
-	KeepAbsent   Absent = iota // they go on
-	PauseAbsent                // they are paused, until Resume, also if they are in the set again
-	DeleteAbsent               // they are removed with their history; one that is running is canceled instead
+	KeepAbsent   Absent = iota // the schedules go on
+	PauseAbsent                // the schedules are paused until Resume, even if they are in the set again
+	DeleteAbsent               // the schedules are deleted with their history; a schedule that is running is canceled instead
 )
 
 var absentNames = [...]string{"keep", "pause", "delete"}
@@ -26,8 +26,8 @@ func (a Absent) String() string {
 	return fmt.Sprintf("Absent(%d)", uint8(a))
 }
 
-// A ScheduleSet is all schedules whose keys begin with Prefix, as "app/": those that the program has in its code, and
-// no others. Give schedules that users make at run time another prefix.
+// A ScheduleSet is the set of all schedules whose keys begin with Prefix, such as "app/": those that the program has in
+// its code, and no others. Give schedules that users make at run time another prefix.
 type ScheduleSet struct {
 	Prefix string // must not be empty
 	Absent Absent
@@ -41,15 +41,15 @@ type RegisteredSet struct {
 
 // An AbsentSchedule is a schedule that was in the store but is not in the set.
 type AbsentSchedule struct {
-	Job Job // as it was before
-	// Answer is that of Pause, Delete or Cancel: NotFound if it is not there any more, Deferred if it is running. It is
-	// Applied for KeepAbsent.
+	Job Job // the schedule as it was before
+	// Answer is the answer of Pause, Delete or Cancel: NotFound if the schedule no longer exists, Deferred if it is
+	// running. It is Applied for KeepAbsent.
 	Answer Answer
 }
 
 // RegisterSet registers schedules as Register does. Then it applies set.Absent to the schedules in the store whose keys
 // begin with the prefix and that are not among the arguments, so that a schedule which was removed from the code ends.
-// Jobs that run once do not change, nor do schedules that are over or, with PauseAbsent, paused.
+// Jobs that run once do not change, nor do schedules that have ended or, with PauseAbsent, are paused already.
 //
 // All keys must begin with the prefix. The set may be empty. If Register returns an error, except ErrDead, the absent
 // schedules do not change. After another error RegisterSet may be called again. If programs of two versions start at

@@ -15,12 +15,12 @@ type Missed struct{ text string }
 func Coalesce() Missed { return Missed{timetable.Coalesce} }
 
 // Skip leaves out an occurrence that could not begin within grace, which must be positive, after its time. That
-// includes what RunNow, Resume and Revive make due, if it waits for a node for longer than grace: so grace should be
-// more than Config.Poll.
+// includes an occurrence that RunNow, Resume or Revive has made due, if it waits for a node for longer than grace: so
+// grace should be more than Config.Poll.
 func Skip(grace time.Duration) Missed { return Missed{timetable.Skip(grace)} }
 
 // CatchUp runs the occurrences that were missed, one after the other, but only the latest max of them; max must be
-// positive. Of a trigger, which has to compute one time after the other, it runs the latest 100,000 at most.
+// positive. For a trigger, which has to compute one time after the other, CatchUp runs at most the latest 100,000.
 func CatchUp(max int) Missed { return Missed{timetable.CatchUp(max)} }
 
 // SkipOverlap leaves out the occurrences that fall due while a run of the job is in progress, and makes up by one run,
@@ -31,7 +31,7 @@ func SkipOverlap() Missed { return Missed{timetable.SkipOverlap} }
 // are code, and so have no text that the store could keep.
 type NamedTrigger string
 
-// Next returns the zero Time; the trigger meant is the one in Config.Triggers.
+// Next returns the zero Time: a node uses the trigger in Config.Triggers instead.
 func (NamedTrigger) Next(time.Time) time.Time { return time.Time{} }
 
 // triggerText returns the text of a schedule by t.

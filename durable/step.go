@@ -13,20 +13,20 @@ import (
 
 // Step calls fn, and keeps what it returns in the store under a name. The next run of the same occurrence, after a
 // failure or the death of the node, gets the kept result and does not call fn again. So a handler of several steps
-// continues where it was: it is called from its top, and skips what is done. It may do something else each time. The
-// result goes through JSON, also in the run that has called fn.
+// continues where it was: it is called from its top, and skips the steps that are done. It may take other steps each
+// time. The result is converted to JSON and back, also in the run that has called fn.
 //
 // An error of fn is returned as it is, and is not kept. If the program dies between the end of fn and the commit of its
 // result, fn is called again: so fn must be safe to repeat, for example by an idempotency key made of the job's ID and
 // the name. Step does not return before the result is kept; while the store does not answer, it retries until ctx ends.
-// If the run is no longer this node's, the result is not kept, and the error is ErrRefused: return it. Once ctx has
-// ended, fn is not called, and the error is the cause.
+// If the run is no longer this node's, the result is not kept, and the error is ErrRefused, which the handler must
+// return. Once ctx has ended, fn is not called, and the error is the cause.
 //
-// A name has 1 to MaxStep bytes, and means one step: a second call with it in the same run returns the same result. If
-// it has another type, or the first one has not returned, that is an error that matches executor.ErrInvalid, as are a
-// ctx that is not a handler's, a call after CompleteTx, a nil fn, and a store that is no store.Steps. Steps with
-// different names may run at the same time, also one inside another. A result has up to MaxResult bytes, and one that
-// has more is a Permanent error.
+// A name has 1 to MaxStep bytes, and means one step: a second call with the same name in the same run returns the same
+// result. The error matches executor.ErrInvalid if the second call has another type or the first has not returned, if
+// ctx is not a handler's, after CompleteTx, if fn is nil, and if the store is not a store.Steps. Steps with different
+// names may run at the same time, also one inside another. A result has up to MaxResult bytes; a larger one is a
+// Permanent error.
 //
 // The results are removed with the job, when it is deleted or pruned, or with the first step of its next occurrence. A
 // job that runs once and is added again, by Replace or ReuseKey, begins from its first step; a job that is revived
@@ -55,11 +55,11 @@ func Step[T any](ctx context.Context, name string, fn func(ctx context.Context) 
 }
 
 // Sleep postpones the job until d after the first call with this name in the occurrence. Until then it returns an
-// error, which the handler must return: the run ends, as by Snooze, and holds no worker meanwhile. The next one begins
-// at that time, calls Sleep again, and gets nil; what was done before it should be in steps.
+// error, which the handler must return: the run ends, as by Snooze, and holds no worker. The next run begins at that
+// time, calls Sleep again, and gets nil. Put what the handler does before Sleep into steps.
 //
-// Sleep shares its names with steps; other errors are those of Step. If d is 0 or negative, Sleep returns nil at once.
-// RunNow does not shorten a Sleep.
+// A Sleep and a step must not have the same name; other errors are those of Step. If d is 0 or negative, Sleep returns
+// nil at once. RunNow does not shorten a Sleep.
 func Sleep(ctx context.Context, name string, d time.Duration) error {
 	h, err := stepping(ctx, "sleep", name)
 	if err != nil {
@@ -78,9 +78,9 @@ func Sleep(ctx context.Context, name string, d time.Duration) error {
 	return h.SleepUntil(until)
 }
 
-// Wait returns the payload of the signal with that name, which Jobs.Signal sends to the job, once it has come for this
-// occurrence. Until then it returns an error, which the handler must return: the run ends, as by Snooze, and the job
-// waits, for a hundred years, without a worker. The signal makes it due. Each later run gets the same payload.
+// Wait returns the payload of the signal with that name, once Jobs.Signal has sent it to the job for this occurrence.
+// Until then it returns an error, which the handler must return: the run ends, as by Snooze, and the job waits without
+// a worker, for up to a hundred years. The signal makes the job due. Each later run gets the same payload.
 //
 // To bound the wait, call Sleep when Wait has postponed the run, as Snoozed reports: the job is due when the signal
 // comes or the time has passed, whichever is first. Other errors are those of Step. A signal may have the name of a
@@ -114,13 +114,13 @@ func stepping(ctx context.Context, what, name string) (node.Handling, error) {
 	return h, nil
 }
 
-// Signal sends a signal to a job: to the occurrence that runs or, if none does, to the next. Wait returns its payload.
-// A job that waits for the signal is due at once; otherwise the job gets the signal when it calls Wait. The payload has
-// up to MaxPayload bytes as it is stored. It must have the type of Wait, which Signal does not check.
+// Signal sends a signal to a job: to the occurrence that is running, or else to the next. Wait returns its payload. A
+// job that waits for the signal is due at once; otherwise the job gets the signal when it calls Wait. The payload has
+// up to MaxPayload bytes as it is stored. It must have the type that Wait expects, which Signal does not check.
 //
-// The first signal of a name counts: the answer is TooLate for another one, unless its payload is the same, and for a
-// job that is over. A call may be repeated after an error. If an occurrence of a periodic job is left out, as others
-// are made up for by one run, a signal to it is left out, too.
+// The first signal of a name counts: the answer is TooLate for a second one, unless its payload is the same, and for a
+// job that has ended. A call may be repeated after an error. If an occurrence of a periodic job is left out, because
+// one run makes up for several, a signal to that occurrence is left out, too.
 func (j *Jobs) Signal(ctx context.Context, id ID, name string, payload any) (Answer, error) {
 	mustContext(ctx)
 	if err := checkName("signal", name, MaxStep); err != nil {

@@ -3,8 +3,8 @@ package durable
 import "slices"
 
 // WithTags adds tags to the job, by which List, Counts and ChangeAll find it: see Filter.Tags. A tag has 1 to MaxTag
-// bytes of UTF-8 without control characters, and a job has up to MaxTags of them, each once, whatever their order.
-// Job.Tags has them, also in the handler. One that is name=value is an entry of a map: Job.Tag returns the value.
+// bytes of UTF-8 without control characters, and a job has up to MaxTags different tags, in any order. The handler gets
+// them as Job.Tags. For a tag of the form name=value, Job.Tag returns the value.
 //
 // If a periodic job is registered again with other tags, that is a change, as another payload is. Each tag is a row
 // that is written when the job is added and removed with it; a job without tags costs nothing more.

@@ -20,15 +20,16 @@ func (j *Jobs) transact(tx Tx) (store.TxStore, error) {
 }
 
 // CompleteTx records the success of the run that ctx belongs to in the handler's own transaction: what the handler did
-// in the database and the end of its run are committed together, so the effect is there exactly once. After CompleteTx
+// in the database and the end of its run are committed together, so the effect happens exactly once. After CompleteTx
 // the handler commits tx and returns.
 //
 // If tx is not committed, the run ends with what the handler returns, as always. If tx is committed, the run has
-// succeeded, and what the handler returns has no effect: an error, executor.Stop or a result. So result becomes the
-// result of the job. It must have the result type of [Handle]. CompleteTx does not check that; Await fails otherwise.
+// succeeded, and what the handler returns has no effect: an error, executor.Stop or a result. result becomes the result
+// of the job. It must have the result type of [Handle], which CompleteTx does not check: with another type, Await
+// fails.
 //
-// Until tx ends, a call that changes the job, such as Cancel or Pause, waits for tx: in the goroutine that is to commit
-// tx, it would wait for ever.
+// Until tx ends, a call that changes the job, such as Cancel or Pause, waits for tx. So do not make such a call in the
+// goroutine that is to commit tx: it would wait for ever.
 //
 // ErrRefused means that the run is no longer this node's, or was completed before: the handler must roll tx back.
 func CompleteTx(ctx context.Context, tx Tx, result any) error {

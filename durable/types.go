@@ -4,16 +4,16 @@ import "github.com/executor-go/executor/durable/store"
 
 // These are the types of package store that users of durable meet.
 type (
-	// A Store keeps jobs, with all that Jobs can show. Packages sqlite, postgres and memory have one each. A store of
-	// your own needs only the methods of store.Store.
+	// A Store keeps jobs, with everything that Jobs can show. Packages sqlite, postgres and memory each have one. A
+	// store of your own needs only the methods of store.Store.
 	Store = store.Full
-	// A Tx is a transaction of the caller's, on the database of the store: a *sql.Tx, or what the store's package makes
-	// of another library's, as postgres.Tx does of pgx's.
+	// A Tx is a transaction of the caller, in the database of the store: a *sql.Tx, or the transaction of another
+	// library that a function of the store's package has converted, such as postgres.Tx.
 	Tx = store.Tx
 
 	// An ID names a job.
 	ID = store.ID
-	// A Job is a job as the store had it at some moment.
+	// A Job is a job as it was in the store at some moment.
 	Job = store.Job
 	// A State is the state of a job.
 	State = store.State
@@ -38,7 +38,7 @@ type (
 	NewJob = store.NewJob
 	// An InsertResult is the outcome of adding a job, see WithResult.
 	InsertResult = store.InsertResult
-	// An Outcome is the end of a run and what is to follow, as Hooks.Settled sees it.
+	// An Outcome is how a run ended and what follows, as Hooks.Settled gets it.
 	Outcome = store.Outcome
 
 	// ParentCounts are how many parents a job has, see After, and how many of them have ended.
@@ -46,11 +46,11 @@ type (
 
 	// A Change is an action on jobs, see ChangeAll.
 	Change = store.Change
-	// An Op is what a Change does.
+	// An Op is the action of a Change.
 	Op = store.Op
 	// A Filter selects jobs for List, Counts and ChangeAll.
 	Filter = store.Filter
-	// A TimeRange is the times not before From, and before Until.
+	// A TimeRange is the times from From on, and before Until.
 	TimeRange = store.TimeRange
 	// A LatestFilter selects runs for Latest.
 	LatestFilter = store.LatestFilter
@@ -58,13 +58,13 @@ type (
 	Count = store.Count
 	// A Retention is how long jobs and runs are kept after their end.
 	Retention = store.Retention
-	// An Act is an entry of the audit log: an action on a job, who did it, and why.
+	// An Act is an entry of the audit log: an action on a job, who took it, and why.
 	Act = store.Act
 	// An ActFilter selects entries of the audit log.
 	ActFilter = store.ActFilter
 	// NodeInfo is a node as the store knows it.
 	NodeInfo = store.NodeInfo
-	// NodeDetails are what a node reports about itself, once it has joined.
+	// NodeDetails are what a node reports about itself after it has joined.
 	NodeDetails = store.NodeDetails
 )
 
@@ -88,14 +88,14 @@ const (
 	High   = store.High
 )
 
-// The requests that may be pending.
+// The actions that may be pending.
 const (
 	PendingNone   = store.PendingNone
 	PendingCancel = store.PendingCancel
 	PendingPause  = store.PendingPause
 )
 
-// The changes of a job, each named for the method that makes it.
+// The actions on a job, each named for the method that carries it out.
 const (
 	OpCancel     = store.OpCancel
 	OpPause      = store.OpPause
@@ -112,17 +112,17 @@ const (
 	RunSucceeded = store.RunSucceeded
 	RunFailed    = store.RunFailed
 	RunCanceled  = store.RunCanceled
-	RunSkipped   = store.RunSkipped // it was missed, and its policy leaves out what was
+	RunSkipped   = store.RunSkipped // its policy leaves out this missed occurrence
 	RunLost      = store.RunLost    // its node was declared dead
-	RunSnoozed   = store.RunSnoozed // its handler put it off, see Snooze
+	RunSnoozed   = store.RunSnoozed // its handler postponed it, see Snooze
 )
 
-// The answers to a request. None of them is an error, since a request and a run may happen at the same time.
+// The answers to an action. None of them is an error, since an action and a run may happen at the same time.
 const (
 	NotFound = store.NotFound // there is no such job
-	Applied  = store.Applied  // it is done
-	Deferred = store.Deferred // the job is running: it takes effect when the run ends
-	TooLate  = store.TooLate  // the state of the job no longer allows it
+	Applied  = store.Applied  // the action took effect
+	Deferred = store.Deferred // the job is running: the action takes effect when the run ends
+	TooLate  = store.TooLate  // the state of the job does not allow the action
 )
 
 const (
@@ -145,5 +145,5 @@ const (
 // NewID returns an ID that no other job has.
 func NewID() ID { return store.NewID() }
 
-// ParseID returns the ID that ID.String has written as s, or an error that matches executor.ErrInvalid.
+// ParseID returns the ID whose String is s, or an error that matches executor.ErrInvalid.
 func ParseID(s string) (ID, error) { return store.ParseID(s) }

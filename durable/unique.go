@@ -10,11 +10,11 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// UniquePayload gives the job a key that is made of its kind and its payload as JSON: jobs with the same payload exist
-// once, as with Key. ReuseKey, Replace and UniqueFor apply to it as to any key. A program that encodes the payload
-// differently, with one more field, say, makes another key. The key contains half of the SHA-256 of the JSON, also with
-// a Codec, so anyone who can read the store can check a guess of the payload. A job that has a Key, or is periodic, is
-// an error.
+// UniquePayload gives the job a key that is computed from its kind and its payload as JSON: of several jobs with the
+// same payload, one exists, as with Key. ReuseKey, Replace and UniqueFor apply to it as to any key. A program that
+// encodes the payload differently, with one more field for example, computes another key. The key contains half of the
+// SHA-256 of the JSON, also with a Codec, so anyone who can read the store can check a guess of the payload. A job that
+// has a Key, or is periodic, is an error.
 func UniquePayload() Option {
 	return func(j *addition) error {
 		j.byPayload = true
@@ -22,10 +22,10 @@ func UniquePayload() Option {
 	}
 }
 
-// UniqueFor makes the key of the job, of Key or UniquePayload, unique within a period: a second job with the same key
+// UniqueFor makes the key of the job, from Key or UniquePayload, unique within a period: a second job with the same key
 // is added once the next period has begun. Periods are counted from the year 1, in UTC, on the store's clock: one of
-// 24h begins at midnight. The period of a job is that in which it is added, whenever it is due. Job.Key ends with the
-// begin of the period, as "/2026-11-27T00:00:00.000Z".
+// 24h begins at midnight. The period of a job is the one in which it is added, whenever it is due. Job.Key ends with
+// the start of the period, such as "/2026-11-27T00:00:00.000Z".
 //
 // If a call is repeated because its answer was lost, it adds another job if the next period has begun meanwhile. The
 // period must be at least a millisecond. A job without a key, or one that is periodic, is an error.
@@ -39,10 +39,10 @@ func UniqueFor(period time.Duration) Option {
 	}
 }
 
-// UniqueAmong makes the key of the job, of Key or UniquePayload, unique among the jobs in these states: a job with the
-// key that is in none of these states loses the key to this one, and is kept without a key; if it is running, it goes
-// on. If a job with the key is in one of the states, this job is not added, or does what ReuseKey or Replace say. A
-// schedule keeps its key for as long as it goes on, see Key.
+// UniqueAmong makes the key of the job, from Key or UniquePayload, unique among the jobs in these states. An earlier
+// job in another state loses the key to this one, and is kept without a key; if it is running, it goes on. If an
+// earlier job is in one of the states, this job is not added, unless ReuseKey or Replace say otherwise. A schedule
+// keeps its key for as long as it goes on, see Key.
 //
 // The states are Waiting, which must be among them, Running, Succeeded, Dead and Canceled. Waiting stands for all jobs
 // that have not begun, also those that are claimed, paused or blocked; and Running for those that are confirmed, too.
@@ -70,11 +70,11 @@ func UniqueAmong(states ...State) Option {
 	}
 }
 
-// UniqueWithin bounds for how long after its end a job that is over counts for the key of this one: after d, at least a
-// microsecond, it loses the key to this one. So with UniqueAmong(Waiting, Running, Succeeded) a job that succeeded less
-// than d ago stands for this one, and one that failed does not. Without UniqueAmong all states count. A job that
-// Config.Keep has removed no longer counts. UniqueFor, in contrast, counts from when a job was added, in periods of the
-// calendar. A job without a key, or one that is periodic, is an error.
+// UniqueWithin bounds how long after its end a job keeps the key. After d, at least a microsecond, it loses the key to
+// this job. So with UniqueAmong(Waiting, Running, Succeeded), this job is not added if one with the key succeeded less
+// than d ago, but is added if that one failed. Without UniqueAmong all states count. A job that Config.Keep has removed
+// no longer counts. UniqueFor, in contrast, counts from when a job was added, in periods of the calendar. A job without
+// a key, or one that is periodic, is an error.
 func UniqueWithin(d time.Duration) Option {
 	return func(j *addition) error {
 		if d < time.Microsecond {

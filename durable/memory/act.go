@@ -7,10 +7,10 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// MostActs is how many acts a Store keeps: the latest.
+// MostActs is how many entries of the audit log a Store keeps: the latest ones.
 const MostActs = 1000
 
-// NoteAct keeps an act, and forgets those that are too old, or too many.
+// NoteAct adds an entry to the audit log, and removes those that are too old, or too many.
 func (s *Store) NoteAct(ctx context.Context, a durable.Act) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

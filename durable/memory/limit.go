@@ -29,7 +29,7 @@ type partition struct {
 	name     string
 }
 
-// ClaimLimited is Claim, and keeps the limits of kinds.
+// ClaimLimited is Claim, and heeds the rates and partition limits of kinds.
 func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
 	return s.claimLimited("", r)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Report notes what a node reports.
+// Report keeps what a node reports.
 func (s *Store) Report(ctx context.Context, node string, r store.Report) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +45,7 @@ func (s *Store) Nodes(ctx context.Context) ([]durable.NodeInfo, error) {
 	return nodes, nil
 }
 
-// Progress returns what was reported of jobs that run.
+// Progress returns the last reports of running jobs.
 func (s *Store) Progress(ctx context.Context, ids []durable.ID) ([]durable.RunProgress, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package memory keeps jobs in memory, for tests and for programs whose jobs need not outlive them. It does what the
-// stores in databases do, and forgets all of it at the end of the program. Several Jobs may share one Store, as nodes
+// stores in databases do, and forgets everything at the end of the program. Several Jobs may share one Store, as nodes
 // share a database. It has no transactions: ScheduleTx and CompleteTx fail with an error that matches
 // executor.ErrInvalid. Its methods never wait, and ignore their contexts.
 package memory
@@ -70,7 +70,7 @@ func New() *Store {
 	return s
 }
 
-// Shift puts the store's clock forward by d, or back if d is negative, as an operator may do with that of a database.
+// Shift puts the store's clock forward by d, or back if d is negative, as an operator may set the clock of a database.
 func (s *Store) Shift(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +173,7 @@ func (s *Store) Join(ctx context.Context, node string, length time.Duration) (ti
 	return now, nil
 }
 
-// Heartbeat renews a lease, frees what dead nodes hold, and looks for a job.
+// Heartbeat renews a lease, frees the jobs of dead nodes, and looks for a job.
 func (s *Store) Heartbeat(ctx context.Context, node string, length time.Duration,
 	w store.Watch) (store.HeartbeatResult, error) {
 	s.mu.Lock()
@@ -235,7 +235,7 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 	return err
 }
 
-// Claim makes waiting jobs those of a node.
+// Claim gives waiting jobs to a node.
 func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
 	return s.claim("", r)
 }
@@ -285,7 +285,7 @@ func (s *Store) heldLocked(kind string) int {
 	return n
 }
 
-// Release frees what a node holds, except keep.
+// Release frees the jobs that a node holds, except keep.
 func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (left bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -494,7 +494,7 @@ func (s *Store) PausedKinds(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(s.mu.paused)), nil
 }
 
-// Prune removes jobs and runs that were kept for long enough.
+// Prune removes jobs and runs whose retention has ended.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 
 func compareIDs(a, b durable.ID) int { return bytes.Compare(a[:], b[:]) }
 
-// Export calls each for all that the store keeps.
+// Export calls each for every row of the store.
 func (s *Store) Export(ctx context.Context, each func(store.Row) error) error {
 	for _, row := range s.rows() {
 		if err := cmp.Or(ctx.Err(), each(row)); err != nil {

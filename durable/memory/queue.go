@@ -20,7 +20,7 @@ func (s *Store) ClaimQueue(ctx context.Context, queue string, r store.ClaimReque
 	return s.claim(queue, r)
 }
 
-// QueueCounts returns the queues that jobs wait in.
+// QueueCounts returns the queues that have waiting jobs.
 func (s *Store) QueueCounts(ctx context.Context) ([]store.QueueCount, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +49,7 @@ func watched(w *store.Watch, queue string) bool {
 	return slices.Contains(w.Queues, queue)
 }
 
-// DrainNode makes a node one that is to drain, or not.
+// DrainNode sets whether a node is to drain.
 func (s *Store) DrainNode(ctx context.Context, node string, drain bool) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
-// KeptSteps returns what is kept of a job.
+// KeptSteps returns the steps and signals of a job.
 func (s *Store) KeptSteps(ctx context.Context, id durable.ID) ([]durable.KeptStep, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

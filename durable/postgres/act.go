@@ -8,7 +8,7 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
-// NoteAct keeps an act, and forgets those that are too old.
+// NoteAct adds an entry to the audit log, and removes those that are too old.
 func (s *Store) NoteAct(ctx context.Context, a durable.Act) error {
 	return exec(ctx, each(s.calls), `with old as (`+sqlrow.ForgetActs+clock+` - $7)
 		insert into executor_act (noted, who, action, job, key, reason, answer) values (`+clock+`, $1, $2, $3, $4, $5, $6)`,

@@ -120,7 +120,7 @@ func claimJobs(pick, turned, busy, lost, next string) string {
 			busy, claimBusy, lost, claimLost, claimMore)) + ` from n`)
 }
 
-// Claim makes waiting jobs those of a node.
+// Claim gives waiting jobs to a node.
 func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
 	return s.claim(ctx, "", r)
 }

@@ -50,11 +50,12 @@ func insertStatement(with tagging) string {
 	select ins.id, ins.due, ins.state <> {Waiting}, n.now, (select count(*) from notified) from n, ins`)
 }
 
-// Insert adds jobs, mostly by one statement. It takes a transaction if some are there already, may take a key from a
-// job that is over, are several with keys, or have parents.
+// Insert adds jobs, mostly by one statement. It uses a transaction if some jobs exist already, may take a key from a
+// job that has ended, have parents, or if several jobs have keys.
 //
-// If an open transaction has taken a key, the insert of that key waits for it, without a lock on the row of the node,
-// and by a connection that no other call needs. The same holds for the row of a job that is there.
+// If an open transaction has taken a key, the insert of that key waits for the transaction, without a lock on the row
+// of the node, and on a connection that no other call needs. The same holds if an open transaction has locked the row
+// of an existing job.
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	p store.Placement) ([]durable.InsertResult, error) {
 	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })

@@ -103,7 +103,7 @@ func (s *Store) reline(ctx context.Context) error {
 	return err
 }
 
-// ClaimLimited is Claim, and keeps the limits of kinds.
+// ClaimLimited is Claim, and heeds the rates and partition limits of kinds.
 func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
 	return s.claimLimited(ctx, "", r)
 }

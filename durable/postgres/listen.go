@@ -24,8 +24,8 @@ const (
 // sessions that are idle. It has as long to begin with.
 var silence, answer = 30 * time.Second, 10 * time.Second
 
-// Listen calls wake on each notification. If the dsn is for a pooler, by which no session outlasts a transaction, it
-// only waits.
+// Listen calls wake on each notification. If the dsn is for a pooler that assigns a connection for each transaction,
+// Listen only waits.
 func (s *Store) Listen(ctx context.Context, wake func()) error {
 	if pooled(s.config) {
 		<-ctx.Done()

@@ -23,7 +23,7 @@ const report = `with details as (
 	on conflict (job) do update set epoch = excluded.epoch, done = excluded.done, total = excluded.total,
 		note = excluded.note, noted = excluded.noted where executor_progress.epoch <= excluded.epoch`
 
-// Report notes what a node reports.
+// Report keeps what a node reports.
 func (s *Store) Report(ctx context.Context, node string, r store.Report) error {
 	n := len(r.Progress)
 	ids, notes := make([]pgtype.UUID, n), make([]string, n)
@@ -40,7 +40,7 @@ func (s *Store) Nodes(ctx context.Context) ([]durable.NodeInfo, error) {
 	return sqlrow.ScanNodes(s.calls.QueryContext(ctx, "select "+sqlrow.NodeColumns+" from executor_node where lease_until > 0"))
 }
 
-// Progress returns what was reported of jobs that run.
+// Progress returns the last reports of running jobs.
 func (s *Store) Progress(ctx context.Context, ids []durable.ID) ([]durable.RunProgress, error) {
 	return sqlrow.ScanProgress(s.calls.QueryContext(ctx, sqlrow.ReadProgress+" where p.job = any($1::uuid[])", uuids(ids)))
 }

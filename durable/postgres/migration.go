@@ -11,15 +11,15 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
-// MigrationSQL returns a script for psql that makes the tables, or brings them up to date, as Open would; it is "" if
-// there is nothing to do, and changes nothing itself. It is for programs whose role may not change tables: the role
-// that owns the tables runs the script before the new program starts. The program's role needs usage of the schema, and
-// select, insert, update and delete on the tables whose names begin with executor_.
+// MigrationSQL returns a script for psql that creates the tables or brings them up to date, as Open would. The script
+// is "" if there is nothing to do. MigrationSQL itself changes nothing. It is for programs whose role may not change
+// tables: the role that owns the tables runs the script before the new program starts. The program's role needs usage
+// of the schema, and select, insert, update and delete on the tables whose names begin with executor_.
 //
 // The script is one transaction. It fails, and changes nothing, if the tables were brought up to date since it was
 // made, or if it would have to wait for more than five seconds for a transaction that uses a table. Running programs go
 // on. The first line of the script names the oldest version whose programs may start afterwards. The errors are those
-// of Open; it does not wait for the server.
+// of Open, but MigrationSQL does not wait for the server.
 func MigrationSQL(ctx context.Context, dsn string) (string, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {

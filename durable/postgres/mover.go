@@ -17,8 +17,8 @@ import (
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
-// Export calls each for all that the store keeps, in one transaction that reads, also on a standby. Programs go on
-// meanwhile; as after any transaction that is open for long, what they have updated is vacuumed when it has ended.
+// Export calls each for every row of the store, in one read transaction, also on a standby. Programs go on meanwhile.
+// As with any long transaction, rows that they update can be vacuumed only when it has ended.
 func (s *Store) Export(ctx context.Context, each func(store.Row) error) error {
 	tx, err := s.calls.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Store) Export(ctx context.Context, each func(store.Row) error) error {
 	return explain(sqlrow.Export(func(statement string) (sqlrow.Rows, error) { return q.query(ctx, statement) }, each), s.config.User)
 }
 
-// Import adds rows in one transaction, some hundred with each statement.
+// Import adds rows in one transaction, some hundreds with each statement.
 func (s *Store) Import(ctx context.Context, rows iter.Seq2[store.Row, error], add bool) (store.ImportResult, error) {
 	// The transaction is not tried again, as rows come once.
 	r, err := do(ctx, func(ctx context.Context, fn func(q querier) error) error { return transact(ctx, s.calls, fn) },

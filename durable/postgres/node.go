@@ -57,8 +57,8 @@ func heartbeatOf(look string) string {
 	from n`)
 }
 
-// Heartbeat renews a lease, frees what dead nodes hold, and looks for a job. It is one statement, unless a node is
-// dead, a kind is paused, a job is to be canceled, or a child has to learn of the end of a parent.
+// Heartbeat renews a lease, frees the jobs of dead nodes, and looks for a job. Heartbeat is one statement, unless a
+// node is dead, a kind is paused, a job is to be canceled, or the end of a parent has to be applied to a child.
 func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 	w store.Watch) (store.HeartbeatResult, error) {
 	p, err := do(ctx, each(s.db), func(q querier) (p pulse, err error) {
@@ -226,7 +226,7 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 const underWay = `with me as materialized (select from executor_node where id = $1 for update skip locked)
 	select exists (select from executor_node where id = $1) and not exists (select from me)`
 
-// Release frees what a node holds, except keep.
+// Release frees the jobs that a node holds, except keep.
 func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (left bool, err error) {
 	later := false
 	if err := s.db.QueryRowContext(ctx, underWay, node).Scan(&later); err != nil {

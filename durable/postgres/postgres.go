@@ -52,25 +52,26 @@ type Store struct {
 	}
 }
 
-// Open connects to the database that dsn names, as a URL or as key=value pairs, and makes its tables or brings them up
-// to date. They are made in the first schema of the search path; their names begin with "executor_". A table that was
-// dropped is created again, empty; the table of the jobs is not, and must come from a backup. Open waits for the
-// server, and for programs that use the tables, for up to 30 seconds; a refused login or an unknown host is an error at
-// once. The error matches executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if a newer version has
-// migrated the tables.
+// Open connects to the database that dsn names, as a URL or as key=value pairs, and creates the tables or brings them
+// up to date. The tables are in the first schema of the search path; their names begin with "executor_". A table that
+// was dropped is created again, empty, except for the table of the jobs, which must come from a backup. Open waits for
+// the server, and for programs that use the tables, for up to 30 seconds; a refused login or an unknown host is an
+// error at once. The error matches executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if a newer
+// version has migrated the tables.
 //
-// What the store has accepted is on the server's disk, and on that of its synchronous standbys: if synchronous_commit
-// is off or local for the role or the database, the store sets it to on for its own sessions and those of DB. Behind a
-// pooler it can't, and Open fails.
+// What the store has accepted is on the disks of the server and of its synchronous standbys: if synchronous_commit is
+// off or local for the role or the database, the store sets it to on for its own sessions and those of DB. Behind a
+// pooler the store can't do so, and Open fails.
 //
 // To name a primary and its standbys in one dsn, add target_session_attrs=read-write: the store finds the server that
 // takes writes, and finds it again after a failover. Unless the dsn has a connect_timeout, a server that does not
 // answer is skipped in time for the next. On a standby alone, jobs can be read. A primary that comes back after its
 // standby was promoted is skipped, too, by its timeline, once the store has seen the later one.
 //
-// Behind a pooler that has a connection for each transaction, such as PgBouncer, add default_query_exec_mode=exec to
-// the dsn. The store does not listen to notifications then, as they do not pass it: jobs that another node adds may
-// begin up to Config.Poll late; or, if that is more than six tenths of Config.Lease, up to three tenths of it.
+// Behind a pooler that assigns a connection for each transaction, such as PgBouncer, add default_query_exec_mode=exec
+// to the dsn. Notifications do not pass such a pooler, so the store does not listen to them. Jobs that another node
+// adds may then begin up to Config.Poll late; or, if that is more than six tenths of Config.Lease, up to three tenths
+// of Config.Lease.
 func Open(dsn string, opts ...Option) (*Store, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
@@ -82,10 +83,10 @@ type Option func(*settings) error
 
 type settings struct{ node, calls, queue int }
 
-// MaxConns bounds the connections that the store opens, besides the one that listens and those of DB, which has a bound
-// of its own: SetMaxOpenConns. They are divided between the node, calls of the program, and calls that wait for another
-// transaction. n must be at least 4; the default is 30. With few connections, calls may have to wait for one.
-// Connections that were idle for a minute are closed.
+// MaxConns bounds the connections that the store opens. The connection that listens does not count, nor do those of DB,
+// whose SetMaxOpenConns bounds them. The connections are divided between the node, calls of the program, and calls that
+// wait for another transaction. n must be at least 4; the default is 30. With few connections, calls may have to wait
+// for one. Connections that were idle for a minute are closed.
 func MaxConns(n int) Option {
 	return func(s *settings) error {
 		if n < 4 {
@@ -212,15 +213,15 @@ func (s *Store) checkCommits(ctx context.Context) error {
 }
 
 // DB returns connections for the transactions of ScheduleTx and CompleteTx. Any other *sql.DB of the same driver, pgx's
-// package stdlib, does as well, if its database and search path are the same; so does a pgxpool.Pool, see Tx. They are
-// not the store's own: a node must be able to renew its lease however many transactions are open.
+// package stdlib, does as well, if its database and search path are the same; so does a pgxpool.Pool, see Tx. The store
+// does not use these connections itself: a node must be able to renew its lease however many transactions are open.
 //
-// Use READ COMMITTED or REPEATABLE READ. SERIALIZABLE transactions sometimes fail if several complete jobs at the same
-// time, even unrelated ones, since PostgreSQL takes neighbors in an index for a conflict.
+// Use READ COMMITTED or REPEATABLE READ. SERIALIZABLE transactions sometimes fail if several of them complete jobs at
+// the same time, even unrelated jobs, since PostgreSQL takes neighbors in an index for a conflict.
 func (s *Store) DB() *sql.DB { return s.users }
 
-// Close closes the connections, but not a pool that was given to OpenPool. It waits for up to ten seconds until the
-// notifications about the jobs that were added last are sent.
+// Close closes the connections, but not a pool that was given to OpenPool. Close waits for up to ten seconds until the
+// notifications about the jobs that were added last have been sent.
 func (s *Store) Close() error {
 	s.notifier.close()
 	return errors.Join(s.db.Close(), s.calls.Close(), s.queue.Close(), s.users.Close())

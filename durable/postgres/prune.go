@@ -41,7 +41,7 @@ var notAwaited = sqlrow.SQL(`((family & {HasChildren}) = 0 or coalesce((
 var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
 	select from executor_job j where j.id = executor_begun.job and j.epoch = executor_begun.epoch and j.state = {Granted})`)
 
-// Prune removes jobs and runs that were kept for long enough.
+// Prune removes jobs and runs whose retention has ended.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	for _, forget := range []string{forgetBegun, sqlrow.ForgetProgress} {
 		if err := exec(ctx, each(s.db), forget); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// ClaimQueue is Claim for the jobs of a queue. What is in a queue has no partition.
+// ClaimQueue is Claim for the jobs of a queue. Such jobs have no partition.
 func (s *Store) ClaimQueue(ctx context.Context, queue string, r store.ClaimRequest) (store.ClaimResult, error) {
 	r.Kinds = slices.Clone(r.Kinds)
 	for i := range r.Kinds {
@@ -20,12 +20,12 @@ func (s *Store) ClaimQueue(ctx context.Context, queue string, r store.ClaimReque
 	return s.claim(ctx, queue, r)
 }
 
-// QueueCounts returns the queues that jobs wait in.
+// QueueCounts returns the queues that have waiting jobs.
 func (s *Store) QueueCounts(ctx context.Context) ([]store.QueueCount, error) {
 	return sqlrow.ScanQueues(s.calls.QueryContext(ctx, sqlrow.CountQueues))
 }
 
-// DrainNode makes a node one that is to drain, or not.
+// DrainNode sets whether a node is to drain.
 func (s *Store) DrainNode(ctx context.Context, node string, drain bool) (bool, error) {
 	return do(ctx, each(s.calls), func(q querier) (alive bool, err error) {
 		err = q.queryRow(ctx, drainNode, node, drain).Scan(&alive)

@@ -15,7 +15,7 @@ import (
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
-// KeptSteps returns what is kept of a job.
+// KeptSteps returns the steps and signals of a job.
 func (s *Store) KeptSteps(ctx context.Context, id durable.ID) ([]durable.KeptStep, error) {
 	return sqlrow.ScanSteps(s.calls.QueryContext(ctx, sqlrow.ReadSteps("$1"), uuid(id)))
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Tx returns a transaction of pgx's own, of a pgxpool.Pool or a pgx.Conn, for ScheduleTx and CompleteTx, with the same
-// demands as on those of database/sql, see Store.DB:
+// Tx converts a transaction of pgx, from a pgxpool.Pool or a pgx.Conn, for ScheduleTx and CompleteTx. It must meet the
+// same conditions as a transaction of database/sql, see Store.DB:
 //
 //	id, err := email.ScheduleTx(ctx, postgres.Tx(tx), 0, payload)
 //
@@ -167,8 +167,8 @@ func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durabl
 	return *j, nil
 }
 
-// InsertTx adds jobs in the caller's transaction. If one of several can't have its key, it rolls back to where it
-// began.
+// InsertTx adds jobs in the caller's transaction. If one of several jobs can't have its key, InsertTx rolls back to a
+// savepoint, and changes nothing.
 func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJob) ([]durable.InsertResult, error) {
 	q, err := in(tx)
 	if err != nil {

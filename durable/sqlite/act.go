@@ -8,7 +8,7 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
-// NoteAct keeps an act, and forgets those that are too old.
+// NoteAct adds an entry to the audit log, and removes those that are too old.
 func (s *Store) NoteAct(ctx context.Context, a durable.Act) error {
 	return s.writer.do(ctx, func(q *querier) error {
 		t := now()

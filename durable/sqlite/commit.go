@@ -153,7 +153,7 @@ const pruneRuns = `delete from executor_run where rowid in
 var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
 	select 1 from executor_job j where j.id = executor_begun.job and j.epoch = executor_begun.epoch and j.state = {Granted})`)
 
-// Prune removes jobs and runs that were kept for long enough.
+// Prune removes jobs and runs whose retention has ended.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	return do(ctx, s.writer, func(q *querier) (removed int, err error) {
 		for _, forget := range []string{forgetBegun, sqlrow.ForgetProgress} {

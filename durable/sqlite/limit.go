@@ -25,7 +25,7 @@ import (
 // to wait is in a small index of its own, and a claim puts that in line. All that is counted are the jobs that are
 // held.
 
-// ClaimLimited is Claim, and keeps the limits of kinds.
+// ClaimLimited is Claim, and heeds the rates and partition limits of kinds.
 func (s *Store) ClaimLimited(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
 	return do(ctx, s.writer, func(q *querier) (store.ClaimResult, error) { return q.claimLimited("", r) })
 }

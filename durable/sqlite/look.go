@@ -12,7 +12,7 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Report notes what a node reports.
+// Report keeps what a node reports.
 func (s *Store) Report(ctx context.Context, node string, r store.Report) error {
 	return s.writer.do(ctx, func(q *querier) error {
 		if r.Details != nil {
@@ -40,7 +40,7 @@ func (s *Store) Nodes(ctx context.Context) ([]durable.NodeInfo, error) {
 // most is how many jobs one statement of Progress looks for.
 const most = 500
 
-// Progress returns what was reported of jobs that run.
+// Progress returns the last reports of running jobs.
 func (s *Store) Progress(ctx context.Context, ids []durable.ID) ([]durable.RunProgress, error) {
 	var all []durable.RunProgress
 	for len(ids) > 0 {

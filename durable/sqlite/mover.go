@@ -16,8 +16,8 @@ import (
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
-// Export calls each for all that the store keeps, in one transaction that reads. Programs go on meanwhile; the log
-// beside the file grows by what they write.
+// Export calls each for every row of the store, in one read transaction. Programs go on meanwhile; the file with the
+// ending -wal grows by what they write.
 func (s *Store) Export(ctx context.Context, each func(store.Row) error) error {
 	conn, err := s.read.Conn(ctx)
 	if err != nil {
@@ -35,8 +35,8 @@ func (s *Store) Export(ctx context.Context, each func(store.Row) error) error {
 	return explain(sqlrow.Export(func(statement string) (sqlrow.Rows, error) { return conn.QueryContext(ctx, statement) }, each))
 }
 
-// Import adds rows in one transaction. No other call writes meanwhile, and so another program that has the file open
-// may lose its lease: end it first.
+// Import adds rows in one transaction. No other call can write meanwhile, so a node that uses the file may lose its
+// lease: end it first.
 func (s *Store) Import(ctx context.Context, rows iter.Seq2[store.Row, error], add bool) (store.ImportResult, error) {
 	// It returns when the writer does not use rows any more.
 	return do(context.WithoutCancel(ctx), s.writer, func(q *querier) (store.ImportResult, error) {

@@ -25,7 +25,7 @@ func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (tim
 	})
 }
 
-// Heartbeat renews a lease, frees what dead nodes hold, and looks for a job.
+// Heartbeat renews a lease, frees the jobs of dead nodes, and looks for a job.
 func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 	w store.Watch) (store.HeartbeatResult, error) {
 	return do(ctx, s.writer, func(q *querier) (store.HeartbeatResult, error) {
@@ -139,7 +139,7 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 	})
 }
 
-// Release frees what a node holds, except keep.
+// Release frees the jobs that a node holds, except keep.
 func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (left bool, err error) {
 	return false, s.writer.do(ctx, func(q *querier) error { return q.release(node, keep) })
 }
@@ -183,7 +183,7 @@ var claimQueued = sqlrow.SQL(`update executor_job
 		where state < {Claimed} and queue <> '' and queue = ?8 and kind = ?4 and priority = ?5 and due <= ?6 order by due limit ?7)
 	returning ` + sqlrow.Claimed)
 
-// Claim makes waiting jobs those of a node. It reads the index once for each priority of each kind.
+// Claim gives waiting jobs to a node. It reads the index once for each priority of each kind.
 func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
 	return do(ctx, s.writer, func(q *querier) (store.ClaimResult, error) { return q.claim("", r) })
 }

@@ -18,12 +18,12 @@ func (s *Store) ClaimQueue(ctx context.Context, queue string, r store.ClaimReque
 	})
 }
 
-// QueueCounts returns the queues that jobs wait in.
+// QueueCounts returns the queues that have waiting jobs.
 func (s *Store) QueueCounts(ctx context.Context) ([]store.QueueCount, error) {
 	return sqlrow.ScanQueues(s.read.QueryContext(ctx, sqlrow.CountQueues))
 }
 
-// DrainNode makes a node one that is to drain, or not.
+// DrainNode sets whether a node is to drain.
 func (s *Store) DrainNode(ctx context.Context, node string, drain bool) (bool, error) {
 	return do(ctx, s.writer, func(q *querier) (bool, error) {
 		n, err := q.exec("update executor_node set drain = ? where id = ?", drain, node)

@@ -1,6 +1,6 @@
 // Package sqlite keeps jobs in a file. It needs no server and no C compiler. The file survives a crash of the process
-// at any moment and, with synchronous FULL, one of the machine. Several processes of one machine may share a file; it
-// must not be on a network file system.
+// at any moment and, with synchronous=FULL, a crash of the machine. Several processes of one machine may share a file.
+// The file must not be on a network file system.
 package sqlite
 
 import (
@@ -42,11 +42,11 @@ type Store struct {
 	close   func() error
 }
 
-// Open opens the file, or creates it. It creates the tables or brings them up to date; their names begin with
-// "executor_", so that the file may have other tables. A table that was dropped is created again, empty; the table of
-// the jobs is not, and must come from a backup. If the program may not write to the file, it can only read jobs. Open
-// waits for other writers for up to two seconds. The error matches executor.ErrInvalid if path is not that of a file,
-// as ":memory:", and durable.ErrNewerSchema if a newer version has migrated the file.
+// Open opens the file, or creates it. Open creates the tables or brings them up to date; their names begin with
+// "executor_", so the file may have other tables. A table that was dropped is created again, empty, except for the
+// table of the jobs, which must come from a backup. If the program may not write to the file, it can only read jobs.
+// Open waits for other writers for up to two seconds. The error matches executor.ErrInvalid if path is not that of a
+// file, such as ":memory:", and durable.ErrNewerSchema if a newer version has migrated the file.
 func Open(path string, opts ...Option) (*Store, error) {
 	s, err := open("sqlite", path, opts)
 	if err != nil {
@@ -146,7 +146,7 @@ func dsn(path string, pragmas ...string) string {
 
 // DSN returns a data source name by which a program opens the file with database/sql and the driver "sqlite", for the
 // transactions of ScheduleTx and CompleteTx. Use one connection, by SetMaxOpenConns(1), so that transactions wait in
-// turn: of many that wait for SQLite's one lock, some get it late, or fail with SQLITE_BUSY after two seconds.
+// turn. If many connections wait for SQLite's one lock, some get it late, or fail with SQLITE_BUSY after two seconds.
 func (s *Store) DSN() string {
 	return dsn(s.path, sqlWaits, "synchronous(FULL)", "journal_mode(WAL)")
 }

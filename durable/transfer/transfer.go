@@ -1,16 +1,16 @@
-// Package transfer moves all that a store keeps into another one, as lines of JSON: from a file of SQLite to PostgreSQL
-// and back, into a new version of a database, or into a test. It is for any [store.Mover], as are those of packages
-// sqlite, postgres and memory.
+// Package transfer moves the whole content of a store into another store, as lines of JSON: from a file of SQLite to
+// PostgreSQL and back, into a new version of a database, or into a test. Both stores must be a [store.Mover], as those
+// of packages sqlite, postgres and memory are.
 //
-// What is moved are jobs in all states and schedules, with their IDs, keys, tags, payloads and results as they are
-// stored (a Codec sees none of them), what waits for what, the history with its output, steps and signals, kinds that
-// are paused, what is left of rates, the turns of partitions, and the acts of people. Nodes, and what they report of
-// runs in progress, are not: a node is alive in the store whose lease it renews.
+// An export has jobs in all states and schedules, with their IDs, keys and tags, and with payloads and results as they
+// are stored, without applying a Codec. It has the parents of jobs, the history with its output, steps and signals,
+// paused kinds, the tokens of rates, the turns of partitions, and the audit log. It has no nodes, and no progress of
+// runs that have not ended.
 //
-// An Export is what the store had at one moment, while programs go on with it. To switch to another store, end all
-// programs that use the old one, nodes and those that add jobs; export, import, and start them with the new one. Jobs
-// that a node had at the moment of the Export, as one that was killed or has not been ended, are taken from it as from
-// a node that is lost: what had begun is begun again, and that was an attempt.
+// An Export has the content of the store at one moment; programs may go on using the store meanwhile. To switch to
+// another store, end all programs that use the old store, both nodes and programs that add jobs. Then export, import,
+// and start the programs with the new store. If a node was killed or still runs, the export has jobs that it holds.
+// Import frees them as the jobs of a lost node: a run that had begun counts as an attempt, and the job runs again.
 package transfer
 
 import (
@@ -28,10 +28,10 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Format is the version of the lines that Export writes. Import reads those up to it.
+// Format is the version of the lines that Export writes. Import also reads all earlier versions.
 const Format = 1
 
-// A Summary says what is in an export.
+// A Summary says what an export contains.
 type Summary struct {
 	Format   int       `json:"format"`
 	Exported time.Time `json:"exported"` // a time of the store just before
@@ -53,19 +53,19 @@ type Rows struct {
 
 // Options change an Import.
 type Options struct {
-	// Add lets the store have something already. A job whose ID is there is left alone, with all that belongs to it, so
-	// that an Import may be repeated; a key that another job has is an error.
+	// Add allows an Import into a store that is not empty. A job whose ID exists already stays as it is, with
+	// everything that belongs to it, so that an Import may be repeated; a key that another job has is an error.
 	Add bool
 }
 
-// A Result says what an Import has done.
+// A Result says what an Import has read and added.
 type Result struct {
 	Summary
 	store.ImportResult
 }
 
-// Export writes all that a store keeps, as it was at one moment. What it has written after an error is no export, and
-// Import declines it: the last line has the number of rows and a checksum.
+// Export writes the whole content of a store at one moment. If it returns an error, what it has written is incomplete,
+// and Import refuses it: the last line of an export has the number of rows and a checksum.
 func Export(ctx context.Context, from store.Store, w io.Writer) (Summary, error) {
 	m, err := mover(from)
 	if err != nil {
@@ -95,8 +95,8 @@ func Export(ctx context.Context, from store.Store, w io.Writer) (Summary, error)
 	return s, nil
 }
 
-// Import adds what Export has written, all or none: also what is wrong with the last line leaves the store as it was.
-// The error names the line and the field. It matches store.ErrNotEmpty if the store has jobs, paused kinds or acts and
+// Import adds what Export has written: all of it, or nothing if there is an error, even in the last line. The error
+// names the line and the field. It matches store.ErrNotEmpty if the store has jobs, paused kinds or acts and
 // Options.Add is not set; and executor.ErrInvalid if something is wrong with what was read.
 func Import(ctx context.Context, to store.Store, r io.Reader, o Options) (Result, error) {
 	m, err := mover(to)
@@ -111,7 +111,7 @@ func Import(ctx context.Context, to store.Store, r io.Reader, o Options) (Result
 	return Result{in.Summary, done}, nil
 }
 
-// Check reads what Export has written as Import does, and adds it to no store.
+// Check reads and checks what Export has written, as Import does, without a store.
 func Check(r io.Reader) (Summary, error) {
 	in := newReader(r)
 	for _, err := range in.rows {
