@@ -29,10 +29,9 @@
 //  3. else below Max workers: a new worker takes it
 //  4. else the rejection policy decides
 //
-// Workers above Core leave when they have been idle for KeepAlive, and all workers if
-// AllowCoreTimeout is set. All of it can be changed while the pool runs, in one step, by
-// [Pool.Reconfigure]; [Pool.Settings] returns it. [Pool.Prestart] starts workers ahead of
-// tasks.
+// Workers above Core leave when they have been idle for KeepAlive, and all workers if AllowCoreTimeout is set. All of
+// these settings can be changed while the pool runs, in one step, by [Pool.Reconfigure]; [Pool.Settings] returns it.
+// [Pool.Prestart] starts workers ahead of tasks.
 //
 // [New] makes a pool of a [Config]. For the common ones there are [Fixed],
 // [Cached], [Single] and [PerTask].
@@ -50,27 +49,23 @@
 //
 // # Rejection
 //
-// A task is rejected if the pool is shut down, or has neither room nor a worker
-// to spare. Its [RejectPolicy] is asked once then, with no lock held, in the
-// goroutine that submits. [Abort], the default, is an error; [CallerRuns] has the
-// submitter do the work; [Discard] drops the task, [DiscardOldest] the one that
-// would have run next; [Block] waits for room as long as the submitter's context
-// lasts, [BlockFor] no longer than it says; [RejectFunc] is whatever you write.
-// What is rejected or dropped fails its future with a [*RejectedError], or with the
-// error of a RejectFunc. A RejectFunc that stores a task for later returns [Kept].
+// A task is rejected if the pool is shut down, or has neither room nor a worker to spare. Its [RejectPolicy] is asked
+// once then, with no lock held, in the goroutine that submits. [Abort], the default, is an error; [CallerRuns] has the
+// submitter do the work; [Discard] drops the task, [DiscardOldest] the one that would have run next; [Block] waits for
+// room as long as the submitter's context lasts, [BlockFor] no longer than it says; [RejectFunc] is whatever you write.
+// The future of a rejected or dropped task fails with a [*RejectedError], or with the error of a RejectFunc. A
+// RejectFunc that stores a task for later returns [Kept].
 //
 // # Futures
 //
-// A [Future] is one outcome for any number of waiters. [Future.Get] waits for it within a
-// context, Done returns a channel to select on, [Future.Result] and Err do not wait. It
-// always resolves, and once: with the body's value or error, a [*PanicError], [ErrGoexit],
-// a [*CanceledError] or a [*RejectedError].
+// A [Future] is one outcome for any number of waiters. [Future.Get] waits for it within a context, Done returns a
+// channel to select on, [Future.Result] and Err do not wait. A future always resolves, exactly once: with the body's
+// value or error, a [*PanicError], [ErrGoexit], a [*CanceledError] or a [*RejectedError].
 //
-// [Future.Cancel] completes a task as canceled, takes it out of its queue, and ends the
-// context of a body that is running; [Future.Abandon] leaves such a body undisturbed.
-// Either way Get returns at once, while the body may take its time: Join waits until it has
-// really returned. A [Promise] is completed by hand, by the code that made it; the waiters
-// get its Future.
+// [Future.Cancel] completes a task as canceled, takes it out of its queue, and ends the context of a body that is
+// running; [Future.Abandon] leaves such a body undisturbed. Either way Get returns at once, while the body may go on:
+// Join waits until the body has returned. A [Promise] is completed by hand, by the code that made it; the waiters get
+// its Future.
 //
 // # Contexts
 //
@@ -108,13 +103,12 @@
 //
 // # Shutdown
 //
-// [Pool.Shutdown] stops the admission of tasks and runs the waiting ones; in a scheduled
-// pool, policies decide which: by default periodic work ends, and the tasks of Schedule and
-// At stay until they are due, however late that is. [Pool.ShutdownNow] ends the contexts of
-// the bodies that run and returns the tasks that never ran, for use elsewhere.
-// [Pool.AwaitTermination] waits for the end within a context, [Pool.Close] is Shutdown and
-// that wait without a bound, and [Pool.Drain] ends it at a deadline. A pool that is not
-// shut down keeps its workers, and is not garbage collected as long as it has one.
+// [Pool.Shutdown] stops the admission of tasks and runs the waiting ones; in a scheduled pool, policies decide which:
+// by default periodic work ends, and the tasks of Schedule and At stay until they are due, however late that is.
+// [Pool.ShutdownNow] ends the contexts of the bodies that run and returns the tasks that never ran, for use elsewhere.
+// [Pool.AwaitTermination] waits for the end within a context, [Pool.Close] is Shutdown and that wait without a bound,
+// and [Pool.Drain] ends it at a deadline. A pool that is not shut down keeps its workers, and is not garbage collected
+// while it has workers.
 //
 // A task must not wait for its own pool to terminate, nor, in a pool without a worker to
 // spare, for a task that waits behind it. It may wait for tasks that it has submitted
@@ -125,9 +119,9 @@
 // # Panics and errors
 //
 // A panic in a body becomes a [*PanicError], with its value and stack, in the future; so do errors. Where no future
-// shows them (Go, Execute of a plain Runnable, periodic work), an error is logged, and a panic with its stack. So is a
-// task that was accepted and never ran, as when its context ended while it waited. Hooks.OnPanic, AfterTask and Dropped
-// are called, too. The worker goes on.
+// shows them (Go, Execute of a plain Runnable, periodic work), an error is logged, and a panic with its stack. A task
+// that was accepted and never ran is logged, too: for example, one whose context ended while it waited. Hooks.OnPanic,
+// AfterTask and Dropped are called, too. The worker goes on.
 //
 // In periodic work an error is recorded and the schedule goes on; a panic ends it, unless
 // [ContinueAfterPanic] is given.
@@ -165,6 +159,5 @@
 // No lock is held while user code is called: bodies, hooks, policies, triggers, loggers, methods of contexts. Importing
 // this package starts no goroutine. When a pool is terminated, its goroutines have only to return.
 //
-// Everything works in a bubble of [testing/synctest], which is how to test code
-// that schedules.
+// Everything works in a bubble of [testing/synctest]: use one to test code that schedules.
 package executor

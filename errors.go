@@ -14,53 +14,49 @@ import (
 )
 
 var (
-	// ErrRejected is matched by the error of every task that its executor did not take,
-	// because it was saturated or shut down, or that its policy dropped later.
+	// ErrRejected reports that an executor did not take a task, because it was saturated or shut down, or that its
+	// policy has dropped the task later.
 	ErrRejected = errors.New("executor: task rejected")
 
-	// ErrShutdown is the cause of whatever a shutdown ended: it is matched by
-	// the rejection of a task that came too late, by the outcome of a task that never
-	// ran, or returned the error of its context after ShutdownNow, and is the
-	// [context.Cause] of a task that ShutdownNow canceled.
+	// ErrShutdown reports that a shutdown was the reason. The rejection of a task that came after the shutdown matches
+	// it. So does the outcome of a task that never ran, and of one that returned the error of its context after
+	// ShutdownNow. It is the [context.Cause] of a task that ShutdownNow canceled.
 	ErrShutdown = errors.New("executor: shut down")
 
-	// ErrSaturated is matched by the rejection of a task for which a running
-	// pool had neither room in its queue nor a worker to spare.
+	// ErrSaturated is the reason of a rejection by a running pool that had neither room in its queue nor a free worker
+	// for the task.
 	ErrSaturated = errors.New("executor: saturated")
 
-	// ErrCanceled is matched by the outcome of every canceled task, and is the
-	// [context.Cause] seen by a body that was running when Cancel was called.
+	// ErrCanceled is matched by the outcome of every canceled task. It is the [context.Cause] for a body that was
+	// running when Cancel was called.
 	ErrCanceled = errors.New("executor: task canceled")
 
-	// ErrTimeout is matched by the [context.Cause] seen by a body whose [Timeout] ran
-	// out; its context's Err is [context.DeadlineExceeded]. It is matched by the outcome
-	// too if the body returns that error.
+	// ErrTimeout is matched by the [context.Cause] of a body whose [Timeout] has passed; the Err of that context is
+	// [context.DeadlineExceeded]. The outcome matches ErrTimeout, too, if the body returns that error.
 	ErrTimeout = task.ErrTimeout
 
-	// ErrReturned is the [context.Cause] of a body's context once the body has
-	// returned, if nothing has ended it before. So a task that was submitted with
-	// the context of another task's body, and waited for longer than that body took,
-	// has an outcome that matches it.
+	// ErrReturned is the [context.Cause] of a body's context once the body has returned, if nothing has ended it
+	// before. So if a task is submitted with the context of another task's body, and still waits when that body
+	// returns, its outcome matches ErrReturned.
 	ErrReturned = task.ErrReturned
 
-	// ErrNotDone is returned by the accessors that do not wait, while there is no outcome.
+	// ErrNotDone is returned by methods that do not wait, such as Result and Err, while there is no outcome.
 	ErrNotDone = errors.New("executor: task not done")
 
-	// ErrDone is returned where a task is done, so that nothing can be changed any more.
+	// ErrDone reports that a task is done, so that it can't be changed any more.
 	ErrDone = errors.New("executor: task done")
 
 	// ErrRunning is returned by [Series.RunNow] if a run is in progress.
 	ErrRunning = errors.New("executor: a run is in progress")
 
-	// ErrNilTask is the error, or the outcome, of the submission of a nil task. Nothing was
-	// submitted then.
+	// ErrNilTask is the error or the outcome of the submission of a nil task: nothing was submitted.
 	ErrNilTask = errors.New("executor: nil task")
 
-	// ErrInvalid is matched by every error about a value out of its range. Its message
-	// names the value, its range, and how to fix it.
+	// ErrInvalid is matched by every error about an invalid argument. Its message names the value, its range, and how
+	// to fix it.
 	ErrInvalid = errors.New("executor: invalid argument")
 
-	// ErrNoTasks is returned by [Any] for no functions at all. It matches ErrInvalid.
+	// ErrNoTasks is returned by [Any] if it gets no functions. It matches ErrInvalid.
 	ErrNoTasks = error(&argumentError{"executor: no tasks"})
 
 	// ErrGoexit is the outcome of a task whose body ended its goroutine by
@@ -105,7 +101,7 @@ type CanceledError struct {
 	Cause error
 }
 
-// Error returns the cause, unless that is ErrCanceled, which says nothing more.
+// Error returns a text with the cause, unless that is ErrCanceled itself.
 func (e *CanceledError) Error() string {
 	if e.Cause == ErrCanceled {
 		return ErrCanceled.Error()

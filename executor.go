@@ -12,12 +12,10 @@ import (
 
 // An Executor runs tasks, now or later, in the calling goroutine or in another one.
 type Executor interface {
-	// Execute takes task and arranges for its Run to be called at most once. If
-	// it returns an error, which matches [ErrRejected] where the executor
-	// declined, Run will never be called. If it returns nil, Run will be called
-	// unless the task is canceled, its ctx ends, or the executor drops it by a
-	// policy that says so. ctx bounds the wait for admission, if there is one,
-	// and is the parent of the context that Run gets.
+	// Execute takes task and arranges for its Run to be called at most once. If it returns an error, Run will never be
+	// called; the error matches [ErrRejected] if the executor has declined the task. If it returns nil, Run will be
+	// called unless the task is canceled, its ctx ends, or the executor drops it by a policy that says so. ctx bounds
+	// the wait for admission, if there is one, and is the parent of the context that Run gets.
 	//
 	// An Executor that wraps tasks before it passes them to a pool hides their futures from
 	// the pool. Pass on the task itself, and add behavior by Hooks.Around or a RejectFunc.

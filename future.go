@@ -9,10 +9,9 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// A Future is the outcome of one task, for any number of waiters, and the
-// handle by which the task is canceled. It always resolves, and once: with the
-// body's value or error, with a [*PanicError], [ErrGoexit], a [*CanceledError]
-// or a [*RejectedError].
+// A Future is the outcome of one task, for any number of waiters, and the handle by which the task is canceled. A
+// future always resolves, exactly once: with the body's value or error, with a [*PanicError], [ErrGoexit], a
+// [*CanceledError] or a [*RejectedError].
 //
 // Futures are returned by [Submit] and the functions like it. It is for waiting and
 // canceling; a [Promise] completes a future by hand, and a [Task] runs its body. All
@@ -51,8 +50,8 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 // is a [*PanicError]. If ctx ends first, Get returns the error of ctx, and the task goes
 // on; State then reports that it is not done. If the task is done, ctx does not matter.
 //
-// A task that waits for another one of its pool, which a task of the pool has submitted, does
-// not need a second worker, so that tasks may fork and join in a pool of any size:
+// A task can wait for another task that a task of its pool has submitted, without a second worker. So tasks may fork
+// and join in a pool of any size. What happens depends on the context that the task waits with:
 //
 //	the waiting context                       Get, Join, Group.Wait, All, Map, Any, Completed
 //	the one of the submission, with values    run the other task, if it is due and has not begun
@@ -114,9 +113,8 @@ func errorOf(t *task.Task) error {
 	return err
 }
 
-// Join waits until the task is done and its body has returned, which after Cancel and
-// Abandon may be later. It returns nil then, and the error of ctx if ctx ends first. A
-// body that joins its own task waits for ever.
+// Join waits until the task is done and its body has returned, which may be later after Cancel and Abandon. Then it
+// returns nil. If ctx ends first, Join returns the error of ctx. A body that joins its own task waits for ever.
 func (f *Future[T]) Join(ctx context.Context) error {
 	if !f.core.State().Done() {
 		defer f.help(ctx)()
@@ -366,7 +364,7 @@ type future[T any] = Future[T]
 // A Promise is a [Future] that is completed by hand, for results that do not come from a
 // task of an executor. It has the methods of its Future besides those here. The code that
 // makes a Promise keeps it, and passes its Future to the waiters, which can cancel it but
-// not complete it. It is made by [NewPromise]; the zero Promise is not usable.
+// not complete it. [NewPromise] makes a Promise; the zero Promise is not usable.
 type Promise[T any] struct{ future[T] }
 
 // NewPromise returns a pending Promise. It is done after a call of Complete, Fail, Cancel
@@ -385,9 +383,8 @@ func (p *Promise[T]) Future() *Future[T] {
 	return &p.future
 }
 
-// Complete completes the future with a value, unless it is done, and reports whether it
-// did. The body of a [Task] that is running continues, and its outcome is discarded; one
-// that is pending never runs.
+// Complete completes the future with a value, unless it is done, and reports whether it did. If p is a [Task] whose
+// body is running, the body continues and its outcome is discarded; a pending body never runs.
 func (p *Promise[T]) Complete(v T) bool {
 	return p.core.Complete(task.Succeeded, nil, func() {
 		p.value = v
@@ -395,8 +392,8 @@ func (p *Promise[T]) Complete(v T) bool {
 	})
 }
 
-// Fail completes the future with an error, unless it is done, and reports whether it did.
-// A body is treated as by Complete. A nil err panics.
+// Fail completes the future with an error, unless it is done, and reports whether it did. A body goes on, or never
+// runs, as after Complete. A nil err panics.
 func (p *Promise[T]) Fail(err error) bool {
 	if err == nil {
 		panic("executor: Promise.Fail: nil error")
@@ -404,9 +401,9 @@ func (p *Promise[T]) Fail(err error) bool {
 	return p.core.Complete(task.Failed, err, p.drop)
 }
 
-// A Task is a [Runnable] with a [Future]: for any [Executor], or to be run by hand. Most
-// programs call [Submit] instead, which makes one. A Task can also be completed by hand, as
-// a [Promise]. It is made by [NewTask]; the zero Task is not usable.
+// A Task is a [Runnable] with a [Future], for any [Executor] or to be run by hand. Most programs call [Submit] instead,
+// which makes a Task. A Task can also be completed by hand, like a [Promise]. [NewTask] makes a Task; the zero Task is
+// not usable.
 type Task[T any] struct{ Promise[T] }
 
 var (
@@ -415,9 +412,9 @@ var (
 	_ Awaitable = (*Task[int])(nil)
 )
 
-// NewTask returns a pending Task whose body is fn. It is run by an executor's Execute, or
-// by a call of Run. A nil fn fails it with [ErrNilTask], an option out of its range with an
-// error that matches [ErrInvalid].
+// NewTask returns a pending Task whose body is fn. Pass it to an executor's Execute, or call Run. If fn is nil, the
+// task has failed with [ErrNilTask]; if an option is out of its range, it has failed with an error that matches
+// [ErrInvalid].
 func NewTask[T any](fn func(context.Context) (T, error), opts ...Option) *Task[T] {
 	t := newTask(fn)
 	if fn == nil {

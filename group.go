@@ -9,10 +9,9 @@ import (
 // fails ends the context of the others. It is made by [NewGroup]; the zero Group is
 // not usable. All methods may be called by any goroutine.
 //
-// A function of a group may add others to it, and may wait for a group of its own on
-// the same pool: where Wait is called by a task of the pool, that task runs what no
-// worker has begun, so that groups in groups need no more workers than there are. Where such a
-// pool has no room for a function, Wait runs it.
+// A function of a group may add functions to the group, and may wait for a group of its own on the same pool. If a task
+// of the pool calls Wait, that task runs the functions that no worker has begun, so groups within groups need no more
+// workers. If the pool has no room for such a function, Wait runs it.
 type Group struct {
 	siblings
 	failed atomic.Bool

@@ -49,8 +49,8 @@ type Hooks struct {
 	// With or without the hook, a task that has no future is logged then, unless it was
 	// returned by ShutdownNow or removed by Remove.
 	//
-	// A pool with this hook notes the time of each submission, for TaskInfo.Submitted;
-	// that costs two more allocations for most tasks.
+	// A pool with this hook records the time of each submission, for TaskInfo.Submitted; that costs two more
+	// allocations for most tasks.
 	Dropped func(ctx context.Context, info TaskInfo, err error)
 
 	// OnPanic is called for a panic that no future shows: in the body of Go or Execute, in

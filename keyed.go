@@ -8,8 +8,8 @@ import (
 	"github.com/executor-go/executor/internal/engine"
 )
 
-// Keyed runs tasks by key on a pool: at most n at once for each key, in the order of their
-// submission, and as many keys at once as the pool has workers. It is made by [NewKeyed].
+// Keyed runs tasks by key on a pool: at most n at once for each key, in the order of their submission, and as many keys
+// at once as the pool has workers. [NewKeyed] makes a Keyed.
 //
 // A task that waits for its key holds no worker, and leaves at once when it is canceled or
 // its context ends. There is no limit to the number of keys, and a key without tasks takes
@@ -19,9 +19,8 @@ import (
 // tasks that it has submitted to the pool. A task of the pool may wait for one of a key, see
 // [Pool.Share].
 //
-// A Keyed is a share of the pool, as by [Pool.Share], and ends with it. Shut down its Pool where
-// it is made for one request: the pool keeps it until then. All methods may be called by any
-// goroutine.
+// A Keyed is a share of the pool, see [Pool.Share], and ends with it. If you make a Keyed for a single request, shut
+// down its Pool: the pool keeps the Keyed until then. All methods may be called by any goroutine.
 type Keyed[K comparable] struct{ pool *Pool }
 
 // NewKeyed returns a Keyed on the workers of pool, which may be a share. With n = 1 the
@@ -37,9 +36,8 @@ func NewKeyed[K comparable](pool *Pool, n int) *Keyed[K] {
 	return &Keyed[K]{pool.keyed(n)}
 }
 
-// Go submits fn as a task of key, to be run once and forgotten, as [Pool.Go]. The error
-// matches [ErrRejected] if the Keyed is shut down. A key that cannot be compared, as an
-// interface with a slice in it, panics.
+// Go submits fn as a task of key, without a future, like [Pool.Go]. The error matches [ErrRejected] if the Keyed is
+// shut down. A key that cannot be compared, such as an interface that contains a slice, panics.
 func (k *Keyed[K]) Go(ctx context.Context, key K, fn func(context.Context) error, opts ...Option) error {
 	if fn != nil && len(opts) == 0 {
 		mustHash(key)
@@ -58,8 +56,8 @@ func (k *Keyed[K]) For(key K) Executor {
 	return &keyExecutor{k.pool, key}
 }
 
-// Pool returns the share that runs the tasks, for its Stats, Shutdown and Close. A task
-// that is submitted to it directly has no key, and waits for none.
+// Pool returns the share that runs the tasks, for its Stats, Shutdown and Close. A task that is submitted to the share
+// directly has no key, and waits for no key.
 func (k *Keyed[K]) Pool() *Pool { return k.pool }
 
 // keyed returns a share whose tasks have keys.

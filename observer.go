@@ -15,24 +15,21 @@ import (
 // without an Observer measures nothing; that is the default. The zero Observer is ready to use and can be left on. It
 // must not be copied, nor its fields changed, once it has a pool.
 //
-// All methods may be called by any goroutine. It has no goroutine of its own, and need not
-// be closed. It holds a pool until that is terminated.
+// All methods may be called by any goroutine. An Observer has no goroutine of its own, and need not be closed. It
+// refers to a pool until the pool is terminated.
 type Observer struct {
-	// Every is how many tasks there are for one that is measured, on average: which one
-	// is random. From 1, for each task, to 1<<20; the default, 0, is 64, which costs less
-	// than can be measured. 1 costs about 200 ns for each task; it is right where tasks
-	// take longer than some microseconds, or are as rare as schedules are.
+	// Every sets how many tasks are measured: on average one in Every, chosen at random. It may be 1, for each task, to
+	// 1<<20. The default, 0, is 64, which costs less than can be measured. With 1 each task costs about 200 ns more;
+	// use it if tasks take longer than some microseconds, or are rare, as those of schedules.
 	Every int
 
-	// MaxNames is how many task names of a pool have figures of their own; the tasks of
-	// others are in Figures.OtherNames. It must not be negative. A name takes 8 KiB. The
-	// default, 0, is none.
+	// MaxNames is how many task names of a pool have figures of their own; tasks with further names are in
+	// Figures.OtherNames. It must not be negative. A name takes 8 KiB. The default, 0, means none.
 	MaxNames int
 
-	// MaxEvents is how many events of all pools are kept, the latest ones. It must not be
-	// negative. An event costs about 100 ns, and there may be one for each task where
-	// workers come and go with tasks, as in PerTask, or all are rejected. The default, 0,
-	// is none.
+	// MaxEvents is how many events of all pools are kept, the latest ones. It must not be negative. An event costs
+	// about 100 ns. There may be an event for each task, if workers come and go with tasks, as in PerTask, or if all
+	// tasks are rejected. The default, 0, means none.
 	MaxEvents int
 
 	// mu is a leaf. It is not needed for a task that is measured.

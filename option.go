@@ -75,11 +75,10 @@ func Priority(n int) Option {
 	return func(o *options) { o.priority = int64(n) }
 }
 
-// Jitter delays each run by a random time below d, which must be positive, so
-// that tasks of many processes do not run at the same instant. The grid of a
-// fixed rate is not shifted by it, so d should be less than the period: runs that
-// are delayed past the time of the next follow each other without a pause. No run is
-// delayed past [Until]. The default is none.
+// Jitter delays each run by a random time below d, which must be positive, so that tasks of many processes do not run
+// at the same instant. Jitter does not shift the grid of a fixed rate, so d should be less than the period: a run that
+// is delayed past the time of the next is followed by that run without a pause. No run is delayed past [Until]. The
+// default is none.
 func Jitter(d time.Duration) Option {
 	return func(o *options) {
 		o.need(delayed, "Jitter")
@@ -115,16 +114,15 @@ func Until(t time.Time) Option {
 	}
 }
 
-// CatchUp makes up for missed runs of a fixed rate or a trigger, those whose time passes while
-// a run is in progress: the latest n of them, one after the other, n being at least 0. The
-// others are left out. CatchUp(0) skips all, and goes on with the next run on the grid;
-// CatchUp(1) makes one run in place of all; CatchUp([math.MaxInt]) makes all. The default is
-// all for a fixed rate, as in the JDK, and none for a trigger. Each time that is due has a run
-// or is left out, and both are counted, see [ScheduleInfo]. A series that a run ends, by Times,
-// [Stop] or a panic, has no time after that of the run.
+// CatchUp makes up for missed runs of a fixed rate or a trigger, those whose time passes while a run is in progress:
+// the latest n of them, one after the other, n being at least 0. The others are left out. CatchUp(0) skips all, and
+// goes on with the next run on the grid; CatchUp(1) makes one run in place of all; CatchUp([math.MaxInt]) makes all.
+// The default is all for a fixed rate, as in the JDK, and none for a trigger. Every due time has a run or is left out,
+// and both are counted, see [ScheduleInfo]. A series that a run ends, by Times, [Stop] or a panic, has no time after
+// that of the run.
 //
-// A trigger is asked for the missed times one by one. Where 100,000 of them would be left out
-// at once, one run is made in place of all; n from 100,000 on stands for all.
+// A trigger is asked for the missed times one by one. If 100,000 of them would be left out at once, one run is made in
+// place of all of them. An n of 100,000 or more means all.
 func CatchUp(n int) Option {
 	return func(o *options) {
 		o.need(periodic, "CatchUp")
@@ -135,10 +133,10 @@ func CatchUp(n int) Option {
 	}
 }
 
-// Overlap lets up to n runs of a series overlap, n being at least 1: a run that is due begins
-// though the one before is in progress. A time that comes while there are n is missed; see
-// [CatchUp]. Each run then is a task of its own in [Stats]. It does not apply to a fixed
-// delay, which counts from the end of a run. The default is 1: no two runs overlap.
+// Overlap lets up to n runs of a series overlap, n being at least 1: a run that is due begins even if the one before is
+// in progress. A time that comes while n runs are in progress is missed; see [CatchUp]. Each run then is a task of its
+// own in [Stats]. It does not apply to a fixed delay, which counts from the end of a run. The default is 1: no two runs
+// overlap.
 func Overlap(n int) Option {
 	return func(o *options) {
 		o.need(periodic, "Overlap")
@@ -149,10 +147,9 @@ func Overlap(n int) Option {
 	}
 }
 
-// StartWithin leaves out a run of a series that can't begin within d after it is due, d being
-// positive: since the workers are busy, the machine was suspended, or, with [CatchUp], the
-// run before it took too long. The series goes on with the next run. The default is that a
-// run may begin at any time.
+// StartWithin leaves out a run of a series that can't begin within d, which must be positive, after it is due: because
+// the workers are busy, the machine was suspended or, with [CatchUp], the run before took too long. The series goes on
+// with the next run. By default a run may begin however late it is.
 func StartWithin(d time.Duration) Option {
 	return func(o *options) {
 		o.need(periodic, "StartWithin")
@@ -164,7 +161,7 @@ func StartWithin(d time.Duration) Option {
 }
 
 // StartPaused makes a series that does not run before [Series.Resume]; its grid begins at
-// once. The default is that it runs.
+// once.
 func StartPaused() Option {
 	return func(o *options) {
 		o.need(periodic, "StartPaused")

@@ -13,8 +13,7 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// Config configures a [Pool]. The zero Config is that of [runtime.GOMAXPROCS] workers over
-// an unbounded queue.
+// Config configures a [Pool]. The zero Config means [runtime.GOMAXPROCS](0) workers over an unbounded queue.
 type Config struct {
 	// Name names the pool, in errors, logs, hooks and Stats, and its workers in
 	// profiles, as the pprof label "executor". The default is "": no label.
@@ -24,14 +23,14 @@ type Config struct {
 	// not be negative. With Core and Max both 0, both are runtime.GOMAXPROCS(0).
 	Core int
 
-	// Max is the most workers there may be. It must not be less than Core; 0 means
-	// Core. With a queue that is never full, Unbounded, which is the default, or
-	// Prioritized, more than Core is an error without GrowWhenBusy: the pool would not grow.
+	// Max is the most workers there may be. It must not be less than Core; 0 means Core. A queue that is never full,
+	// which is Prioritized or the default, Unbounded, needs GrowWhenBusy for a Max above Core: without it the pool
+	// would not grow, so New returns an error.
 	Max int
 
-	// GrowWhenBusy makes an elastic pool: a task starts a worker if all are busy, up to
-	// Max, and only then is the queue used. The default, as in Java, is that a task starts
-	// one below Core, even if others are idle, and up to Max if the queue is full.
+	// GrowWhenBusy makes an elastic pool: a task starts a worker if all are busy, up to Max, and only then is the queue
+	// used. By default, as in Java, a task starts a worker if there are fewer than Core, even if others are idle, and
+	// if the queue is full up to Max.
 	GrowWhenBusy bool
 
 	// KeepAlive is how long a worker above Core stays idle before it leaves. It
@@ -72,8 +71,8 @@ type Config struct {
 //  3. else below Max workers: a new worker takes it
 //  4. else the rejection policy decides
 //
-// With [Config].GrowWhenBusy an idle worker is asked first, then a new one up to Max, then the
-// queue, then the policy.
+// With [Config].GrowWhenBusy, an idle worker gets the task first, then a new worker up to Max, then the queue, then the
+// policy.
 //
 // A pool must be shut down to end its workers.
 type Pool struct {

@@ -45,12 +45,11 @@ func (p *Pool) requeue(t *task.Task) {
 	}
 }
 
-// Remove removes a waiting task from the queue, cancels it with the cause [ErrCanceled],
-// and reports whether it was there. what is the task's *Future, *Task or *Series, or the
-// Runnable passed to Execute, compared by ==. Functions can't be compared, so a [Func] is
-// never found. Each call removes one task. A future is found in constant time; a Runnable,
-// and a [Task] that was submitted more than once, by a scan of the queue. A task that a
-// call of Run has begun does not wait.
+// Remove removes a waiting task from the queue, cancels it with the cause [ErrCanceled], and reports whether the queue
+// had it. what is the task's *Future, *Task or *Series, or the Runnable passed to Execute, compared by ==. Functions
+// can't be compared, so a [Func] is never found. Each call removes one task. A future is found in constant time; a
+// Runnable, and a [Task] that was submitted more than once, by a scan of the queue. A task that a call of Run has begun
+// does not wait.
 func (p *Pool) Remove(what any) bool {
 	p.mustBeMade()
 	if what == nil || !reflect.ValueOf(what).Comparable() {
@@ -158,15 +157,14 @@ type Settings struct {
 	Rate Rate // of a share; no bound in others
 }
 
-// Rate bounds how often something begins: a token bucket. Within any d seconds at most
-// Burst + PerSecond*d begin. The zero Rate is no bound.
+// Rate bounds how often tasks or jobs begin, by a token bucket: within any d seconds at most Burst + PerSecond*d begin.
+// The zero Rate means no bound.
 type Rate struct {
-	// PerSecond is how often on average. It must be positive, as 0.1 for one in ten seconds,
-	// at least about 1e-9, one in 146 years, and at most a billion.
+	// PerSecond is how often on average: 0.1 means once in ten seconds. It must be at least about 1e-9, which is once
+	// in 146 years, and at most a billion.
 	PerSecond float64
 
-	// Burst is how many may begin at once, after a time in which none did. It must not be
-	// negative; 0, the default, is 1.
+	// Burst is how many may begin at once after a pause. It must not be negative; 0, the default, is 1.
 	Burst int
 }
 
@@ -224,10 +222,9 @@ func (p *Pool) settingsNow() (Settings, int) {
 //
 //	pool.Reconfigure(func(s *executor.Settings) { s.Core, s.Max = 4, 16 })
 //
-// change modifies the current settings. It is called by the caller's goroutine, with no
-// lock held, and again if another call has changed the settings meanwhile: so it must not
-// change them by a call of its own. If the result is out of range, nothing changes, and the
-// error matches [ErrInvalid]. A nil change panics.
+// change modifies the current settings. The caller's goroutine calls change, with no lock held, and again if another
+// call has changed the settings meanwhile. So change must not call Reconfigure itself. If the result is out of range,
+// nothing changes, and the error matches [ErrInvalid]. A nil change panics.
 //
 // If Core is raised, workers are started for the tasks that wait. If it is lowered, the
 // workers above it leave when they have been idle for KeepAlive. Above a lowered Max idle
@@ -244,9 +241,9 @@ func (p *Pool) Reconfigure(change func(*Settings)) error {
 	return p.reconfigure("Reconfigure", change)
 }
 
-// Resize sets Core and Max to n; in a scheduled pool only Core, in a share its Limit. If n
-// is less than 1, or the pool stays one of a single worker, nothing changes, and the error
-// matches [ErrInvalid]. To set Max alone, use Reconfigure.
+// Resize sets Core and Max to n; in a scheduled pool it sets only Core, and in a share the Limit. If n is less than 1,
+// or the pool was made by Single, nothing changes, and the error matches [ErrInvalid]. To set Max alone, use
+// Reconfigure.
 func (p *Pool) Resize(n int) error {
 	if n < 1 {
 		return invalid("Resize(%d): must be at least 1", n)

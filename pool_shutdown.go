@@ -39,10 +39,10 @@ func (s Stage) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // matches [ErrInvalid].
 func (s *Stage) UnmarshalText(text []byte) error { return setByName(s, "Stage", stageNames, text) }
 
-// Shutdown stops the admission of tasks. Tasks that wait still run; in a scheduled pool its
-// policies decide which. So does what these submit to the pool with their own contexts, as a
-// [Group] in a task does. A task that waits for the next attempt of [Retry] is canceled.
-// Shutdown does not wait, and does nothing if the pool is shut down already.
+// Shutdown stops the admission of tasks. Tasks that wait still run; in a scheduled pool its policies decide which.
+// Tasks that these submit to the pool with their own contexts still run, too, such as those of a [Group] in a task. A
+// task that waits for the next attempt of [Retry] is canceled. Shutdown does not wait, and does nothing if the pool is
+// shut down already.
 func (p *Pool) Shutdown() {
 	p.mustBeMade()
 	var drops func(engine.Unit) bool
@@ -123,10 +123,10 @@ func (d Dropped) submission() Runnable {
 	return r
 }
 
-// AwaitTermination waits until the pool is terminated: it is shut down, all its tasks have
-// ended, including those that Task.Run runs, and the bodies that its workers ran and
-// Hooks.Terminated have returned. It then returns nil, even if ctx has ended, and the error
-// of ctx if ctx ends first. A task that calls it on its own pool waits for itself.
+// AwaitTermination waits until the pool is terminated: it is shut down, all its tasks have ended, including those that
+// Task.Run runs, and the bodies that its workers ran and Hooks.Terminated have returned. It then returns nil, even if
+// ctx has ended, and the error of ctx if ctx ends first. A task that calls AwaitTermination on its own pool waits for
+// itself.
 func (p *Pool) AwaitTermination(ctx context.Context) error {
 	p.mustBeMade()
 	return task.Await(ctx, p.engine.Terminated())

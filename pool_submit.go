@@ -28,15 +28,15 @@ import (
 // policy waits, ctx bounds the wait. context.Background costs nothing, another context two
 // allocations. A nil ctx panics.
 //
-// A panic in the body of a plain Runnable, an error that it returns, and that it never ran, are logged; Hooks.OnPanic,
+// For a plain Runnable, a panic of its body, an error that it returns, and that it never ran are logged; Hooks.OnPanic,
 // AfterTask and Dropped are called, too. A *Future carries them itself. Execute panics if ctx is nil.
 //
 // A *Future that is done, or was submitted before, is accepted too, as another task.
 // Its body still runs once, for whichever comes first; the others find nothing
 // to do.
 //
-// A type of your own that embeds a *Task is declined, with an error that matches
-// [ErrInvalid]: it would be taken for that Task, and its own Run never called.
+// Execute declines a type of your own that embeds a *Task, with an error that matches [ErrInvalid]: the pool would take
+// it for that Task, and never call its own Run.
 func (p *Pool) Execute(ctx context.Context, task Runnable) error {
 	r, err := runnable(task)
 	if err != nil {

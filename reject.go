@@ -31,8 +31,8 @@ type RejectPolicy interface {
 	//     completes it: the policy has stored the task, started a goroutine that will run it,
 	//     or passed it to an Executor that is not of this package
 	//
-	// If Reject panics, so does the submission, and the future fails with a *PanicError. A
-	// task without a future, as of Go, is the policy's alone: nil and Kept are the same.
+	// If Reject panics, so does the submission, and the future fails with a *PanicError. A task without a future, such
+	// as one of Go, belongs to the policy alone: nil and Kept mean the same.
 	Reject(ctx context.Context, task Runnable, pool *Pool) error
 }
 
@@ -70,10 +70,9 @@ var (
 	// does what Abort does.
 	DiscardOldest RejectPolicy = &policy{"DiscardOldest", (*Pool).discardOldest}
 
-	// DropLowest drops the least urgent of the tasks that wait in the queue
-	// [BoundedPrioritized], and of those the latest, and admits the new one in its place,
-	// in one step. The future of what is dropped fails with a [*RejectedError]. If the new
-	// task is not more urgent than one that waits, or the pool is shut down, it does what
+	// DropLowest drops the least urgent of the tasks that wait in the queue [BoundedPrioritized], and of those the
+	// latest, and admits the new one in its place, in one step. The future of the dropped task fails with a
+	// [*RejectedError]. If the new task is not more urgent than one that waits, or the pool is shut down, it does what
 	// Abort does. With another queue it is an error of [New] and [Pool.Reconfigure].
 	DropLowest RejectPolicy = &policy{"DropLowest", (*Pool).dropLowest}
 

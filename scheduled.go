@@ -11,8 +11,8 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// ScheduledConfig configures a [ScheduledPool]. The zero ScheduledConfig is that of a pool
-// with one worker while something is scheduled, and none otherwise.
+// ScheduledConfig configures a [ScheduledPool]. The zero ScheduledConfig means one worker while something is scheduled,
+// and none otherwise.
 type ScheduledConfig struct {
 	// Name is as in Config.
 	Name string
@@ -28,12 +28,10 @@ type ScheduledConfig struct {
 	KeepAlive        time.Duration
 	AllowCoreTimeout bool
 
-	// Slack is how late a task may begin so that others begin with it: workers that
-	// wait for a time are woken at least that long one after the other. The first
-	// after a pause is exact. With 0, the default, it grows with the density of the
-	// tasks: none below 2,000 a second, from there 0.32 ms, in proportion to the
-	// number, and at most 0.8 ms, from 5,000 a second on; but at most a thousandth of
-	// their delay or period, in the mean. A negative Slack is none.
+	// Slack is how late a task may begin so that others begin together with it: the pool wakes workers at intervals of
+	// at least Slack. The first task after a pause begins on time. With 0, the default, Slack grows with the number of
+	// tasks a second: it is none below 2,000, then 0.32 ms, and grows in proportion to 0.8 ms from 5,000 on; but it is
+	// at most a thousandth of their mean delay or period. A negative Slack means none.
 	Slack time.Duration
 
 	// Reject decides about tasks that come after Shutdown. The default, nil, is
@@ -45,12 +43,12 @@ type ScheduledConfig struct {
 	Observer *Observer
 	Logger   *slog.Logger
 
-	// DropDelayed cancels, when the pool is shut down, the tasks of Schedule and At that are
-	// not due yet, with the cause ErrShutdown. The default is that the pool ends after them.
+	// DropDelayed cancels, when the pool is shut down, the tasks of Schedule and At that are not due yet, with the
+	// cause ErrShutdown. By default the pool waits for them.
 	DropDelayed bool
 
-	// KeepPeriodic lets periodic work go on when the pool is shut down, which then ends
-	// after it. The default is that it is canceled, with the cause ErrShutdown.
+	// KeepPeriodic lets periodic work go on when the pool is shut down; the pool ends after it. By default, a shutdown
+	// cancels periodic work, with the cause ErrShutdown.
 	KeepPeriodic bool
 }
 
@@ -149,7 +147,7 @@ func At[T any](
 	return f
 }
 
-// At submits fn to run once, at the wall-clock time t: it is the function [At] as After is [Schedule].
+// At submits fn to run once, at the wall-clock time t. It is like the function [At], for functions without a result.
 func (p *ScheduledPool) At(
 	ctx context.Context, t time.Time, fn func(context.Context) error, opts ...Option,
 ) (*Future[struct{}], error) {
@@ -230,9 +228,8 @@ func (p *ScheduledPool) schedule(ctx context.Context, u work, m moment) error {
 	return p.enter(ctx, u, t, false)
 }
 
-// AtFixedRate submits fn to run after the delay initial, and then again and
-// again: each run is due one period after the one before was due. A run does not
-// overlap with the one before, unless [Overlap] is given; runs that come late follow
+// AtFixedRate submits fn to run after the delay initial, and then repeatedly: each run is due one period after the one
+// before was due. A run does not overlap with the one before, unless [Overlap] is given; runs that come late follow
 // each other until they have caught up, unless [CatchUp] says otherwise.
 //
 // An error that fn returns is recorded and passed to the hooks, and the schedule goes on;

@@ -23,25 +23,25 @@ type ScheduleInfo struct {
 
 	Runs     int64 // runs that have ended
 	Failures int64 // runs that returned an error other than Stop, or panicked
-	LeftOut  int64 // times that were due and had no run; of a trigger at most 100,000 are counted at once
+	LeftOut  int64 // due times that had no run; of a trigger at most 100,000 are counted at once
 
 	Running      int           // runs in progress; more than one only with Overlap
 	RunningSince time.Time     // when the run in progress, or the oldest, began; zero if there is none
 	LastStart    time.Time     // when the latest run that has ended began; zero if there is none
-	LastDuration time.Duration // how long that took
-	LastError    error         // what it returned, a *PanicError or ErrGoexit; nil if it succeeded
+	LastDuration time.Duration // how long that run took
+	LastError    error         // the error of that run, a *PanicError or ErrGoexit; nil if it succeeded
 
 	rhythm rhythm.Rhythm
 	at     rhythm.Slot // of Next
 	left   int64       // runs that are left of Times, that of Next included; negative for any number
 }
 
-// Schedules returns a snapshot of each [Series] that p has accepted and that is not done,
-// in the order of their next runs; those without one are the last. Each is a consistent
-// look at one series. They are not all of the same instant: workers go on meanwhile. One that
-// is done, as after a panic, is not among them: its handle has how it ended.
+// Schedules returns a snapshot of each [Series] that p has accepted and that is not done, in the order of their next
+// runs; those without one are the last. Each is a consistent snapshot of one series, but they are not all taken at the
+// same instant, because workers go on meanwhile. A series that is done, after a panic for example, is not among them:
+// its handle says how it ended.
 //
-// The Trigger of a series whose run is in progress is asked for the next time.
+// For a series whose run is in progress, Schedules asks the Trigger for the next time.
 func (p *ScheduledPool) Schedules() []ScheduleInfo {
 	p.mustBeMade()
 	var infos []ScheduleInfo
@@ -127,10 +127,9 @@ func (i *ScheduleInfo) foresee(e rhythm.Event) {
 	i.at, i.Next = at, i.rhythm.Time(s.clock(), at.Base)
 }
 
-// NextN returns the next n times at which runs are due, or fewer if there are not so many,
-// as of a fixed delay, of which only the first is known. The first is Next; the others are
-// without the delay of [Jitter]. It calls the Trigger, if there is one; there are no times
-// after one for which that panics.
+// NextN returns the next n times at which runs are due. There are fewer if the schedule has fewer; of a fixed delay
+// only the first is known. The first is Next; the others are without the delay of [Jitter]. NextN calls the Trigger, if
+// there is one, and ends where the Trigger panics.
 func (i ScheduleInfo) NextN(n int) (times []time.Time) {
 	if i.Next.IsZero() || n < 1 {
 		return nil

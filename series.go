@@ -13,13 +13,12 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// A Series is periodic work of a [ScheduledPool]: the handle by which it is managed, and
-// the outcome of the whole. It is done when there will be no further run: it fails if a
-// run panicked, it is canceled, or it succeeds because its runs were limited or one of
-// them returned [Stop].
+// A Series is the handle of periodic work of a [ScheduledPool]. It is done when there will be no further run: it has
+// failed because a run panicked, was canceled, or has succeeded because its runs were limited or one of them returned
+// [Stop].
 //
-// [ScheduledPool.Schedules] lists all series of a pool. All methods may be called by any
-// goroutine, also by the work itself. The zero Series is not usable.
+// [ScheduledPool.Schedules] lists all series of a pool. All methods may be called by any goroutine, also by a run of
+// the series. The zero Series is not usable.
 type Series struct {
 	future Future[struct{}]
 	plan   plan
@@ -200,8 +199,8 @@ func (r *record) add(began time.Time, run ending) (stopped bool) {
 	return stopped
 }
 
-// Trigger computes the times of a schedule, for [ScheduledPool.On] and [Series.Reschedule].
-// A cron.Schedule is one. A String method says the times in words, for [ScheduleInfo].
+// Trigger computes the times of a schedule, for [ScheduledPool.On] and [Series.Reschedule]. A cron.Schedule is a
+// Trigger. If a Trigger has a String method, [ScheduleInfo] shows its text.
 type Trigger interface {
 	// Next returns the first time later than t, or the zero Time if there is none. It must
 	// depend on t alone: it may be called for a time again, or for one that is skipped. It
@@ -331,9 +330,9 @@ func (u *seriesWork) fail(err error) {
 //	a worker has it            the worker puts it there, when the run has ended
 //	it has changed meanwhile   the method begins again
 
-// Pause keeps the series from running until [Series.Resume]; a run in progress goes on. What
-// is left of [Times], and the grid of a fixed rate, stay as they are. Pause reports false,
-// and does nothing, if the series is paused already, or is done.
+// Pause keeps the series from running until [Series.Resume]; a run in progress goes on. What is left of [Times], and
+// the grid of a fixed rate, stay as they are. Pause reports false, and does nothing, if the series is already paused or
+// is done.
 //
 // A shutdown treats a paused series like any other: with KeepPeriodic the pool does
 // not end before the series has been resumed and has ended, or is canceled.
@@ -413,8 +412,8 @@ func (s *Series) tryResume(f finding, err error) (r resumption) {
 // with others unless [Overlap] is given; a fixed delay begins anew at its end. A series
 // that is paused runs once and stays paused.
 //
-// RunNow returns nil if a run is due now that has not begun, [ErrRunning] if a run is in
-// progress, or as many as may be, and [ErrDone] if the series is done; it then does nothing.
+// RunNow returns nil if a run is due now that has not begun. If a run is in progress, or with Overlap the most runs
+// that may be, it does nothing and returns [ErrRunning]. If the series is done, it does nothing and returns [ErrDone].
 func (s *Series) RunNow() (err error) {
 	s.mustBeMade()
 	s.change(func() bool {
@@ -433,11 +432,10 @@ func (s *Series) RunNow() (err error) {
 	return err
 }
 
-// Reschedule makes the runs due at the times of trigger, which may be [FixedRate] or
-// [FixedDelay]. A run in progress goes on. All else stays as it is: the options, what is left
-// of [Times], a pause. The error is [ErrDone] if the series is done, or matches [ErrInvalid] if
-// the trigger has no time, as one with a period that is not positive; the series then stays as
-// it is. Reschedule panics if the trigger does.
+// Reschedule makes the runs due at the times of trigger, which may be [FixedRate] or [FixedDelay]. A run in progress
+// goes on. Nothing else changes: neither the options, nor the remaining [Times], nor a pause. The error is [ErrDone] if
+// the series is done. It matches [ErrInvalid] if the trigger has no time, for example because its period is not
+// positive; the series then does not change. Reschedule panics if the trigger does.
 func (s *Series) Reschedule(trigger Trigger) error {
 	s.mustBeMade()
 	const where = "Reschedule"

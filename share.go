@@ -11,18 +11,18 @@ import (
 	"github.com/executor-go/executor/internal/engine"
 )
 
-// ShareConfig configures a share of a pool, see [Pool.Share]. The zero ShareConfig is that
-// of a share with a queue, counters and a shutdown of its own, but without bounds.
+// ShareConfig configures a share of a pool, see [Pool.Share]. The zero ShareConfig means a share without bounds of its
+// own.
 type ShareConfig struct {
-	// Name is as in Config. The default is the name of the pool that lends.
+	// Name names the share, as Config.Name names a pool. The default is the name of the lending pool.
 	Name string
 
 	// Limit is the most tasks of the share that run at the same time. It must not be
 	// negative. The default, 0, is the size that the lending pool has at that moment.
 	Limit int
 
-	// Rate bounds how often tasks begin, but for those that a task of the share runs itself
-	// while it waits for them. The default is no bound.
+	// Rate bounds how often tasks begin. Tasks that a task of the share runs itself, while it waits for them, do not
+	// count. The default is no bound.
 	Rate Rate
 
 	// Queue holds the tasks that wait for the limit, the rate, or a worker of the lending
@@ -38,7 +38,8 @@ type ShareConfig struct {
 	// pool, without Terminated. The hooks of the lending pool are not called otherwise.
 	Hooks Hooks
 
-	// Logger is as in Config. The default is that of the lending pool. So is the Observer.
+	// Logger is as in Config. The default is that of the lending pool. A share always has the Observer of the lending
+	// pool.
 	Logger *slog.Logger
 }
 
@@ -46,28 +47,25 @@ type ShareConfig struct {
 // has a queue, counters, a name and a shutdown of its own; Go, Submit, futures and all else
 // are as with any pool.
 //
-// A share has no workers. For each task that may begin it asks p for a worker, by a request
-// that waits among the tasks of p. When a worker of p comes to the request, it runs the first
-// task of the share, and further ones while p has nothing else for the worker. It finds
-// nothing if the task was canceled. So a share that is at its limit, or beyond its rate, holds
-// no worker. A request is one task in the [Stats] of p. p never rejects a request: where a
-// submitter would be rejected, the request waits for room, as one of [Block].
+// A share has no workers. For each task that may begin, the share asks p for a worker, by a request that waits among
+// the tasks of p. When a worker of p comes to the request, it runs the first task of the share, and further tasks while
+// p has nothing else for the worker. So a share that is at its limit, or beyond its rate, holds no worker. A request is
+// one task in the [Stats] of p. p never rejects a request: if p is full, the request waits for room, as with the policy
+// [Block]. If the task was canceled meanwhile, the request does nothing.
 //
 // In the Stats of the share Active are the tasks that run, Idle the requests that wait, and
 // Workers both. Resize changes the limit, and [Pool.Reconfigure] the limit,
 // as Max, the rate and the rejection policy.
 //
-// A shutdown of the share ends only the share. A shutdown of p shuts its shares down in the
-// same way: after Shutdown p runs what waits in them, ShutdownNow returns it with the rest,
-// and p is terminated when its shares are. Until then p retains its shares. A share of a
-// share is within the bounds of both.
+// A shutdown of the share ends only the share. A shutdown of p shuts its shares down in the same way: after Shutdown, p
+// runs the tasks that wait in them; ShutdownNow returns those tasks, too; and p is terminated when its shares are.
+// Until then p refers to its shares. A share of a share is within the bounds of both.
 //
-// A task of p that waits for one of a share, by [Future.Get], Join, [Group.Wait], [All], [Map],
-// [Any] or [Completed], holds a worker of p: meanwhile the share has that worker. A task of
-// another share of p offers its worker in the same way. The reverse is safe, too: a [Group] in a
-// task of the share may run functions on p.
+// A task of p may wait for a task of a share, by [Future.Get], Join, [Group.Wait], [All], [Map], [Any] or [Completed]:
+// meanwhile the share may use its worker. The same holds for a task of another share of p. The reverse is safe, too: a
+// [Group] in a task of the share may run functions on p.
 //
-// Shut down a share that is made for one request: p keeps a share until that is terminated.
+// If you make a share for a single request, shut it down: p keeps a share until the share is terminated.
 //
 // The error matches [ErrInvalid] if a field of c is out of its range, and [ErrShutdown] if
 // p is shut down.

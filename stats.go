@@ -43,7 +43,7 @@ type Stats struct {
 		Saturated int64 // there was neither room nor a worker, also after the wait of BlockFor
 		Shutdown  int64 // the pool was shut down
 		Expired   int64 // the context ended while the submission waited for room
-		Evicted   int64 // they waited, and DiscardOldest or DropLowest took them for others
+		Evicted   int64 // DiscardOldest or DropLowest dropped the waiting task for another one
 		Panicked  int64 // the RejectFunc panicked, or a method of the context did
 	}
 
@@ -98,8 +98,8 @@ func (p *Pool) String() string {
 }
 
 // Watch adds p to the pools of o and measures the tasks that are submitted from now on. Use it for pools of the
-// presets, and Config.Observer for others. Of a ScheduledPool, pass the field Pool. It does nothing if o watches the
-// pool already, or the pool is terminated. It panics if p is nil, or another Observer watches it.
+// presets, and Config.Observer for others. For a ScheduledPool, pass its field Pool. Watch does nothing if o watches
+// the pool already, or if the pool is terminated. It panics if p is nil, or if another Observer watches the pool.
 func (o *Observer) Watch(p *Pool) {
 	if p == nil {
 		panic("executor: Observer.Watch of a nil Pool")
@@ -128,8 +128,8 @@ func (o *Observer) Pools() iter.Seq2[int, *Pool] {
 	}
 }
 
-// Schedules returns the periodic work of the pool with that number, see [ScheduledPool.Schedules];
-// nil if o has no such pool, or that is no scheduled pool. It may call Triggers.
+// Schedules returns the periodic work of the pool with that number, see [ScheduledPool.Schedules]. It returns nil if o
+// has no such pool, or if it is not a scheduled pool. It may call Triggers.
 func (o *Observer) Schedules(number int) []ScheduleInfo {
 	for n, p := range o.Pools() {
 		if n == number && p.timer != nil {
@@ -149,8 +149,8 @@ type Figures struct {
 	Max      int // the most workers; -1 for no limit
 	Capacity int // the most tasks that may wait; -1 for no limit
 
-	// Every means that one task in so many is measured, see Observer.Every, and counts as that
-	// many; 0 for a pool without an Observer.
+	// Every is Observer.Every: one task in Every is measured, and counts as Every tasks. It is 0 for a pool without an
+	// Observer.
 	Every int
 
 	Wait histogram.Snapshot // from the admission to the begin of a run; empty for a scheduled pool
@@ -194,20 +194,18 @@ type WorkerInfo struct {
 	Tasks  int64 // runs that it was given so far, the present one included
 
 	Active bool   // it has a task
-	Task   string // the name of that, "" for one without
+	Task   string // the name of the task, "" if it has none
 
-	// Since is when it became idle, or got its task. With a task that is not measured and
-	// came from the queue, or in a pool without an Observer, it is when the first call of
-	// Workers saw it there: the worker has had it for longer. It is zero for a worker
-	// that is about to look for a task.
+	// Since is when the worker became idle, or got its task. If the task is not measured and came from the queue, or if
+	// the pool has no Observer, it is when a call of Workers first saw the task there: the worker has had the task for
+	// longer. It is zero for a worker that is about to look for a task.
 	Since time.Time
 
 	Due time.Time // when the run was due; zero for a task without a schedule
 }
 
-// Workers returns a snapshot of each worker of p, in the order of their numbers. A worker
-// that is active with the same number of Tasks in two calls has had one task at least since
-// the first call.
+// Workers returns a snapshot of each worker of p, in the order of their numbers. If a worker is active and has the same
+// number of Tasks in two calls, it has been running one task since the first call.
 func (p *Pool) Workers() []WorkerInfo {
 	p.mustBeMade()
 	workers := p.engine.Workers()
