@@ -13,7 +13,7 @@ import (
 func NightlyByCron(ctx context.Context, berlin *time.Location, backup func()) error {
 	c := cron.New(cron.WithLocation(berlin), cron.WithChain(
 		cron.SkipIfStillRunning(cron.DefaultLogger),
-		cron.Recover(cron.DefaultLogger), // last, or a panic makes all later runs be skipped
+		cron.Recover(cron.DefaultLogger), // last; otherwise all runs after a panic would be skipped
 	))
 	if _, err := c.AddFunc("30 2 * * *", backup); err != nil {
 		return err

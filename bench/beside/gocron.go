@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// PollByGocron polls each ten seconds until ctx ends, and leaves out what comes during a poll.
+// PollByGocron polls every ten seconds until ctx ends, and skips the times that come during a poll.
 func PollByGocron(ctx context.Context, poll func(context.Context) error, failed func(error)) error {
 	s, err := gocron.NewScheduler()
 	if err != nil {
@@ -41,7 +41,7 @@ func Poll(ctx context.Context, poll func(context.Context) error, failed func(err
 			failed(err)
 		}
 		return nil
-	}, executor.Named("poll"), executor.CatchUp(0)) // leaves out what comes during a poll
+	}, executor.Named("poll"), executor.CatchUp(0)) // skips the times that come during a poll
 	if err != nil {
 		return err
 	}

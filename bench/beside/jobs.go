@@ -25,7 +25,7 @@ func AddByAsynq(ctx context.Context, client *asynq.Client, w Welcome) error {
 	_, err = client.EnqueueContext(ctx, asynq.NewTask("welcome", payload),
 		asynq.ProcessIn(5*time.Minute),
 		asynq.MaxRetry(4),
-		asynq.TaskID("welcome/"+w.To), // a second one is asynq.ErrTaskIDConflict
+		asynq.TaskID("welcome/"+w.To), // a second call returns asynq.ErrTaskIDConflict
 	)
 	return err
 }
@@ -90,7 +90,7 @@ func Welcomes(jobs *durable.Jobs, send func(context.Context, Welcome) error) *du
 func Add(ctx context.Context, welcomes *durable.Kind[Welcome, struct{}], w Welcome) (durable.ID, error) {
 	return welcomes.Schedule(ctx, 5*time.Minute, w,
 		durable.Attempts(5),
-		durable.Key("welcome/"+w.To), // a second one is the first, and no error
+		durable.Key("welcome/"+w.To), // a second call returns the ID of the first job
 	)
 }
 

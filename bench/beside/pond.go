@@ -8,7 +8,7 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// TotalByPond adds up prices that are asked for with four workers.
+// TotalByPond adds up prices, which four workers ask for.
 func TotalByPond(ctx context.Context, items []string, price func(ctx context.Context, item string) (int, error)) (int, error) {
 	pool := pond.NewResultPool[int](4)
 	defer pool.StopAndWait()
@@ -27,7 +27,7 @@ func TotalByPond(ctx context.Context, items []string, price func(ctx context.Con
 	return total, nil
 }
 
-// Total does the same, of a sequence of any length.
+// Total does the same, and would for a sequence of any length.
 func Total(ctx context.Context, items []string, price func(ctx context.Context, item string) (int, error)) (int, error) {
 	pool := executor.Fixed(4)
 	defer pool.Close()

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Shops are what a service knows of shops: it fetches their prices each minute, and cleans up at night.
+// Shops is a service that fetches the prices of shops every minute, and cleans up at night.
 type Shops struct {
 	Names  []string
 	Fetch  func(ctx context.Context, shop string) error
