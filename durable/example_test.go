@@ -192,8 +192,8 @@ func ExampleSnooze() {
 	// Output:
 	// all is there <nil>
 	// 3 succeeded ""
-	// 2 snoozed "files are missing, 1: durable: put off by 1ms"
-	// 1 snoozed "files are missing, 2: durable: put off by 1ms"
+	// 2 snoozed "files are missing, 1: durable: snoozed for 1ms"
+	// 1 snoozed "files are missing, 2: durable: snoozed for 1ms"
 }
 
 // An error that no other attempt would change makes the job dead at once. It can be

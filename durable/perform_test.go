@@ -476,7 +476,7 @@ func TestSnoozeKeepsAttempts(t *testing.T) {
 			}
 		}
 		runs := must(jobs.History(t.Context(), id, 0, 2))
-		if len(runs) != 2 || runs[1].Verdict != durable.RunSnoozed || runs[1].Error != "not ready: durable: put off by 1h0m0s" {
+		if len(runs) != 2 || runs[1].Verdict != durable.RunSnoozed || runs[1].Error != "not ready: durable: snoozed for 1h0m0s" {
 			t.Errorf("history is %+v", runs)
 		}
 	})

@@ -20,7 +20,7 @@ var permanent = executor.Permanent(errors.New("permanent"))
 // Snooze returns an error by which a handler puts its job off by d.
 func Snooze(d time.Duration) error { return &snoozeError{d: d} }
 
-// Snoozed reports whether a handler that returns err has its job put off, and by how long.
+// Snoozed reports whether a handler that returns err snoozes its job, and for how long.
 func Snoozed(err error) (d time.Duration, ok bool) {
 	var snooze *snoozeError
 	if !errors.As(err, &snooze) {
@@ -37,7 +37,7 @@ type snoozeError struct {
 
 func (e *snoozeError) Error() string {
 	if e.why != "" {
-		return "durable: put off: it " + e.why
+		return "durable: snoozed, " + e.why
 	}
-	return fmt.Sprintf("durable: put off by %v", e.d)
+	return fmt.Sprintf("durable: snoozed for %v", e.d)
 }

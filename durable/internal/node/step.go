@@ -181,7 +181,7 @@ func (h Handling) Signal(ctx context.Context, name, as string) (payload []byte, 
 		}
 		t.waited = true
 	}
-	return nil, &snoozeError{d: forever, why: "waits for the signal " + name}
+	return nil, &snoozeError{d: forever, why: "waiting for the signal " + name}
 }
 
 // Now returns the time of the store.
@@ -199,5 +199,5 @@ func (h Handling) SleepUntil(t time.Time) error {
 	if d <= 0 {
 		return nil
 	}
-	return &snoozeError{d: d, until: timetable.Ceil(t), why: "sleeps until " + t.Format(time.RFC3339)}
+	return &snoozeError{d: d, until: timetable.Ceil(t), why: "sleeping until " + t.Format(time.RFC3339)}
 }
