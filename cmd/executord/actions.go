@@ -24,7 +24,7 @@ func newActs() []*cobra.Command {
 	var all []*cobra.Command
 	for _, a := range []act{
 		{client.Cancel, "Cancel jobs in a store", `
-cancel keeps the jobs named from running, for good: also when a daemon is
+cancel keeps the named jobs from running for good, even when a daemon is
 started whose file has them. A run in progress is ended, as by a timeout.
 resume brings a job back.`},
 		{client.Pause, "Keep jobs in a store from running until they are resumed", `
@@ -35,9 +35,9 @@ resume lets jobs that are paused go on: at their next time, or at once if a time
 has passed meanwhile. Jobs that are canceled or dead are brought back, and wait
 for their next time.`},
 		{client.RunNow, "Make jobs in a store due at once", `
-run-now makes the jobs named due at once: some daemon runs them. Their schedules
-go on afterwards. A job that is paused is resumed. --set gives a parameter of
-the jobs, which their file declares, another value for this run.`},
+run-now makes the named jobs due at once: one of the daemons runs them. Their
+schedules go on afterwards. A job that is paused is resumed. --set sets a
+parameter, which the job file declares, for this run.`},
 	} {
 		all = append(all, newAct(a))
 	}

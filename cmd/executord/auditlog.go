@@ -18,7 +18,7 @@ import (
 func newRecord() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "acts",
-		Short:             "Show the audit log: what was done to jobs, and why",
+		Short:             "Show the audit log: actions on jobs, and why",
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: strings.TrimSpace(`
 acts shows the actions on the jobs of a store, by cancel, pause, resume, run-now

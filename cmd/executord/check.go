@@ -33,8 +33,9 @@ job's time zone, and exits with 0. Otherwise it prints every mistake, with its
 line and a hint, and exits with 1. Notes point out what is valid but probably a
 mistake; they do not change the exit code.
 
-If a job says on which machines it runs, ON has them, after "not here:" if this
-machine is none of them; --name and --label ask about another machine.
+If a job names the machines that run it, the column ON shows them, after
+"not here:" if this machine is not among them. --name and --label check the file
+for another machine.
 
 With --json it prints one object with all of this, also if there are mistakes.`),
 		Args: someFiles,
@@ -43,7 +44,7 @@ With --json it prints one object with all of this, also if there are mistakes.`)
 	times := newTimesFlags(cmd, nextTimes, " for each job")
 	asJSON := cmd.Flags().Bool("json", false, "print one object with the mistakes, notes and jobs")
 	machine := newMachineFlags(cmd)
-	store := newStoreFlag(cmd, "find what run --store would call a mistake, too; the store is not opened")
+	store := newStoreFlag(cmd, "also find what run --store would call a mistake; the store is not opened")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := store.checkNamed(); err != nil {
 			return err

@@ -22,8 +22,8 @@ func newHTTP() *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: strings.TrimSpace(`
 http makes an HTTP request, prints the answer, and exits with 0 if the server
-answered with a code that is expected. It is what a job with a url in TOML runs,
-and may stand in a crontab.
+answered with an expected code. A job with a url in TOML runs this command; a
+crontab can use it, too.
 
 The body is standard input, up to 16 MiB. $NAME and ${NAME} in the URL and in
 headers are variables of the environment, so that secrets need not be in the job

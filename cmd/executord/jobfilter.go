@@ -22,9 +22,9 @@ var listedStates = []string{"waiting", "claimed", "running", "paused", "canceled
 
 func newSomeFlags(cmd *cobra.Command) *someFlags {
 	f := new(someFlags)
-	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "list jobs with this tag only, as team=shop; if given again, with all of them")
-	cmd.Flags().StringVar(&f.state, "state", "", "list jobs in this state only")
-	cmd.Flags().StringVar(&f.error, "error", "", "list jobs only whose last error has this text in it")
+	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "list only jobs with this tag, such as team=shop; if given again, with all of them")
+	cmd.Flags().StringVar(&f.state, "state", "", "list only jobs in this state")
+	cmd.Flags().StringVar(&f.error, "error", "", "list only jobs whose last error contains this text")
 	return f
 }
 

@@ -31,8 +31,8 @@ are in the time zone of the job.
 States
   waiting   waits for its next time
   claimed   waits; its time is near, and a daemon holds it
-  running   runs, for this long; NODE says where, and in parentheses which
-            machines may run a job
+  running   runs, for this long, on NODE; of a job that waits, NODE has in
+            parentheses the machines that may run it
   paused    does not run until executord resume
   canceled  was canceled; executord resume brings it back
   dead      its daemon was lost in twelve runs in a row; resume tries again
@@ -50,7 +50,7 @@ States
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	at := newAtFlag(cmd)
-	namespace := newNamespaceFlag(cmd, "list the jobs of this namespace only")
+	namespace := newNamespaceFlag(cmd, "list only the jobs of this namespace")
 	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, at, namespace)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each job")
 	all := cmd.Flags().Bool("all", false, "list jobs that were removed from their file too")

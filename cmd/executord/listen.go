@@ -197,7 +197,7 @@ func (l *listener) tell(log *slog.Logger) {
 	if l.tokens != nil {
 		l.tokens.Tell(func(all roles.Tokens, err error) {
 			if err != nil {
-				log.Error("tokens not read again", "reason", err.Error(), "hint", "correct the file; until then the tokens from before are right")
+				log.Error("tokens not read again", "reason", err.Error(), "hint", "correct the file; until then the old tokens stay valid")
 				return
 			}
 			log.Info("tokens read again", "tokens", len(all))
@@ -207,7 +207,7 @@ func (l *listener) tell(log *slog.Logger) {
 		l.cert.Tell(func(pair *tls.Certificate, err error) {
 			until := about.Time{Time: pair.Leaf.NotAfter}
 			if err != nil {
-				log.Error("certificate not read again", "reason", err.Error(), "until", until, "hint", "correct the files; until then the one from before is used")
+				log.Error("certificate not read again", "reason", err.Error(), "until", until, "hint", "correct the files; until then the old certificate stays in use")
 				return
 			}
 			log.Info("certificate read again", "until", until)

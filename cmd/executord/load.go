@@ -47,7 +47,7 @@ func (c longChoice) Type() string { return c.name }
 // newFormat adds the flag --format.
 func newFormat(cmd *cobra.Command) *choice {
 	format := &choice{"auto", []string{"auto", "crontab", "system", "toml"}}
-	cmd.Flags().Var(format, "format", "how FILE is written; auto takes names that end in .toml for TOML; system is a crontab with users, as /etc/crontab")
+	cmd.Flags().Var(format, "format", "how FILE is written; auto takes names that end in .toml for TOML; system is a crontab with users, such as /etc/crontab")
 	return format
 }
 

@@ -60,7 +60,7 @@ of run sets; a line says how much is missing between them.`),
 	cmd.ValidArgsFunction = namesOfJobs(0, store, at, namespace)
 	following := cmd.Flags().BoolP("follow", "f", false, "go on until the run has ended")
 	stamps := cmd.Flags().BoolP("timestamps", "t", false, "print when each line was written")
-	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each line")
+	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each line of output")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := checkNamespace(*namespace); err != nil {
 			return err

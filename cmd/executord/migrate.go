@@ -19,7 +19,7 @@ func newMigrate() *cobra.Command {
 		Short:             "Bring a store up to date, or print the SQL for it",
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: strings.TrimSpace(`
-migrate makes the tables of a store, or brings them up to date for this
+migrate creates the tables of a store, or brings them up to date for this
 executord, as a daemon does at its start. With --sql it prints the statements
 and changes nothing: for a database in which the daemons' role may not change
 tables. The role that owns the tables runs the statements before the daemons are

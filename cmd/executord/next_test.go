@@ -60,7 +60,7 @@ Changes of the clock
   02:30 comes twice on Sun 2027-10-31: due the first time only
 
 Odd
-  only seven months have a 31st: it is not due in the others
+  only seven months have a 31st: the schedule is not due in the others
 `},
 		{[]string{"--from", "2027-03-27", "-n", "1", "*/7 1 * * * /usr/bin/backup"}, `*/7 1 * * *
   at minutes 0, 7, 14, 21, 28, 35, 42, 49 and 56 of hour 1, UTC

@@ -34,16 +34,16 @@ notices shows the messages that were sent on the channels [notify.NAME], about
 the jobs named or all, the latest first: what they were about, when they were
 sent, and what the answer was. A message that was given up has the last error.
 
-What waits is shown, too: for the end of quiet hours or of a digest, because of
-a limit, or for the next try. A store has messages for 30 days, at most 1,000 of
-a namespace, and of pings those that were given up.`),
+Messages that wait are shown, too: for the end of quiet hours or of a digest,
+because of a limit, or for the next try. A store keeps messages for 30 days, at
+most 1,000 of a namespace; of pings it keeps only those that were given up.`),
 		Example: strings.Trim(`
   executord notices --at 127.0.0.1:8384
   executord notices --store jobs.db backup -n 100`, "\n"),
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	at := newAtFlag(cmd)
-	namespace := newNamespaceFlag(cmd, "look at the messages about this namespace only")
+	namespace := newNamespaceFlag(cmd, "show only messages about this namespace")
 	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, at, namespace)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each message")
 	number := cmd.Flags().IntP("number", "n", 20, "how many messages to show, at most")
@@ -154,7 +154,7 @@ func openNotices(s daemon.Store, log *slog.Logger) (kept daemon.NoticeLog, close
 	l, err := notices.Open(ctx, s.Store, s.Namespace, log)
 	if err != nil {
 		log.Warn("notices not kept in the store", "reason", err.Error(), "hint",
-			"if its table is missing, have a role that may make it run what executord migrate --sql prints")
+			"if its table is missing, let a role that may create it run what executord migrate --sql prints")
 	}
 	if err != nil || l == nil {
 		return nil, func() {}

@@ -38,13 +38,14 @@ each line that the job writes.
 With --store the jobs and the history of their runs are kept in a file, or in
 PostgreSQL. One catch-up run makes up for due times at which no daemon ran.
 Daemons with the same store and namespace share the jobs: each due time runs on
-one of them, or on a machine that the key on of the job names, by --name or
---label. The other commands show and change the jobs in a store.
+one of them, or on a machine that the key on of the job names. --name and
+--label set the name and the labels of this machine. The other commands show and
+change the jobs in a store.
 
 With --listen 127.0.0.1:8384 it serves pages with the jobs, their runs and
 output, live, and answers executord jobs, runs and logs, Prometheus (/metrics)
-and probes (/healthz, /readyz). Output is kept within
---keep-output, --keep-runs and --keep-for. An address that other machines can
+and probes (/healthz, /readyz). --keep-output, --keep-runs and --keep-for limit
+the output that is kept. An address that other machines can
 reach needs a --token-file; a socket such as unix:/run/executord.sock is
 protected by its file permissions. With --actions the pages can run, pause and
 resume jobs, and end runs. With --tls-cert and --tls-key it speaks TLS.
@@ -55,8 +56,8 @@ Signals
           the second: end them, children too: SIGTERM, then SIGKILL
           the third: SIGKILL at once
   SIGHUP, SIGUSR2
-          read the files again, those of tokens and of the certificate too; jobs
-          that are the same keep their times
+          read the files again, also those of tokens and of the certificate;
+          unchanged jobs keep their times
 
 Exit codes
   0  every run ended by itself

@@ -30,7 +30,7 @@ the job.
 
 An outcome is running, ok, failed, timeout, canceled, or lost, if the daemon was
 lost during the run. With --verbose, the end of what a failed run wrote to its
-standard error stands below it.`),
+standard error is printed below it.`),
 		Example: strings.Trim(`
   executord runs --at 127.0.0.1:8384
   executord runs --store jobs.db
@@ -38,7 +38,7 @@ standard error stands below it.`),
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	at := newAtFlag(cmd)
-	namespace := newNamespaceFlag(cmd, "look at the jobs of this namespace only")
+	namespace := newNamespaceFlag(cmd, "use only the jobs of this namespace")
 	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, at, namespace)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each run")
 	number := cmd.Flags().IntP("number", "n", 20, "how many runs to show, at most")

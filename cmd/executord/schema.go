@@ -17,11 +17,12 @@ func newSchema() *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: strings.TrimSpace(`
 schema prints the JSON schema, of draft 7, of job files in TOML. Editors with
-Taplo, as VS Code with Even Better TOML, take it by the first line of a file:
+Taplo, such as VS Code with Even Better TOML, use it if a file begins with this
+line:
 
   #:schema ./executord.schema.json
 
-Then they complete keys, show what each is for, and mark what is wrong.`),
+Then they complete keys, explain each, and mark mistakes.`),
 		Example: "  executord schema > executord.schema.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

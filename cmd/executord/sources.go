@@ -206,7 +206,7 @@ func (s sources) files() (files []source, notes job.Notes, err error) {
 			case strings.Trim(entry.Name(), runPartsLetters) == "":
 				files = append(files, source{name: name, format: "system", prefix: entry.Name()})
 			case entry.Name()[0] != '.' && !strings.Contains(entry.Name(), ".dpkg-"):
-				notes = append(notes, job.Mistake{File: name, Line: 1, What: "the file is not read, for its name, as in cron",
+				notes = append(notes, job.Mistake{File: name, Line: 1, What: "the file is not read because of its name, as in cron",
 					Hint: "rename it: letters, digits, _ and - alone"})
 			}
 		}

@@ -111,7 +111,7 @@ Fri 2027-01-01 06:00:00 +00:00  UTC   B/true-ff60
 	if got := "\n" + stdout; got != want || code != 0 {
 		t.Errorf("exit code %d %s\ngot:%s\nwant:%s", code, stderr, got, want)
 	}
-	if _, stderr, _ = output(t, "", "check", "--dir", dir); strings.Count(stderr, "the file is not read, for its name, as in cron") != 1 {
+	if _, stderr, _ = output(t, "", "check", "--dir", dir); strings.Count(stderr, "the file is not read because of its name, as in cron") != 1 {
 		t.Errorf("notes %s", stderr)
 	}
 	if _, stderr, code = output(t, "", "check", "--dir", filepath.Join(dir, "none")); code != exitMistake || !strings.HasPrefix(stderr, "executord: the directory ") {

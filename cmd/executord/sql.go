@@ -17,8 +17,8 @@ func newSQL() *cobra.Command {
 		Short: "Run SQL from standard input, for a job",
 		Long: strings.TrimSpace(`
 sql runs the statements of standard input, up to 16 MiB, on DATABASE, which is
-postgres://user@host/database or the path of a file of SQLite, and prints what
-they answer. It is what a job with sql in TOML runs. $NAME and ${NAME} in
+postgres://user@host/database or the path of a SQLite file, and prints their
+results. A job with sql in TOML runs this command. $NAME and ${NAME} in
 DATABASE are variables of the environment, so that no password needs to be on
 the command line, which all users can read.
 

@@ -114,10 +114,10 @@ var states = []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed
 func newFilterFlags(cmd *cobra.Command) *filterFlags {
 	f := new(filterFlags)
 	cmd.Flags().StringVar(&f.kind, "kind", "", "jobs of this kind")
-	cmd.Flags().StringVar(&f.prefix, "key", "", "jobs whose key begins so")
-	cmd.Flags().StringArrayVar(&f.states, "state", nil, "jobs in this state, as dead or waiting; if given again, in any of them")
-	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "jobs with this tag, as team=shop; if given again, with all of them")
-	cmd.Flags().StringVar(&f.error, "error", "", "jobs whose error has this text in it")
+	cmd.Flags().StringVar(&f.prefix, "key", "", "jobs whose key begins with this text")
+	cmd.Flags().StringArrayVar(&f.states, "state", nil, "jobs in this state, such as dead or waiting; if given again, in any of them")
+	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "jobs with this tag, such as team=shop; if given again, with all of them")
+	cmd.Flags().StringVar(&f.error, "error", "", "jobs whose error contains this text")
 	return f
 }
 

@@ -298,7 +298,7 @@ func TestExportAndImport(t *testing.T) {
 	if _, _, err := s.run(t, "import", "--store", "b", file); err == nil || !strings.Contains(err.Error(), "b is not empty") {
 		t.Errorf("import again: %v", err)
 	}
-	if out := s.ok(t, "import", "--store", "b", "--add", file); !strings.Contains(out, "4 jobs were there") {
+	if out := s.ok(t, "import", "--store", "b", "--add", file); !strings.Contains(out, "4 jobs existed already") {
 		t.Errorf("import --add: %s", out)
 	}
 	if a, b := s.ok(t, "list", "--json"), s.ok(t, "list", "--json", "--store", "b"); a != b {

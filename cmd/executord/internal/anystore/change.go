@@ -20,10 +20,10 @@ func (h Host) changes() (all []*cobra.Command) {
 	}{
 		{"cancel", "Cancel jobs; runs in progress are ended", durable.OpCancel},
 		{"pause", "Keep jobs from running until resume", durable.OpPause},
-		{"resume", "Let jobs that are paused go on", durable.OpResume},
+		{"resume", "Let paused jobs go on", durable.OpResume},
 		{"run-now", "Make jobs due at once", durable.OpRunNow},
 		{"reschedule", "Make jobs due at another time", durable.OpReschedule},
-		{"revive", "Make jobs that are dead or canceled due again", durable.OpRevive},
+		{"revive", "Make dead or canceled jobs due again", durable.OpRevive},
 		{"delete", "Remove jobs that do not run, with their history", durable.OpDelete},
 	} {
 		all = append(all, h.change(c.use, c.short, c.op))
@@ -37,9 +37,9 @@ func (h Host) change(use, short string, op durable.Op) *cobra.Command {
 		Short: short,
 		Long: short + `.
 
-The jobs are those named, or those that all flags choose: these are counted, and
-changed only with --yes. The exit code is 1 if a job does not exist, or if the
-state of one that was named does not allow the change.`,
+Name the jobs, or choose them by flags; a job must match all flags. Jobs that
+flags choose are only counted, unless --yes is given. The exit code is 1 if a job
+does not exist, or if the state of a named job does not allow the change.`,
 		Example: "  executord store " + use + " --store jobs.db welcome/17\n  executord store " + use + " --store jobs.db --kind mail --dry-run",
 	}
 	open, flags := h.Flag(cmd), newFilterFlags(cmd)
@@ -49,7 +49,7 @@ state of one that was named does not allow the change.`,
 	var at string
 	if op == durable.OpReschedule {
 		cmd.Example = "  executord store reschedule --store jobs.db welcome/17 --to 2027-03-27T14:00:00Z"
-		cmd.Flags().StringVar(&at, "to", "", "the time, in RFC 3339, or from now, as 90m")
+		cmd.Flags().StringVar(&at, "to", "", "the time in RFC 3339, or from now, such as 90m")
 	}
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		f, some, err := flags.filter()
@@ -59,7 +59,7 @@ state of one that was named does not allow the change.`,
 		case len(names) > 0 && some:
 			return fmt.Errorf("name jobs, or choose them by flags, and not both")
 		case len(names) == 0 && !some:
-			return fmt.Errorf("%s needs the ID or key of a job, or a flag that chooses jobs, as --kind", use)
+			return fmt.Errorf("%s needs the ID or key of a job, or a flag that chooses jobs, such as --kind", use)
 		case len(names) > 0 && *dry:
 			return fmt.Errorf("--dry-run is for jobs that flags choose")
 		}

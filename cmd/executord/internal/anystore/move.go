@@ -18,11 +18,11 @@ import (
 func (h Host) export() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Write all that the store keeps, as lines of JSON",
+		Short: "Write the whole content of a store, as lines of JSON",
 		Long: strings.TrimSpace(`
-export writes all that the store had at one moment; programs may go on. To move
-to another store, end the programs first: what they do after the export is not
-in it. Jobs that a node has are noted on standard error.`),
+export writes the whole content of a store at one moment; programs may go on. To
+move to another store, end the programs first: what they do afterwards is not in
+the export. Standard error says how many jobs a node holds.`),
 		Example: "  executord store export --store jobs.db >jobs.jsonl",
 		Args:    cobra.NoArgs,
 	}
@@ -35,7 +35,7 @@ in it. Jobs that a node has are noted on standard error.`),
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "exported %d jobs, %d runs\n", s.Rows.Jobs, s.Rows.Runs)
 			if s.Held > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d jobs belonged to a node: an import takes them from it, and what had begun begins again\n", s.Held)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d jobs belonged to a node: an import frees them, and runs that had begun begin again\n", s.Held)
 			}
 			return nil
 		})
@@ -47,12 +47,12 @@ in it. Jobs that a node has are noted on standard error.`),
 func (h Host) importing() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import [FILE]",
-		Short: "Add what export has written to a store, all or nothing",
+		Short: "Add an export to a store, all of it or nothing",
 		Long: strings.TrimSpace(`
 import reads FILE, or standard input, and adds all of it to a store, which is
-made if it is a file that is not there. It must be empty, unless --add is given:
-then a job whose ID is there is left alone, and a key that another job has is a
-mistake. A file that was cut or changed is declined.`),
+created if it is a file that does not exist. The store must be empty, unless
+--add is given: then a job whose ID exists already does not change, and a key
+that another job has is a mistake. A file that was cut or changed is refused.`),
 		Example: "  executord store import --store postgres://app@db/app jobs.jsonl",
 		Args:    cobra.MaximumNArgs(1),
 	}
@@ -87,7 +87,7 @@ mistake. A file that was cut or changed is declined.`),
 			}
 			fmt.Fprintf(c.out, "imported %d jobs, %d runs\n", r.Jobs, r.Rows.Runs)
 			if r.There > 0 {
-				fmt.Fprintf(c.out, "%d jobs were there, and were left alone\n", r.There)
+				fmt.Fprintf(c.out, "%d jobs existed already, and did not change\n", r.There)
 			}
 			if r.Freed > 0 {
 				fmt.Fprintf(c.out, "%d jobs belonged to a node of the other store: %d are dead, the others wait again\n", r.Freed, r.Dead)

@@ -24,8 +24,8 @@ func (h Host) serve() *cobra.Command {
 		Short: "Show the store in a browser of this machine",
 		Long: strings.TrimSpace(`
 serve answers with pages of the jobs, their runs and the nodes, until SIGINT or
-SIGTERM. They change nothing. All who can log in to this machine can look, and
-nobody else: for those, run it where they are, or use ssh -L.`),
+SIGTERM. The pages change nothing. Only users of this machine can look; from another
+machine use ssh -L.`),
 		Example: "  executord store serve --store jobs.db --listen 127.0.0.1:8385",
 		Args:    cobra.NoArgs,
 	}

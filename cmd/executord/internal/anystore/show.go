@@ -104,8 +104,8 @@ func (h Host) list() *cobra.Command {
 		Use:   "list",
 		Short: "List jobs, in the order of their IDs",
 		Long: strings.TrimSpace(`
-list shows the jobs that all flags choose. IDs begin with the time at which
-a job was added, so that the oldest come first. Times are in UTC. Keys and errors are
+list shows the jobs that match all flags. IDs begin with the time at which a job
+was added, so the oldest jobs come first. Times are in UTC. Keys and errors are
 shown where there is room, and by show and --json.`),
 		Example: "  executord store list --store jobs.db --kind mail --state dead --state canceled",
 		Args:    cobra.NoArgs,

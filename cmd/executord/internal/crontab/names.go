@@ -33,7 +33,7 @@ func (p *parser) comment(n int, text string) {
 		p.report.Note(n, "write the job in a TOML file, which may stand beside the crontab", "a crontab has no parameters: this is a comment")
 	case strings.EqualFold(word, "name") && value != "":
 		p.report.Note(n, "write # name: "+value+" if it is to name the next job",
-			"a job is named by name: in lower case; this is a comment")
+			"a job is named with name: in lower case; this is a comment")
 	default:
 		p.misspelled(n, word, value)
 	}

@@ -178,7 +178,7 @@ func TestParseNotes(t *testing.T) {
 		{`@daily x \`, "the line ends with a backslash, but lines cannot be continued in a crontab"},
 		{"# name: two words", `"two words" cannot be the name of a job`},
 		{"# name: unused", `no job follows that could be named "unused"`},
-		{"# Name: nightly", "a job is named by name: in lower case; this is a comment"},
+		{"# Name: nightly", "a job is named with name: in lower case; this is a comment"},
 		{"# NAME : nightly", ""},
 		{"# a comment: with a colon", ""},
 		{"@daily mail -s report me%Dear me,%all is well.", ""},

@@ -75,8 +75,8 @@ func ParseMoment(text string, loc *time.Location) (t time.Time, whole bool, err 
 }
 
 // ExceptionHint describes exceptions.
-const ExceptionHint = "write days as 2027-12-25, 12-25 for each year, 12-24..01-02, sat-sun; hours as 22:00-06:00, " +
-	"fri 18:00-24:00; or a file with one of these a line, as /etc/holidays"
+const ExceptionHint = "write days such as 2027-12-25, 12-25 for each year, 12-24..01-02, sat-sun; hours as 22:00-06:00, " +
+	"fri 18:00-24:00; or a file with one of these on each line, such as /etc/holidays"
 
 // Exception is a set of days, or of hours of days.
 type Exception struct {

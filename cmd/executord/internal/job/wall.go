@@ -102,9 +102,9 @@ func (s Schedule) Gaps() (gaps []string) {
 	}
 	switch {
 	case fields[3] == "*" && day == 31:
-		gaps = append(gaps, "only seven months have a 31st: it is not due in the others")
+		gaps = append(gaps, "only seven months have a 31st: the schedule is not due in the others")
 	case fields[3] == "*" && day >= 29:
-		gaps = append(gaps, fmt.Sprintf("February has no %dth, or not each year: it is not due then", day))
+		gaps = append(gaps, fmt.Sprintf("February has no %dth, or not each year: the schedule is not due then", day))
 	case fields[3] == "2" && day == 29:
 		gaps = append(gaps, "29 February comes every fourth year")
 	}

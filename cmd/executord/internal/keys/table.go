@@ -53,11 +53,11 @@ var All = []*Key{
 		set: setRetryMost},
 	{Name: "overlap", Kind: Text, Place: Above | Comment, Example: "queue", Doc: "What happens at a due time while a run is in progress: skip, queue (one run follows), replace (the run is ended), or allow with the number of runs at a time, as in allow 3. The default is skip.",
 		set: setOverlap},
-	{Name: "misfire", Kind: Text, Place: Above | Comment, Example: "skip", Doc: "What happens with due times at which no daemon was running: once (one catch-up run), skip, all, which needs overlap queue, or a duration such as 2h (one catch-up run if the last of them is at most that long ago). The default is once.",
+	{Name: "misfire", Kind: Text, Place: Above | Comment, Example: "skip", Doc: "What happens to due times at which no daemon was running: once (one catch-up run), skip, all, which needs overlap queue, or a duration such as 2h (one catch-up run if the last of them is at most that long ago). The default is once.",
 		set: setMisfire},
 	{Name: "group", Kind: Text, Place: Comment, Example: "db", Doc: "The group of the job. Its table [group.NAME] limits how many of its jobs run at a time; without a table the limit is 1.",
 		set: setGroup},
-	{Name: "after", Kind: List, Place: Comment, Example: "extract", Doc: "The job, or list of jobs, after whose runs this one is due.",
+	{Name: "after", Kind: List, Place: Comment, Example: "extract", Doc: "The job, or list of jobs, after which this job is due.",
 		set: setAfter},
 	{Name: "after_on", Kind: Text, Place: Comment, Values: job.AfterOn, Example: "success", Doc: "Which outcomes of those runs count. The default is success.",
 		set: text(func(s *Settings) *string { return &s.Job.AfterOn })},
@@ -85,7 +85,7 @@ var All = []*Key{
 		set: setOn},
 	{Name: "tags", Kind: List, Place: Above | Comment, Example: "nightly", Doc: "Labels by which to find the job, such as nightly or team=shop: at most 32, each of at most 128 bytes.",
 		set: setTags},
-	{Name: "parameters", Kind: Parameters, Doc: "Values that may be other ones in each run, as by executord run-now --set: variables of the command, each with its default, or with a table."},
+	{Name: "parameters", Kind: Parameters, Doc: "Values that can differ from run to run, by executord run-now --set for example: variables of the command, each with its default, or with a table."},
 	{Name: "env", Kind: Variables, Place: Above, Doc: "Variables of the command; a job's are added to those above all jobs."},
 	{Name: "env_file", Kind: List, Place: Above | Comment, Example: "/etc/shop.env", Doc: "A file with variables of the command, NAME=value on each line, or a list of files. Those of env win.",
 		set: setEnvFile},
@@ -382,7 +382,7 @@ func setShell(s *Settings, values []string) *Wrong {
 
 // ParameterKeys are those of a table in parameters.
 var ParameterKeys = []struct{ Name, Doc string }{
-	{"default", "The value of the runs that nobody gives another one. The default is empty."},
+	{"default", "The value in runs that set no other one. The default is empty."},
 	{"values", "The only values that are allowed."},
 	{"pattern", "A regular expression that the whole value matches."},
 	{"description", "What it is for, on the page that asks for it."},

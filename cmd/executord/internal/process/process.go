@@ -313,7 +313,7 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 	pipes.finish()
 
 	if !child.known {
-		return Result{Err: errors.New("it is not known how the command ended: another part of the program has waited for it")}
+		return Result{Err: errors.New("how the command ended is not known: another part of the program has waited for it")}
 	}
 	r.Code = child.status.ExitStatus()
 	r.Signal = signalOf(child.status)

@@ -94,7 +94,7 @@ func codes(text string) (spans []span, err error) {
 		from, err1 := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
 		if err1 != nil || err2 != nil || from < 100 || to > 599 || from > to {
-			return nil, fmt.Errorf("%q is not an HTTP status code; write codes and ranges from 100 to 599, as 200-299,404", item)
+			return nil, fmt.Errorf("%q is not an HTTP status code; write codes and ranges from 100 to 599, such as 200-299,404", item)
 		}
 		spans = append(spans, span{from, to})
 	}
