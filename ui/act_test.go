@@ -174,8 +174,8 @@ func TestActNeedsConfirmation(t *testing.T) {
 		code int
 		want string
 	}{
-		"not confirmed":          {without("reason", cancel()), 200, "Reason, for the record"},
-		"not confirmed, a pool":  {without("reason", resize()), 200, "Reason, for the record"},
+		"not confirmed":          {without("reason", cancel()), 200, "Reason, for the audit log"},
+		"not confirmed, a pool":  {without("reason", resize()), 200, "Reason, for the audit log"},
 		"no reason":              {cancel("reason", " "), 422, "give a reason"},
 		"no reason, a pool":      {resize("reason", " "), 422, `name="value" id="value" value="9"`},
 		"a long reason":          {cancel("reason", strings.Repeat("x", 501)), 422, "reason has 501 bytes"},
@@ -388,7 +388,7 @@ func TestActReasonIsOneLine(t *testing.T) {
 func TestActsAreShown(t *testing.T) {
 	jobs := newJobs(t, nil)
 	u, _ := newActor(t, nil, jobs)
-	if text := get(t, u, "/acts"); !strings.Contains(text, "Nothing was done by hand yet") {
+	if text := get(t, u, "/acts"); !strings.Contains(text, "There are no actions yet") {
 		t.Errorf("at first: %s", text)
 	}
 	id := addJob(t, jobs, "mail", time.Hour, durable.Key("welcome/7"))

@@ -83,7 +83,7 @@ func TestJobPayloads(t *testing.T) {
 	jobs := newJobs(t, nil)
 	path := "/job?id=" + addJob(t, jobs, "mail", time.Hour).String()
 	page := get(t, newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}}), path)
-	if strings.Contains(page, "secret payload") || !strings.Contains(page, "not shown") {
+	if strings.Contains(page, "secret payload") || !strings.Contains(page, "are hidden") {
 		t.Errorf("by default: %s", page)
 	}
 	page = get(t, newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}, Payloads: true}), path)
@@ -732,7 +732,7 @@ func TestJobShowsSteps(t *testing.T) {
 		if !slices.Equal(rows, want) {
 			t.Errorf("the steps are %q; want %q", rows, want)
 		}
-		for _, part := range []string{"for the signal <b><bdi>decision</bdi></b>, since 00:00:", ", until 2000-01-02 00:00:", "in\u00a024\u00a0h", "<h2>Put off</h2>"} {
+		for _, part := range []string{"for the signal <b><bdi>decision</bdi></b>, since 00:00:", ", until 2000-01-02 00:00:", "in\u00a024\u00a0h", "<h2>Snoozed</h2>"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("there is no %q: %s", part, text)
 			}

@@ -77,7 +77,7 @@ func TestOwnActionIsConfirmed(t *testing.T) {
 		code int
 		want string
 	}{
-		"no reason field": {without("reason", form("do", "back-up", "disk", "db")), 200, "Reason, for the record"},
+		"no reason field": {without("reason", form("do", "back-up", "disk", "db")), 200, "Reason, for the audit log"},
 		"no reason":       {form("do", "back-up", "disk", "db", "reason", " "), 422, "give a reason"},
 		"a long reason":   {form("do", "back-up", "disk", "db", "reason", strings.Repeat("é", 251)), 422, "reason has 502 bytes"},
 		"no disk":         {form("do", "back-up"), 400, "the disk is missing"},

@@ -83,7 +83,7 @@ func TestTitleCountsOwnProblems(t *testing.T) {
 // The overview of a store without jobs says so, and has no empty table.
 func TestOverviewWithoutJobs(t *testing.T) {
 	text := get(t, newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: newJobs(t, nil)}}}), "/")
-	if !strings.Contains(text, `<p class="empty">There is no job yet.`) || strings.Contains(text, "<table") {
+	if !strings.Contains(text, `<p class="empty">There are no jobs yet.`) || strings.Contains(text, "<table") {
 		t.Errorf("the page is %s", text)
 	}
 }

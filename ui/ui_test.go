@@ -442,7 +442,7 @@ func TestOverviewAttention(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		page := get(t, u, "/")
-		for _, want := range []string{"worker 1 is on newsletter for 1\u00a0min", "a job is overdue by 1\u00a0min"} {
+		for _, want := range []string{"worker 1 has been running newsletter for at least 1\u00a0min", "a job is overdue by 1\u00a0min"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("after a minute there is no %q: %s", want, page)
 			}

@@ -391,7 +391,7 @@ func TestOverviewAttention(t *testing.T) {
 		stuck := make(chan bool)
 		p.Go(t.Context(), func(context.Context) error { <-stuck; return nil }, executor.Named("report"))
 		time.Sleep(7 * time.Second)
-		expect("worker 1 is on report for 7 s at least")
+		expect("worker 1 has been running report for at least 7 s")
 		p.Go(t.Context(), nop)
 		p.Go(t.Context(), nop)
 		expect("the queue is full: 2 wait")

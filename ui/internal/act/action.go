@@ -239,7 +239,7 @@ func seriesActions(s *executor.Series, paused bool) []action {
 			value := given.Get("value")
 			d, err := time.ParseDuration(value)
 			if err != nil || d <= 0 {
-				return nil, fmt.Errorf("period is %.20q; it must be a duration above 0, as 90s or 5m", value)
+				return nil, fmt.Errorf("period is %.20q; it must be a duration above 0, such as 90s or 5m", value)
 			}
 			return func(context.Context, *target) (outcome, error) {
 				return tried("every "+d.String(), s.Reschedule(executor.FixedRate(d)))

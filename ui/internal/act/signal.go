@@ -13,10 +13,10 @@ import (
 // signalAction sends a signal to a job. It is not among jobActions, since it is offered only where a job has steps.
 var signalAction = action{
 	Name: "signal", Title: "Signal",
-	Says: "A job that waits for it goes on at once; else the job gets it when it comes to wait. The first signal of a name counts.",
+	Says: "If the job waits for this signal, it goes on at once; otherwise it gets the signal when it waits. Only the first signal of a name counts.",
 	Asks: []ask{
 		{Name: "signal", Label: "Name of the signal"},
-		{Name: "value", Label: `Payload, as JSON: true, 7, "a text" or {"by": "ann"}; none is null`, Optional: true},
+		{Name: "value", Label: `Payload as JSON, such as true, 7, "a text" or {"by": "ann"}; empty means null`, Optional: true},
 	},
 	ready: readyToSignal,
 }

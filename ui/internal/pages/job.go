@@ -163,7 +163,7 @@ func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) 
 	p.History = page.History(bars)
 	p.Next = page.Next(figures.Upcoming(j, now, page.MostNext), now)
 	if p.ErrorTitle = "Last error"; len(r.runs) > 0 && r.runs[0].Verdict == durable.RunSnoozed {
-		p.ErrorTitle = "Put off"
+		p.ErrorTitle = "Snoozed"
 	}
 	p.Steps = r.steps(v.Source, v.Act, u.Payloads, now)
 	p.Relatives = r.relatives.part(u.Sources.Find(v.Source))

@@ -84,14 +84,18 @@ func (p *Pool) attention(now time.Time) (ns []Notice) {
 		}
 	}
 	if stuck > 0 {
-		text := fmt.Sprintf("worker %d is on one task", first.Number)
+		task := "one task"
 		if first.Task != "" {
-			text = fmt.Sprintf("worker %d is on %s", first.Number, page.Printable(first.Task, 40))
+			task = page.Printable(first.Task, 40)
 		}
-		if stuck > 1 {
-			text += fmt.Sprintf(", and %d others are on theirs,", stuck-1)
+		others := ""
+		switch {
+		case stuck == 2:
+			others = "; 1 more worker runs a long task"
+		case stuck > 2:
+			others = fmt.Sprintf("; %s more workers run long tasks", page.Count(stuck-1))
 		}
-		add(60, "%s for %s at least", text, page.Age(now.Sub(first.Since)))
+		add(60, "worker %d has been running %s for at least %s%s", first.Number, task, page.Age(now.Sub(first.Since)), others)
 	}
 	switch {
 	case p.Blocked > 0:

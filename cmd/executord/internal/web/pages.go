@@ -321,7 +321,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 // mostLines is how many lines a page has, about: a browser has its limits.
 const mostLines = 20_000
 
-var errLong = errors.New("the page is long enough")
+var errLong = errors.New("the page has reached its limit")
 
 // runBody is what the page of a run has.
 type runBody struct {

@@ -345,7 +345,7 @@ func TestServerShowsStoredRun(t *testing.T) {
 	defer run.End(nil)
 	f.past = []view.Run{{Job: "backup", Run: 7, Outcome: "ok", Finished: time.Now()}}
 	h := New(Config{Daemon: f}).Handler()
-	if text := ask(h, "GET", "/run?job=backup&run=7", nil).Body.String(); !strings.Contains(text, "Its output is not kept.") {
+	if text := ask(h, "GET", "/run?job=backup&run=7", nil).Body.String(); !strings.Contains(text, "The output of this run is not kept.") {
 		t.Errorf("without output: %s", text)
 	}
 	f.stored = record.Stored{

@@ -32,11 +32,11 @@ const chart = el => {
   const time = x => x == null ? '–' : new Date(x * 1000).toTimeString().slice(0, 8)
   const names = el.dataset.series.split('|')
   const u = new uPlot({
-    ...size(), padding: [8, 28, 0, 0], cursor: {drag: {x: true, y: false}}, axes: [{...axis, space: 80, values: (_, xs) => xs.map(time)}, {...axis, size: 54}],
+    ...size(), padding: [8, 28, 0, 0], cursor: {drag: {x: true, y: false}}, axes: [{...axis, space: 80, values: (u, xs) => xs.map(x => u.data[0].length > 1 ? time(x) : '')}, {...axis, size: 54}],
     scales: {x: {time: true}, y: {range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1]}},
     series: [{label: 'Time', value: (_, x) => time(x)}, ...names.map((label, i) => {
       const stroke = color('c' + (i + 1))
-      return {label, stroke, width: 1.5, fill: i ? undefined : faint(stroke), points: {show: false}}
+      return {label, stroke, width: 1.5, fill: i ? undefined : faint(stroke), points: {show: false}, value: (_, y) => y == null ? '–' : y.toLocaleString()}
     })],
   }, data, el)
   new ResizeObserver(() => u.setSize(size())).observe(el)
