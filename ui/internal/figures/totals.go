@@ -104,7 +104,7 @@ type plotRow struct{ Time, First, Second string }
 func (l *Look) Plots() []Plot {
 	points := l.totals
 	return []Plot{
-		newPlot(0, "Runs and waiting tasks", "runs in a second", "tasks that wait", points, seriesRate),
+		newPlot(0, "Runs and waiting tasks", "runs per second", "waiting tasks", points, seriesRate),
 		newPlot(1, "Delays", "wait p99, ms", "lateness p99, ms", points, seriesWait),
 	}
 }

@@ -99,7 +99,7 @@ func (p *Pool) attention(now time.Time) (ns []Notice) {
 	}
 	switch {
 	case p.Blocked > 0:
-		add(50, "submitters that wait for room: %s", page.Count(p.Blocked))
+		add(50, "submitters waiting for room: %s", page.Count(p.Blocked))
 	case p.Capacity > 0 && p.Queued >= p.Capacity:
 		add(45, "the queue is full: %s wait", page.Count(p.Queued))
 	case p.Workers > 0 && p.Active == p.Workers && p.Queued > 100*p.Workers && !p.Scheduled:
