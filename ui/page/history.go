@@ -11,7 +11,7 @@ import (
 type Bar struct {
 	Took  time.Duration
 	Class string // how the outcome is coloured: "good", "bad" or "other"
-	Says  string // shown at the pointer, as "run 7: failed after 3 s"
+	Says  string // shown at the pointer, such as "run 7: failed after 3 s"
 }
 
 // MostBars is how many runs History shows at most.

@@ -10,8 +10,8 @@ import (
 // MostNext is how many times Next shows at most.
 const MostNext = 5
 
-// Next shows the next times of a job, the first with a countdown, in their own zone. It returns "" if there are less
-// than two: one is no list.
+// Next shows the next times of a job, the first with a countdown, in their own zone. It returns "" if there are fewer
+// than two.
 func Next(times []time.Time, now time.Time) template.HTML {
 	times = times[:min(len(times), MostNext)]
 	if len(times) < 2 {

@@ -51,7 +51,7 @@ func Lines(s string, most int) string {
 	return b.String() + rest
 }
 
-// Short returns d with two or three digits and one unit, as "12 ms".
+// Short returns d with two or three digits and one unit, such as "12 ms".
 func Short(d time.Duration) string {
 	if d < 0 {
 		return "−" + Short(-max(d, -math.MaxInt64))

@@ -6,16 +6,15 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Graft makes a new job one that has these parents, of which failed returns the first that has not succeeded, and its
-// state.
+// Graft gives a new job its parents. failed returns the first parent that has not succeeded, and its state.
 func Graft(j *store.Job, c store.ParentCounts, failed func() (store.ID, store.State, error)) error {
 	j.HasParents, j.State = true, store.Blocked
 	_, err := settle(j, c, failed, time.Time{})
 	return err
 }
 
-// Settle lets a job that is Blocked wait for its time, or cancels it, if its parents say so. It reports whether it has
-// changed the job. failed is that of Graft.
+// Settle makes a Blocked job wait for its time if enough of its parents have ended, and cancels it if too many have
+// failed. It reports whether it has changed the job. failed is as for Graft.
 func Settle(j *store.Job, c store.ParentCounts, failed func() (store.ID, store.State, error), now time.Time) (bool, error) {
 	if j.State != store.Blocked {
 		return false, nil
@@ -49,8 +48,8 @@ func settle(j *store.Job, c store.ParentCounts, failed func() (store.ID, store.S
 	return true, nil
 }
 
-// Block makes a job that was revived wait for those of its parents that have not ended. If too many have failed, it
-// runs all the same, as it was asked to.
+// Block makes a revived job wait for those of its parents that have not ended. If too many have failed, the job runs
+// nevertheless, because somebody has revived it.
 func Block(j *store.Job, c store.ParentCounts) {
 	if !c.Enough() && !c.Hopeless() {
 		j.State = store.Blocked

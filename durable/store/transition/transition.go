@@ -1,5 +1,5 @@
-// Package transition has the changes of a job's row, for the stores to share. The SQL stores have those that concern
-// many rows at once as statements, and say so there.
+// Package transition computes the changes of a job's row, for all stores. The SQL stores make changes of many rows at
+// once by statements of their own, and say so there.
 package transition
 
 import (
@@ -19,7 +19,7 @@ const most, mostSmall = 1 << 62, 1 << 30
 // up adds one to a number, but goes no further than to most.
 func up[N int | int64](n *N, most N) { *n = min(*n+1, most) }
 
-// New returns the row of a new job. It belongs to p.Node, if that is near enough and alive is set.
+// New returns the row of a new job. The job belongs to p.Node if alive is set and the job is due soon enough for p.
 func New(n store.NewJob, p store.Placement, alive bool, now time.Time) store.Job {
 	due := first(n, now)
 	j := store.Job{
@@ -49,7 +49,7 @@ func first(n store.NewJob, now time.Time) time.Time {
 	return n.Due
 }
 
-// Claim makes a waiting job the node's.
+// Claim gives a waiting job to a node.
 func Claim(j *store.Job, node string, lead time.Duration, now time.Time) {
 	j.State = store.Claimed
 	if !j.Due.After(now.Add(lead)) {
@@ -60,13 +60,13 @@ func Claim(j *store.Job, node string, lead time.Duration, now time.Time) {
 	j.Updated = now
 }
 
-// Begin notes that the handler of a confirmed job was called.
+// Begin records that the handler of a confirmed job was called.
 func Begin(j *store.Job, started time.Time) {
 	j.State, j.Started = store.Running, started
 	up(&j.Attempt, mostSmall)
 }
 
-// Confirm lets the node that holds a job begin it.
+// Confirm allows the node that holds a job to begin it.
 func Confirm(j *store.Job, c store.Confirm, now time.Time) {
 	if j.State == store.Claimed {
 		j.State = store.Confirmed
@@ -77,14 +77,13 @@ func Confirm(j *store.Job, c store.Confirm, now time.Time) {
 	j.Updated = now
 }
 
-// Conflicts reports whether a new job can't stand for the one that has its key, as one is periodic and the other is
-// not, or they are of different kinds.
+// Conflicts reports whether a new job can't have the key of an existing one, because only one of the two is periodic,
+// or because they are of different kinds.
 func Conflicts(j *store.Job, n store.NewJob) bool {
 	return j.Kind != n.Kind || (j.Schedule == once) != (n.Schedule == once)
 }
 
-// Amend makes the properties of the job that has a key those of a new one with the same key, and reports whether
-// anything has changed.
+// Amend gives a job the properties of a new job with the same key, and reports whether anything has changed.
 func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 	if Conflicts(j, n) {
 		return false
@@ -156,8 +155,8 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 	return true
 }
 
-// Reuses reports whether a new job takes the key of the one that has it. A schedule keeps its key while it goes on: when
-// it is registered again, it would be there twice.
+// Reuses reports whether a new job takes the key from the job that has it. A schedule keeps its key while it goes on;
+// otherwise it would exist twice after it is registered again.
 func Reuses(j *store.Job, n store.NewJob, now time.Time) bool {
 	switch {
 	case j.Periodic() && !j.State.Done():
@@ -176,7 +175,7 @@ func free(j *store.Job) {
 	up(&j.Epoch, most)
 }
 
-// Release takes back a job that its node has not begun.
+// Release takes a job that has not begun back from its node.
 func Release(j *store.Job, now time.Time) {
 	if j.State == store.Running {
 		j.Attempt--
@@ -287,7 +286,7 @@ func due(j *store.Job, t, now time.Time) {
 	j.Due, j.Attempt = t, 0
 }
 
-// ApplyPending carries out what is pending for a job that is to wait, as its run has ended.
+// ApplyPending carries out the pending action on a job whose run has ended, and that is to wait.
 func ApplyPending(j *store.Job) {
 	if !j.NextDue.IsZero() {
 		if j.Schedule == once && j.Pending == store.PendingCancel {
@@ -304,7 +303,7 @@ func ApplyPending(j *store.Job) {
 	j.Pending = store.PendingNone
 }
 
-// Commit applies the outcome of its run to a job that is granted, and returns the line for the history.
+// Commit applies the outcome of a run to its job, which is Confirmed or Running, and returns the entry for the history.
 func Commit(j *store.Job, o store.Outcome, node string, now time.Time) store.Run {
 	if !o.Unrecorded {
 		up(&j.Runs, most)
@@ -337,7 +336,7 @@ func Commit(j *store.Job, o store.Outcome, node string, now time.Time) store.Run
 	return run
 }
 
-// Wake makes a job due for which a signal has come that it waits for, and reports whether that has changed it.
+// Wake makes a job due that has got the signal for which it waits, and reports whether that has changed the job.
 func Wake(j *store.Job, now time.Time) bool {
 	if j.State != store.Waiting && j.State != store.Paused || !j.Due.After(now) {
 		return false
@@ -346,13 +345,13 @@ func Wake(j *store.Job, now time.Time) bool {
 	return true
 }
 
-// Line completes a line of the history for a job whose Runs counts it.
+// Line completes an entry of the history for a job whose Runs counts it already.
 func Line(j *store.Job, node string, run store.Run) store.Run {
 	run.Job, run.Seq, run.Epoch, run.Node = j.ID, j.Runs, j.Epoch, node
 	return run
 }
 
-// Reap frees a job whose node is dead, and returns the line for the history, if the job was running.
+// Reap frees a job whose node is dead. If the job was running, Reap returns the entry for the history and true.
 func Reap(j *store.Job, now time.Time) (store.Run, bool) {
 	j.Suspect = j.Suspect || j.State.Granted()
 	if j.State != store.Running {
