@@ -71,6 +71,7 @@ func (k *Kind[P, R]) prepare(job NewJob, payload P, opts []Option) (addition, er
 }
 
 func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option) (ID, error) {
+	mustContext(ctx)
 	add, err := k.prepare(j, payload, opts)
 	if err != nil {
 		return ID{}, err
@@ -86,6 +87,7 @@ func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option
 // they can't have a Key; with UniquePayload no two payloads may be the same. In SQLite no other transaction writes
 // meanwhile: a call should take less than a third of the lease, or the nodes lose their leases.
 func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, payloads []P, opts ...Option) ([]ID, error) {
+	mustContext(ctx)
 	jobs := make([]addition, 0, len(payloads))
 	first := make(map[string]int) // payloads, by their keys
 	for i, p := range payloads {

@@ -33,6 +33,7 @@ func (j *Jobs) Resume(ctx context.Context, id ID) (Answer, error) {
 // periodic one goes on from there. If a periodic job is running the answer is Deferred, and t is when it runs next,
 // unless that run ends the job with executor.Stop.
 func (j *Jobs) Reschedule(ctx context.Context, id ID, t time.Time) (Answer, error) {
+	mustContext(ctx)
 	if err := checkTime(t); err != nil {
 		return NotFound, err
 	}
@@ -61,6 +62,7 @@ func (j *Jobs) Delete(ctx context.Context, id ID) (Answer, error) {
 // next run on. TooLate means that the job has ended, or has a Partition, which a job in a queue can't have. If a
 // schedule is registered again, it moves to the queue of its registration.
 func (j *Jobs) Move(ctx context.Context, id ID, queue string) (Answer, error) {
+	mustContext(ctx)
 	if err := j.checkMove(queue); err != nil {
 		return NotFound, err
 	}

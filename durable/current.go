@@ -11,6 +11,7 @@ import (
 // smaller ones, a node that lost its lease without noticing can't change that system. FencingToken returns 0 if ctx is
 // not a handler's.
 func FencingToken(ctx context.Context) int64 {
+	mustContext(ctx)
 	if h, ok := node.Of(ctx); ok {
 		return h.Job().Epoch
 	}
@@ -20,6 +21,7 @@ func FencingToken(ctx context.Context) int64 {
 // Current returns the job that ctx belongs to, as it was when the run began; Occurrence and Attempt are those of the
 // run. It reports false if ctx is not a handler's.
 func Current(ctx context.Context) (Job, bool) {
+	mustContext(ctx)
 	if h, ok := node.Of(ctx); ok {
 		return h.Job(), true
 	}

@@ -86,6 +86,7 @@ func (k *Kind[P, R]) Schedule(ctx context.Context, delay time.Duration, payload 
 // At adds a job that runs once, at the time t on the store's clock, in the years 1 to 9999. If t has passed, the job is
 // due at once.
 func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Option) (ID, error) {
+	mustContext(ctx)
 	if err := checkTime(t); err != nil {
 		return ID{}, err
 	}

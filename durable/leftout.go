@@ -16,6 +16,7 @@ type LeftOut struct {
 // LeftOutBefore returns the occurrences before that of the run of ctx that had no run, and that this run makes up for.
 // Only the first attempt of an occurrence reports them. There are no parents if ctx is not a handler's.
 func LeftOutBefore(ctx context.Context) LeftOut {
+	mustContext(ctx)
 	if h, ok := node.Of(ctx); ok {
 		return LeftOut(h.LeftOutBefore())
 	}
@@ -30,6 +31,7 @@ func LeftOutBefore(ctx context.Context) LeftOut {
 // Config.Lease, or if the run ends by CompleteTx, the schedule with which the run began counts. With a policy other
 // than SkipOverlap, or if ctx is not a handler's, the result is zero.
 func LeftOutDuring(ctx context.Context) LeftOut {
+	mustContext(ctx)
 	if h, ok := node.Of(ctx); ok {
 		return LeftOut(h.LeftOutDuring())
 	}
