@@ -158,6 +158,9 @@ func (j *Jobs) insertTx(ctx context.Context, s store.TxStore, tx Tx, adds []addi
 // accepted returns the ID of the job, or of the one that stands for it, by the store's answer. The error is ErrKeyTaken
 // if that can't, and matches ErrDead if that is a schedule that does not go on.
 func (j *addition) accepted(p *InsertResult) (ID, error) {
+	if p.ID == (ID{}) { // it was not added, since another of the jobs can't be
+		return ID{}, nil
+	}
 	if j.result != nil {
 		*j.result = *p
 	}

@@ -294,7 +294,7 @@ func TestAddDeclines(t *testing.T) {
 		t.Errorf("a parent that is not there: %v", err)
 	}
 	must(square.Schedule(t.Context(), time.Hour, 1, durable.Key("k")))
-	if _, err := jobs.Add(t.Context(), first, sum.Prepare(0, 0, durable.Key("k"))); !errors.Is(err, durable.ErrKeyTaken) {
+	if _, err := jobs.Add(t.Context(), first, sum.Prepare(0, 0, durable.Key("k"))); !errors.Is(err, durable.ErrKeyTaken) || !strings.Contains(err.Error(), `"k"`) {
 		t.Errorf("a key of another kind: %v", err)
 	}
 	if _, err := jobs.AddTx(t.Context(), nil, first); !errors.Is(err, executor.ErrInvalid) {
