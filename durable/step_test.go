@@ -482,6 +482,32 @@ func TestWaitUntil(t *testing.T) {
 	})
 }
 
+// A signal makes a job due at once that a node has claimed ahead of the end of its wait.
+func TestWaitOfAJobThatIsClaimedAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New(), lazy)
+		kind := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			by, err := durable.Wait[string](ctx, "go")
+			if _, waits := durable.Snoozed(err); waits {
+				return "nobody", durable.Sleep(ctx, "deadline", 5*time.Minute)
+			}
+			return by, err
+		})
+		start(t, jobs)
+		id := must(kind.Schedule(t.Context(), 0, ""))
+		time.Sleep(time.Minute)
+		if j := must(jobs.Get(t.Context(), id)); j.State != durable.Claimed {
+			t.Fatalf("it is %v, want claimed", j.State)
+		}
+		must(jobs.Signal(t.Context(), id, "go", "ann"))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if j := must(jobs.Get(t.Context(), id)); j.State != durable.Succeeded {
+			t.Errorf("it is %v a second after the signal", j.State)
+		}
+	})
+}
+
 // A signal that comes while the run ends that waits for it is not missed.
 func TestWaitDuringTheEnd(t *testing.T) {
 	inBubble(t, func(ctx context.Context, _ string) (string, error) { return durable.Wait[string](ctx, "go") }, func(b *bubble) {

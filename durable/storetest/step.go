@@ -283,6 +283,27 @@ func signalWakes(b *bench) {
 	}
 }
 
+// A signal makes a job due that waits for it and was claimed ahead of its time; the node that has claimed it, with that
+// time, does not confirm it any more.
+func signalWakesClaimed(b *bench) {
+	node := b.node("a")
+	j := b.running(node)
+	b.await(j, "go")
+	b.settle(node, waiting(j, time.Now().UTC().Add(30*time.Second).Truncate(time.Microsecond), "go"))
+	ahead := b.claimOne(node)
+	b.state(j.ID, durable.Claimed)
+	b.signal(j.ID, "go", "1", durable.Applied)
+	if got := b.state(j.ID, durable.Waiting); got.Due.After(must(b.store.Now(b.Context()))) {
+		b.Errorf("it is due at %v", got.Due)
+	}
+	if b.confirm(node, ahead) {
+		b.Error("the claim was confirmed")
+	}
+	if again := b.claimOne(node); again.ID != j.ID || again.State != durable.Confirmed {
+		b.Errorf("claimed %+v", again)
+	}
+}
+
 // A signal that comes while the run ends that waits for it is not missed: the job is due at once.
 func signalDuringTheEnd(b *bench) {
 	node, far := b.node("a"), time.Now().UTC().Add(1000*time.Hour).Truncate(time.Microsecond)

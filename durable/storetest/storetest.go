@@ -175,6 +175,7 @@ var tests = []struct {
 	{"KeptStepsGoWithTheJob", stepsGoWithTheJob},
 	{"SignalMayComeBefore", signalBefore},
 	{"SignalWakesWhatWaitsForIt", signalWakes},
+	{"SignalWakesWhatIsClaimed", signalWakesClaimed},
 	{"SignalDuringTheEndIsNotMissed", signalDuringTheEnd},
 	{"SignalsAndEndsTogetherMissNothing", signalsTogether},
 	{"SignalCountsOnce", signalOnce},

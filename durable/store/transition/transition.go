@@ -338,7 +338,12 @@ func Commit(j *store.Job, o store.Outcome, node string, now time.Time) store.Run
 
 // Wake makes a job due that has got the signal for which it waits, and reports whether that has changed the job.
 func Wake(j *store.Job, now time.Time) bool {
-	if j.State != store.Waiting && j.State != store.Paused || !j.Due.After(now) {
+	switch {
+	case !j.Due.After(now):
+		return false
+	case j.State == store.Claimed:
+		free(j) // the node has a copy with the time that it had
+	case j.State != store.Waiting && j.State != store.Paused:
 		return false
 	}
 	j.Due, j.Updated = now, now
