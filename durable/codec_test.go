@@ -216,3 +216,28 @@ func FuzzCodec(f *testing.F) {
 		}
 	})
 }
+
+// A signal that is sent again after an error is the same, though the codec makes other bytes of it each time; and one
+// with another payload is not.
+func TestCodecLeavesSignalThatIsSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New(), withCodec(newSealed(key16)))
+		kind := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) { return durable.Wait[string](ctx, "go") })
+		id := must(kind.Schedule(t.Context(), 0, ""))
+		for _, test := range []struct {
+			payload string
+			want    durable.Answer
+		}{{"a", durable.Applied}, {"a", durable.Applied}, {"b", durable.TooLate}} {
+			if a := must(jobs.Signal(t.Context(), id, "go", test.payload)); a != test.want {
+				t.Errorf("%q was answered %v, want %v", test.payload, a, test.want)
+			}
+		}
+		start(t, jobs)
+		if got, err := kind.Await(t.Context(), id); got != "a" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+		if a := must(jobs.Signal(t.Context(), id, "go", "a")); a != durable.TooLate {
+			t.Errorf("after the end it was answered %v", a)
+		}
+	})
+}

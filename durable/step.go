@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,17 +137,46 @@ func (j *Jobs) Signal(ctx context.Context, id ID, name string, payload any) (Ans
 	case err != nil:
 		return NotFound, failed("signal", err)
 	}
-	data, err := j.encode(job.Kind, "payload of the signal", payload, MaxPayload)
+	plain, err := marshal("payload of the signal", payload)
+	if err != nil {
+		return NotFound, err
+	}
+	data, err := j.stored(job.Kind, "payload of the signal", plain, MaxPayload)
 	if err != nil {
 		return NotFound, err
 	}
 	answer, err := j.parts.Steps.Signal(ctx, id, name, data)
+	if err == nil && answer == TooLate && !job.State.Done() && j.cfg.Codec != nil {
+		answer, err = j.signaledBefore(ctx, job, name, plain)
+	}
 	if err == nil && answer == Applied {
 		if n := j.node(); n != nil {
 			n.Wake()
 		}
 	}
 	return answer, failed("signal", err)
+}
+
+// signaledBefore returns Applied if the job has a signal of that name with this payload as JSON, and else TooLate: a
+// codec may make other bytes of the same each time.
+func (j *Jobs) signaledBefore(ctx context.Context, job Job, name string, plain []byte) (Answer, error) {
+	kept, err := j.parts.Steps.KeptSteps(ctx, job.ID)
+	if err != nil {
+		return NotFound, err
+	}
+	for _, k := range kept {
+		if !k.Signal || k.Name != name || k.Result == nil || !k.Occasion.Equal(job.Occasion()) {
+			continue
+		}
+		there, err := j.cfg.Codec.Decode(job.Kind, k.Result)
+		if err != nil {
+			return NotFound, fmt.Errorf("payload of the signal: the codec failed: %w", err)
+		}
+		if bytes.Equal(there, plain) {
+			return Applied, nil
+		}
+	}
+	return TooLate, nil
 }
 
 // Steps returns the results of the steps of a job, and its signals, in the order in which they were stored: those of
