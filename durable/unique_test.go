@@ -169,6 +169,31 @@ func TestReplaceTime(t *testing.T) {
 	})
 }
 
+// A call with ReplacePayload makes a job that waits for a signal begin anew at the time of that call, and the signal
+// that is sent to it then is not lost.
+func TestReplacePayloadOfAJobThatWaitsForASignal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		k := durable.Handle(jobs, "k", func(ctx context.Context, payload string) (string, error) {
+			by, err := durable.Wait[string](ctx, "go")
+			return payload + by, err
+		})
+		start(t, jobs)
+		ask := func(payload string) durable.ID {
+			return must(k.Schedule(t.Context(), time.Minute, payload, durable.Key("key"), durable.ReplacePayload()))
+		}
+		id := ask("old")
+		time.Sleep(2 * time.Minute)
+		ask("new")
+		must(jobs.Signal(t.Context(), id, "go", ", ann"))
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		if got, err := k.Await(ctx, id); got != "new, ann" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+	})
+}
+
 // Uniqueness that can't be is an error of the call.
 func TestUniqueAmongDeclinesMistakes(t *testing.T) {
 	jobs := newJobs(t, memory.New())

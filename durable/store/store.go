@@ -245,8 +245,8 @@ type NewJob struct {
 	// Replace gives a job with the key that waits or is paused the properties of this job, including its time. A job
 	// that is Confirmed or Running gets them for one more run, as with ReuseKey.
 	Replace bool
-	// KeepTime, with Replace, does not change the time of the other job, nor the time of its one more run if there is
-	// one already.
+	// KeepTime, with Replace, does not change the time of the other job, unless that time has come: then the job waits for
+	// its next attempt, or for a signal. Nor does it change the time of its one more run if there is one already.
 	KeepTime bool
 	// KeepPayload, with Replace, changes only the time of the other job.
 	KeepPayload bool

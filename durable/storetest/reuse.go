@@ -283,3 +283,32 @@ func replacesPayload(b *bench) {
 		b.Errorf("job is %+v, want one that is due at %v", got, next)
 	}
 }
+
+// A job whose time has come, and that waits for its next attempt or for a signal, is due when the first says that
+// replaces its payload, as one that runs: the second keeps that time. It has all its attempts.
+func replacesPayloadOfBegun(b *bench) {
+	node := b.node("a")
+	far := time.Now().UTC().Add(1000 * time.Hour).Truncate(time.Microsecond)
+	for name, end := range map[string]func(j durable.Job) durable.Outcome{
+		"failed": func(j durable.Job) durable.Outcome {
+			o := outcome(j)
+			o.State, o.Due, o.Attempt = durable.Waiting, far, 1
+			return o
+		},
+		"waits": func(j durable.Job) durable.Outcome { return waiting(j, far, "go") },
+	} {
+		first := b.running(node, key(name))
+		b.settle(node, end(first))
+		put := func(delay time.Duration, text string) store.Job {
+			b.Helper()
+			return b.insert(job(delay, key(name), payload(text), func(j *durable.NewJob) {
+				j.ReuseKey, j.Replace, j.KeepTime = true, true, true
+			}), store.Placement{}).Job
+		}
+		second := put(time.Hour, "2")
+		if third := put(2*time.Hour, "3"); third.ID != first.ID || !second.Due.Before(far) || !third.Due.Equal(second.Due) ||
+			!third.Occurrence.Equal(third.Due) || third.Attempt != 0 || string(third.Payload) != "3" {
+			b.Errorf("%s: the job is\n%+v and then\n%+v", name, second, third)
+		}
+	}
+}

@@ -66,6 +66,7 @@ var tests = []struct {
 	{"InsertDuringARunAsksForAnother", reuseDuringRun},
 	{"InsertReplacesWhatWaits", replaces},
 	{"InsertReplacesThePayloadOfWhatWaits", replacesPayload},
+	{"InsertReplacesThePayloadOfWhatHasBegun", replacesPayloadOfBegun},
 	{"InsertTwiceReusesAKeyOnce", reuseKeyTwice},
 	{"InsertsTogetherReuseAKeyOnce", reuseKeyTogether},
 	{"KeyIsUniqueAmongStates", uniqueStates},

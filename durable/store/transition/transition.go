@@ -135,12 +135,12 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 		j.Anchor = now
 	}
 	t := first(n, now)
-	switch {
+	switch begun := j.Attempt > 0 || j.Due.After(j.Occurrence); {
 	case granted:
 		if !n.KeepTime || j.NextDue.IsZero() {
 			j.NextDue = t
 		}
-	case n.KeepTime:
+	case n.KeepTime && !begun: // else its time has come: it waits for a retry, or for something that this ask does not know
 		if j.State != store.Paused && j.State != store.Blocked {
 			free(j) // the node has a copy of what it was
 		}
