@@ -29,7 +29,8 @@ type Hooks struct {
 	// job and ctx are those of the handler: Current, Progress and Output work in it. run returns the handler's error, a
 	// *PanicError if it panicked; if the handler calls runtime.Goexit, run does not return. The error that Around
 	// returns is the error of the run; it may be another one than the handler's, and may be Permanent or Snooze. If
-	// Around does not call run, the handler is not called, and a nil error is replaced by one that says so.
+	// Around calls runtime.Goexit, the error of the run is what run has returned. If Around does not call run, the
+	// handler is not called, and a nil error is replaced by one that says so.
 	//
 	// Call run once, in the goroutine of Around, with ctx, a context derived from it, or nil, which stands for ctx.
 	Around func(ctx context.Context, job Job, run func(context.Context) error) error

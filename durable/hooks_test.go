@@ -202,6 +202,33 @@ func TestHooksAroundOfGoexit(t *testing.T) {
 	})
 }
 
+// If Around calls runtime.Goexit, what its handler has returned counts, and the handler is not called again for that; a
+// schedule goes on also if the handler was not called, in the last attempt.
+func TestHooksAroundThatCallsGoexit(t *testing.T) {
+	for _, calls := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			jobs := newJobs(t, memory.New(), withHooks(durable.Hooks{
+				Around: func(ctx context.Context, _ durable.Job, run func(context.Context) error) error {
+					if calls {
+						run(ctx)
+					}
+					runtime.Goexit()
+					return nil
+				},
+			}))
+			k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, nil })
+			id := must(k.AtFixedRate(t.Context(), "key", 0, time.Minute, 5, durable.Attempts(1)))
+			start(t, jobs)
+			time.Sleep(90 * time.Second)
+			synctest.Wait()
+			job, runs := must(jobs.Get(t.Context(), id)), must(jobs.History(t.Context(), id, 0, 10))
+			if job.State != durable.Waiting || len(runs) != 2 || (runs[0].Verdict == durable.RunSucceeded) != calls {
+				t.Errorf("handler called %v: the job is %v, and its runs are %+v", calls, job.State, runs)
+			}
+		})
+	}
+}
+
 // Settled has what became of each run, as the history has it.
 func TestHooksSettledHasTheHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 
 // perform does the run and returns what is to follow. Or it does nothing and returns the occurrence that the run is
 // for, if the store has to have that first, or the run is to be given back: see postpone. The error is that of the run.
-// If the handler calls runtime.Goexit, perform does not return, and passes the outcome to exited.
+// If the handler, or what is around it, calls runtime.Goexit, perform does not return, and passes the outcome to exited:
+// that of the handler, if that had returned.
 func (r *run) perform(ctx context.Context, exited func(store.Outcome)) (o *store.Outcome, moved time.Time, err error) {
 	started := r.n.clock.Start()
 	tt, err := timetable.Parse(r.job.Schedule, r.n.cfg.Triggers)
@@ -77,11 +78,18 @@ func (r *run) perform(ctx context.Context, exited func(store.Outcome)) (o *store
 		r.during = sync.OnceValue(func() overlap { return r.leftOutDuring(ctx, tt, started) })
 	}
 	var result []byte
+	handled, returned := executor.ErrGoexit, false // what the handler returns, unless it does not
+	defer func() {
+		if !returned {
+			exited(r.conclude(ctx, tt, result, handled, started))
+		}
+	}()
 	err = r.n.cfg.Around(context.WithValue(ctx, handlingKey{}, Handling{r, started}), r.job,
-		func(handlers context.Context) (err error) {
-			result, err = r.call(handlers, func() { exited(r.conclude(ctx, tt, nil, executor.ErrGoexit, started)) })
-			return err
+		func(handlers context.Context) error {
+			result, handled = r.call(handlers)
+			return handled
 		})
+	returned = true
 	o = new(r.conclude(ctx, tt, result, err, started))
 	if o.Run.Verdict == store.RunSucceeded || o.Run.Verdict == store.RunSnoozed {
 		err = nil
@@ -89,29 +97,15 @@ func (r *run) perform(ctx context.Context, exited func(store.Outcome)) (o *store
 	return o, time.Time{}, err
 }
 
-// call calls the handler. A panic is an error. After a Goexit, which nothing can stop, it calls exited.
-func (r *run) call(ctx context.Context, exited func()) (result []byte, err error) {
-	type answer struct {
-		result []byte
-		err    error
-	}
-	var a *answer
-	func() {
-		defer func() {
-			if a != nil {
-				return
-			}
-			v := recover()
-			if v == nil {
-				exited()
-				return
-			}
-			a = &answer{err: &executor.PanicError{Value: v, Stack: debug.Stack()}}
-		}()
-		result, err := r.kind.Handle(ctx, r.job.Payload)
-		a = &answer{result, Sound(err)}
+// call calls the handler. A panic is an error.
+func (r *run) call(ctx context.Context) (result []byte, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			result, err = nil, &executor.PanicError{Value: v, Stack: debug.Stack()}
+		}
 	}()
-	return a.result, a.err
+	result, err = r.kind.Handle(ctx, r.job.Payload)
+	return result, Sound(err)
 }
 
 // Sound returns err or, if the methods of err panic, as those of a nil pointer do that was returned as an error, one
