@@ -542,6 +542,45 @@ func TestSnoozeKeepsSchedule(t *testing.T) {
 	})
 }
 
+// A run that is put off, or cut short, at the very time of its occurrence keeps that, however late the next one is and
+// whatever the policy.
+func TestSnoozeAtTheTimeOfTheOccurrence(t *testing.T) {
+	for name, end := range map[string]func(context.Context) error{
+		"snoozed":   func(context.Context) error { return durable.Snooze(0) },
+		"cut short": context.Cause,
+	} {
+		for _, missed := range []durable.Missed{durable.Skip(time.Second), durable.Coalesce(), durable.SkipOverlap()} {
+			synctest.Test(t, func(t *testing.T) {
+				store, d, began := memory.New(), new(diary), make(chan bool)
+				node := func() (*durable.Jobs, *durable.Kind[string, string]) {
+					jobs := newJobs(t, store, func(c *durable.Config) { c.Lease, c.Drain = time.Minute, -1 })
+					return jobs, durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+						if d.note(ctx); d.count() > 1 {
+							return "", nil
+						}
+						began <- true
+						<-ctx.Done()
+						return "", end(ctx)
+					})
+				}
+				jobs, k := node()
+				must(k.AtFixedRate(t.Context(), "key", time.Minute, time.Minute, "", durable.OnMissed(missed)))
+				stop := start(t, jobs)
+				<-began
+				stop()
+				time.Sleep(150 * time.Second)
+				other, _ := node()
+				start(t, other)
+				time.Sleep(time.Second)
+				synctest.Wait()
+				if runs := d.all(); len(runs) < 2 || !runs[0].Due.Equal(runs[0].Occurrence) || !runs[1].Occurrence.Equal(runs[0].Occurrence) {
+					t.Errorf("%s, %+v: the runs were %+v", name, missed, runs)
+				}
+			})
+		}
+	}
+}
+
 // A job that is to be canceled is not put off.
 func TestSnoozeOfCanceledJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -168,7 +168,7 @@ func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byt
 	case errors.As(err, &snooze):
 		o := r.untried(store.RunSnoozed, started, err, snooze.d)
 		if o.Signals = r.steps.signals(); !snooze.until.IsZero() {
-			o.Due = snooze.until
+			o.Due = r.again(snooze.until)
 		}
 		return o
 	case (errors.Is(cause, executor.ErrShutdown) || errors.Is(cause, ErrLeaseLost)) && !decided(err, cause):
@@ -213,8 +213,14 @@ func (r *run) present(started time.Time) time.Time { return timetable.Later(r.n.
 // untried returns an outcome by which the same occurrence waits for that long, and which counts no attempt.
 func (r *run) untried(v store.Verdict, started storeclock.Start, err error, wait time.Duration) store.Outcome {
 	o := r.ending(v, started, err)
-	o.Attempt, o.Due = r.job.Attempt-1, timetable.Ceil(r.present(started.At).Add(wait))
+	o.Attempt, o.Due = r.job.Attempt-1, r.again(r.present(started.At).Add(wait))
 	return o
+}
+
+// again returns the time at which the same occurrence is due again for which t was asked. It is later than the
+// occurrence, by which the next run knows that it was begun, and keeps it.
+func (r *run) again(t time.Time) time.Time {
+	return timetable.Later(timetable.Ceil(t), r.job.Occurrence.Add(time.Microsecond))
 }
 
 // cutShort returns the outcome of a run that was cut short by this node, not by the job: as if it had not been tried.
