@@ -48,7 +48,9 @@ func (s *Store) rows() (rows []store.Row) {
 		}
 	}
 	for _, id := range ids {
-		for _, k := range s.mu.steps[id] {
+		kept := slices.Clone(s.mu.steps[id])
+		slices.SortStableFunc(kept, func(a, b durable.KeptStep) int { return a.At.Compare(b.At) }) // the clock may have been put back
+		for _, k := range kept {
 			rows = append(rows, store.Row{Step: &store.JobStep{Job: id, KeptStep: k}})
 		}
 	}

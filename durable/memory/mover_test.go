@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
+	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/filled"
 	"github.com/executor-go/executor/durable/memory"
+	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/transfer"
 )
 
@@ -36,6 +39,28 @@ func FuzzImport(f *testing.F) {
 			t.Errorf("what was imported can't be moved on: %v", err)
 		}
 	})
+}
+
+// What was kept while the clock was put back can be moved: a step that was kept later may have an earlier time.
+func TestExportAfterTheClockWasPutBack(t *testing.T) {
+	s, ctx := memory.New(), t.Context()
+	n := store.NewJob{ID: durable.NewID(), Kind: "k", Payload: []byte("1"), Schedule: store.Once, Attempts: 1}
+	if _, err := s.Insert(ctx, []store.NewJob{n}, store.Placement{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"first", "second"} {
+		if a, err := s.Signal(ctx, n.ID, name, []byte("1")); a != durable.Applied || err != nil {
+			t.Fatal(a, err)
+		}
+		s.Shift(-time.Hour)
+	}
+	to := memory.New()
+	if _, err := transfer.Import(ctx, to, bytes.NewReader(exported(t, s)), transfer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := to.KeptSteps(ctx, n.ID); len(kept) != 2 || err != nil {
+		t.Errorf("kept are %+v, %v", kept, err)
+	}
 }
 
 // exported is what Export writes.
