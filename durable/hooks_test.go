@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -322,6 +323,44 @@ func TestHooksCallHasEachCall(t *testing.T) {
 			t.Errorf("failed %v of %v", failed, calls)
 		}
 	})
+}
+
+// Call names each call by its method.
+func TestHooksCallNamesTheMethods(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		methods := make(map[string]bool)
+		for m := range reflect.TypeFor[durable.Store]().Methods() {
+			methods[snake(m.Name)] = true
+		}
+		var mu sync.Mutex
+		called := make(map[string]bool)
+		jobs := newJobs(t, memory.New(), withHooks(durable.Hooks{Call: func(op string, _ time.Duration, _ error) {
+			mu.Lock()
+			defer mu.Unlock()
+			called[op] = true
+			if !methods[op] {
+				t.Errorf("%q is no method", op)
+			}
+		}}), func(c *durable.Config) { c.Queues = []string{"", "q"} })
+		durable.Handle(jobs, "k", new(diary).handler)
+		start(t, jobs)
+		must(jobs.Queues(t.Context()))
+		status, _ := jobs.Node()
+		must(0, jobs.DrainNode(t.Context(), status.Name))
+		must(jobs.Signal(t.Context(), must(durable.Client[int, int](jobs, "k").Schedule(t.Context(), time.Hour, 1)), "s", 1))
+		mu.Lock()
+		defer mu.Unlock()
+		for _, op := range []string{"claim", "claim_queue", "queue_counts", "nodes", "drain_node", "signal", "paused_kinds", "insert"} {
+			if !called[op] {
+				t.Errorf("no call of %s in %v", op, called)
+			}
+		}
+	})
+}
+
+// snake returns a name of Go in snake case.
+func snake(name string) string {
+	return strings.ToLower(regexp.MustCompile("(.)([A-Z])").ReplaceAllString(name, "${1}_$2"))
 }
 
 // Failed is called once for a job whose last attempt has failed, in place of the line of the log; joined, all are

@@ -290,16 +290,16 @@ func (t timedTx) CompleteTx(ctx context.Context, tx Tx, b store.CommitRequest) (
 }
 
 func (t timedQueues) ClaimQueue(ctx context.Context, queue string, r store.ClaimRequest) (c store.ClaimResult, err error) {
-	defer t.jobs.calledStore("claim", time.Now(), &err)
+	defer t.jobs.calledStore("claim_queue", time.Now(), &err)
 	return t.Queues.ClaimQueue(ctx, queue, r)
 }
 
 func (t timedQueues) QueueCounts(ctx context.Context) (counts []store.QueueCount, err error) {
-	defer t.jobs.calledStore("queue counts", time.Now(), &err)
+	defer t.jobs.calledStore("queue_counts", time.Now(), &err)
 	return t.Queues.QueueCounts(ctx)
 }
 
 func (t timedDrains) DrainNode(ctx context.Context, node string, drain bool) (alive bool, err error) {
-	defer t.jobs.calledStore("drain node", time.Now(), &err)
+	defer t.jobs.calledStore("drain_node", time.Now(), &err)
 	return t.Drains.DrainNode(ctx, node, drain)
 }
