@@ -29,10 +29,10 @@ import (
 // names may run at the same time, also one inside another. A result has up to MaxResult bytes; a larger one is a
 // Permanent error.
 //
-// The results are removed with the job, when it is deleted or pruned, or with the first step of its next occurrence. A
-// job that runs once and is added again, by Replace or ReuseKey, begins from its first step; a job that is revived
-// continues. Reschedule and RunNow make another occurrence of a periodic job, but not of a job that runs once. A
-// handler without steps costs nothing. One with steps costs a read of the results, and a commit for each new one.
+// The results are removed with the job, when it is deleted or pruned, or with the first step or signal of its next
+// occurrence. A job that runs once and is added again, by Replace or ReuseKey, begins from its first step; a job that is
+// revived continues. Reschedule and RunNow make another occurrence of a periodic job, but not of a job that runs once.
+// A handler without steps costs nothing. One with steps costs a read of the results, and a commit for each new one.
 func Step[T any](ctx context.Context, name string, fn func(ctx context.Context) (T, error)) (T, error) {
 	var v T
 	h, err := stepping(ctx, "step", name)
@@ -180,7 +180,7 @@ func (j *Jobs) signaledBefore(ctx context.Context, job Job, name string, plain [
 }
 
 // Steps returns the results of the steps of a job, and its signals, in the order in which they were stored: those of
-// the present occurrence or, until that has its first step, of the one before. A job that does not exist has none.
+// the present occurrence or, until that has its first step or signal, of the one before. A job that does not exist has none.
 func (j *Jobs) Steps(ctx context.Context, id ID) ([]KeptStep, error) {
 	mustContext(ctx)
 	if j.parts.Steps == nil {

@@ -26,15 +26,18 @@ func (s *Store) KeepStep(ctx context.Context, of store.Ref, kept durable.KeptSte
 	if j == nil || j.Epoch != of.Epoch || !j.State.Granted() {
 		return nil, false, nil
 	}
-	s.mu.steps[j.ID] = slices.DeleteFunc(s.mu.steps[j.ID], func(k durable.KeptStep) bool {
-		return k.Occasion.Before(kept.Occasion)
-	})
+	s.forgetStepsLocked(j.ID, kept.Occasion)
 	if there := s.stepLocked(j.ID, kept.Occasion, kept.Name, kept.Signal); there != nil {
 		return there.Result, true, nil
 	}
 	kept.At = s.nowLocked()
 	s.mu.steps[j.ID] = append(s.mu.steps[j.ID], kept)
 	return kept.Result, true, nil
+}
+
+// forgetStepsLocked removes what is kept of a job's occasions before one.
+func (s *Store) forgetStepsLocked(id durable.ID, before time.Time) {
+	s.mu.steps[id] = slices.DeleteFunc(s.mu.steps[id], func(k durable.KeptStep) bool { return k.Occasion.Before(before) })
 }
 
 // stepLocked returns a step, nil if it is not there.
@@ -62,6 +65,7 @@ func (s *Store) Signal(ctx context.Context, id durable.ID, name string, payload 
 	there := s.stepLocked(id, j.Occasion(), name, true)
 	switch {
 	case there == nil:
+		s.forgetStepsLocked(id, j.Occasion())
 		s.mu.steps[id] = append(s.mu.steps[id],
 			durable.KeptStep{Name: name, Signal: true, Occasion: j.Occasion(), Result: payload, At: s.nowLocked()})
 	case there.Result == nil:

@@ -50,7 +50,7 @@ func (s *Store) KeepStep(ctx context.Context, of store.Ref, k durable.KeptStep) 
 
 const (
 	readResult = "select result from executor_step where job = $1 and occasion = $2 and signal and name = $3"
-	putSignal  = `insert into executor_step as s (job, occasion, signal, name, result, noted)
+	putSignal  = `with gone as (delete from executor_step where job = $1 and occasion < $2) insert into executor_step as s (job, occasion, signal, name, result, noted)
 		values ($1, $2, true, $3, $4::bytea, ` + clock + `)
 		on conflict (job, occasion, signal, name) do update set result = excluded.result`
 )

@@ -64,6 +64,9 @@ func (s *Store) Signal(ctx context.Context, id durable.ID, name string, payload 
 		err = q.row(readResult, []any{id[:], micros(j.Occasion()), true, name}, &there)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
+			if _, err = q.exec(forgetSteps, id[:], micros(j.Occasion())); err != nil {
+				return durable.NotFound, err
+			}
 			_, err = q.exec(keepStep, id[:], micros(j.Occasion()), true, name, payload, micros(now()))
 			return durable.Applied, err
 		case err != nil:

@@ -17,9 +17,9 @@ type Steps interface {
 	// does nothing, and ok is false.
 	KeepStep(ctx context.Context, of Ref, s KeptStep) (result []byte, ok bool, err error)
 
-	// Signal keeps a signal for the job's present occasion. If the job waits for the signal, it is due at once. If the
-	// signal has come before, the answer is Applied if the payloads are the same, and TooLate otherwise. The answer is
-	// also TooLate for a job that has ended.
+	// Signal keeps a signal for the job's present occasion, and removes what is kept of earlier occasions, as KeepStep
+	// does. If the job waits for the signal, it is due at once. If the signal has come before, the answer is Applied if
+	// the payloads are the same, and TooLate otherwise. The answer is also TooLate for a job that has ended.
 	Signal(ctx context.Context, id ID, name string, payload []byte) (Answer, error)
 }
 

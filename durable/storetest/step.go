@@ -257,6 +257,20 @@ func signalBefore(b *bench) {
 	b.wantSteps(j.ID, "signal go=1")
 }
 
+// A signal removes what is kept of earlier occurrences, as a step does: a schedule whose runs find their signals there, and
+// have no steps, does not keep ever more of them.
+func signalRemovesEarlier(b *bench) {
+	node := b.node("a")
+	j := b.running(node, key("key"), every("1h0m0s"))
+	b.keep(j, stepOf(j, "s", "1"))
+	b.signal(j.ID, "go", "1", durable.Applied)
+	b.wantSteps(j.ID, "s=1", "signal go=1")
+	b.settle(node, next(j, j.Due.Add(time.Millisecond)))
+	b.signal(j.ID, "go", "2", durable.Applied)
+	b.signal(j.ID, "stop", "3", durable.Applied)
+	b.wantSteps(j.ID, "signal go=2", "signal stop=3")
+}
+
 // A signal makes a job due that waits for it, and none that waits for something else; one that is paused stays so.
 func signalWakes(b *bench) {
 	node, far := b.node("a"), time.Now().UTC().Add(1000*time.Hour).Truncate(time.Microsecond)

@@ -180,6 +180,7 @@ var tests = []struct {
 	{"SignalDuringTheEndIsNotMissed", signalDuringTheEnd},
 	{"SignalsAndEndsTogetherMissNothing", signalsTogether},
 	{"SignalCountsOnce", signalOnce},
+	{"SignalRemovesThoseOfEarlierOccurrences", signalRemovesEarlier},
 
 	{"ParentsReleaseTheirChild", graphReleases},
 	{"ParentsAndChildrenAreReadInPages", graphPages},
