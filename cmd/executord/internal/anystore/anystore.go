@@ -137,9 +137,9 @@ func (f *filterFlags) filter() (durable.Filter, bool, error) {
 
 // find returns the job with that ID or key.
 func (c client) find(ctx context.Context, name string) (durable.Job, error) {
-	j, err := c.store.Find(ctx, name)
+	j, err := c.jobs.Find(ctx, name)
 	if id, not := durable.ParseID(name); not == nil && errors.Is(err, durable.ErrNotFound) {
-		j, err = c.store.Get(ctx, id)
+		j, err = c.jobs.Get(ctx, id)
 	}
 	if errors.Is(err, durable.ErrNotFound) {
 		return j, mistake("%s has no job with the ID or key %s", c.shown, printable(name))

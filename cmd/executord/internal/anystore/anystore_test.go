@@ -230,6 +230,19 @@ func TestChangeOfNamed(t *testing.T) {
 	}
 }
 
+// What is to be from now on is that on the clock of the store.
+func TestRescheduleByTheStoresClock(t *testing.T) {
+	for _, chosen := range []string{"welcome/2", "--key welcome/2 --yes"} {
+		s, _ := filled(t)
+		s["a"].Shift(1000 * time.Hour)
+		s.ok(t, strings.Fields("reschedule --to 2h "+chosen)...)
+		now := must(t)(s["a"].Now(t.Context())).(time.Time)
+		if j := must(t)(s["a"].Find(t.Context(), "welcome/2")).(durable.Job); j.Due.Before(now.Add(time.Hour)) || j.Due.After(now.Add(2*time.Hour)) {
+			t.Errorf("%s: due %v after now", chosen, j.Due.Sub(now))
+		}
+	}
+}
+
 // A command line that does not say which jobs is a mistake, and changes none.
 func TestChangeMistakes(t *testing.T) {
 	s, _ := filled(t)
@@ -245,6 +258,10 @@ func TestChangeMistakes(t *testing.T) {
 		"list -n 0":                     "-n 0",
 		"nonsense":                      "unknown command",
 		"list --store b":                "no store b",
+
+		"reschedule welcome/2 --to 0000-01-01T00:00:00Z":         "in the years 1 to 9999",
+		"reschedule welcome/2 --to 0001-01-01T00:00:00Z":         `--to "0001`,
+		"reschedule --kind mail --yes --to 0000-01-01T00:00:00Z": "in the years 1 to 9999",
 	} {
 		if _, _, err := s.run(t, strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)

@@ -63,13 +63,20 @@ does not exist, or if the state of a named job does not allow the change.`,
 		case len(names) > 0 && *dry:
 			return fmt.Errorf("--dry-run is for jobs that flags choose")
 		}
-		change := durable.Change{Op: op}
+		change, fromNow := durable.Change{Op: op}, time.Duration(0)
 		if op == durable.OpReschedule {
-			if change.Due, err = timeOf(at); err != nil {
+			if change.Due, fromNow, err = timeOf(at); err != nil {
 				return err
 			}
 		}
 		return h.visit(cmd, open, false, 0, func(ctx context.Context, c client) error {
+			if op == durable.OpReschedule && change.Due.IsZero() {
+				now, err := c.jobs.Now(ctx)
+				if err != nil {
+					return err
+				}
+				change.Due = now.Add(fromNow)
+			}
 			if len(names) > 0 {
 				return h.changeNamed(ctx, c, use, change, names, *reason)
 			}
@@ -79,16 +86,23 @@ does not exist, or if the state of a named job does not allow the change.`,
 	return cmd
 }
 
-// timeOf reads a time of --to.
-func timeOf(text string) (time.Time, error) {
-	if d, err := time.ParseDuration(text); err == nil {
-		return time.Now().Add(d), nil
+// timeOf reads a time of --to. If that is how long from now it is, the time is zero: now is a time of the store's clock.
+func timeOf(text string) (t time.Time, fromNow time.Duration, err error) {
+	if fromNow, err = time.ParseDuration(text); err == nil {
+		return t, fromNow, nil
 	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return t, fmt.Errorf("--to %q: it must be a time as 2027-03-27T14:00:00Z, or from now as 90m", text)
+	if t, err = time.Parse(time.RFC3339, text); err != nil || t.IsZero() {
+		return t, 0, fmt.Errorf("--to %q: it must be a time as 2027-03-27T14:00:00Z, or from now as 90m", text)
 	}
-	return t, nil
+	return t, 0, nil
+}
+
+// changeBy makes the change to one job.
+func (c client) changeBy(ctx context.Context, id durable.ID, change durable.Change) (durable.Answer, error) {
+	if change.Op == durable.OpReschedule {
+		return c.jobs.Reschedule(ctx, id, change.Due) // which knows what times there may be
+	}
+	return c.store.Change(ctx, id, change)
 }
 
 func (h Host) changeNamed(ctx context.Context, c client, use string, change durable.Change, names []string, reason string) error {
@@ -98,7 +112,7 @@ func (h Host) changeNamed(ctx context.Context, c client, use string, change dura
 		if err != nil {
 			return err
 		}
-		answer, err := c.store.Change(ctx, j.ID, change)
+		answer, err := c.changeBy(ctx, j.ID, change)
 		if err != nil {
 			return err
 		}
