@@ -166,6 +166,8 @@ func (j *Jobs) Await(ctx context.Context, id ID) (Job, error) {
 	for pause := 10 * time.Millisecond; ; pause = min(pause*2, 500*time.Millisecond) {
 		job, err := j.store.Get(ctx, id)
 		switch {
+		case err != nil && ctx.Err() != nil:
+			return Job{}, ctx.Err() // a database may call that otherwise
 		case err != nil:
 			return Job{}, failed("await", err)
 		case job.State == Succeeded:

@@ -405,3 +405,25 @@ func TestNow(t *testing.T) {
 		}
 	})
 }
+
+// Await returns the error of its context, whatever the store calls a read that the context has broken off.
+func TestJobsAwaitReturnsTheErrorOfItsContext(t *testing.T) {
+	store := newFaulty(memory.New())
+	jobs := newJobs(t, store)
+	k := durable.Client[int, int](jobs, "k")
+	id := must(k.Schedule(t.Context(), time.Hour, 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	store.set(func(op string) (error, error) {
+		if op == "get" {
+			cancel()
+			return errDown, nil
+		}
+		return nil, nil
+	})
+	if _, err := k.Await(ctx, id); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := k.Await(t.Context(), id); !errors.Is(err, errDown) {
+		t.Errorf("got %v, want that of the store", err)
+	}
+}
