@@ -51,8 +51,10 @@ func Key(key string) Option {
 //
 // If the earlier job is not periodic, and is running or about to run, it runs once more after that run, when this job
 // would be due, with the payload and options of this call: the run in progress may have begun before the change that
-// this call is for. Further calls until then lead to no further run. Await returns after the last of these runs. A job
-// without a key is an error.
+// this call is for. Further calls until then lead to no further run. Await returns after the last of these runs.
+//
+// ReuseKey does not change a job that waits for its next attempt, in a Sleep or in a Wait: its next run continues after
+// its steps. With ReplacePayload it begins from the first step. A job without a key is an error.
 func ReuseKey() Option {
 	return func(j *addition) error {
 		j.ReuseKey = true

@@ -79,7 +79,7 @@ const idlePause = 10 * time.Millisecond
 // store every 10 ms; in a bubble that time passes at once.
 //
 // If ctx ends first, the error matches the cause of ctx and names a job that has not run. A job never runs if no node
-// handles its kind, or if the kind is paused. Idle returns the store's error if the store fails.
+// handles its kind and serves its queue, or if the kind is paused. Idle returns the store's error if the store fails.
 func Idle(ctx context.Context, jobs *durable.Jobs) error {
 	timer := time.NewTicker(idlePause)
 	defer timer.Stop()
