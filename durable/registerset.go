@@ -52,8 +52,9 @@ type AbsentSchedule struct {
 // Jobs that run once do not change, nor do schedules that have ended or, with PauseAbsent, are paused already.
 //
 // All keys must begin with the prefix. The set may be empty. If Register returns an error, except ErrDead, the absent
-// schedules do not change. After another error RegisterSet may be called again. If programs of two versions start at
-// the same time, the one that starts last decides which schedules are absent.
+// schedules do not change. After another error RegisterSet may be called again. If programs of two versions call it at
+// the same time, the call that ends last decides which schedules are absent: it registers again what the other one has
+// deleted meanwhile.
 func (j *Jobs) RegisterSet(ctx context.Context, set ScheduleSet, schedules ...Registration) (RegisteredSet, error) {
 	mustContext(ctx)
 	var r RegisteredSet
@@ -77,27 +78,79 @@ func (j *Jobs) RegisterSet(ctx context.Context, set ScheduleSet, schedules ...Re
 	} else if err != nil {
 		return r, err
 	}
-	f := Filter{Prefix: set.Prefix, States: []State{Waiting, Claimed, Confirmed, Running, Paused}, Limit: 500}
-	for {
-		page, err := j.List(ctx, f)
+	treated := make(map[ID]bool)
+	for again := true; again; {
+		err := j.goingOn(ctx, set.Prefix, func(job Job) error {
+			if present[job.Key] || treated[job.ID] || job.State == Paused && set.Absent == PauseAbsent {
+				return nil
+			}
+			answer, err := j.absent(ctx, set.Absent, job.ID)
+			if err == nil {
+				treated[job.ID] = true
+				r.Absent = append(r.Absent, AbsentSchedule{job, answer})
+			}
+			return err
+		})
+		if again = set.Absent == DeleteAbsent; again && err == nil {
+			again, err = j.putBack(ctx, set.Prefix, schedules, r.Schedules)
+		}
 		if err != nil {
 			return r, err
 		}
+	}
+	return r, dead
+}
+
+// goingOn calls each for the schedules that are not over and whose keys begin with a prefix.
+func (j *Jobs) goingOn(ctx context.Context, prefix string, each func(Job) error) error {
+	f := Filter{Prefix: prefix, States: []State{Waiting, Claimed, Confirmed, Running, Paused}, Limit: 500}
+	for {
+		page, err := j.List(ctx, f)
+		if err != nil {
+			return err
+		}
 		for _, job := range page {
-			if !job.Periodic() || present[job.Key] || job.State == Paused && set.Absent == PauseAbsent {
+			if !job.Periodic() {
 				continue
 			}
-			answer, err := j.absent(ctx, set.Absent, job.ID)
-			if err != nil {
-				return r, err
+			if err := each(job); err != nil {
+				return err
 			}
-			r.Absent = append(r.Absent, AbsentSchedule{job, answer})
 		}
 		if len(page) < f.Limit {
-			return r, dead
+			return nil
 		}
 		f.After = page[len(page)-1].ID
 	}
+}
+
+// putBack registers again those of the schedules that are not in the store, since another program has deleted them
+// after they were registered. It reports whether there were any.
+func (j *Jobs) putBack(ctx context.Context, prefix string, schedules []Registration, results []Registered) (bool, error) {
+	there := make(map[string]bool)
+	if err := j.goingOn(ctx, prefix, func(job Job) error { there[job.Key] = true; return nil }); err != nil {
+		return false, err
+	}
+	var places []int
+	var missing []Registration
+	for i, s := range schedules {
+		if there[s.Key()] {
+			continue
+		}
+		switch _, err := j.Find(ctx, s.Key()); {
+		case errors.Is(err, ErrNotFound):
+			places, missing = append(places, i), append(missing, s)
+		case err != nil:
+			return false, err
+		}
+	}
+	again, err := j.Register(ctx, missing...)
+	for i, k := range places {
+		if i < len(again) {
+			results[k] = again[i]
+		}
+	}
+	return len(missing) > 0, err
 }
 
 // absent does to a schedule what is to be done to those that are absent.

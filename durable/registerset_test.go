@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -124,4 +125,44 @@ func TestRegisterSetChecksArguments(t *testing.T) {
 	if all := must(jobs.List(t.Context(), durable.Filter{})); len(all) != 1 || all[0].State != durable.Waiting {
 		t.Errorf("the jobs are %+v, want app/a alone", all)
 	}
+}
+
+// Two programs with different sets, which delete what is not in theirs, at the same time: the set of the call that ends
+// last is there as a whole.
+func TestRegisterSetOfTwoProgramsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, ctx := newFaulty(memory.New()), t.Context()
+		early, late := newJobs(t, store.Store), newJobs(t, store)
+		register := func(jobs *durable.Jobs, keys ...string) durable.RegisteredSet {
+			kind := durable.Client[string, string](jobs, "k")
+			return must(jobs.RegisterSet(ctx, durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}, hourlies(kind, keys...)...))
+		}
+		register(early, "app/a")
+		listed, ended := make(chan bool), make(chan durable.RegisteredSet)
+		once := sync.OnceFunc(func() { listed <- true; <-listed })
+		store.set(func(op string) (error, error) {
+			if op == "change" { // late is about to delete app/a
+				once()
+			}
+			return nil, nil
+		})
+		go func() { ended <- register(late, "app/b", "app/c") }()
+		<-listed
+		register(early, "app/a") // deletes what late has registered
+		listed <- true
+		got := <-ended
+		var keys []string
+		for _, j := range must(early.List(ctx, durable.Filter{})) {
+			keys = append(keys, j.Key)
+		}
+		slices.Sort(keys)
+		if !slices.Equal(keys, []string{"app/b", "app/c"}) {
+			t.Errorf("there are %q, want the set of the call that ended last", keys)
+		}
+		for i, r := range got.Schedules {
+			if j, err := early.Get(ctx, r.Job.ID); err != nil || j.Key != r.Job.Key || r.Effect != durable.EffectAdded {
+				t.Errorf("schedule %d is %+v, and in the store %v, %v", i, r, j, err)
+			}
+		}
+	})
 }
