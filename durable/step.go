@@ -121,7 +121,8 @@ func stepping(ctx context.Context, what, name string) (node.Handling, error) {
 //
 // The first signal of a name counts: the answer is TooLate for a second one, unless its payload is the same, and for a
 // job that has ended. A call may be repeated after an error. If an occurrence of a periodic job is left out, because
-// one run makes up for several, a signal to that occurrence is left out, too.
+// one run makes up for several, a signal to that occurrence is left out, too. A signal that was sent before the job was
+// added again, as by Replace, does not count for the new one: to approve the old payload is not to approve the new one.
 func (j *Jobs) Signal(ctx context.Context, id ID, name string, payload any) (Answer, error) {
 	mustContext(ctx)
 	if err := checkName("signal", name, MaxStep); err != nil {
