@@ -52,9 +52,10 @@ JSON or text, or else as their size and first bytes.`),
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(h.list(), h.show(), h.counts(), h.nodes(), h.export(), h.importing(), h.serve())
+	cmd.AddCommand(h.list(), h.show(), h.counts(), h.nodes(), h.queues(), h.export(), h.importing(), h.serve())
 	cmd.AddCommand(h.changes()...)
 	cmd.AddCommand(h.pauses()...)
+	cmd.AddCommand(h.drains()...)
 	return cmd
 }
 
@@ -104,8 +105,8 @@ func mistake(format string, args ...any) error { return &mistaken{fmt.Sprintf(fo
 
 // filterFlags choose jobs.
 type filterFlags struct {
-	kind, prefix, error string
-	states, tags        []string
+	kind, queue, prefix, error string
+	states, tags               []string
 }
 
 var states = []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Succeeded,
@@ -114,6 +115,7 @@ var states = []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed
 func newFilterFlags(cmd *cobra.Command) *filterFlags {
 	f := new(filterFlags)
 	cmd.Flags().StringVar(&f.kind, "kind", "", "jobs of this kind")
+	cmd.Flags().StringVar(&f.queue, "queue", "", "jobs in this queue")
 	cmd.Flags().StringVar(&f.prefix, "key", "", "jobs whose key begins with this text")
 	cmd.Flags().StringArrayVar(&f.states, "state", nil, "jobs in this state, such as dead or waiting; if given again, in any of them")
 	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "jobs with this tag, such as team=shop; if given again, with all of them")
@@ -123,7 +125,7 @@ func newFilterFlags(cmd *cobra.Command) *filterFlags {
 
 // filter returns the filter, and whether it selects less than all.
 func (f *filterFlags) filter() (durable.Filter, bool, error) {
-	of := durable.Filter{Kind: f.kind, Prefix: f.prefix, Tags: f.tags, Error: f.error}
+	of := durable.Filter{Kind: f.kind, Queue: f.queue, Prefix: f.prefix, Tags: f.tags, Error: f.error}
 	for _, name := range f.states {
 		i := slices.IndexFunc(states, func(s durable.State) bool { return s.String() == name })
 		if i < 0 {
@@ -131,7 +133,7 @@ func (f *filterFlags) filter() (durable.Filter, bool, error) {
 		}
 		of.States = append(of.States, states[i])
 	}
-	some := f.kind != "" || f.prefix != "" || f.error != "" || len(f.states)+len(f.tags) > 0
+	some := f.kind != "" || f.queue != "" || f.prefix != "" || f.error != "" || len(f.states)+len(f.tags) > 0
 	return of, some, nil
 }
 

@@ -258,6 +258,8 @@ func TestChangeMistakes(t *testing.T) {
 		"list -n 0":                     "-n 0",
 		"nonsense":                      "unknown command",
 		"list --store b":                "no store b",
+		"move welcome/2":                "move needs --to",
+		"move welcome/2 --to \x01":      `queue "\x01"`,
 
 		"reschedule welcome/2 --to 0000-01-01T00:00:00Z":         "in the years 1 to 9999",
 		"reschedule welcome/2 --to 0001-01-01T00:00:00Z":         `--to "0001`,
@@ -290,6 +292,54 @@ func TestNodes(t *testing.T) {
 	s, _ := filled(t)
 	if out := s.ok(t, "nodes"); !strings.Contains(fields(out), "node - 0 0 ") {
 		t.Errorf("nodes: %s", out)
+	}
+}
+
+// Jobs are moved into queues and out of them, by name or by filter; queues without a node are noted.
+func TestMove(t *testing.T) {
+	s, ids := filled(t)
+	if out := s.ok(t, "move", "--to", "gpu", "welcome/2"); out != "welcome/2: applied\n" {
+		t.Errorf("move: %s", out)
+	}
+	if out := s.ok(t, "queues"); !strings.Contains(fields(out), "gpu 1 ") || !strings.Contains(out, "no node serves it") {
+		t.Errorf("queues: %s", out)
+	}
+	if out := s.ok(t, "list", "--queue", "gpu"); !strings.Contains(out, ids[2].String()) || strings.Contains(out, ids[3].String()) {
+		t.Errorf("list: %s", out)
+	}
+	if out := s.ok(t, "show", "welcome/2"); !strings.Contains(out, "queue      gpu\n") {
+		t.Errorf("show: %s", out)
+	}
+	if out := s.ok(t, "move", "--queue", "gpu", "--to", "", "--yes"); out != "1 changed\n" {
+		t.Errorf("move back: %s", out)
+	}
+	if out, _, err := s.run(t, "move", "--to", "gpu", "welcome/0"); !errors.Is(err, errQuiet) || out != "welcome/0: too late: it is dead\n" {
+		t.Errorf("move of what is dead: %q, %v", out, err)
+	}
+	part := store.NewJob{ID: durable.NewID(), Key: "part", Kind: "mail", Payload: []byte("1"), Schedule: store.Once, Attempts: 1, Partition: "ann"}
+	must(t)(s["a"].Insert(t.Context(), []store.NewJob{part}, store.Placement{}))
+	if out, _, err := s.run(t, "move", "--to", "gpu", "part"); !errors.Is(err, errQuiet) || out != "part: not moved: it has the partition ann\n" {
+		t.Errorf("move of one with a partition: %q, %v", out, err)
+	}
+}
+
+// A node is drained by its name, and takes jobs again; one that is not there is a mistake.
+func TestDrain(t *testing.T) {
+	s, _ := filled(t)
+	s.ok(t, "drain", "node", "--reason", "a new disk")
+	if out := s.ok(t, "nodes"); !strings.Contains(out, "draining") {
+		t.Errorf("nodes: %s", out)
+	}
+	acts := must(t)(s["a"].Acts(t.Context(), durable.ActFilter{Limit: 5})).([]durable.Act)
+	if len(acts) != 1 || acts[0].Action != "drain" || acts[0].Key != "node" || acts[0].Reason != "a new disk" {
+		t.Errorf("acts: %+v", acts)
+	}
+	s.ok(t, "undrain", "node")
+	if out := s.ok(t, "nodes"); strings.Contains(out, "draining") {
+		t.Errorf("nodes: %s", out)
+	}
+	if _, _, err := s.run(t, "drain", "nobody"); err == nil || !strings.Contains(err.Error(), "no live node nobody") {
+		t.Errorf("drain of no node: %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package anystore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ func (h Host) changes() (all []*cobra.Command) {
 		{"run-now", "Make jobs due at once", durable.OpRunNow},
 		{"reschedule", "Make jobs due at another time", durable.OpReschedule},
 		{"revive", "Make dead or canceled jobs due again", durable.OpRevive},
+		{"move", "Put jobs into another queue", durable.OpMove},
 		{"delete", "Remove jobs that do not run, with their history", durable.OpDelete},
 	} {
 		all = append(all, h.change(c.use, c.short, c.op))
@@ -46,10 +48,14 @@ does not exist, or if the state of a named job does not allow the change.`,
 	dry := cmd.Flags().Bool("dry-run", false, "count the jobs that the flags choose, and change nothing")
 	yes := cmd.Flags().Bool("yes", false, "change all jobs that the flags choose")
 	reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
-	var at string
-	if op == durable.OpReschedule {
+	var to string
+	switch op {
+	case durable.OpReschedule:
 		cmd.Example = "  executord store reschedule --store jobs.db welcome/17 --to 2027-03-27T14:00:00Z"
-		cmd.Flags().StringVar(&at, "to", "", "the time in RFC 3339, or from now, such as 90m")
+		cmd.Flags().StringVar(&to, "to", "", "the time in RFC 3339, or from now, such as 90m")
+	case durable.OpMove:
+		cmd.Example = "  executord store move --store jobs.db --queue gpu --to cpu --dry-run"
+		cmd.Flags().StringVar(&to, "to", "", "the queue; '' is that of jobs without one")
 	}
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		f, some, err := flags.filter()
@@ -64,9 +70,14 @@ does not exist, or if the state of a named job does not allow the change.`,
 			return fmt.Errorf("--dry-run is for jobs that flags choose")
 		}
 		change, fromNow := durable.Change{Op: op}, time.Duration(0)
-		if op == durable.OpReschedule {
-			if change.Due, fromNow, err = timeOf(at); err != nil {
+		switch op {
+		case durable.OpReschedule:
+			if change.Due, fromNow, err = timeOf(to); err != nil {
 				return err
+			}
+		case durable.OpMove:
+			if change.Queue = to; !cmd.Flags().Changed("to") {
+				return fmt.Errorf("move needs --to, the queue")
 			}
 		}
 		return h.visit(cmd, open, false, 0, func(ctx context.Context, c client) error {
@@ -99,8 +110,11 @@ func timeOf(text string) (t time.Time, fromNow time.Duration, err error) {
 
 // changeBy makes the change to one job.
 func (c client) changeBy(ctx context.Context, id durable.ID, change durable.Change) (durable.Answer, error) {
-	if change.Op == durable.OpReschedule {
-		return c.jobs.Reschedule(ctx, id, change.Due) // which knows what times there may be
+	switch change.Op { // Jobs know what times and queues there may be
+	case durable.OpReschedule:
+		return c.jobs.Reschedule(ctx, id, change.Due)
+	case durable.OpMove:
+		return c.jobs.Move(ctx, id, change.Queue)
 	}
 	return c.store.Change(ctx, id, change)
 }
@@ -119,7 +133,9 @@ func (h Host) changeNamed(ctx context.Context, c client, use string, change dura
 		text := answer.String()
 		switch answer {
 		case durable.TooLate:
-			text = "too late: it is " + j.State.String()
+			if text = "too late: it is " + j.State.String(); change.Op == durable.OpMove && !j.State.Done() {
+				text = "not moved: it has the partition " + printable(j.Partition)
+			}
 		case durable.Deferred:
 			text = "when its run has ended"
 		}
@@ -188,7 +204,7 @@ func changedText(c durable.Changed) string {
 // chosenText returns the flags by which jobs were chosen.
 func chosenText(cmd *cobra.Command) string {
 	var all []string
-	for _, name := range []string{"kind", "key", "state", "tag", "error"} {
+	for _, name := range []string{"kind", "queue", "key", "state", "tag", "error"} {
 		if f := cmd.Flags().Lookup(name); f.Changed {
 			all = append(all, "--"+name+" "+f.Value.String())
 		}
@@ -225,6 +241,49 @@ func (h Host) pauses() (all []*cobra.Command) {
 					}
 					fmt.Fprintf(c.out, "%s: %s\n", printable(kind), text)
 					c.note(ctx, durable.Act{Who: h.Who(), Action: use, Key: kind, Reason: *reason, Answer: text})
+				}
+				return nil
+			})
+		}
+		all = append(all, cmd)
+	}
+	return all
+}
+
+// drains are the commands that have nodes take no more jobs, and take some again.
+func (h Host) drains() (all []*cobra.Command) {
+	for _, drain := range []bool{true, false} {
+		use, short, text := "drain", "Have nodes take no more jobs; runs in progress go on", "drains"
+		if !drain {
+			use, short, text = "undrain", "Have nodes take jobs again", "takes jobs again"
+		}
+		cmd := &cobra.Command{
+			Use:   use + " NODE...",
+			Short: short,
+			Long: short + `.
+
+A node has the name that nodes shows, until its program ends. It learns of the
+command from its next heartbeat.`,
+			Args:    cobra.MinimumNArgs(1),
+			Example: "  executord store " + use + " --store jobs.db web-1-qm3v7t2x9a",
+		}
+		open := h.Flag(cmd)
+		reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
+		cmd.RunE = func(cmd *cobra.Command, nodes []string) error {
+			return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
+				for _, node := range nodes {
+					do := c.jobs.DrainNode
+					if !drain {
+						do = c.jobs.UndrainNode
+					}
+					switch err := do(ctx, node); {
+					case errors.Is(err, durable.ErrNoNode):
+						return mistake("%s has no live node %s; nodes lists them", c.shown, printable(node))
+					case err != nil:
+						return err
+					}
+					fmt.Fprintf(c.out, "%s: %s\n", printable(node), text)
+					c.note(ctx, durable.Act{Who: h.Who(), Action: use, Key: node, Reason: *reason, Answer: text})
 				}
 				return nil
 			})

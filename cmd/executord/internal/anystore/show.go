@@ -246,6 +246,7 @@ func (c client) showJob(ctx context.Context, j durable.Job, runs int) error {
 	line("attempt", fmt.Sprintf("%d of %d", j.Attempt, j.Attempts))
 	line("priority", map[durable.Priority]string{durable.Low: "low", durable.High: "high"}[j.Priority])
 	line("partition", printable(j.Partition))
+	line("queue", printable(j.Queue))
 	line("tags", printable(strings.Join(j.Tags, ", ")))
 	for _, name := range sortedKeys(j.Meta) {
 		line("meta", printable(name+": "+j.Meta[name]))
@@ -369,9 +370,61 @@ func (h Host) nodes() *cobra.Command {
 				fmt.Fprintln(cmd.ErrOrStderr(), "there are no nodes: no program runs the jobs")
 				return nil
 			}
-			rows := [][]string{{"NODE", "HOST", "PID", "JOBS", "LAST HEARTBEAT", "LEASE"}}
+			rows := [][]string{{"NODE", "HOST", "PID", "JOBS", "LAST HEARTBEAT", "LEASE", ""}}
 			for _, n := range nodes {
-				rows = append(rows, []string{printable(n.Name), cmp.Or(printable(n.Host), "-"), fmt.Sprint(n.PID), fmt.Sprint(n.Jobs), instant(n.Beat), n.Lease.String()})
+				rows = append(rows, []string{printable(n.Name), cmp.Or(printable(n.Host), "-"), fmt.Sprint(n.PID), fmt.Sprint(n.Jobs), instant(n.Beat), n.Lease.String(), nodeNote(n)})
+			}
+			return printTable(c.out, rows)
+		})
+	}
+	return cmd
+}
+
+// nodeNote says what is unusual of a node: that it drains, and the queues that it serves.
+func nodeNote(n durable.NodeInfo) string {
+	var notes []string
+	if n.Draining {
+		notes = append(notes, "draining")
+	}
+	if len(n.Queues) > 0 {
+		var names []string
+		for _, q := range n.Queues {
+			names = append(names, cmp.Or(printable(q), "(default)"))
+		}
+		notes = append(notes, "serves "+strings.Join(names, ", "))
+	}
+	return strings.Join(notes, "; ")
+}
+
+// queues is the command that lists queues.
+func (h Host) queues() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "queues",
+		Short:   "List the queues that jobs wait in, or nodes serve",
+		Example: "  executord store queues --store jobs.db",
+		Args:    cobra.NoArgs,
+	}
+	open := h.Flag(cmd)
+	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each queue")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
+			queues, err := c.jobs.Queues(ctx)
+			switch {
+			case err != nil:
+				return err
+			case *asJSON:
+				return printJSON(c.out, queues)
+			case len(queues) == 0:
+				fmt.Fprintln(cmd.ErrOrStderr(), "there are no queues but the default one")
+				return nil
+			}
+			rows := [][]string{{"QUEUE", "JOBS", "FIRST DUE", "NODES", ""}}
+			for _, q := range queues {
+				note := ""
+				if q.Nodes == 0 && q.Jobs > 0 {
+					note = "no node serves it"
+				}
+				rows = append(rows, []string{printable(q.Name), fmt.Sprint(q.Jobs), instant(q.Due), fmt.Sprint(q.Nodes), note})
 			}
 			return printTable(c.out, rows)
 		})
