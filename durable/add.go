@@ -41,15 +41,17 @@ func (k *Kind[P, R]) prepare(job NewJob, payload P, opts []Option) (addition, er
 	case j.Missed == "":
 		j.Missed = Coalesce().text
 	}
-	plain, err := marshal("payload", payload)
-	if err != nil {
+	var err error
+	if j.plain, err = marshal("payload", payload); err != nil {
 		return j, err
 	}
-	if err := j.unique(plain); err != nil {
+	if err := j.unique(j.plain); err != nil {
 		return j, err
 	}
-	if j.Payload, err = k.jobs.stored(k.name, "payload", plain, MaxPayload); err != nil {
-		return j, err
+	if k.jobs.cfg.Codec == nil {
+		if err := j.encode(k.jobs); err != nil {
+			return j, err
+		}
 	}
 	if j.ReuseKey && j.Key == "" {
 		return j, invalid("ReuseKey: the job has no key; give it one with Key")
@@ -139,12 +141,12 @@ func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration,
 
 // insertTx adds jobs in a transaction.
 func (j *Jobs) insertTx(ctx context.Context, s store.TxStore, tx Tx, adds []addition) ([]ID, error) {
-	if err := j.date(ctx, adds); err != nil {
+	jobs, err := j.newJobs(ctx, adds)
+	if err != nil {
 		return nil, err
 	}
-	jobs := newJobs(adds)
 	var ids []ID
-	err := j.adding(ctx, jobs, func(ctx context.Context) error {
+	err = j.adding(ctx, jobs, func(ctx context.Context) error {
 		placed, err := s.InsertTx(ctx, tx, jobs)
 		if err != nil {
 			return failed("schedule", err)
@@ -183,25 +185,41 @@ func (j *addition) accepted(p *InsertResult) (ID, error) {
 // another call of the store.
 func (j *Jobs) insert(ctx context.Context, adds []addition) ([]ID, error) {
 	mustContext(ctx)
-	if err := j.date(ctx, adds); err != nil {
+	jobs, err := j.newJobs(ctx, adds)
+	if err != nil {
 		return nil, err
 	}
 	var ids []ID
-	jobs := newJobs(adds)
-	err := j.adding(ctx, jobs, func(ctx context.Context) (err error) {
+	err = j.adding(ctx, jobs, func(ctx context.Context) (err error) {
 		ids, err = j.put(ctx, adds, jobs)
 		return err
 	})
 	return ids, err
 }
 
-// newJobs returns the jobs of additions.
-func newJobs(adds []addition) []NewJob {
+// encode encodes the payload, unless that is done. A codec is asked for it each time that the job is added, since it
+// may fail for a while.
+func (j *addition) encode(jobs *Jobs) (err error) {
+	if j.plain != nil {
+		j.Payload, err = jobs.stored(j.Kind, "payload", j.plain, MaxPayload)
+		j.plain = nil
+	}
+	return err
+}
+
+// newJobs returns the jobs of additions, complete.
+func (j *Jobs) newJobs(ctx context.Context, adds []addition) ([]NewJob, error) {
+	if err := j.date(ctx, adds); err != nil {
+		return nil, err
+	}
 	jobs := make([]NewJob, len(adds))
 	for i := range adds {
+		if err := adds[i].encode(j); err != nil {
+			return nil, err
+		}
 		jobs[i] = adds[i].NewJob
 	}
-	return jobs
+	return jobs, nil
 }
 
 // put calls the store for insert.

@@ -241,3 +241,51 @@ func TestCodecLeavesSignalThatIsSentAgain(t *testing.T) {
 		}
 	})
 }
+
+// failing is a codec that fails while it is set.
+type failing struct {
+	durable.Codec
+	now *bool
+}
+
+func (f failing) Encode(kind string, plain []byte) ([]byte, error) {
+	if *f.now {
+		return nil, errDown
+	}
+	return f.Codec.Encode(kind, plain)
+}
+
+// What was prepared while the codec failed can be added once it works, as after an error of the store.
+func TestCodecThatFailsForAWhile(t *testing.T) {
+	fails := true
+	jobs := newJobs(t, memory.New(), withCodec(failing{newSealed(key16), &fails}))
+	kind := durable.Client[string, string](jobs, "k")
+	job, rate := kind.Prepare(time.Hour, "job"), kind.FixedRate("rate", time.Hour, time.Hour, "rate")
+	add := func() (errs []error) {
+		_, err := jobs.Add(t.Context(), job)
+		results, registered := jobs.Register(t.Context(), rate)
+		if registered != nil && results != nil {
+			t.Errorf("there are results: %+v", results)
+		}
+		_, one := kind.Schedule(t.Context(), time.Hour, "one", durable.Key("one"))
+		return []error{err, registered, one}
+	}
+	for _, err := range add() {
+		if !errors.Is(err, errDown) || errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("while it fails: %v", err)
+		}
+	}
+	fails = false
+	for _, err := range add() {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	for _, key := range []string{"", "rate", "one"} {
+		for _, j := range must(jobs.List(t.Context(), durable.Filter{Prefix: key})) {
+			if p, err := kind.Payload(j); err != nil || j.Key != "" && p != j.Key || j.Payload[0] != sealedVersion {
+				t.Errorf("payload %q, %v of %+v", p, err, j)
+			}
+		}
+	}
+}

@@ -27,6 +27,7 @@ type Option func(*addition) error
 // An addition is a job that is to be added.
 type addition struct {
 	NewJob
+	plain     []byte        // the payload as JSON, until it is encoded
 	result    *InsertResult // what WithResult fills
 	byPayload bool          // UniquePayload
 	period    time.Duration // of UniqueFor; 0 for none

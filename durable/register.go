@@ -61,8 +61,11 @@ func (k *Kind[P, R]) registration(j NewJob, times timetable.Timetable, payload P
 // newJob returns the job that is to be added, with an ID of its own. now is asked for the time of the store.
 func (r Registration) newJob(now func() (time.Time, error)) (addition, error) {
 	r.job.ID = NewID()
-	if r.err != nil || !r.times.Triggered() {
+	if r.err != nil {
 		return r.job, r.err
+	}
+	if err := r.job.encode(r.jobs); err != nil || !r.times.Triggered() {
+		return r.job, err
 	}
 	t, err := now()
 	if err != nil {
@@ -124,7 +127,8 @@ type Registered struct {
 //
 // If one is invalid, or another kind of job has its key, none is registered: the error matches executor.ErrInvalid or
 // ErrKeyTaken, and the results say what is wrong with which. If one is dead, all are registered, and the error matches
-// ErrDead. After other errors, such as those of the store, there are no results, and Register may be called again.
+// ErrDead. After other errors, such as those of the store or the codec, there are no results, and Register may be called
+// again.
 //
 // In SQLite no other transaction writes meanwhile: see Kind.ScheduleAll.
 func (j *Jobs) Register(ctx context.Context, schedules ...Registration) ([]Registered, error) {
@@ -147,7 +151,10 @@ func (j *Jobs) Register(ctx context.Context, schedules ...Registration) ([]Regis
 	for i := range jobs {
 		adds[i] = jobs[i].addition
 	}
-	news := newJobs(adds)
+	news, err := j.newJobs(ctx, adds)
+	if err != nil {
+		return nil, err
+	}
 	stored := false
 	err = j.adding(ctx, news, func(ctx context.Context) error {
 		placed, err := j.place(ctx, news)
@@ -170,15 +177,14 @@ type checkedJob struct {
 }
 
 // check returns the jobs of registrations, and an error if one of them is wrong. It returns no jobs if the store does
-// not know the time.
+// not know the time, or a codec fails.
 func (j *Jobs) check(ctx context.Context, schedules []Registration) ([]checkedJob, error) {
 	var now time.Time
-	var failed error // the store
-	ask := func() (time.Time, error) {
-		if now.IsZero() && failed == nil {
-			now, failed = j.now(ctx)
+	ask := func() (t time.Time, err error) {
+		if now.IsZero() {
+			now, err = j.now(ctx)
 		}
-		return now, failed
+		return now, err
 	}
 	jobs := make([]checkedJob, len(schedules))
 	first := make(map[string]int, len(schedules))
@@ -187,10 +193,11 @@ func (j *Jobs) check(ctx context.Context, schedules []Registration) ([]checkedJo
 			jobs[i].err = invalid("schedule %d: it must be made by FixedRate, FixedDelay or Triggered of a Kind of these Jobs", i)
 			continue
 		}
-		if jobs[i].addition, jobs[i].err = r.newJob(ask); failed != nil {
-			return nil, failed
+		var err error
+		if jobs[i].addition, err = r.newJob(ask); err != nil && !errors.Is(err, executor.ErrInvalid) {
+			return nil, err
 		}
-		if jobs[i].err != nil {
+		if jobs[i].err = err; err != nil {
 			continue
 		}
 		if other, twice := first[r.job.Key]; twice {
