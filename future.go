@@ -169,12 +169,8 @@ func (f *Future[T]) CancelCause(cause error) bool {
 // undisturbed, and its outcome is discarded.
 func (f *Future[T]) Abandon() bool { return f.core.Complete(task.Canceled, nil, f.drop) }
 
-// run is Task.Run. A pool alone runs a series that it has.
+// run is Task.Run.
 func (f *Future[T]) run(ctx context.Context) error {
-	mustContext(ctx)
-	if f.core.Owner() != nil && planOf(&f.core).series != nil {
-		return nil
-	}
 	return runByHand(ctx, f, task.AnyTime)
 }
 
@@ -186,12 +182,16 @@ type body interface {
 	fail(err error)
 }
 
-// beginByHand is task.BeginByHand. If the parent panics when a context is derived from
-// it, the task fails, and the panic continues in the caller.
+// beginByHand is task.BeginByHand, but not for a series that a pool has: only that runs it. If the parent
+// panics when a context is derived from it, the task fails, and the panic continues in the caller.
 func beginByHand(b body, parent context.Context, when task.When) (ctx context.Context, ok bool) {
+	t := b.taskCore()
+	if isTimed(t) && t.Owner() != nil {
+		return nil, false
+	}
 	returned := false
 	defer repanic(&returned, b.fail)
-	ctx, ok = b.taskCore().BeginByHand(parent, when)
+	ctx, ok = t.BeginByHand(parent, when)
 	returned = true
 	return ctx, ok
 }

@@ -945,3 +945,29 @@ func TestSchedulesConcurrently(t *testing.T) {
 		})
 	}
 }
+
+// A task may wait for a series that it has submitted to its own pool, with whatever context: the pool makes all runs.
+func TestSeriesOfTaskThatWaits(t *testing.T) {
+	own := func(ctx context.Context) context.Context { return ctx }
+	for name, submitted := range map[string]func(context.Context) context.Context{
+		"its own context": own, "WithoutCancel": context.WithoutCancel,
+	} {
+		for _, wait := range []func(*executor.Series, context.Context) error{(*executor.Series).Wait, (*executor.Series).Join} {
+			synctest.Test(t, func(t *testing.T) {
+				p := scheduled(t, 2)
+				f := executor.Submit(t.Context(), p, func(ctx context.Context) (int64, error) {
+					s, err := p.AtFixedRate(submitted(ctx), 0, time.Second, nop, executor.Times(3))
+					if err != nil {
+						return 0, err
+					}
+					err = wait(s, ctx)
+					return s.Runs(), err
+				})
+				elapse(time.Minute)
+				runs, err := f.Result()
+				expect(t, name+": outcome", err, nil)
+				expect(t, name+": runs", runs, 3)
+			})
+		}
+	}
+}
