@@ -339,16 +339,18 @@ func BlockFor(d time.Duration) RejectPolicy {
 	}}
 }
 
-// block is the policy Block. The Done method of the context is called before u waits for
+// block is the policy Block. The methods Done and Value of the context are called before u waits for
 // room, and its Err method after u has stopped waiting. So if one of them panics, u was not
 // admitted.
 func (p *Pool) block(ctx context.Context, u work, _ error) error {
 	return p.blockUntil(ctx, u, nil)
 }
 
-// blockUntil waits for room until ctx ends or there is a value in over.
+// blockUntil waits for room until ctx ends or there is a value in over. Meanwhile the worker of the caller, if it has
+// one, is offered to p.
 func (p *Pool) blockUntil(ctx context.Context, u work, over <-chan time.Time) error {
 	done := callUser(p, u, ctx.Done)
+	worker := callUser(p, u, func() *task.Owner { return task.WorkerOwnerOf(ctx) })
 	var entered func()
 	if m, ok := u.(*measured); ok {
 		entered = func() { m.admitted = m.by.elapsed() }
@@ -356,6 +358,9 @@ func (p *Pool) blockUntil(ctx context.Context, u work, over <-chan time.Time) er
 	v, waits := p.engine.SubmitOrWait(u, entered) // there may be room by now
 	if v != engine.Saturated {
 		return p.finish(ctx, u, v)
+	}
+	if worker != nil {
+		defer worker.Offer(&p.owner)()
 	}
 	late := false
 	select {

@@ -636,6 +636,50 @@ func TestShareRateWithBlock(t *testing.T) {
 	}
 }
 
+// A task of the pool may wait for room in a share: meanwhile the share has its worker.
+func TestShareBlocksTaskOfPool(t *testing.T) {
+	type future = *executor.Future[struct{}]
+	for name, submit := range map[string]func(context.Context, *executor.Pool, int) error{
+		"Submit": func(ctx context.Context, share *executor.Pool, n int) (err error) {
+			var all []future
+			for range n {
+				all = append(all, share.Submit(ctx, nop))
+			}
+			for _, f := range all {
+				err = errors.Join(err, f.Wait(ctx))
+			}
+			return err
+		},
+		"Group": func(ctx context.Context, share *executor.Pool, n int) error {
+			g := executor.NewGroup(ctx, share)
+			for range n {
+				g.Go(nop)
+			}
+			return g.Wait()
+		},
+		"Map": func(ctx context.Context, share *executor.Pool, n int) (err error) {
+			numbers := slices.Values(make([]int, n))
+			for _, failure := range executor.Map(ctx, share, n, numbers, func(context.Context, int) (int, error) { return 0, nil }) {
+				err = errors.Join(err, failure)
+			}
+			return err
+		},
+	} {
+		for policy, reject := range map[string]executor.RejectPolicy{"Block": executor.Block, "BlockFor": executor.BlockFor(time.Minute)} {
+			for _, q := range []executor.Queue{executor.Handoff(), executor.Bounded(1)} {
+				synctest.Test(t, func(t *testing.T) {
+					pool := newPool(t, executor.Config{Core: 1})
+					share := newShare(t, pool, executor.ShareConfig{Limit: 1, Queue: q, Reject: reject})
+					f := pool.Submit(t.Context(), func(ctx context.Context) error { return submit(ctx, share, 5) })
+					synctest.Wait()
+					expect(t, name+", "+policy+": outcome", f.Err(), nil)
+					expect(t, name+", "+policy+": succeeded", checkStats(t, share).Succeeded, 5)
+				})
+			}
+		}
+	}
+}
+
 // A token that the next attempt of a task takes makes no room in the queue for another task.
 func TestShareRoomIsNotForNextAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 //
 //	helps   runs in its own goroutine what it may run and no worker has begun: Future.help,
 //	        siblings.help of a Group, helpWith of Map, collector.run of Any and Completed
-//	offers  its worker, as long as it waits, to what has the others: offerWorker
+//	offers  its worker, as long as it waits, to what has the others: offerWorker; also one that
+//	        waits for room: blockUntil
 //
 // What waits for its next attempt is helped while the worker is offered: helpAttempts. A caller that
 // is no task does neither: it would break the limit of the pool, and the order of one with a
