@@ -91,6 +91,18 @@ func TestGroupGoAfterFailure(t *testing.T) {
 	})
 }
 
+// What is added to a group whose context has ended is not passed on: an Executor need not run a task whose
+// context has ended.
+func TestGroupGoAfterEndOfContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	passed := 0
+	g := executor.NewGroup(ctx, runs(func(context.Context, executor.Runnable) { passed++ }))
+	cancel()
+	g.Go(nop)
+	expectIs(t, "Wait", g.Wait(), context.Canceled)
+	expect(t, "passed on", passed, 0)
+}
+
 // The end of the caller's context fails the group, and a panic does, a nil function, an
 // option that is out of range, and a rejection.
 func TestGroupFailures(t *testing.T) {

@@ -62,11 +62,13 @@ func (s *siblings) submit(m *member, body Runnable, opts []Option) {
 		return
 	}
 	s.waiting.add(m)
+	if err := task.IfEnded(s.ctx); err != nil { // endWaiting may have been here
+		m.end(task.Canceled, canceled(err))
+		return
+	}
 	var err error
 	if s.pool == nil {
 		err = s.ex.Execute(s.ctx, m)
-	} else if err = task.IfEnded(s.ctx); err != nil {
-		m.end(task.Canceled, canceled(err))
 	} else {
 		err = s.pool.enter(s.ctx, m, &m.core, s.helps)
 	}
