@@ -179,14 +179,16 @@ type body interface {
 	taskCore() *task.Task
 	invoke(ctx context.Context, on *engine.Worker) ending
 	conclude(end ending) ending
+	end(s task.State, err error) bool
 	fail(err error)
 }
 
-// beginByHand is task.BeginByHand, but not for a series that a pool has: only that runs it. If the parent
-// panics when a context is derived from it, the task fails, and the panic continues in the caller.
+// beginByHand is task.BeginByHand, but for a task that a pool has: a series only that runs, and a task ends with
+// the context that it was submitted with. If the parent panics when a context is derived from it, the task fails,
+// and the panic continues in the caller.
 func beginByHand(b body, parent context.Context, when task.When) (ctx context.Context, ok bool) {
 	t := b.taskCore()
-	if isTimed(t) && t.Owner() != nil {
+	if t.Attached() && (isTimed(t) || endsByContext(b)) {
 		return nil, false
 	}
 	returned := false
@@ -194,6 +196,19 @@ func beginByHand(b body, parent context.Context, when task.When) (ctx context.Co
 	ctx, ok = t.BeginByHand(parent, when)
 	returned = true
 	return ctx, ok
+}
+
+// endsByContext cancels a pending task if the context that it was submitted with has ended, and reports whether it has.
+// If a method of the context panics, the task is canceled, and the panic continues in the caller.
+func endsByContext(b body) bool {
+	returned := false
+	defer repanic(&returned, func(err error) { b.end(task.Canceled, canceled(err)) })
+	err := task.IfEnded(b.taskCore().Context())
+	returned = true
+	if err != nil {
+		b.end(task.Canceled, canceled(err))
+	}
+	return err != nil
 }
 
 // byHand calls the body of a task that has begun in the calling goroutine. The task leaves the
@@ -438,9 +453,9 @@ func newTask[T any](fn func(context.Context) (T, error)) *Task[T] {
 // which Run also returns; a panic is returned as a [*PanicError]. Run does nothing, and
 // returns nil, if the task is running or done. ctx is the parent of the body's context,
 // unless the task was submitted to a pool: then the parent is the context that it was
-// submitted with. The task leaves the pool's queue, counts as queued until it is done, and
-// its outcome is that of the body, also after ShutdownNow. The pool's hooks are not called.
-// A nil ctx panics.
+// submitted with; if that has ended, the task is canceled. The task leaves the pool's queue,
+// counts as queued until it is done, and its outcome is that of the body, also after
+// ShutdownNow. The pool's hooks are not called. A nil ctx panics.
 func (t *Task[T]) Run(ctx context.Context) error {
 	if t == nil {
 		panic("executor: Task.Run: nil Task")

@@ -770,10 +770,13 @@ func TestFutureRunDuringRejection(t *testing.T) {
 			return ctx.Value(contextKey{}), ctx.Err()
 		})
 		own := context.WithValue(t.Context(), contextKey{}, "own")
-		run := sync.OnceFunc(func() {
-			go f.Run(own)
-			synctest.Wait()
-		})
+		var asked atomic.Bool
+		run := func() {
+			if !asked.Swap(true) { // Run asks the context too
+				go f.Run(own)
+				synctest.Wait()
+			}
+		}
 		p.Execute(meanwhile{own, run}, f) // it calls Err of the context first
 		close(gate)
 		if v, err := f.Get(t.Context()); v != "own" || err != nil {

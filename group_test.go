@@ -462,6 +462,25 @@ func TestGroupGoWhileWaiting(t *testing.T) {
 	}
 }
 
+// A task that waits does not begin what waits once the context has ended.
+func TestGroupTaskThatWaitsHeedsContext(t *testing.T) {
+	for name, opts := range map[string][]executor.Option{
+		"once": nil, "with Retry": {executor.Retry(2, func(int) time.Duration { return 0 })},
+	} {
+		pool := newPool(t, executor.Config{Core: 1})
+		ran := 0
+		f := pool.Submit(t.Context(), func(ctx context.Context) error {
+			g := executor.NewGroup(ctx, pool)
+			for range 5 {
+				g.Go(func(context.Context) error { ran++; return executor.Permanent(errTask) }, opts...)
+			}
+			return g.Wait()
+		})
+		expectIs(t, name, f.Wait(t.Context()), errTask)
+		expect(t, name+": functions that have run", ran, 1)
+	}
+}
+
 // However the ends of tasks and that of their context meet, Wait returns when the last
 // body has returned, and no sooner.
 func TestGroupStress(t *testing.T) {

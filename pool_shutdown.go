@@ -98,12 +98,7 @@ func toDropped(u work) (Dropped, bool) {
 	if t == nil {
 		return Dropped{task: u.submitted(), body: u.detachBody()}, true
 	}
-	returned := false
-	defer repanic(&returned, func(err error) { u.end(task.Canceled, canceled(err)) })
-	over := task.IfEnded(t.Context())
-	returned = true
-	if over != nil { // and the pool has not noticed yet
-		u.end(task.Canceled, canceled(over))
+	if endsByContext(u) { // and the pool has not noticed yet
 		return Dropped{}, false
 	}
 	d := Dropped{task: u.submitted(), body: u.detachBody(), options: *t.Options()}

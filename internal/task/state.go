@@ -237,6 +237,9 @@ func (t *Task) Detach() {
 	t.word.unlock(bits)
 }
 
+// Attached reports whether the task is attached.
+func (t *Task) Attached() bool { return t.has(attached) }
+
 // BelongsTo reports whether the task is attached to o, which had it at some time.
 func (t *Task) BelongsTo(o *Owner) bool { return !t.has(detached) || t.Owner() == o }
 
