@@ -57,7 +57,7 @@ func (g *Group) Wait() error {
 		g.help()
 	}
 	defer offerWorker(g.ctx, g.owner)()
-	g.left.Wait()
+	g.waiting.wait()
 	if g.unwatch != nil {
 		g.unwatch()
 	}

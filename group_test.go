@@ -462,6 +462,48 @@ func TestGroupGoWhileWaiting(t *testing.T) {
 	}
 }
 
+// A task of the pool that waits already runs what a function adds, if no worker has begun it: where there is no
+// room for it, where the other worker goes on with a task that waits for the one that waits, and between
+// two attempts of another function.
+func TestGroupGoWhileTaskWaits(t *testing.T) {
+	once := executor.Retry(2, func(int) time.Duration { return time.Hour })
+	for name, c := range map[string]struct {
+		queue  executor.Queue
+		behind bool // there is a task before the function that is added
+	}{
+		"no room":       {queue: executor.Handoff()},
+		"behind a task": {queue: executor.Unbounded(), behind: true},
+	} {
+		for _, retries := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " ", retries), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					pool := newPool(t, executor.Config{Core: 2, Queue: c.queue})
+					f := pool.Submit(t.Context(), func(ctx context.Context) error {
+						g := executor.NewGroup(ctx, pool)
+						g.Go(func(context.Context) error {
+							time.Sleep(time.Second)
+							g.Go(nop)
+							return nil
+						})
+						time.Sleep(time.Millisecond) // the other worker has that
+						if failure := errTask; retries {
+							g.Go(func(context.Context) (err error) { err, failure = failure, nil; return err }, once)
+						}
+						return g.Wait()
+					})
+					elapse(2 * time.Millisecond)
+					if c.behind {
+						other := pool.Submit(t.Context(), func(ctx context.Context) error { return f.Wait(ctx) })
+						defer other.Cancel()
+					}
+					elapse(2 * time.Hour)
+					expect(t, "outcome", f.Err(), nil)
+				})
+			})
+		}
+	}
+}
+
 // A task that waits does not begin what waits once the context has ended.
 func TestGroupTaskThatWaitsHeedsContext(t *testing.T) {
 	for name, opts := range map[string][]executor.Option{

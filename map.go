@@ -149,7 +149,7 @@ func (m *mapping[In, Out]) end() {
 	if m.inFlight() > 0 {
 		m.endWaiting()
 	}
-	m.left.Wait()
+	m.waiting.wait()
 }
 
 // inFlight returns how many calls are submitted and not yet yielded.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
@@ -25,8 +26,7 @@ type siblings struct {
 	common task.Common // to all tasks on pool
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	helps  bool           // the caller runs what waits, since it is a task of ex
-	left   sync.WaitGroup // those that are not over
+	helps  bool // the caller runs what waits, since it is a task of ex
 
 	waiting waitList
 	unwatch func() bool // else endWaiting is called when the context ends; nil if the caller's has no end
@@ -37,6 +37,7 @@ func (s *siblings) init(ctx context.Context, ex Executor) {
 	s.ex, s.owner = ex, ownerOf(ex)
 	s.helps = runsOn(ctx, s.owner)
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	s.waiting.init()
 	if p, ok := ex.(*Pool); ok && p.timer == nil {
 		s.pool = p
 		s.common.Init(&p.owner, s.ctx)
@@ -49,7 +50,7 @@ func (s *siblings) init(ctx context.Context, ex Executor) {
 // submit submits a new member, whose body may be nil, which is an error. It ends with an error in
 // any case.
 func (s *siblings) submit(m *member, body Runnable, opts []Option) {
-	s.left.Add(1)
+	s.waiting.left.Add(1)
 	m.of, m.body = s, body
 	if s.pool != nil {
 		m.core.InitIn(&s.common)
@@ -77,9 +78,33 @@ func (s *siblings) submit(m *member, body Runnable, opts []Option) {
 	}
 }
 
-// help runs what no worker has begun.
+// help runs what no worker has begun, also what is added meanwhile, until all are over.
 func (s *siblings) help() {
-	var retrying []*member
+	retrying := s.runWaiting()
+	if s.waiting.left.Load() == 0 {
+		return
+	}
+	h := newHelper(s.ctx, nil, []*task.Owner{s.owner})
+	defer h.end()
+	defer s.waiting.tells(h.more)()
+	for ended := s.ctx.Done(); s.waiting.left.Load() > 0; retrying = s.runWaiting() {
+		for _, m := range retrying {
+			h.add(m)
+		}
+		if ended == nil { // endWaiting did not find these
+			for _, b := range h.all {
+				b.end(task.Canceled, canceled(task.ContextError(s.ctx)))
+			}
+		}
+		if _, next := h.run(false); !h.await(next, ended) {
+			ended = nil
+		}
+	}
+}
+
+// runWaiting runs what no worker has begun, but for tasks with Retry, which it returns: another attempt may be left to
+// run later.
+func (s *siblings) runWaiting() (retrying []*member) {
 	for m := s.waiting.next(); m != nil; m = s.waiting.next() {
 		if retryOf(&m.core) == nil {
 			m.Run(s.ctx)
@@ -87,18 +112,7 @@ func (s *siblings) help() {
 			retrying = append(retrying, m)
 		}
 	}
-	if len(retrying) == 0 {
-		return
-	}
-	all := make([]body, len(retrying))
-	for i, m := range retrying {
-		all[i] = m
-		s.waiting.add(m) // for the end of the context
-	}
-	helpAttempts(s.ctx, all, false, nil, s.owner)
-	if s.ctx.Err() != nil { // maybe since before that
-		s.endWaiting()
-	}
+	return retrying
 }
 
 // endWaiting ends the tasks that wait, since the context has ended.
@@ -190,7 +204,7 @@ func (m *member) drop() { m.body = nil }
 // over counts m, which is over.
 func (m *member) over(err error) {
 	m.of.of.over(m, err)
-	m.of.left.Done()
+	m.of.waiting.over()
 }
 
 // isOver reports whether m is over.
@@ -227,11 +241,17 @@ func (m *member) detachBody() func(context.Context) error {
 // of their submission. Only a task of the same pool may run them: another goroutine would
 // break the pool's limit, and the order of a pool with one worker.
 type waitList struct {
-	mu    sync.Mutex
-	tasks []*member
-	few   [8]*member // the first of tasks
-	prune int        // remove tasks that do not wait once there are so many
+	left atomic.Int64 // tasks that are not over, wait or not
+
+	mu      sync.Mutex
+	tasks   []*member
+	few     [8]*member      // the first of tasks
+	prune   int             // remove tasks that do not wait once there are so many
+	allOver sync.Cond       // left has come to 0
+	helpers []chan struct{} // each gets a token when a task is added, and when left has come to 0
 }
+
+func (l *waitList) init() { l.allOver.L = &l.mu }
 
 // add adds a task that is about to be submitted.
 func (l *waitList) add(m *member) {
@@ -247,6 +267,7 @@ func (l *waitList) add(m *member) {
 		l.tasks = l.few[:0]
 	}
 	l.tasks = append(l.tasks, m)
+	l.tellLocked()
 }
 
 // next takes the first task, nil if there is none.
@@ -260,4 +281,47 @@ func (l *waitList) next() *member {
 	l.tasks[0] = nil
 	l.tasks = l.tasks[1:]
 	return m
+}
+
+// over counts a task that is over.
+func (l *waitList) over() {
+	if l.left.Add(-1) > 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.allOver.Broadcast()
+	l.tellLocked()
+}
+
+// wait waits until all tasks are over.
+func (l *waitList) wait() {
+	if l.left.Load() == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.left.Load() > 0 {
+		l.allOver.Wait()
+	}
+}
+
+// tells has helper get its tokens, and one now, until the function that it returns is called.
+func (l *waitList) tells(helper chan struct{}) (forget func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.helpers = append(l.helpers, helper)
+	signal(helper)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.helpers = slices.DeleteFunc(l.helpers, func(h chan struct{}) bool { return h == helper })
+	}
+}
+
+// tellLocked gives the helpers a token. The caller holds the lock.
+func (l *waitList) tellLocked() {
+	for _, h := range l.helpers {
+		signal(h)
+	}
 }

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/internal/task"
@@ -15,9 +16,8 @@ import (
 //	offers  its worker, as long as it waits, to what has the others: offerWorker; also one that
 //	        waits for room: blockUntil
 //
-// What waits for its next attempt is helped while the worker is offered: helpAttempts. A caller that
-// is no task does neither: it would break the limit of the pool, and the order of one with a
-// single worker.
+// What may run later is helped then, and the worker is offered in between: helper. A caller that is no task
+// does neither: it would break the limit of the pool, and the order of one with a single worker.
 
 // ownerOf returns the owner of the tasks of ex, nil if ex is not of this package.
 func ownerOf(ex Executor) *task.Owner {
@@ -125,53 +125,107 @@ func (f *Future[T]) helpBeside(ctx context.Context) bool {
 	return true
 }
 
-// helpAttempts runs what is due of tasks with Retry, and of others, and no worker has begun, for a
-// caller of their own pool that is about to wait for them: all workers may wait as it does. It offers
-// the caller's worker to their owners meanwhile. may says whether the caller may run a task; nil is
-// for all. helpAttempts returns when all are done, when the first is, if that is enough, or when ctx
-// has ended.
+// helpAttempts runs what is due of tasks, and no worker has begun, for a caller of their own pool that
+// is about to wait for them: all workers may wait as it does. may says whether the caller may run a
+// task; nil is for all. helpAttempts returns when all are done, when the first is, if that is enough, or
+// when ctx has ended.
 func helpAttempts(ctx context.Context, all []body, first bool, may func(*task.Task) bool, to ...*task.Owner) {
-	defer offerWorker(ctx, to...)()
-	more := make(chan struct{}, 1)
+	h := newHelper(ctx, may, to)
+	defer h.end()
 	for _, b := range all {
-		t := b.taskCore()
-		if r := retryOf(t); r != nil {
-			defer r.notifies(more)()
-		}
-		if c := t.OnDone(func() { signal(more) }); c != nil {
-			defer t.RemoveCallback(c)
-		}
+		h.add(b)
 	}
 	for {
-		left, next := 0, time.Duration(math.MaxInt64)
-		for _, b := range all {
-			t := b.taskCore()
-			if t.State() == task.Pending { // and so its time is set
-				if wait := time.Until(t.DueTime()); wait > 0 {
-					next = min(next, wait)
-				} else if may == nil || may(t) {
-					runByHand(ctx, b, task.WhenDue)
-					next = 0
-				}
-			}
-			if !t.State().Done() {
-				left++
-			} else if first {
-				return
-			}
-		}
-		if left == 0 {
-			return
-		}
-		var due <-chan time.Time // nil while nothing waits for its time
-		if next < math.MaxInt64 {
-			due = time.After(next)
-		}
-		select {
-		case <-due:
-		case <-more:
-		case <-ctx.Done():
+		done, next := h.run(first)
+		if first && done || len(h.all) == 0 || !h.await(next, ctx.Done()) {
 			return
 		}
 	}
+}
+
+// helper runs tasks in the goroutine of a caller that waits for them, at their times.
+type helper struct {
+	ctx  context.Context // of the caller
+	may  func(*task.Task) bool
+	to   []*task.Owner // of the tasks
+	all  []helped      // those that are not done
+	more chan struct{} // has a token when there may be something to run, or to return for
+}
+
+// helped is a task of a helper.
+type helped struct {
+	body
+	forget func() // has the helper hear no more of it
+}
+
+func newHelper(ctx context.Context, may func(*task.Task) bool, to []*task.Owner) *helper {
+	return &helper{ctx: ctx, may: may, to: to, more: make(chan struct{}, 1)}
+}
+
+// add adds a task.
+func (h *helper) add(b body) {
+	t := b.taskCore()
+	forgetAttempts := nothing
+	if r := retryOf(t); r != nil {
+		forgetAttempts = r.notifies(h.more)
+	}
+	c := t.OnDone(func() { signal(h.more) })
+	h.all = append(h.all, helped{b, func() {
+		forgetAttempts()
+		if c != nil {
+			t.RemoveCallback(c)
+		}
+	}})
+}
+
+// end ends the help.
+func (h *helper) end() {
+	for _, b := range h.all {
+		b.forget()
+	}
+}
+
+// run runs each task that is due, but none after the first that is done if that is enough. It reports whether one is
+// done, and returns the time until another task is due.
+func (h *helper) run(first bool) (done bool, next time.Duration) {
+	next = math.MaxInt64
+	for _, b := range h.all {
+		t := b.taskCore()
+		if t.State() == task.Pending { // and so its time is set
+			if wait := time.Until(t.DueTime()); wait > 0 {
+				next = min(next, wait)
+			} else if h.may == nil || h.may(t) {
+				runByHand(h.ctx, b, task.WhenDue)
+				next = 0
+			}
+		}
+		if done = done || t.State().Done(); done && first {
+			break
+		}
+	}
+	h.all = slices.DeleteFunc(h.all, func(b helped) bool {
+		over := b.taskCore().State().Done()
+		if over {
+			b.forget()
+		}
+		return over
+	})
+	return done, next
+}
+
+// await waits until there may be something to run, or to return for. Meanwhile the worker of the caller is offered. It
+// reports false if there is a value in ended.
+func (h *helper) await(next time.Duration, ended <-chan struct{}) bool {
+	defer offerWorker(h.ctx, h.to...)()
+	var due <-chan time.Time // nil while nothing waits for its time
+	if next < math.MaxInt64 {
+		due = time.After(next)
+	}
+	select {
+	case <-due:
+	case <-h.more:
+	case <-ended:
+		return false
+	}
+	return true
 }
