@@ -54,7 +54,7 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 // and join in a pool of any size. What happens depends on the context that the task waits with:
 //
 //	the waiting context                       Get, Join, Group.Wait, All, Map, Any, Completed
-//	the one of the submission, with values    run the other task, if it is due and has not begun
+//	the one of the submission, with values    run the other task when it is due, if it has not begun
 //	one with another limit, WithoutCancel     Get, Join: have it run beside the one that waits
 //	Background, or Done                       only wait: where all workers do, for ever
 //

@@ -230,5 +230,5 @@ func (m *mapping[In, Out]) helpWith(calls []*call[In, Out]) {
 	for i, c := range calls {
 		all[i] = &c.member
 	}
-	helpAttempts(m.ctx, all, true, may, m.owner)
+	helpWhenDue(m.ctx, all, true, may, m.owner)
 }

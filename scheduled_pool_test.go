@@ -937,3 +937,48 @@ func FuzzScheduled(f *testing.F) {
 		synctest.Test(t, func(t *testing.T) { runSchedule(t, code) })
 	})
 }
+
+// A task may wait for tasks that it has scheduled, however few workers there are: they begin in time.
+func TestScheduledTaskWaitsForTaskWithTime(t *testing.T) {
+	type future = *executor.Future[time.Time]
+	for name, wait := range map[string]func(ctx context.Context, all []future){
+		"Get": func(ctx context.Context, all []future) {
+			for _, f := range all {
+				f.Wait(ctx)
+			}
+		},
+		"Join within a minute": func(ctx context.Context, all []future) {
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			for _, f := range all {
+				f.Join(ctx)
+			}
+		},
+		"Completed": func(ctx context.Context, all []future) {
+			for range executor.Completed(ctx, all...) {
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := scheduled(t, 1)
+				begin := time.Now()
+				body := func(context.Context) (time.Time, error) { return time.Now(), nil }
+				var all []future
+				waits := p.Submit(t.Context(), func(ctx context.Context) error {
+					all = append(all, executor.Schedule(ctx, p, time.Second, body),
+						executor.At(ctx, p, begin.Add(5*time.Second), body))
+					wait(ctx, all)
+					return nil
+				})
+				elapse(time.Hour)
+				expect(t, "outcome", waits.Err(), nil)
+				for i, want := range []time.Duration{time.Second, 5 * time.Second} {
+					at, err := all[i].Result()
+					expect(t, "error", err, nil)
+					expect(t, "begin", at.Sub(begin), want)
+				}
+			})
+		})
+	}
+}

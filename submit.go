@@ -328,12 +328,12 @@ func (c *collector[T]) run(ctx context.Context) bool {
 		f := c.collected[c.tried].future
 		switch {
 		case f == nil || f.State().Done() || !c.mayRun(&f.core):
-		case retryOf(&f.core) != nil: // it may have attempts to come
-			c.runAttempts(ctx)
-			return true
-		case isDue(&f.core):
+		case isDue(&f.core) && retryOf(&f.core) == nil:
 			c.tried++
 			f.run(ctx)
+			return true
+		case f.State() == Pending || retryOf(&f.core) != nil: // it has a time, or may have attempts to come
+			c.runWhenDue(ctx)
 			return true
 		}
 		c.tried++
@@ -341,15 +341,15 @@ func (c *collector[T]) run(ctx context.Context) bool {
 	return false
 }
 
-// runAttempts runs what is due, until a future is done: one with Retry may wait for long meanwhile.
-func (c *collector[T]) runAttempts(ctx context.Context) {
+// runWhenDue runs what is due, until a future is done: some may wait for long meanwhile.
+func (c *collector[T]) runWhenDue(ctx context.Context) {
 	var all []body
 	for _, one := range c.collected {
 		if one.future != nil {
 			all = append(all, one.future)
 		}
 	}
-	helpAttempts(ctx, all, true, c.mayRun, c.owners...)
+	helpWhenDue(ctx, all, true, c.mayRun, c.owners...)
 }
 
 // cancel cancels whatever is not done.

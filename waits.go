@@ -81,7 +81,7 @@ func (f *Future[T]) help(ctx context.Context) (waited func()) {
 	switch {
 	case waits == nil:
 		return nothing
-	case !ofOwnPool(t) || !isDue(t) && retryOf(t) == nil:
+	case !ofOwnPool(t) || isTimed(t) || t.State() != task.Pending && retryOf(t) == nil:
 	case endsWith(t, ctx):
 		f.helpNow(ctx)
 	case waits.Within(t.Owner()):
@@ -95,14 +95,14 @@ func (f *Future[T]) help(ctx context.Context) (waited func()) {
 	return offerWorker(ctx, t.Owner())
 }
 
-// helpNow runs the task for a caller that waits until ctx ends: all its attempts that no worker
-// begins, if it has Retry.
+// helpNow runs the task for a caller that waits until ctx ends, when it is due: all its attempts that no
+// worker begins, if it has Retry.
 func (f *Future[T]) helpNow(ctx context.Context) {
-	if retryOf(&f.core) == nil {
+	if isDue(&f.core) && retryOf(&f.core) == nil {
 		f.run(ctx)
 		return
 	}
-	helpAttempts(ctx, []body{f}, false, nil, f.core.Owner())
+	helpWhenDue(ctx, []body{f}, false, nil, f.core.Owner())
 }
 
 // helpBeside has another goroutine run the task for a caller whose wait, bounded by ctx, has a limit
@@ -111,7 +111,7 @@ func (f *Future[T]) helpNow(ctx context.Context) {
 // worker has begun the task.
 func (f *Future[T]) helpBeside(ctx context.Context) bool {
 	help := func() { f.helpNow(ctx) }
-	if retryOf(&f.core) == nil {
+	if isDue(&f.core) && retryOf(&f.core) == nil {
 		run, begins := beginByHand(f, ctx, task.AnyTime)
 		if !begins {
 			return false
@@ -125,11 +125,11 @@ func (f *Future[T]) helpBeside(ctx context.Context) bool {
 	return true
 }
 
-// helpAttempts runs what is due of tasks, and no worker has begun, for a caller of their own pool that
-// is about to wait for them: all workers may wait as it does. may says whether the caller may run a
-// task; nil is for all. helpAttempts returns when all are done, when the first is, if that is enough, or
+// helpWhenDue runs tasks, and each attempt of those with Retry, when they are due and no worker has begun them, for a
+// caller of their own pool that is about to wait for them: all workers may wait as it does. may says whether the
+// caller may run a task; nil is for all. helpWhenDue returns when all are done, when the first is, if that is enough, or
 // when ctx has ended.
-func helpAttempts(ctx context.Context, all []body, first bool, may func(*task.Task) bool, to ...*task.Owner) {
+func helpWhenDue(ctx context.Context, all []body, first bool, may func(*task.Task) bool, to ...*task.Owner) {
 	h := newHelper(ctx, may, to)
 	defer h.end()
 	for _, b := range all {
