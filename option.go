@@ -135,8 +135,8 @@ func CatchUp(n int) Option {
 
 // Overlap lets up to n runs of a series overlap, n being at least 1: a run that is due begins even if the one before is
 // in progress. A time that comes while n runs are in progress is missed; see [CatchUp]. Each run then is a task of its
-// own in [Stats]. It does not apply to a fixed delay, which counts from the end of a run. The default is 1: no two runs
-// overlap.
+// own in [Stats], which is canceled if the series ends while the run waits for a worker. Overlap does not apply to a
+// fixed delay, which counts from the end of a run. The default is 1: no two runs overlap.
 func Overlap(n int) Option {
 	return func(o *options) {
 		o.need(periodic, "Overlap")

@@ -332,6 +332,7 @@ func (p *ScheduledPool) repeat(
 	}
 	t.OnDone(func() {
 		p.timer.series.remove(s)
+		s.endWaitingRuns()
 		p.seriesEnded(s)
 	})
 	s.change(func() bool { return s.version > 0 || s.turn == turnCalled }) // on its way into the queue

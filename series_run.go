@@ -446,6 +446,20 @@ func (r *seriesRun) end(st task.State, err error) bool {
 	return true
 }
 
+// endWaitingRuns cancels the runs that have not begun, since the series has ended.
+func (s *Series) endWaitingRuns() {
+	if s.pool.ctx.Err() != nil {
+		return // ShutdownNow has them
+	}
+	var why error
+	if t := s.taskCore(); t.State() == task.Canceled {
+		why = t.Outcome()
+	}
+	for _, r := range s.overlapping() {
+		r.end(task.Canceled, why)
+	}
+}
+
 // cancel ends the run, or the context of one that has begun.
 func (r *seriesRun) cancel() {
 	if !r.end(task.Canceled, nil) {

@@ -717,6 +717,57 @@ func TestSeriesOverlapCancelWaitingRun(t *testing.T) {
 	})
 }
 
+// No run begins once the series is done, however it has ended.
+func TestSeriesOverlapEndsWaitingRuns(t *testing.T) {
+	type ends func(*executor.ScheduledPool, *executor.Series) error
+	for name, c := range map[string]struct {
+		by, run ends // in another task, or in the first run
+		want    error
+	}{
+		"Abandon":  {by: func(_ *executor.ScheduledPool, s *executor.Series) error { s.Abandon(); return nil }, want: executor.ErrCanceled},
+		"Remove":   {by: func(p *executor.ScheduledPool, s *executor.Series) error { p.Remove(s); return nil }, want: executor.ErrCanceled},
+		"Shutdown": {by: func(p *executor.ScheduledPool, _ *executor.Series) error { p.Shutdown(); return nil }, want: executor.ErrShutdown},
+		"Stop":     {run: func(*executor.ScheduledPool, *executor.Series) error { return executor.Stop }, want: executor.ErrCanceled},
+		"panic":    {run: func(*executor.ScheduledPool, *executor.Series) error { panic("no") }, want: executor.ErrCanceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var dropped []error
+				p := newScheduled(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{
+					Dropped: func(_ context.Context, _ executor.TaskInfo, err error) { dropped = append(dropped, err) },
+				}})
+				runs := 0
+				s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Second, time.Second, func(context.Context) error {
+					if runs++; runs > 1 {
+						t.Error("a run has begun after the end")
+					}
+					time.Sleep(1500 * time.Millisecond)
+					if c.run != nil {
+						return c.run(p, nil)
+					}
+					return nil
+				}, executor.Overlap(3)))
+				elapse(1100 * time.Millisecond)
+				executor.Schedule(t.Context(), p, 900*time.Millisecond, func(context.Context) (int, error) { // with the second run
+					time.Sleep(400 * time.Millisecond)
+					if c.by != nil {
+						return 0, c.by(p, s)
+					}
+					time.Sleep(time.Second)
+					return 0, nil
+				})
+				elapse(time.Minute)
+				expect(t, "runs", s.Runs(), 1)
+				expect(t, "dropped", len(dropped), 1)
+				for _, err := range dropped {
+					expectIs(t, "why", err, c.want)
+				}
+				checkStats(t, p)
+			})
+		})
+	}
+}
+
 // RunNow runs beside a run in progress, as far as the limit allows.
 func TestSeriesOverlapRunNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
