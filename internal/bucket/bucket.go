@@ -19,6 +19,18 @@ type Bucket struct {
 // Bounded reports whether there is a bound.
 func (b *Bucket) Bounded() bool { return b.Interval > 0 }
 
+// Tokens returns how many tokens there are, math.MaxInt64 without a bound.
+func (b *Bucket) Tokens(now int64) int64 {
+	switch missing := b.full - now; {
+	case b.Interval == 0:
+		return math.MaxInt64
+	case missing <= 0:
+		return b.Burst
+	default:
+		return max(b.Burst-(missing-1)/b.Interval-1, 0)
+	}
+}
+
 // Has reports whether there are more than n tokens.
 func (b *Bucket) Has(now int64, n int) bool { return b.Interval == 0 || now >= b.Next(n) }
 

@@ -49,6 +49,27 @@ func TestBucketNext(t *testing.T) {
 	}
 }
 
+// Tokens returns for how many numbers Has reports true.
+func TestBucketTokens(t *testing.T) {
+	b := Bucket{Interval: 7, Burst: 4}
+	for taken := range 7 { // more than there are, as after Change
+		for now := int64(90); now < 150; now++ {
+			want := int64(0)
+			for b.Has(now, int(want)) {
+				want++
+			}
+			if got := b.Tokens(now); got != want {
+				t.Errorf("%d tokens at %d after %d were taken, want %d", got, now, taken, want)
+			}
+		}
+		b.Take(100)
+	}
+	var unbounded Bucket
+	if n := unbounded.Tokens(5); n != math.MaxInt64 {
+		t.Errorf("the zero Bucket has %d tokens", n)
+	}
+}
+
 // The zero Bucket has tokens at all times.
 func TestBucketUnbounded(t *testing.T) {
 	var b Bucket

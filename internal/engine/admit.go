@@ -79,8 +79,7 @@ func (e *Engine) takersLocked(free int) int {
 	}
 	n := free + int(e.showing.Load()) - max(e.countedLocked()-e.Max, 0)
 	if e.Lender != nil && e.Rate.Bounded() {
-		for now := e.Now(); n > 0 && !e.Rate.Has(now, n-1); n-- {
-		}
+		n = int(min(int64(n), e.Rate.Tokens(e.Now())))
 	}
 	if e.someWaitAgainLocked() {
 		if e.barredLocked() {

@@ -76,7 +76,7 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "internal/engine/admit.go", what: "a worker that finds no token of the rate makes room beyond the limit of the queue",
-		old: "for now := e.Now(); n > 0 && !e.Rate.Has(now, n-1); n-- {\n\t\t}",
+		old: "n = int(min(int64(n), e.Rate.Tokens(e.Now())))",
 		new: "",
 		by:  "./internal/engine", test: "TestEngineRoomIsForWhoTakesTheNext",
 	},
