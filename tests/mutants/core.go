@@ -81,6 +81,12 @@ var coreMutants = []mutant{
 		by:  "./internal/engine", test: "TestEngineRoomIsForWhoTakesTheNext",
 	},
 	{
+		file: "siblings.go", what: "a task that waits for a group is not told of a function that is added",
+		old:  "	l.tasks = append(l.tasks, m)\n\tl.tellLocked()\n",
+		new:  "	l.tasks = append(l.tasks, m)\n",
+		test: "TestGroupGoWhileTaskWaits",
+	},
+	{
 		file: "reject.go", what: "a submitter whose wait ends ignores that it was admitted",
 		old:  "return p.finish(ctx, u, <-waits.Decided()) // decided in the same moment, and that stands",
 		new:  "return p.abort(ctx, u, task.ContextError(ctx))",
