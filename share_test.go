@@ -680,6 +680,35 @@ func TestShareBlocksTaskOfPool(t *testing.T) {
 	}
 }
 
+// Each submitter that waits for room is admitted once, though what makes room runs at once where tasks of the pool
+// offer their workers.
+func TestShareAdmitsBlockedSubmittersOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 4})
+		share := newShare(t, pool, executor.ShareConfig{Limit: 1, Queue: executor.Bounded(1), Reject: executor.Block})
+		long := executor.Submit(t.Context(), share, testkit.After(time.Second, 1))
+		synctest.Wait()
+		for range 3 {
+			mustGo(t, pool, func(ctx context.Context) error { return long.Wait(ctx) })
+		}
+		const submitters = 5
+		var runs [submitters]atomic.Int32
+		for i := range submitters {
+			go share.Go(t.Context(), func(context.Context) error { runs[i].Add(1); return nil })
+		}
+		synctest.Wait()
+		expect(t, "submitters that wait", share.Stats().Blocked, submitters-1)
+		expect(t, "Resize", share.Resize(3), nil)
+		synctest.Wait()
+		for i := range runs {
+			expect(t, "runs", runs[i].Load(), 1)
+		}
+		expect(t, "Blocked", share.Stats().Blocked, 0)
+		share.Close()
+		expect(t, "succeeded", checkStats(t, share).Succeeded, submitters+1)
+	})
+}
+
 // A token that the next attempt of a task takes makes no room in the queue for another task.
 func TestShareRoomIsNotForNextAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

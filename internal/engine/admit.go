@@ -198,8 +198,14 @@ func (e *Engine) unlistLocked(n *Waiter) {
 
 // unblockLocked admits submitters that wait, as long as there is room. It is called
 // whenever there may be more room than before. So no later submitter finds room while
-// others wait.
+// others wait. Of a borrower, what is admitted may begin at once and so make more room, for which the call in
+// progress goes on.
 func (e *Engine) unblockLocked() {
+	if e.unblocking {
+		return
+	}
+	e.unblocking = true
+	defer func() { e.unblocking = false }()
 	for n := e.blocked.First(); n != nil; n = e.blocked.First() {
 		v := e.admitLocked(n.Value.unit, n.Value.late)
 		if v == Saturated {

@@ -108,16 +108,17 @@ type Engine struct {
 	offers   int                // of callers that wait, and have a worker of the lender; see lease.go
 	byOffers int                // workers that run on behalf of an offer
 
-	blocked   list.List[*Waiter] // submitters that wait for room, the oldest first
-	nBlocked  int                // length of blocked
-	borrowers int                // engines that borrow from this one
-	pressed   atomic.Bool        // its workers have more to do than leases; kept while there are borrowers
-	reaper    *time.Timer        // dismisses the worker that is idle for longest; nil before first use
-	reaping   bool               // reaper is set
-	alarm     *alarm.Alarm       // nil before first use
-	set       int64              // when the alarm goes off; 0 if it is not set
-	spare     *Worker            // workers without a lease, linked by next; see lease.go
-	stranded  bool               // the lender takes no leases any more
+	blocked    list.List[*Waiter] // submitters that wait for room, the oldest first
+	nBlocked   int                // length of blocked
+	unblocking bool               // unblockLocked is in progress
+	borrowers  int                // engines that borrow from this one
+	pressed    atomic.Bool        // its workers have more to do than leases; kept while there are borrowers
+	reaper     *time.Timer        // dismisses the worker that is idle for longest; nil before first use
+	reaping    bool               // reaper is set
+	alarm      *alarm.Alarm       // nil before first use
+	set        int64              // when the alarm goes off; 0 if it is not set
+	spare      *Worker            // workers without a lease, linked by next; see lease.go
+	stranded   bool               // the lender takes no leases any more
 
 	// showing is how many workers have a unit that shows its outcome, and are as good as
 	// free. It is counted if limited, where it makes a difference.
