@@ -62,8 +62,8 @@ type ShareConfig struct {
 // Until then p refers to its shares. A share of a share is within the bounds of both.
 //
 // A task of p may wait for a task of a share, by [Future.Get], Join, [Group.Wait], [All], [Map], [Any] or [Completed],
-// or for room in a share, by [Block]: meanwhile the share may use its worker. The same holds for a task of another share
-// of p. The reverse is safe, too: a [Group] in a task of the share may run functions on p.
+// or for room in a share, by [Block]: meanwhile the share may use its worker. The same holds for a task of another
+// share of p. The reverse is safe, too: a [Group] in a task of the share may run functions on p.
 //
 // If you make a share for a single request, shut it down: p keeps a share until the share is terminated.
 //

@@ -127,8 +127,8 @@ func (f *Future[T]) helpBeside(ctx context.Context) bool {
 
 // helpWhenDue runs tasks, and each attempt of those with Retry, when they are due and no worker has begun them, for a
 // caller of their own pool that is about to wait for them: all workers may wait as it does. may says whether the
-// caller may run a task; nil is for all. helpWhenDue returns when all are done, when the first is, if that is enough, or
-// when ctx has ended.
+// caller may run a task; nil is for all. helpWhenDue returns when all are done, when the first is, if that is
+// enough, or when ctx has ended.
 func helpWhenDue(ctx context.Context, all []body, first bool, may func(*task.Task) bool, to ...*task.Owner) {
 	h := newHelper(ctx, may, to)
 	defer h.end()
