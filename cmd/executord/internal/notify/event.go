@@ -38,7 +38,7 @@ type Event struct {
 	Kind   Kind          `json:"kind"`
 	Job    string        `json:"job,omitempty"` // "" for what is about the daemon
 	Run    int           `json:"run,omitempty"`
-	At     time.Time     `json:"at"`
+	At     time.Time     `json:"at"` // in a Message in the zone of Due, the job's, if there is one
 	Due    time.Time     `json:"due,omitzero"`
 	Late   time.Duration `json:"late_ns,omitzero"` // from the due time to the start of the command, or so far if Run is 0
 	Took   time.Duration `json:"took_ns,omitzero"` // from the start of the command to its end
@@ -129,12 +129,10 @@ func (e Event) details() string {
 	if e.Run != 0 {
 		fact("run", fmt.Sprint(e.Run))
 	}
-	at := e.At
 	if !e.Due.IsZero() {
 		fact("due", e.Due.Format(time.RFC3339))
-		at = at.In(e.Due.Location()) // two zones in a message mislead
 	}
-	fact("at", at.Format(time.RFC3339))
+	fact("at", e.At.Format(time.RFC3339))
 	if e.Took != 0 {
 		fact("took", e.Took.Round(time.Millisecond).String())
 	}
@@ -166,10 +164,14 @@ const (
 // compose returns the message of events. More is how many others there was no room for. Link is the address of the
 // pages, "" for none.
 func compose(host, link string, events []Event, more int) Message {
-	if link != "" {
-		events = slices.Clone(events)
-		for i := range events {
-			events[i].URL = link + page(events[i].Job, events[i].Run)
+	events = slices.Clone(events)
+	for i := range events {
+		e := &events[i]
+		if link != "" {
+			e.URL = link + page(e.Job, e.Run)
+		}
+		if !e.Due.IsZero() {
+			e.At = e.At.In(e.Due.Location()) // two zones in an event mislead
 		}
 	}
 	m := Message{Host: host, Events: events, More: more}

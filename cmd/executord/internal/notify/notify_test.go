@@ -92,7 +92,7 @@ func TestNotifierSendsEvent(t *testing.T) {
 	})
 }
 
-// All times of a message are in one zone, that of the job.
+// All times of an event are in one zone, that of the job, in words and as JSON.
 func TestNotifierTellsTimesInOneZone(t *testing.T) {
 	w := new(way)
 	in(t, notify.Channel{}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
@@ -100,8 +100,12 @@ func TestNotifierTellsTimesInOneZone(t *testing.T) {
 		e.Due, e.At = time.Now().In(time.FixedZone("", 3*3600)), time.Now().UTC()
 		n.Tell(e, nil)
 		synctest.Wait()
-		if sent, _ := w.messages(); len(sent) != 1 || strings.Count(sent[0].Text, "+03:00\n") != 2 {
-			t.Errorf("%+v", sent)
+		sent, _ := w.messages()
+		if len(sent) != 1 || strings.Count(sent[0].Text, "+03:00\n") != 2 {
+			t.Fatalf("%+v", sent)
+		}
+		if text, err := json.Marshal(sent[0].Events[0]); err != nil || strings.Count(string(text), `+03:00"`) != 2 {
+			t.Errorf("%s, %v", text, err)
 		}
 	})
 }
