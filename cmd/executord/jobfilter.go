@@ -18,7 +18,7 @@ type someFlags struct {
 }
 
 // listedStates are those of jobs in the list.
-var listedStates = []string{"waiting", "claimed", "running", "paused", "canceled", "dead", "ended", "removed", "no machine", "elsewhere"}
+var listedStates = []string{"waiting", "due", "running", "paused", "canceled", "dead", "ended", "removed", "no machine", "elsewhere"}
 
 func newSomeFlags(cmd *cobra.Command) *someFlags {
 	f := new(someFlags)

@@ -30,7 +30,7 @@ are in the time zone of the job.
 
 States
   waiting   waits for its next time
-  claimed   waits; its time is near, and a daemon holds it
+  due       its time is near or has come, and a daemon is about to run it
   running   runs, for this long, on NODE; of a job that waits, NODE has in
             parentheses the machines that may run it
   paused    does not run until executord resume

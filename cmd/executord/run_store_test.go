@@ -439,7 +439,7 @@ command = "true"
 		}
 	}
 	p.end()
-	wantAnswer(t, store, 2, "executord: --state \"lost\": it must be one of waiting, claimed, running, paused, canceled, dead, ended, removed, no machine, elsewhere\n",
+	wantAnswer(t, store, 2, "executord: --state \"lost\": it must be one of waiting, due, running, paused, canceled, dead, ended, removed, no machine, elsewhere\n",
 		"jobs", "--state", "lost")
 }
 

@@ -11,15 +11,14 @@ import (
 type State string
 
 const (
-	StateWaiting   State = "waiting"
-	StateClaimed   State = "claimed"
-	StateConfirmed State = "confirmed"
-	StateRunning   State = "running"
-	StatePaused    State = "paused"
-	StateCanceled  State = "canceled"
-	StateDead      State = "dead"
-	StateEnded     State = "ended"   // it has no more times
-	StateRemoved   State = "removed" // from its file
+	StateWaiting  State = "waiting"
+	StateDue      State = "due" // its time is near, and a daemon has claimed it
+	StateRunning  State = "running"
+	StatePaused   State = "paused"
+	StateCanceled State = "canceled"
+	StateDead     State = "dead"
+	StateEnded    State = "ended"   // it has no more times
+	StateRemoved  State = "removed" // from its file
 
 	StateNoMachine State = "no machine" // it waits, and no daemon is running that may run it
 	StateElsewhere State = "elsewhere"  // it is not for this machine, of a daemon without a store
@@ -80,6 +79,8 @@ func (e Entry) Status() Status {
 		return Status{StateRunning, StatePaused}
 	case e.State.Granted():
 		return Status{State: StateRunning}
+	case e.State == durable.Claimed:
+		return Status{State: StateDue}
 	}
 	return Status{State: State(e.State.String())}
 }

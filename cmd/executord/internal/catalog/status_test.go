@@ -3,7 +3,21 @@ package catalog
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/executor-go/executor/durable"
 )
+
+// A job that a daemon has claimed, since its time is near, is due, and one whose run is confirmed is running.
+func TestEntryStatusHasWordsOfTheManual(t *testing.T) {
+	for state, want := range map[durable.State]State{
+		durable.Waiting: StateWaiting, durable.Claimed: StateDue, durable.Confirmed: StateRunning, durable.Running: StateRunning,
+		durable.Paused: StatePaused, durable.Canceled: StateCanceled, durable.Dead: StateDead, durable.Succeeded: StateEnded,
+	} {
+		if got := (Entry{Job: durable.Job{State: state}}).Status(); got != (Status{State: want}) {
+			t.Errorf("%v: %q, want %q", state, got, want)
+		}
+	}
+}
 
 // What a job is comes back from JSON, where it is one text, and says what it is when its run has ended.
 func TestStatusText(t *testing.T) {

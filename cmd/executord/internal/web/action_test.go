@@ -164,7 +164,7 @@ func TestServerWithoutActions(t *testing.T) {
 // The page of a job offers what can be done in its state, and leads to a page that says what that is.
 func TestServerOffersActions(t *testing.T) {
 	for state, want := range map[catalog.Status]string{
-		{State: catalog.StateWaiting}: "[Run now Pause]", {State: catalog.StateClaimed}: "[Run now Pause]",
+		{State: catalog.StateWaiting}: "[Run now Pause]", {State: catalog.StateDue}: "[Run now Pause]",
 		{State: catalog.StatePaused}: "[Resume]", {State: catalog.StateDead}: "[Resume]", {State: catalog.StateCanceled}: "[Resume]",
 		{State: catalog.StateRunning}: "[Pause]", {State: catalog.StateRunning, Then: catalog.StatePaused}: "[Pause]",
 		{State: catalog.StateEnded}: "[]", {State: catalog.StateRemoved}: "[]",

@@ -41,7 +41,6 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"history":  history,
 	"bad":      bad,
 
-	"stateName":  stateName,
 	"stateClass": stateClass,
 	"has":        has,
 
@@ -70,15 +69,6 @@ func class(o outcome.Outcome) string {
 		return "busy"
 	}
 	return "other"
-}
-
-// stateName returns a state of a job in the words of an operator.
-func stateName(s catalog.Status) string {
-	switch s.State {
-	case catalog.StateClaimed, catalog.StateConfirmed:
-		return "due"
-	}
-	return s.String()
 }
 
 // stateClass returns how a state is coloured, with the space before it.
