@@ -37,7 +37,7 @@ func noteMissing(file *job.File, here job.Machine) {
 		if j.MaybeUser || !here.In(j.On) {
 			continue
 		}
-		if _, err := j.Season.Excludes(time.Now()); err != nil {
+		if _, err := j.Season.Calendar(); err != nil {
 			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
 				What: "not all exceptions of " + j.Name + " can be read: " + err.Error(), Hint: job.ExceptionHint})
 		}

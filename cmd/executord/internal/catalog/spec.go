@@ -104,9 +104,12 @@ func (s Spec) Job(name string) job.Job {
 		Group: s.Group, GroupLimit: s.GroupLimit,
 		After: s.After, AfterOn: s.AfterOn, Next: s.Next,
 		Priority: s.Priority, Tags: s.Tags, On: s.Where(),
-		Season: job.Season{From: s.From, Until: s.Until, Except: s.Except},
+		Season: s.Season(),
 	}
 }
+
+// Season returns when the due times of the job count.
+func (s Spec) Season() job.Season { return job.Season{From: s.From, Until: s.Until, Except: s.Except} }
 
 // Where returns on which machines the job runs.
 func (s Spec) Where() job.Where {

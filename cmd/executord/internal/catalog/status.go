@@ -96,10 +96,11 @@ func (e Entry) Next(now time.Time) time.Time {
 // Upcoming returns the next times of a job that count, at most n, in its zone. The first is Next.
 func (e Entry) Upcoming(now time.Time, n int) (times []time.Time) {
 	const mostExcluded = 10_000 // in a row
-	season, trigger := e.Spec.Job(e.Name).Season, Times(e.Job)
+	season, trigger := e.Spec.Season(), Times(e.Job)
+	calendar, _ := season.Calendar() // files that cannot be read exclude nothing
 	excluded := 0
 	for t := e.Next(now).In(e.Spec.Location()); !t.IsZero() && len(times) < n && excluded < mostExcluded && !season.Over(t); {
-		if reason, _ := season.Excludes(t); reason != "" { // files that cannot be read exclude nothing
+		if calendar.Excludes(t) != "" {
 			excluded++
 		} else {
 			times, excluded = append(times, t), 0

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"iter"
 	"strings"
 	"time"
 
@@ -30,8 +31,13 @@ func Times(row durable.Job) job.Trigger {
 // nor is that at which the jobs have ended that the job runs after.
 func Scheduled(row durable.Job, at time.Time) bool {
 	times := Times(row)
+	return times == nil || On(times, at)
+}
+
+// On reports whether a time is one of those given.
+func On(times job.Trigger, at time.Time) bool {
 	before := at.Add(-time.Microsecond) // a store rounds up
-	return times == nil || !times.Next(before).After(at)
+	return !times.Next(before).After(at)
 }
 
 // mostPassed bounds the count of Passed. A count that reaches it means: this many or more.
@@ -52,6 +58,15 @@ func Passed(times job.Trigger, after, before time.Time) (n int, next time.Time) 
 		next = times.Next(before)
 	}
 	return n, next
+}
+
+// From returns n successive times, the first of which is given.
+func From(times job.Trigger, first time.Time, n int) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		for t := first; n > 0 && !t.IsZero() && yield(t); n-- {
+			t = times.Next(t)
+		}
+	}
 }
 
 // Advance makes a job due at the next time of its schedule, if it is due later than that.

@@ -88,7 +88,8 @@ type Figures struct {
 // overlap counts the times of a job that pass during one of its runs.
 type overlap struct {
 	occurrence time.Time // that the run is for
-	logged     int       // how many times were counted and logged
+	passed     int       // how many times were looked at
+	logged     int       // how many of them count, and were logged as skipped
 	through    time.Time // the times up to this one are those
 }
 

@@ -34,10 +34,8 @@ func (r *handled) beside(ctx context.Context) error {
 	for {
 		changed := r.entry.runsChanged()
 		wait := mostWait // until the job is due again
-		if times := r.plan().times; times != nil {
-			if next := times.Next(r.row.Occurrence); !next.IsZero() {
-				wait = min(wait, max(next.Sub(r.now())+time.Microsecond, 0))
-			}
+		if next := r.plan().next(r.row.Occurrence); !next.IsZero() {
+			wait = min(wait, max(next.Sub(r.now())+time.Microsecond, 0))
 		}
 		if wait == 0 && r.entry.read().Running < r.overlap.Most && d.leaving.Err() == nil && bound() {
 			r.letGo.Store(true)

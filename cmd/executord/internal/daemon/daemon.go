@@ -8,7 +8,7 @@
 // that is the memory of this daemon. Jobs that run at the start of a daemon are not in the store: it runs them
 // itself.
 //
-// The files read one way, each uses those before it: config, base, entry, tell; span, attempt, trace, retry and run for
+// The files read one way, each uses those before it: config, base, dues, entry, tell; span, attempt, trace, retry and run for
 // one run of a command; handled, overlap, misfire, after, group, beside and handle for that of a job in the store;
 // state, channels, look, watch, apply, summary and daemon for all of them. Runs know the base of a daemon, and not the
 // daemon.

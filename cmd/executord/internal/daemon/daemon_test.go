@@ -146,6 +146,22 @@ func (h *harness) total(msg string) (n int) {
 	return n
 }
 
+// excluded returns how many due times the log has as excluded.
+func (h *harness) excluded() int {
+	lines := h.logged(`msg="run excluded"`)
+	n := len(lines)
+	for _, line := range lines { // one for several
+		if found := regexp.MustCompile(` count=(\d+)`).FindStringSubmatch(line); found != nil {
+			count, err := strconv.Atoi(found[1])
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			n += count - 1
+		}
+	}
+	return n
+}
+
 // Each time of a job up to the drain is a run, or skipped, or missed, once, and so are those that pass during a run
 // that ends later, however the daemon ends; and the log has as many as the summary.
 func TestDaemonAccountsForEachTime(t *testing.T) {

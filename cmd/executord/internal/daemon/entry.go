@@ -145,11 +145,13 @@ func (e *entry) noteOwed(s catalog.Step) {
 		n++
 	} else if n > 0 {
 		first = times.Next(was.Due)
-	} else {
-		return
 	}
-	e.miss(n, first.In(was.Spec.Location()), "they belong to the old schedule, and the new one starts from now",
-		"executord run-now, if one is needed")
+	passed := planOf(was.Job, was.Spec).dues(first, n)
+	passed.logExcluded(e.log)
+	if missed := passed.counts; missed.n > 0 {
+		e.miss(missed.n, missed.first, "they belong to the old schedule, and the new one starts from now",
+			"executord run-now, if one is needed")
+	}
 }
 
 // runsHere reports whether a run of the job is in progress here.

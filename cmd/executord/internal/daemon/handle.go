@@ -76,7 +76,11 @@ func (r *handled) handle(ctx context.Context) error {
 		r.noteLeftOut(0)
 		return err
 	}
-	excluded := r.exclude()
+	all, err := r.dues(ctx)
+	if err != nil {
+		return err
+	}
+	excluded := r.exclude(all)
 	if excluded == nil {
 		excluded = r.noteLeftOut(r.tooLate(ctx))
 	}
@@ -122,62 +126,71 @@ func (r *handled) jitters() bool {
 // the latest.
 const mostExcluded = 10_000
 
-// exclude leaves out the due times of a run that do not count: its own, and those before it for which it makes up. The
-// run is for the latest of the others. If there is none, exclude returns an error, which stands in the history. Of a run
-// that was cut, and is begun again, the store has the latest time alone.
-func (r *handled) exclude() error {
-	row, season, times := r.row, r.job.Season, catalog.Times(r.row)
-	if season.IsZero() || !r.scheduled() {
-		return nil
+// dues returns the due times for which a run makes up: its own, and those before it, or none if all count. Of a run that
+// is begun again it is its own alone, if that counts or none does: the others were left out when it was begun first.
+func (r *handled) dues(ctx context.Context) (dues, error) {
+	plan, first, last := planOf(r.row, r.spec), r.row.Due, r.row.Occurrence
+	if plan.season.IsZero() || !r.scheduled() {
+		return dues{}, nil
 	}
-	all := []time.Time{r.due}
-	if n, _ := catalog.Passed(times, row.Due, row.Occurrence); row.Due.Before(row.Occurrence) && n < mostExcluded {
-		all = nil
-		for t := row.Due; t.Before(row.Occurrence); t = times.Next(t) {
-			all = append(all, t.In(r.due.Location()))
+	own, again := plan.dues(last, 1), r.begunBefore()
+	if again {
+		if own.counts.n > 0 {
+			return own, nil
 		}
-		all = append(all, r.due)
-	}
-	var excluded []time.Time
-	var why string // of the latest
-	var wrong error
-	counts := slices.DeleteFunc(slices.Clone(all), func(t time.Time) bool {
-		reason, err := season.Excludes(t)
+		since, err := r.since(ctx)
 		if err != nil {
-			wrong = err
+			return own, err
 		}
-		if reason != "" {
-			excluded, why = append(excluded, t), reason
+		first = plan.times.Next(since)
+	}
+	if n, _ := catalog.Passed(plan.times, first, last); first.Before(last) && n < mostExcluded {
+		if all := plan.dues(first, n+2); !again || all.counts.n > 0 {
+			return all, nil
 		}
-		return reason != ""
-	})
-	r.logExcluded(excluded, why, wrong)
-	if len(all) > 1 && r.left.Count > 0 {
+	}
+	return own, nil
+}
+
+// exclude leaves out the due times of a run that do not count. The run is for the latest of the others. If there is
+// none, exclude returns an error, which stands in the history.
+func (r *handled) exclude(all dues) error {
+	counts := all.counts
+	if !r.begunBefore() || counts.n == 0 {
+		all.logExcluded(r.log)
+	}
+	if counts.n+all.excluded.n > 1 && r.left.Count > 0 {
 		r.left = durable.LeftOut{}
-		if len(counts) > 1 {
-			r.left = durable.LeftOut{Count: len(counts) - 1, First: counts[0]}
+		if counts.n > 1 {
+			r.left = durable.LeftOut{Count: counts.n - 1, First: counts.first}
 		}
 	}
-	if len(counts) == 0 {
-		return over(outcome.Label{Outcome: outcome.Excluded}, "excluded: "+why)
+	if counts.n > 0 {
+		r.due = counts.last
+	} else if all.excluded.n > 0 {
+		return over(outcome.Label{Outcome: outcome.Excluded}, "excluded: "+all.why)
 	}
-	r.due = counts[len(counts)-1]
 	return nil
 }
 
-// logExcluded logs due times that do not count, and why the latest does not; and why it is not known of others.
-func (r *run) logExcluded(times []time.Time, why string, wrong error) {
-	if wrong != nil {
-		r.log.Warn("exceptions not read", "reason", wrong.Error(), "hint", "correct the file; until then the job runs")
+// since returns a time before all those for which a run makes up that was begun before: of these the store has the
+// latest alone. They have passed since the run for a time before, or since its end, if what passes during a run is
+// skipped.
+func (r *handled) since(ctx context.Context) (since time.Time, err error) {
+	var past []durable.Run
+	err = r.persist(ctx, func() (err error) {
+		past, err = r.entry.base.catalog.Jobs.History(ctx, r.row.ID, 0, mostRecalled)
+		return err
+	})
+	since = r.row.Created
+	if i := slices.IndexFunc(past, func(p durable.Run) bool { return !p.Occurrence.Equal(r.row.Occurrence) }); i >= 0 {
+		if since = past[i].Occurrence; r.overlap.Do == job.SkipOverlap && past[i].Finished.After(since) {
+			since = past[i].Finished
+		}
+	} else if len(past) == mostRecalled {
+		since = r.row.Occurrence.Add(-1)
 	}
-	if len(times) == 0 {
-		return
-	}
-	attrs := []any{about.Key, about.RunExcluded, "due", stamp(times[len(times)-1]), "reason", why}
-	if len(times) > 1 {
-		attrs = append(attrs, "count", len(times), "first", stamp(times[0]))
-	}
-	r.log.Info("run excluded", attrs...)
+	return since, err
 }
 
 // delay waits, unless the daemon ends or the run is canceled meanwhile.
@@ -225,12 +238,11 @@ func (d *base) runAtStart(j job.Job, now time.Time) {
 	e := d.entry(j.Name)
 	e.log.Info("job scheduled", about.Key, about.JobScheduled, "schedule", j.Schedule.Text)
 	r := &run{entry: e, job: j, number: 1, attempt: 1, due: now.In(j.Schedule.Location()), log: e.log.With("run", 1)}
-	reason, wrong := j.Season.Excludes(r.due)
-	var excluded []time.Time
-	if reason != "" {
-		excluded = append(excluded, r.due)
+	var excluded dues
+	if excluded.why, excluded.wrong = j.Season.Excludes(r.due); excluded.why != "" {
+		excluded.excluded.add(r.due)
 	}
-	if r.logExcluded(excluded, reason, wrong); reason != "" {
+	if excluded.logExcluded(r.log); excluded.why != "" {
 		return
 	}
 	err := d.pool.Go(context.Background(), func(ctx context.Context) error {

@@ -67,29 +67,17 @@ func (r *handled) onSchedule() bool { return catalog.Scheduled(r.row, r.row.Occu
 // scheduled reports whether the run is for times of its schedule alone. One that somebody asked for is not.
 func (r *handled) scheduled() bool { return r.onSchedule() && len(r.asks) == 0 && r.given == nil }
 
-// plan is when a job is due: at no time if it is zero.
-type plan struct {
-	times    job.Trigger
-	schedule string
-	anchor   time.Time
-	since    time.Time // when a file has brought it; zero if the run began with it
-}
-
-// isOf reports whether a row has the schedule of the plan, and has it since the same time.
-func (p plan) isOf(row durable.Job) bool {
-	return p.schedule == row.Schedule && p.anchor.Equal(row.Anchor)
-}
-
 // plan returns that of the job as it is now: a file may have changed it since the run began.
 func (r *handled) plan() plan {
 	now := r.entry.changed()
 	switch {
 	case !now.Updated.After(r.row.Updated):
-		return plan{catalog.Times(r.row), r.row.Schedule, r.row.Anchor, time.Time{}}
+		return planOf(r.row, r.spec)
 	case now.Spec.Off:
 		return plan{since: now.Updated}
 	}
-	p := plan{catalog.Times(now.Job), now.Schedule, now.Anchor, now.Updated}
+	p := planOf(now.Job, now.Spec)
+	p.since = now.Updated
 	if first := now.NextDue; !first.IsZero() && first.Before(p.since) && catalog.Scheduled(now.Job, first) {
 		p.since = first // it passed while the change was on its way to the store
 	}

@@ -37,8 +37,11 @@ func (r *handled) noteLeftOut(late time.Duration) error {
 // noteLeftOutSince accounts for the due times after that of a run which runs nothing: they have passed since, as after
 // the end of a daemon that had begun it.
 func (r *handled) noteLeftOutSince(ctx context.Context) {
-	if left := durable.LeftOutDuring(ctx); left.Count > 0 {
-		r.miss(left.Count, left.First.In(r.spec.Location()), "the job did not run when it was due")
+	left := durable.LeftOutDuring(ctx)
+	since := r.plan().dues(left.First, left.Count)
+	since.logExcluded(r.entry.log)
+	if missed := since.counts; missed.n > 0 {
+		r.miss(missed.n, missed.first, "the job did not run when it was due")
 	}
 }
 

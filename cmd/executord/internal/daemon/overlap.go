@@ -31,7 +31,7 @@ type overlapWatch struct {
 	overlap
 	plan
 	before int // what an earlier attempt of the run has logged
-	others int // what was logged of times of schedules before
+	others int // how many times have passed of schedules before
 
 	// mu is held while the times that have passed are logged.
 	mu struct {
@@ -67,18 +67,23 @@ func (w *overlapWatch) watches() bool {
 	return w.run.overlap.Do == job.SkipOverlap || w.run.overlap.Do == job.ReplaceOverlap
 }
 
-// follow goes over to the times of another schedule, if a file has brought one. Those of the one before have passed up
-// to then.
+// follow goes over to the times of another schedule, and to other exceptions, if a file has brought some. The times
+// before that have passed.
 func (w *overlapWatch) follow() {
 	plan := w.run.plan()
-	if !w.watches() || plan.schedule == w.schedule && plan.anchor.Equal(w.anchor) {
+	same := plan.schedule == w.schedule && plan.anchor.Equal(w.anchor)
+	if !w.watches() || same && plan.season.Equal(w.season) {
 		return
 	}
 	if w.run.overlap.Do == job.SkipOverlap {
 		n, _ := catalog.Passed(w.times, w.through, plan.since)
-		w.skip(n, w.first(), plan.since)
+		w.pass(n, w.first(), plan.since)
 	}
-	if w.plan, w.others = plan, w.logged; w.through.Before(plan.since) {
+	if same {
+		w.season = plan.season
+		return
+	}
+	if w.plan, w.others = plan, w.passed; w.through.Before(plan.since) {
 		w.through = plan.since.Add(-1)
 	}
 }
@@ -93,8 +98,8 @@ func (w *overlapWatch) stop() {
 	}
 }
 
-// end stops the watch, logs the times that are not in the log yet, and returns how many have passed during the run: all
-// that the store leaves out, unless the run was interrupted, and is begun again.
+// end stops the watch, logs the times that are not in the log yet, and returns how many were skipped during the run: all
+// that the store leaves out and that count, unless the run was interrupted, and is begun again.
 func (w *overlapWatch) end(ctx context.Context, o outcome.Outcome) int {
 	w.stop()
 	w.follow()
@@ -104,7 +109,7 @@ func (w *overlapWatch) end(ctx context.Context, o outcome.Outcome) int {
 	}
 	if o == outcome.Stopped || o == outcome.Lost || o == outcome.Delayed {
 		n, _ := catalog.Passed(w.times, w.through, now)
-		w.skip(n, w.first(), now)
+		w.pass(n, w.first(), now)
 		return w.logged - w.before
 	}
 	if w.times == nil { // it was removed from the file
@@ -113,14 +118,14 @@ func (w *overlapWatch) end(ctx context.Context, o outcome.Outcome) int {
 	left := durable.LeftOutDuring(ctx)
 	if at := w.run.follow(ctx); !at.IsZero() { // the times up to then
 		n, _ := catalog.Passed(w.times, w.through, at)
-		w.skip(n, w.first(), at)
+		w.pass(n, w.first(), at)
 		return w.logged - w.before
 	}
 	rest, first := left.Count, left.First
 	if !first.After(w.through) { // else these are all of another schedule that came during the run, and none is logged
-		rest, first = rest-(w.logged-w.others), w.first()
+		rest, first = rest-(w.passed-w.others), w.first()
 	}
-	w.skip(rest, first, w.run.now())
+	w.pass(rest, first, w.run.now())
 	return w.logged - w.before
 }
 
@@ -141,6 +146,9 @@ func (w *overlapWatch) look() {
 	}
 	w.follow()
 	next, now := w.first(), w.run.now()
+	if w.run.overlap.Do == job.ReplaceOverlap {
+		next = w.next(w.through) // no run is for one that does not count
+	}
 	switch {
 	case next.IsZero():
 	case w.run.overlap.Do == job.ReplaceOverlap:
@@ -153,7 +161,7 @@ func (w *overlapWatch) look() {
 	default:
 		now = now.Add(-overlapLag)
 		if n, after := catalog.Passed(w.times, w.through, now); n > 0 && !now.Before(w.mu.quiet) {
-			w.skip(n, next, now)
+			w.pass(n, next, now)
 			next, w.mu.quiet = after, now.Add(overlapPause)
 		}
 	}
@@ -168,22 +176,28 @@ func (w *overlapWatch) look() {
 	}
 }
 
-// skip records n more times that have passed during the run, all of them before now.
-func (w *overlapWatch) skip(n int, first, now time.Time) {
+// pass records n more times that have passed during the run, all of them before now: those that count are skipped.
+func (w *overlapWatch) pass(n int, first, now time.Time) {
 	if n <= 0 {
 		return
 	}
-	w.logged += n
+	passed := w.dues(first, n)
+	skipped := passed.counts
+	w.passed, w.logged = w.passed+n, w.logged+skipped.n
 	w.through = now.Add(-1)
 	e := w.run.entry
 	e.mu.Lock()
-	e.mu.Skipped += n
+	e.mu.Skipped += skipped.n
 	e.mu.latest = w.overlap
 	e.mu.Unlock()
-	e.log.Warn("runs skipped", about.Key, about.RunsSkipped, "count", n, "first", stamp(first.In(w.run.spec.Location())),
+	passed.logExcluded(e.log)
+	if skipped.n == 0 {
+		return
+	}
+	e.log.Warn("runs skipped", about.Key, about.RunsSkipped, "count", skipped.n, "first", stamp(skipped.first),
 		"reason", "the previous run is still in progress", "running", w.run.number)
 	e.tell(notify.Event{
-		Kind: notify.Skipped, Run: w.run.number, Count: w.logged, Before: w.logged - n, Due: first.In(w.run.spec.Location()),
+		Kind: notify.Skipped, Run: w.run.number, Count: w.logged, Before: w.logged - skipped.n, Due: skipped.first,
 		Reason: "the previous run is still in progress",
 	})
 }

@@ -186,21 +186,23 @@ func TestMisfirePolicies(t *testing.T) {
 }
 
 // The times that pass between that of a run which was interrupted and the next daemon, whose file excludes it, are
-// missed.
+// missed, but for those that it excludes, too.
 func TestMisfireCountsTimesSinceExcludedRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := shared(t)
-		h := begin(t, Config{File: parse(t, "# name: a\n@every 1h sleep 30m\n"), Store: store})
-		time.Sleep(time.Hour + time.Minute)
-		h.stop(errPatience)
-		<-h.done
-		time.Sleep(3 * time.Hour)
-		h = begin(t, Config{File: parse(t, "# name: a\n# except: 00:00-24:00\n@every 1h sleep 30m\n"), Store: store})
-		time.Sleep(time.Minute)
-		if sum := h.end(); sum.Runs != 0 || sum.Missed != 3 {
-			t.Errorf("%+v, want the run excluded and 3 times missed", sum)
-		}
-	})
+	for except, want := range map[string]int{"01:00-01:30": 3, "01:00-02:30": 2, "00:00-24:00": 0} {
+		synctest.Test(t, func(t *testing.T) {
+			store := shared(t)
+			h := begin(t, Config{File: parse(t, "# name: a\n@every 1h sleep 30m\n"), Store: store})
+			time.Sleep(time.Hour + time.Minute)
+			h.stop(errPatience)
+			<-h.done
+			time.Sleep(3 * time.Hour)
+			h = begin(t, Config{File: parse(t, "# name: a\n# except: "+except+"\n@every 1h sleep 30m\n"), Store: store})
+			time.Sleep(time.Minute)
+			if sum := h.end(); sum.Runs != 0 || sum.Missed != want || h.excluded() != 4-want {
+				t.Errorf("except %s: %+v and %d excluded, want 4 times, %d of them missed", except, sum, h.excluded(), want)
+			}
+		})
+	}
 }
 
 // A run that its daemon could not end is begun again by the next one, however late: it was not missed.

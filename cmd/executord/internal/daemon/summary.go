@@ -47,6 +47,10 @@ func (d *Daemon) noteNotBegun(drain time.Time) {
 			continue
 		}
 		n, _ := catalog.Passed(catalog.Times(row.Job), row.Occurrence, drain)
-		e.miss(n+1, row.Occurrence.In(row.Spec.Location()), "the drain began before executord came to it", "")
+		passed := planOf(row.Job, row.Spec).dues(row.Occurrence, n+1)
+		passed.logExcluded(e.log)
+		if missed := passed.counts; missed.n > 0 {
+			e.miss(missed.n, missed.first, "the drain began before executord came to it", "")
+		}
 	}
 }

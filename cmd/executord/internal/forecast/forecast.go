@@ -36,12 +36,13 @@ const mostExcluded = 100_000
 // cannot be read exclude nothing.
 func Of(j job.Job, from time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
+		calendar, _ := j.Season.Calendar()
 		excluded := 0
 		for t := range Upcoming(j.Schedule, from) {
 			if j.Season.Over(t) {
 				return
 			}
-			if reason, _ := j.Season.Excludes(t); reason != "" {
+			if calendar.Excludes(t) != "" {
 				if excluded++; excluded == mostExcluded {
 					return
 				}

@@ -21,29 +21,65 @@ type Season struct {
 // IsZero reports whether all times count.
 func (s Season) IsZero() bool { return s.From == "" && s.Until == "" && len(s.Except) == 0 }
 
+// Equal reports whether two seasons have the same texts.
+func (s Season) Equal(t Season) bool {
+	return s.From == t.From && s.Until == t.Until && slices.Equal(s.Except, t.Except)
+}
+
 // Excludes returns why a due time does not count, "" if it does. An error says that a file of exceptions could not be
 // read, or has a mistake: what it would exclude counts.
 func (s Season) Excludes(due time.Time) (reason string, err error) {
-	if from, _, wrong := ParseMoment(s.From, due.Location()); s.From != "" && wrong == nil && due.Before(from) {
-		return "it is before " + s.From, nil
+	c, err := s.Calendar()
+	if reason = c.Excludes(due); reason != "" {
+		return reason, nil
 	}
-	if s.Over(due) {
-		return "it is after " + s.Until, nil
-	}
+	return "", err
+}
+
+// Calendar is a season with the exceptions that its files had when it was made.
+type Calendar struct {
+	season Season
+	except []excepted
+}
+
+// excepted is an exception, and how it is called.
+type excepted struct {
+	Exception
+	name string
+}
+
+// Calendar reads the files of the season, for many due times. An error is as that of Excludes.
+func (s Season) Calendar() (Calendar, error) {
+	c := Calendar{season: s}
+	var err error
 	for _, text := range s.Except {
 		if !isPath(text) {
-			if e, wrong := ParseException(text); wrong == nil && e.has(due) {
-				return "except " + text, nil
+			if e, wrong := ParseException(text); wrong == nil {
+				c.except = append(c.except, excepted{e, text})
 			}
 			continue
 		}
-		line, found := fileExcludes(text, due)
-		if line != "" {
-			return "except " + line + ", in " + text, nil
-		}
-		err = errors.Join(err, found)
+		lines, wrong := readExceptions(text)
+		c.except, err = append(c.except, lines...), errors.Join(err, wrong)
 	}
-	return "", err
+	return c, err
+}
+
+// Excludes returns why a due time does not count, "" if it does.
+func (c Calendar) Excludes(due time.Time) (reason string) {
+	s := c.season
+	if from, _, wrong := ParseMoment(s.From, due.Location()); s.From != "" && wrong == nil && due.Before(from) {
+		return "it is before " + s.From
+	}
+	if s.Over(due) {
+		return "it is after " + s.Until
+	}
+	for _, e := range c.except {
+		if e.has(due) {
+			return "except " + e.name
+		}
+	}
+	return ""
 }
 
 // Over reports whether a time is after the end.
@@ -203,16 +239,16 @@ func (e Exception) onDay(t time.Time) bool {
 // maxExceptions is how large a file of exceptions may be.
 const maxExceptions = 1 << 20
 
-// fileExcludes returns the line of a file that excludes a time, "" if none does.
-func fileExcludes(name string, t time.Time) (string, error) {
+// readExceptions returns the exceptions of a file that are right, and what is wrong with the others.
+func readExceptions(name string) (all []excepted, err error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // to open a pipe would wait
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
 	f, err := os.Open(name)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not a regular file", name)
-	}
 	var bad error
 	lines := bufio.NewScanner(io.LimitReader(f, maxExceptions))
 	for n := 1; lines.Scan(); n++ {
@@ -227,9 +263,7 @@ func fileExcludes(name string, t time.Time) (string, error) {
 				continue
 			}
 		}
-		if e.has(t) {
-			return text, nil
-		}
+		all = append(all, excepted{e, text + ", in " + name})
 	}
-	return "", errors.Join(bad, lines.Err())
+	return all, errors.Join(bad, lines.Err())
 }

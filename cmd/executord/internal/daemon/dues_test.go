@@ -1,0 +1,146 @@
+package daemon
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// Each time of a job with exceptions, up to the drain or the end of the last run, is a run, skipped, missed or excluded,
+// once, whatever its overlap.
+func TestDaemonAccountsForExcludedTimes(t *testing.T) {
+	for seed := range uint64(40) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := rand.New(rand.NewPCG(seed, 1))
+				every := time.Duration(1+r.IntN(60)) * time.Second
+				takes := time.Duration(r.IntN(200)) * time.Second
+				overlap := []string{"skip", "queue", "replace", "allow 2"}[r.IntN(4)]
+				file := parse(t, fmt.Sprintf("# name: a\n# overlap: %q\n@every %v sleep %v\n", overlap, every, takes))
+				from, lasts := r.IntN(10), 1+r.IntN(8)
+				file.Jobs[0].Season.Except = []string{fmt.Sprintf("00:%02d-00:%02d", from, from+lasts)}
+				h := begin(t, Config{File: file})
+				time.Sleep(time.Duration(r.IntN(1000))*time.Second + time.Millisecond)
+				h.end()
+				end := h.ended.Add(-time.Millisecond) // a time at which the last run ends is behind it
+				drained := h.logged("msg=draining")[0]
+				at, err := time.Parse(time.RFC3339Nano, strings.TrimPrefix(strings.Fields(drained)[0], "time="))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if overlap != "skip" || !strings.Contains(drained, "running=1") {
+					end = at // what passes during a run is for one after it
+				}
+				due := int(end.Sub(h.began) / every)
+				excluded := 0
+				for i := range due {
+					if _, minute, _ := h.began.Add(time.Duration(i+1) * every).Clock(); from <= minute && minute < from+lasts {
+						excluded++
+					}
+				}
+				if got := h.excluded(); got != excluded {
+					t.Errorf("%d times are excluded, want %d\n%s", got, excluded, h.log.String())
+				}
+				if sum := h.sum; sum.Runs+sum.Skipped+sum.Missed+h.excluded() != due {
+					t.Errorf("%s, every %v, each %v, except %s: %d times, but %+v and %d excluded\n%s", overlap, every, takes,
+						file.Jobs[0].Season.Except, due, sum, h.excluded(), h.log.String())
+				}
+			})
+		})
+	}
+}
+
+// A time that passes during a run and does not count is excluded, and neither skipped nor the end of that run.
+func TestOverlapHasNoExcludedTimes(t *testing.T) {
+	for _, test := range []struct {
+		overlap                 string
+		runs, skipped, excluded int
+		end                     string // of the first run, which is due after ten minutes and takes 65
+	}{
+		{"skip", 1, 4, 2, "outcome=ok"},
+		{"replace", 5, 0, 2, "outcome=replaced"}, // the last, due after 50 minutes, goes on
+		{"allow 2", 2, 0, 0, "outcome=ok"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			file := parse(t, fmt.Sprintf("# name: a\n# overlap: %q\n# except: 01:00-05:00\n@every 10m sleep 65m\n", test.overlap))
+			c := Config{File: file, Store: shared(t)}
+			c.Store.Lease = time.Minute
+			h := begin(t, c)
+			time.Sleep(74 * time.Minute) // of 0:10 or 0:20, at most one run has ended
+			sum := h.end()
+			if end := h.logged("run ended"); sum.Runs != test.runs || h.total("runs skipped") != test.skipped ||
+				!strings.Contains(end[0], test.end) || sum.Skipped != test.skipped {
+				t.Errorf("%s: %+v\n%s", test.overlap, sum, h.log.String())
+			}
+			if test.overlap == "skip" && h.excluded() != test.excluded {
+				t.Errorf("%d excluded\n%s", h.excluded(), h.log.String())
+			}
+		})
+	}
+}
+
+// The exceptions of a file that is read during a run are those of the times after that.
+func TestOverlapFollowsExceptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const tab = "# name: a\n# except: %s\n@every 10m sleep 65m\n"
+		again := make(chan job.File)
+		h := begin(t, Config{File: parse(t, fmt.Sprintf(tab, "00:00-00:05")), Again: again})
+		time.Sleep(35 * time.Minute)
+		again <- parse(t, fmt.Sprintf(tab, "00:00-01:00"))
+		time.Sleep(time.Hour)
+		sum := h.end()
+		// 0:20 and 0:30 have counted, 0:40 and 0:50 do not, 1:00 and 1:10 do; a second run began at 1:20.
+		if h.excluded() != 2 || !strings.Contains(h.logged("run ended")[0], "skipped=4") || sum.Runs != 2 {
+			t.Errorf("%+v, %d excluded\n%s", sum, h.excluded(), h.log.String())
+		}
+	})
+}
+
+// A catch-up run that was ended, or that had not come to its command, is begun again for the time that it was for,
+// though the latest of its times does not count, by a daemon that drains or was lost.
+func TestCatchUpRunIsBegunAgainForItsTime(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		jitter time.Duration
+		end    func(*harness)
+	}{
+		{"stopped", 0, func(h *harness) { h.stop(errPatience) }},
+		{"delayed", 10_000 * time.Hour, func(h *harness) { h.drain(errPatience) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				file := parse(t, "# name: a\n0 * * * * sleep 20m\n")
+				file.Jobs[0].Season.Except = []string{"02:30-05:00"}
+				file.Jobs[0].Jitter = test.jitter
+				c := Config{File: file, Store: shared(t)}
+				c.Store.Lease = time.Minute
+				h := begin(t, c)
+				time.Sleep(time.Minute)
+				h.end()
+				time.Sleep(3*time.Hour + 10*time.Minute) // 1:00 and 2:00 count, 3:00 does not
+				h = begin(t, c)
+				time.Sleep(time.Minute)
+				missed, excluded := h.total("runs missed"), h.excluded()
+				test.end(h)
+				<-h.done
+				if missed != 1 || excluded != 1 {
+					t.Errorf("%d missed, %d excluded\n%s", missed, excluded, h.log.String())
+				}
+				h = begin(t, c)
+				time.Sleep(time.Minute)
+				h.drain(errPatience)
+				<-h.done
+				lines := h.logged("run started")
+				if len(lines) != 1 || !strings.Contains(lines[0], "due=2000-01-01T02:00:00Z") || h.total("runs missed") != 0 || h.excluded() != 0 {
+					t.Errorf("%q\n%s", lines, h.log.String())
+				}
+			})
+		})
+	}
+}
