@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -90,6 +91,11 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 	if err != nil {
 		return durable.TooLate, "not run: " + err.Error(), nil
 	}
+	if e, err = c.settled(ctx, e); errors.Is(err, durable.ErrNotFound) {
+		return durable.NotFound, "", nil
+	} else if err != nil {
+		return durable.TooLate, "", err
+	}
 	if asked, err := catalog.Asked(ctx, c.Store, e); err != nil || asked != nil {
 		return durable.TooLate, "not run: one is due already that has not begun, with " + view.ShowParameters(asked), err
 	}
@@ -121,6 +127,28 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 		return answer, "it is running already, on " + On(e), err
 	}
 	return answer, "cannot run: it has begun, or it is over", err
+}
+
+// settling is how long a run may still be in progress for the store whose command has ended.
+const settling = 300 * time.Millisecond
+
+// settled returns a job as it is once the store has the end of its run, or when that is not about to end.
+func (c Client) settled(ctx context.Context, e catalog.Entry) (catalog.Entry, error) {
+	for until := time.Now().Add(settling); e.State.Granted(); {
+		row, err := c.Jobs.Get(ctx, e.ID)
+		if err != nil {
+			return e, err
+		}
+		if e, _ = catalog.Read(row); !time.Now().Before(until) {
+			break
+		}
+		select {
+		case <-time.After(settling / 20):
+		case <-ctx.Done():
+			return e, context.Cause(ctx)
+		}
+	}
+	return e, nil
 }
 
 // On returns the node on which a job is running, as far as that is known.

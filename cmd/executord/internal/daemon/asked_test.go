@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/durable"
 	durablestore "github.com/executor-go/executor/durable/store"
@@ -149,6 +150,44 @@ func TestAskedRunOutlastsMark(t *testing.T) {
 		commands.want(t, "then a")
 		h.end()
 	})
+}
+
+// A run is taken that somebody asks for at the very end of another: of that the store does not have the end yet, or did
+// not when the job was looked for. During a run it is not.
+func TestAskedRunIsTakenAtEndOfRun(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		commit time.Duration // how long the store takes for the end of a run
+		wait   time.Duration // after the begin of the run, which takes ten minutes, until the job is looked for
+		then   time.Duration // until the run is asked for
+		want   string
+	}{
+		{"looked for before the end", 0, 9 * time.Minute, 2 * time.Minute, "due now"},
+		{"end on its way", 100 * time.Millisecond, 10*time.Minute + 20*time.Millisecond, 0, "due now"},
+		{"during the run", 0, 9 * time.Minute, 0, "it is running already"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := shared(t)
+				slow := &lagging{Store: store.Store}
+				store.Store, store.Lease = slow, time.Minute
+				h := begin(t, Config{File: parse(t, "# name: a\n@every 5h sleep 10m\n"), Store: store})
+				slow.commits.Store(int64(test.commit))
+				time.Sleep(5*time.Hour + test.wait)
+				v := client.Client{Store: store.Store, Jobs: h.Durable()}
+				found, _, err := v.Find(t.Context(), "", []string{"a"})
+				if err != nil || !found[0].State.Granted() {
+					t.Fatalf("%+v, error %v", found, err)
+				}
+				time.Sleep(test.then)
+				_, text, err := v.Do(t.Context(), client.RunNow, found[0])
+				if err != nil || !strings.HasPrefix(text, test.want) {
+					t.Errorf("%s, error %v, want %s", text, err, test.want)
+				}
+				h.end()
+			})
+		})
+	}
 }
 
 // A job that is canceled, and brought back, has no run that somebody asked for before.

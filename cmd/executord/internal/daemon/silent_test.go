@@ -34,10 +34,15 @@ func (s *silent) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimRe
 	return s.Store.Claim(ctx, r)
 }
 
-// lagging is a store whose answers are on their way for some time; so are the jobs that it is given.
+// lagging is a store whose answers are on their way for some time; so are the jobs that it is given, and the ends of runs.
 type lagging struct {
 	durable.Store
-	takes, inserts atomic.Int64
+	takes, inserts, commits atomic.Int64
+}
+
+func (l *lagging) Commit(ctx context.Context, r store.CommitRequest) (store.CommitResult, error) {
+	time.Sleep(time.Duration(l.commits.Load()))
+	return l.Store.Commit(ctx, r)
 }
 
 func (l *lagging) Insert(ctx context.Context, jobs []durable.NewJob, p store.Placement) ([]store.InsertResult, error) {
