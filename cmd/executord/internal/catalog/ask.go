@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -58,7 +59,8 @@ func makeDue(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Ent
 	if err != nil {
 		return now, durable.TooLate, err
 	}
-	if now = now.Truncate(time.Microsecond); !now.After(e.Updated) { // at which a new schedule may begin
+	now = now.Truncate(time.Microsecond)
+	if behind := e.Updated.Sub(now); behind >= 0 && behind < time.Second { // a new schedule may begin then; more, and the clock was set back
 		now = e.Updated.Add(time.Microsecond)
 	}
 	answer, err := jobs.Reschedule(ctx, e.ID, now)
@@ -88,12 +90,60 @@ func Follow(ctx context.Context, jobs *durable.Jobs, store durable.Store, began 
 		return time.Time{}, nil
 	}
 	marks, err := ListMarks(ctx, store, e.Namespace, e.Name)
-	if err != nil || !marks.after(began.Occurrence).Complete(e.Spec.After) {
+	if err != nil || !marks.Complete(e.Spec.After) { // the run has taken its own, and those that are left are for another
 		return time.Time{}, err
 	}
 	at, _, err := makeDue(ctx, jobs, store, e)
 	return at, err
 }
+
+// RenewAsks makes jobs of a namespace due for which somebody has asked when the clock showed a later time than now: it was
+// set back since, and they would wait until it shows that time again.
+func (c *Catalog) RenewAsks(ctx context.Context, now time.Time) error {
+	marks, err := ListMarks(ctx, c.Store, c.Namespace, "")
+	if err != nil {
+		return err
+	}
+	for _, m := range marks.Asks() {
+		if !m.At.After(now.Add(askAhead)) {
+			continue
+		}
+		row, err := c.Store.Find(ctx, Key(c.Namespace, m.Job))
+		if errors.Is(err, durable.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		e, ok := Read(row)
+		if !ok {
+			continue
+		}
+		renewed, err := addAsk(ctx, c.Jobs, e, now, m.Values)
+		if err != nil {
+			return err
+		}
+		// Of the daemons that do so one goes on.
+		answer, err := c.Jobs.Delete(ctx, m.id)
+		if err != nil {
+			return err
+		}
+		if answer != durable.Applied {
+			if _, err := c.Jobs.Delete(ctx, renewed); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, _, err := makeDue(ctx, c.Jobs, c.Store, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askAhead is by how much two answers of a store may differ about its clock without that it was set back: one of several
+// servers may have answered before.
+const askAhead = time.Second
 
 // askAgain makes a job due again that was due, since somebody has asked for a run or other jobs have ended, when a step
 // gave it another schedule: that has dropped this time as it drops the times of the schedule before.

@@ -87,10 +87,13 @@ type found struct {
 	id durable.ID
 }
 
-// ListMarks returns the marks of a job.
+// ListMarks returns the marks of a job, of all jobs of a namespace if the name is empty.
 func ListMarks(ctx context.Context, store durable.Store, namespace, name string) (Marks, error) {
 	var marks Marks
-	filter := durable.Filter{Kind: markRoot + namespace, Prefix: markKey(namespace, name, ""), Limit: pageSize}
+	filter := durable.Filter{Kind: markRoot + namespace, Prefix: markRoot + namespace + "/", Limit: pageSize}
+	if name != "" {
+		filter.Prefix = markKey(namespace, name, "")
+	}
 	for {
 		page, err := store.List(ctx, filter)
 		if err != nil {
@@ -98,7 +101,7 @@ func ListMarks(ctx context.Context, store durable.Store, namespace, name string)
 		}
 		for _, row := range page {
 			var m mark
-			if json.Unmarshal(row.Payload, &m) == nil && m.Job == name { // a name may have a slash
+			if json.Unmarshal(row.Payload, &m) == nil && (name == "" || m.Job == name) { // a name may have a slash
 				marks = append(marks, found{m, row.ID})
 			}
 		}

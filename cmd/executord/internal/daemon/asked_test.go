@@ -190,6 +190,63 @@ func TestAskedRunIsTakenAtEndOfRun(t *testing.T) {
 	}
 }
 
+// A run that somebody asks for does not wait for hours if the clock is set back by that: after they have asked, before
+// a daemon or the run in progress comes to it, or before they ask. It keeps its parameters.
+func TestAskedRunOutlastsClockSetBack(t *testing.T) {
+	for _, back := range []time.Duration{time.Hour, 5 * time.Hour} {
+		setBack := func(s Store) { s.Store.(interface{ Shift(time.Duration) }).Shift(-back) }
+		for _, test := range []struct {
+			name string
+			do   func(t *testing.T, h *harness, c Config, commands *noted) *harness // returns the daemon that is running
+			want []string
+		}{
+			{"before a daemon comes to it", func(t *testing.T, h *harness, c Config, commands *noted) *harness {
+				h.end()
+				ask(t, c.Store, "report", "DAY=a")
+				setBack(c.Store)
+				return beginWith(t, c, commands.run)
+			}, []string{"report a eu"}},
+			{"before they ask", func(t *testing.T, h *harness, c Config, _ *noted) *harness {
+				setBack(c.Store)
+				ask(t, c.Store, "report", "DAY=a")
+				return h
+			}, []string{"report a eu"}},
+			{"during a run", func(t *testing.T, h *harness, c Config, commands *noted) *harness {
+				e, _, err := h.Find(t.Context(), "report") // as it is before it begins
+				if err != nil {
+					t.Fatal(err)
+				}
+				ended := make(chan struct{})
+				commands.stay(ended)
+				ask(t, c.Store, "report")
+				time.Sleep(2 * time.Minute)
+				setBack(c.Store)
+				if answer, err := catalog.RunNow(t.Context(), h.Durable(), h.Store, e, []string{"DAY=a", "REGION=us"}); answer != durable.Deferred || err != nil {
+					t.Error(answer, err)
+				}
+				time.Sleep(2 * time.Minute)
+				close(ended)
+				return h
+			}, []string{"report today eu", "report a us"}},
+		} {
+			t.Run(test.name+", "+back.String(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					commands, c := new(noted), Config{File: parameters(t), Store: shared(t)}
+					c.Store.Lease = time.Minute
+					c.File.Jobs[0].Next = nil // what runs after each may begin after the next
+					h := beginWith(t, c, commands.run)
+					time.Sleep(10 * time.Minute)
+					h = test.do(t, h, c, commands)
+					time.Sleep(5 * time.Minute)
+					synctest.Wait()
+					commands.want(t, test.want...)
+					h.end()
+				})
+			})
+		}
+	}
+}
+
 // A job that is canceled, and brought back, has no run that somebody asked for before.
 func TestAskedRunEndsWithItsJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -50,6 +50,14 @@ type noted struct {
 	mu    sync.Mutex
 	codes []int
 	all   []string
+	until <-chan struct{} // the next run ends then, unless it is nil
+}
+
+// stay has the next run last until a channel is closed.
+func (n *noted) stay(until <-chan struct{}) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.until = until
 }
 
 func (n *noted) run(ctx context.Context, c process.Command, o process.Observer) process.Result {
@@ -63,7 +71,12 @@ func (n *noted) run(ctx context.Context, c process.Command, o process.Observer) 
 	if len(n.codes) > 0 {
 		result.Code, n.codes = n.codes[0], n.codes[1:]
 	}
+	until := n.until
+	n.until = nil
 	n.mu.Unlock()
+	if until != nil {
+		<-until
+	}
 	if result.Code < 0 {
 		<-ctx.Done()
 		result.Stopped, result.Cause = true, context.Cause(ctx)

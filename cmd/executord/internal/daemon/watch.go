@@ -76,7 +76,7 @@ func (d *Daemon) look(ctx context.Context) {
 const longStepBack = 3 * time.Hour
 
 // followClock makes the jobs of the file due at the next time of their schedules if the store's clock was set back far
-// since the last look.
+// since the last look, and those at once for which somebody had asked when it was ahead.
 func (d *Daemon) followClock(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -92,12 +92,12 @@ func (d *Daemon) followClock(ctx context.Context) {
 	back := w.store.Add(local.Sub(w.local)).Sub(now)
 	first := w.local.IsZero()
 	w.store, w.local = now, local
-	if first || back < longStepBack {
-		return
-	}
-	for name := range w.reported {
-		if err := d.catalog.Advance(ctx, name, now); err != nil {
-			d.entry(name).log.Error("job not rescheduled", "reason", "the clock was set back, but "+err.Error())
+	if !first && back >= longStepBack {
+		for name := range w.reported {
+			if err := d.catalog.Advance(ctx, name, now); err != nil {
+				d.entry(name).log.Error("job not rescheduled", "reason", "the clock was set back, but "+err.Error())
+			}
 		}
 	}
+	d.catalog.RenewAsks(ctx, now) // if the store does not answer, the next look asks again
 }
