@@ -169,7 +169,18 @@ func newBenchOn(t *testing.T, store durable.Store, run bool) *bench {
 	}
 	b.Catalog = &catalog.Catalog{Namespace: "shop", Store: store, Jobs: j}
 	b.Kind = durable.Handle(j, catalog.Kind("shop"), func(ctx context.Context, s catalog.Spec) (struct{}, error) {
-		if s.Off {
+		row, _ := durable.Current(ctx)
+		idle := s.Off
+		if name, ours := strings.CutPrefix(row.Key, catalog.Key("shop", "")); ours && !idle {
+			marks, err := catalog.ListMarks(ctx, store, "shop", name)
+			if err == nil {
+				idle, err = catalog.TakeBrought(ctx, j, row, s.After, marks)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if idle {
 			durable.SetLabel(ctx, outcome.Label{Outcome: outcome.Idle}.String())
 			return struct{}{}, executor.Permanent(errors.New("off"))
 		}
@@ -507,6 +518,60 @@ func TestBringKeepsFile(t *testing.T) {
 			t.Errorf("it is %+v", now)
 		}
 	})
+}
+
+// A canceled job that is brought back has the definition that another daemon gives it meanwhile, whenever that is; if
+// one removes it, it stays away.
+func TestBringKeepsWhatAnotherDaemonApplies(t *testing.T) {
+	for _, test := range []struct{ file, want string }{{"# name: a\n30 * * * * new\n", "new"}, {none, ""}} {
+		for before := range 6 { // changes
+			synctest.Test(t, func(t *testing.T) {
+				on := &crossed{Store: memory.New()}
+				b := newBenchOn(t, on, false)
+				defer b.stopped()
+				b.apply("# name: a\n0 * * * * old\n")
+				was := b.job("a")
+				if _, err := b.Jobs.Cancel(t.Context(), was.ID); err != nil {
+					t.Fatal(err)
+				}
+				on.left, on.do = before, func() { b.apply(test.file) }
+				err := catalog.Bring(t.Context(), b.Jobs, b.Store, was)
+				now := b.job("a")
+				if on.do != nil {
+					t.Fatalf("there are fewer than %d changes", before+1)
+				}
+				if test.want == "" && !now.Removed() || test.want != "" && (err != nil || now.Spec.Script != test.want || now.State != durable.Waiting) {
+					t.Errorf("before change %d: it is %+v, error %v", before+1, now, err)
+				}
+			})
+		}
+	}
+}
+
+// crossed is a store in which something else happens before one of the changes of jobs.
+type crossed struct {
+	durable.Store
+	left int // changes before it
+	do   func()
+}
+
+func (c *crossed) cross() {
+	if do := c.do; do != nil {
+		if c.left--; c.left < 0 {
+			c.do = nil
+			do()
+		}
+	}
+}
+
+func (c *crossed) Insert(ctx context.Context, jobs []durable.NewJob, p durablestore.Placement) ([]durable.InsertResult, error) {
+	c.cross()
+	return c.Store.Insert(ctx, jobs, p)
+}
+
+func (c *crossed) Change(ctx context.Context, id durable.ID, ch durable.Change) (durable.Answer, error) {
+	c.cross()
+	return c.Store.Change(ctx, id, ch)
 }
 
 // What keeps a job from running outlives its removal from the file: put back, it

@@ -21,7 +21,7 @@ import (
 // There is one mark for each pair. If A ends again before B has begun, that is the same mark, and the run of B is
 // after both. So marks do not add up where one of several jobs never succeeds.
 //
-// Somebody who asks for a run sets a mark, too, which is an ask; see [RunNow].
+// Somebody who asks for a run sets a mark, too, which is an ask; see [RunNow]. So does who brings a job back; see [Bring].
 type mark struct {
 	Job   string `json:"job"` // that runs after
 	By    string `json:"by"`
@@ -161,7 +161,7 @@ func (m Marks) Remove(ctx context.Context, jobs *durable.Jobs) error {
 func (m Marks) String() string {
 	var names []string
 	for _, f := range m {
-		if f.By != asked {
+		if !strings.HasPrefix(f.By, "@") {
 			names = append(names, f.By)
 		}
 	}

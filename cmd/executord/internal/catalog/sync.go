@@ -305,21 +305,54 @@ func (c *Catalog) remove(ctx context.Context, e Entry) error {
 	return err
 }
 
-// Bring makes a job that is canceled or dead wait again, for its next time.
+// brought is the By of a mark that a job has while it is brought back: no job can be called so.
+const brought = "@resume"
+
+// errRemoved is the error of Bring for a job that is no longer in its file.
+var errRemoved = errors.New("the job was removed from its file a moment ago; put it back there")
+
+// Bring makes a job that is canceled or dead wait again, for its next time. It changes nothing else of the job, which a
+// file may do meanwhile: while it is revived, and due at once, a mark has it run nothing, and not its spec. A process
+// that dies meanwhile leaves the mark, which the next such run removes.
 func Bring(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry) error {
 	if err := dropAsks(ctx, jobs, store, e); err != nil {
 		return err
 	}
+	var id durable.ID
 	_, err := restore(ctx, jobs, false, func(off bool) (durable.ID, error) {
-		row, err := store.Get(ctx, e.ID)
-		if err != nil {
+		if !off {
+			_, err := jobs.Delete(ctx, id)
 			return e.ID, err
 		}
-		now, _ := Read(row) // a file may have changed it
-		now.Spec.Off = off
-		return again(ctx, store, now)
+		row, err := store.Get(ctx, e.ID)
+		if now, _ := Read(row); err == nil && now.Spec.Off {
+			err = errRemoved
+		}
+		if err == nil {
+			id, err = addMark(ctx, jobs, e.Namespace, brought, mark{Job: e.Name, By: brought})
+		}
+		return e.ID, err
 	})
+	if err != nil {
+		return err
+	}
+	row, err := store.Get(ctx, e.ID)
+	if now, _ := Read(row); err == nil && now.Spec.Off && !now.State.Done() { // it was removed while it was revived
+		if _, err = jobs.Cancel(ctx, e.ID); err == nil {
+			err = errRemoved
+		}
+	}
 	return err
+}
+
+// TakeBrought reports whether a run of a job is none that somebody has asked for: its job was brought back, and is due at
+// once for no other reason. The run takes the mark for that, of those for the job.
+func TakeBrought(ctx context.Context, jobs *durable.Jobs, row durable.Job, after []string, marks Marks) (bool, error) {
+	own := slices.DeleteFunc(slices.Clone(marks), func(f found) bool { return f.By != brought })
+	if len(own) == 0 || Scheduled(row, row.Occurrence) || marks.For(row.Occurrence).Complete(after) {
+		return false, nil
+	}
+	return true, own.Remove(ctx, jobs)
 }
 
 // errCrossed is the error of restore if others undo what it does.
@@ -327,7 +360,8 @@ var errCrossed = errors.New("the job is canceled again and again")
 
 // restore makes a job wait for its next time that is canceled, dead, or off; if
 // paused is true, it waits until it is resumed, too. Others may do the same at
-// the same time. A process that dies meanwhile leaves the job off.
+// the same time. register has it run nothing if off is true, and run again if
+// not. A process that dies meanwhile leaves the job off.
 func restore(ctx context.Context, jobs *durable.Jobs, paused bool, register func(off bool) (durable.ID,
 	error)) (durable.ID, error) {
 	for range 20 {

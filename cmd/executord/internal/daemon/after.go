@@ -61,15 +61,20 @@ func (d *base) mark(ctx context.Context, name string, by *run) error {
 	return catalog.SetMark(ctx, d.catalog.Jobs, d.Store, d.Store.Namespace, name, by.job.Name, by.spans.traceparent())
 }
 
-// readAsks looks for what has asked for the run, and for its parameters.
+// readAsks looks for what has asked for the run, and for its parameters. It is an error if nothing has.
 func (r *handled) readAsks(ctx context.Context) error {
 	d, first := r.entry.base, r.left.First
 	if len(r.job.After) == 0 && len(r.job.Parameters) == 0 && r.onSchedule() && (first.IsZero() || catalog.Scheduled(r.row, first)) {
 		return nil // nobody has asked for it
 	}
-	return r.persist(ctx, func() error {
+	nobody := false
+	err := r.persist(ctx, func() error {
 		marks, err := catalog.ListMarks(ctx, d.Store, d.Store.Namespace, r.job.Name)
 		if err != nil {
+			return err
+		}
+		if idle, err := catalog.TakeBrought(ctx, d.catalog.Jobs, r.row, r.job.After, marks); idle || err != nil {
+			nobody = idle
 			return err
 		}
 		r.asks = marks.For(r.row.Occurrence).Asks()
@@ -82,6 +87,10 @@ func (r *handled) readAsks(ctx context.Context) error {
 		}
 		return err
 	})
+	if err == nil && nobody {
+		err = errIdle
+	}
+	return err
 }
 
 // takeMarks removes the marks of a run that is after other jobs, or that somebody has asked for. It is an error if some

@@ -277,6 +277,44 @@ func TestAskedRunEndsWithItsJob(t *testing.T) {
 	})
 }
 
+// A job that is brought back runs at its next time and not before, though it is due for a moment, and a run that somebody
+// asks for then is none of that.
+func TestBroughtJobWaitsForItsNextTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, commands := shared(t), new(noted)
+		slow := &lagging{Store: store.Store}
+		store.Store, store.Lease = slow, time.Minute
+		h := beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
+		time.Sleep(10 * time.Minute)
+		e, _, err := h.Find(t.Context(), "report")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Durable().Cancel(t.Context(), e.ID); err != nil {
+			t.Fatal(err)
+		}
+		slow.changes.Store(int64(5 * time.Second))
+		if err := catalog.Bring(t.Context(), h.Durable(), h.Store, e); err != nil {
+			t.Fatal(err)
+		}
+		slow.changes.Store(0)
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		commands.want(t)
+		e, _, err = h.Find(t.Context(), "report")
+		if err != nil || e.Runs == 0 {
+			t.Errorf("%+v, error %v: no daemon has come to it while it was due", e, err)
+		}
+		if got := ask(t, store, "report", "DAY=a"); got != "due now, with DAY=a, REGION=eu" {
+			t.Error(got)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		commands.want(t, "report a eu", "then then", "report today eu", "then then")
+		h.end()
+	})
+}
+
 // A run that somebody has asked for makes up for a due time that does not count, and runs nevertheless.
 func TestAskedRunIsNotExcludedWithTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -37,7 +37,7 @@ func cut(label outcome.Label, text string, wait time.Duration) *ending {
 var errDrain = cut(outcome.Label{Outcome: outcome.Delayed}, "delayed: executord ended before the command was started", 0)
 
 // errIdle is the error of a run of a job that is not to run.
-var errIdle = over(outcome.Label{Outcome: outcome.Idle}, "nothing was run: the job is off")
+var errIdle = over(outcome.Label{Outcome: outcome.Idle}, "nothing was run: the job is off, or was brought back")
 
 // handled is a run of a job of the store.
 type handled struct {

@@ -34,10 +34,16 @@ func (s *silent) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimRe
 	return s.Store.Claim(ctx, r)
 }
 
-// lagging is a store whose answers are on their way for some time; so are the jobs that it is given, and the ends of runs.
+// lagging is a store whose answers are on their way for some time; so are the jobs that it is given, the ends of runs, and
+// the changes of jobs.
 type lagging struct {
 	durable.Store
-	takes, inserts, commits atomic.Int64
+	takes, inserts, commits, changes atomic.Int64
+}
+
+func (l *lagging) Change(ctx context.Context, id durable.ID, c durable.Change) (durable.Answer, error) {
+	time.Sleep(time.Duration(l.changes.Load()))
+	return l.Store.Change(ctx, id, c)
 }
 
 func (l *lagging) Commit(ctx context.Context, r store.CommitRequest) (store.CommitResult, error) {
