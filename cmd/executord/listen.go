@@ -165,14 +165,16 @@ func (l *listener) close() {
 }
 
 // serve begins to serve a daemon, and logs where. Close ends that.
-func (l *listener) serve(log runlog.Log, d *daemon.Daemon, observer *executor.Observer, file string) (closeServer func()) {
+func (l *listener) serve(
+	log runlog.Log, d *daemon.Daemon, observer *executor.Observer, file string, reading func() (bool, time.Time),
+) (closeServer func()) {
 	if l == nil {
 		return func() {}
 	}
 	l.tell(log.Logger)
 	c := web.Config{
 		Daemon: d, Title: file, Version: version(), Access: l.access,
-		Namespace: d.Store.Namespace, Durable: d.Durable(), Observer: observer,
+		Namespace: d.Store.Namespace, Durable: d.Durable(), Observer: observer, Reading: reading,
 	}
 	if l.tokens != nil {
 		c.Tokens = l.tokens.Get

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -105,6 +106,34 @@ func TestListenFollowsRun(t *testing.T) {
 	}
 	p.signal(syscall.SIGTERM)
 	p.wait()
+}
+
+// The figures say whether the jobs are those of the file, from the start, after a mistake in it, and when that is
+// corrected.
+func TestListenShowsWhetherFileIsUpToDate(t *testing.T) {
+	file := write(t, "tab", "@yearly true\n")
+	p := startFile(t, file, "--listen", "127.0.0.1:0")
+	at, _ := p.until("listening")["at"].(string)
+	rewrite := func(text, msg string) {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p.signal(syscall.SIGHUP)
+		p.until(msg)
+	}
+	want := func(what string, value int) {
+		if _, text := get(t, at+"metrics"); !strings.Contains(text, fmt.Sprintf("\nexecutord_file_up_to_date %d\n", value)) {
+			t.Errorf("%s it is not %d:\n%s", what, value, text)
+		}
+	}
+	rewrite("@yearly true\n", "file read again") // what was read before is in use then
+	want("at the start", 1)
+	rewrite("@never true\n", "file not read again")
+	want("after a mistake", 0)
+	rewrite("@yearly false\n", "file read again")
+	rewrite("@yearly false\n", "file read again")
+	want("after its correction", 1)
+	p.end()
 }
 
 // Readers do not delay the end of the daemon, which ends what they follow.

@@ -21,6 +21,7 @@ func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan
 		o.service.Reloaded("the files are not read again, see the log")
 		return
 	}
+	o.reading.begin()
 	select {
 	case again <- file: // the daemon tells when it has applied it
 	case <-quit:
@@ -35,6 +36,7 @@ func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable bool) {
 	}
 	file, read, err := o.files.parse(o.stored(), true)
 	if err != nil {
+		o.reading.fail() // before the log says so
 		var all job.Mistakes
 		if !errors.As(err, &all) {
 			log.Error(notReadAgain, "reason", err.Error())
@@ -45,10 +47,12 @@ func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable bool) {
 		return file, false
 	}
 	if err := checkUsers(file, o.machine); err != nil {
+		o.reading.fail()
 		log.Error(notReadAgain, "reason", err.Error())
 		return file, false
 	}
 	if len(file.Jobs) == 0 && o.hadJobs {
+		o.reading.fail()
 		log.Error(notReadAgain, "reason", "the file has no jobs, and had some before",
 			"hint", "add the jobs; to run none, restart executord")
 		return file, false

@@ -152,7 +152,7 @@ func (o *runOptions) run() error {
 		spans.Close(ends.Kill)
 		return &exitError{exitMistake, err.Error()}
 	}
-	stopServing := listening.serve(log, d, observer, file.Name)
+	stopServing := listening.serve(log, d, observer, file.Name, o.reading.get)
 	stopTelling := o.tellService(ends, d)
 	sum, err := d.Run(ends)
 	stopTelling()

@@ -36,7 +36,8 @@ type runOptions struct {
 	machine      job.Machine // that the flags describe
 	flags        machineFlags
 	listen       listenOptions
-	hadJobs      bool             // the files that were read last
+	hadJobs      bool // the files that were read last
+	reading      reading
 	service      *systemd.Manager // nil if none has started the daemon
 }
 

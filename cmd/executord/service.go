@@ -8,14 +8,17 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// applied returns what tells the service manager that the jobs of a file are scheduled, at the start and after each
-// reload.
+// applied returns what notes, and tells the service manager, that the jobs of a file are scheduled, at the start and
+// after each reload.
 func (o *runOptions) applied() func(job.File, error) {
 	tell := o.service.Ready
 	return func(file job.File, err error) {
 		status := fmt.Sprintf("jobs: %d", len(file.Jobs))
 		if err != nil {
 			status = "the files are not in the store, or in part, see the log"
+			o.reading.fail()
+		} else {
+			o.reading.succeed()
 		}
 		tell(status)
 		tell = o.service.Reloaded

@@ -31,6 +31,13 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	m.sample("executord_info", `version="`+labelValue(s.Version)+`"`, 1)
 	m.family("executord_start_timestamp_seconds", "gauge", "When the daemon was started.")
 	m.sample("executord_start_timestamp_seconds", "", stamp(s.began))
+	if s.Reading != nil {
+		ok, at := s.Reading()
+		m.family("executord_file_up_to_date", "gauge", "1 if the job files were used when they were last read, 0 if older jobs run.")
+		m.sample("executord_file_up_to_date", "", bit(ok))
+		m.family("executord_file_used_timestamp_seconds", "gauge", "When the job files were last used; 0 if not yet.")
+		m.sample("executord_file_used_timestamp_seconds", "", stamp(at))
+	}
 	m.family("executord_store_up", "gauge", "1 if the store answers, else 0.")
 	m.sample("executord_store_up", "", bit(err == nil))
 	m.family("executord_jobs", "gauge", "Jobs in the file.")

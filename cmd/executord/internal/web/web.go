@@ -69,6 +69,9 @@ type Config struct {
 	// Log gets a line for each action. It is not nil if Act is not.
 	Log *slog.Logger
 
+	// Reading returns whether the job files were used when they were last read, and when they last were. It may be nil.
+	Reading func() (ok bool, at time.Time)
+
 	// Durable and Observer are what module ui shows besides. They may be nil.
 	Durable  *durable.Jobs
 	Observer *executor.Observer

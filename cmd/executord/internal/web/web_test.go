@@ -592,9 +592,12 @@ func TestServerMetrics(t *testing.T) {
 	f.jobs = append(f.jobs, view.Job{Job: "of-another-file", State: catalog.Status{State: catalog.StateWaiting}})
 	f.before = map[string]time.Time{"backup": time.Unix(1_700_000_000, 500_000_000)}
 	f.channels = []notify.Counts{{Channel: "ops", Sent: 3, Failed: 2, Dropped: 1, Waiting: 4}}
-	h := New(Config{Daemon: f, Version: `v1"\`}).Handler()
+	reading := func() (bool, time.Time) { return false, time.Unix(1_700_000_000, 0) }
+	h := New(Config{Daemon: f, Version: `v1"\`, Reading: reading}).Handler()
 	text := ask(h, "GET", "/metrics", nil).Body.String()
 	for _, want := range []string{
+		"executord_file_up_to_date 0",
+		"executord_file_used_timestamp_seconds 1.7e+09",
 		`executord_info{version="v1\"\\"} 1`,
 		"executord_store_up 1",
 		`executord_job_last_success_timestamp_seconds{job_name="backup"} 1.7000000005e+09`,
