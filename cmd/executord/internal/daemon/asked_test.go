@@ -87,15 +87,11 @@ func TestAskedRunOutlastsScheduleThatComesMeanwhile(t *testing.T) {
 // schedule then.
 func TestAskedRunThatWasInterruptedOutlastsAnotherSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, commands := shared(t), &noted{codes: []int{-1}}
-		h := beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
+		h, commands := asking(t, -1)
+		ask(t, h.Store, "report", "DAY=a")
 		time.Sleep(time.Minute)
-		ask(t, store, "report", "DAY=a")
-		time.Sleep(time.Minute)
-		h.drain(errPatience)
-		h.stop(errPatience)
-		<-h.done
-		h = beginWith(t, Config{File: rescheduled(t, "@every 30h"), Store: store}, commands.run)
+		h.interrupt()
+		h = h.again(rescheduled(t, "@every 30h"), commands)
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		commands.want(t, "report a eu", "report a eu", "then then")
@@ -111,15 +107,11 @@ func TestAfterThatWasInterruptedOutlastsAnotherSchedule(t *testing.T) {
 		s := &scripted{began: time.Now()}
 		h := beginWith(t, c, s.run)
 		time.Sleep(70 * time.Minute)
-		h.drain(errPatience)
-		h.stop(errPatience)
-		<-h.done
+		h.interrupt()
 		c.File = linked(t, strings.Replace(tab, "%s", "@every 90h", 1))
 		h = beginWith(t, c, s.run)
 		time.Sleep(time.Minute)
-		h.drain(errPatience)
-		h.stop(errPatience)
-		<-h.done
+		h.interrupt()
 		if len(s.runs) != 3 || !strings.HasPrefix(s.runs[2], "b 1h10m") {
 			t.Errorf("%q", s.runs)
 		}
@@ -129,22 +121,20 @@ func TestAfterThatWasInterruptedOutlastsAnotherSchedule(t *testing.T) {
 // A run that somebody has asked for, and that waits, keeps its parameters when the jobs end that its job runs after.
 func TestAskedRunOutlastsMark(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, commands := shared(t), new(noted)
-		h := beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
-		time.Sleep(time.Minute)
+		h, commands := asking(t)
 		h.end()
-		if got := ask(t, store, "then", "DAY=a"); got != "due now, with DAY=a" {
+		if got := ask(t, h.Store, "then", "DAY=a"); got != "due now, with DAY=a" {
 			t.Error(got)
 		}
 		time.Sleep(time.Minute)
-		jobs, err := durable.New(durable.Config{Store: store.Store})
+		jobs, err := durable.New(durable.Config{Store: h.Store.Store})
 		if err == nil {
-			err = catalog.SetMark(t.Context(), jobs, store, store.Namespace, "then", "report", "")
+			err = catalog.SetMark(t.Context(), jobs, h.Store, h.Store.Namespace, "then", "report", "")
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		h = beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
+		h = h.again(parameters(t), commands)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		commands.want(t, "then a")
@@ -250,12 +240,10 @@ func TestAskedRunOutlastsClockSetBack(t *testing.T) {
 // A job that is canceled, and brought back, has no run that somebody asked for before.
 func TestAskedRunEndsWithItsJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, commands := shared(t), new(noted)
-		h := beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
-		time.Sleep(time.Minute)
+		h, commands := asking(t)
 		h.end()
-		ask(t, store, "report", "DAY=a")
-		jobs, err := durable.New(durable.Config{Store: store.Store})
+		ask(t, h.Store, "report", "DAY=a")
+		jobs, err := durable.New(durable.Config{Store: h.Store.Store})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,10 +254,10 @@ func TestAskedRunEndsWithItsJob(t *testing.T) {
 		if _, err := jobs.Cancel(t.Context(), e.ID); err != nil {
 			t.Fatal(err)
 		}
-		if err := catalog.Bring(t.Context(), jobs, store, e); err != nil {
+		if err := catalog.Bring(t.Context(), jobs, h.Store, e); err != nil {
 			t.Fatal(err)
 		}
-		h = beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
+		h = h.again(parameters(t), commands)
 		time.Sleep(90 * time.Minute)
 		synctest.Wait()
 		commands.want(t, "report today eu", "then then")

@@ -93,6 +93,29 @@ func (n *noted) want(t *testing.T, want ...string) {
 	}
 }
 
+// asking begins a daemon with parameterized jobs, on a store, and returns it after a minute. The commands end with the
+// codes.
+func asking(t *testing.T, codes ...int) (*harness, *noted) {
+	t.Helper()
+	commands := &noted{codes: codes}
+	h := beginWith(t, Config{File: parameters(t), Store: shared(t)}, commands.run)
+	time.Sleep(time.Minute)
+	return h, commands
+}
+
+// again begins another daemon on the store of one that has ended.
+func (h *harness) again(file job.File, commands *noted) *harness {
+	h.t.Helper()
+	return beginWith(h.t, Config{File: file, Store: h.Store}, commands.run)
+}
+
+// interrupt ends the daemon, and the runs in progress.
+func (h *harness) interrupt() {
+	h.drain(errPatience)
+	h.stop(errPatience)
+	<-h.done
+}
+
 // ask is run-now with parameters, on a store. It returns what became of it.
 func ask(t *testing.T, s Store, name string, set ...string) string {
 	t.Helper()
@@ -162,14 +185,12 @@ func TestParametersInMemory(t *testing.T) {
 // What is not declared or not allowed starts nothing.
 func TestParametersRefusedStartNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, commands := shared(t), new(noted)
-		h := beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
-		time.Sleep(time.Minute)
+		h, commands := asking(t)
 		for set, want := range map[string]string{
 			"REGION=uk": `not run: REGION "uk" is not one of eu, us; did you mean us?`,
 			"PATH=/":    `not run: there is no parameter "PATH"; the job has DAY, REGION`,
 		} {
-			if got := ask(t, store, "report", set); got != want {
+			if got := ask(t, h.Store, "report", set); got != want {
 				t.Errorf("%s: %s, want %s", set, got, want)
 			}
 		}
@@ -183,15 +204,13 @@ func TestParametersRefusedStartNothing(t *testing.T) {
 // Each attempt of a run has its parameters; so has the rest of them in the next daemon, if the first ends meanwhile.
 func TestParametersOutlastRetryAndRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, commands := shared(t), &noted{codes: []int{1, 1, 1}}
-		h := beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
+		h, commands := asking(t, 1, 1, 1)
+		ask(t, h.Store, "report", "DAY=a")
 		time.Sleep(time.Minute)
-		ask(t, store, "report", "DAY=a")
-		time.Sleep(time.Minute)
-		ask(t, store, "report", "DAY=b")
+		ask(t, h.Store, "report", "DAY=b")
 		time.Sleep(time.Second) // it waits for its second attempt
 		h.end()
-		h = beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
+		h = h.again(parameters(t), commands)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		commands.want(t, "report a eu", "report a eu", "report b eu", "report b eu", "then then")
@@ -202,15 +221,11 @@ func TestParametersOutlastRetryAndRestart(t *testing.T) {
 // A run that is begun again by another daemon, since the first was ended, has its parameters.
 func TestParametersOutlastTakeover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, commands := shared(t), &noted{codes: []int{-1}}
-		h := beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
+		h, commands := asking(t, -1)
+		ask(t, h.Store, "report", "DAY=a", "REGION=us")
 		time.Sleep(time.Minute)
-		ask(t, store, "report", "DAY=a", "REGION=us")
-		time.Sleep(time.Minute)
-		h.drain(errPatience)
-		h.stop(errPatience)
-		<-h.done
-		h = beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
+		h.interrupt()
+		h = h.again(parameters(t), commands)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		commands.want(t, "report a us", "report a us", "then then")
@@ -222,23 +237,19 @@ func TestParametersOutlastTakeover(t *testing.T) {
 // it is begun twice. A second one is not asked for meanwhile, as the first would be lost.
 func TestParametersOfCatchUpRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, commands := shared(t), &noted{codes: []int{-1}}
-		h := beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
-		time.Sleep(time.Minute)
+		h, commands := asking(t, -1)
 		h.end()
-		ask(t, store, "report", "DAY=a")
+		ask(t, h.Store, "report", "DAY=a")
 		for _, set := range [][]string{{"DAY=b"}, nil} {
-			if got := ask(t, store, "report", set...); got != "not run: one is due already that has not begun, with DAY=a, REGION=eu" {
+			if got := ask(t, h.Store, "report", set...); got != "not run: one is due already that has not begun, with DAY=a, REGION=eu" {
 				t.Errorf("%q: %s", set, got)
 			}
 		}
 		time.Sleep(150 * time.Minute)
-		h = beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
+		h = h.again(parameters(t), commands)
 		time.Sleep(time.Second)
-		h.drain(errPatience)
-		h.stop(errPatience)
-		<-h.done
-		h = beginWith(t, Config{File: parameters(t), Store: store}, commands.run)
+		h.interrupt()
+		h = h.again(parameters(t), commands)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		commands.want(t, "report a eu", "report a eu", "then then")
