@@ -69,14 +69,14 @@ type Notifier struct {
 	}
 
 	ctx     context.Context // ends what is being sent
-	cancel  context.CancelFunc
+	cancel  context.CancelCauseFunc
 	running sync.WaitGroup // workers
 }
 
 // New returns a Notifier without channels. Close ends it.
 func New(c Config) *Notifier {
 	n := &Notifier{Config: c}
-	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	n.mu.counts = make(map[string]*Counts)
 	return n
 }
@@ -175,9 +175,9 @@ func (n *Notifier) Close(ctx context.Context) {
 	}
 	n.mu.closed = true
 	n.mu.Unlock()
-	defer context.AfterFunc(ctx, n.cancel)()
+	defer context.AfterFunc(ctx, func() { n.cancel(errEnded) })()
 	n.running.Wait()
-	n.cancel()
+	n.cancel(errEnded)
 }
 
 // record keeps and logs what became of a message.
@@ -443,15 +443,24 @@ func (w *worker) note(sending *Kept) {
 
 // try sends a message once. A way that panics has failed.
 func (w *worker) try(ctx context.Context, m Message) (answer string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, sendTimeout, errNoAnswer)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
 			err = &Refusal{fmt.Errorf("panic: %v", p)}
 		}
+		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) { // which says less
+			err = context.Cause(ctx)
+		}
 	}()
 	return w.channel.Way.Send(ctx, m)
 }
+
+// errNoAnswer and errEnded are why a try has come to no answer.
+var (
+	errNoAnswer = fmt.Errorf("no answer within %v", sendTimeout)
+	errEnded    = errors.New("executord ended before there was an answer")
+)
 
 // Test sends a test on a channel, once, and returns the answer. Neither has secrets.
 func (n *Notifier) Test(ctx context.Context, c *Channel) (answer string, err error) {

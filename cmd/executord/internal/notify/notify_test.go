@@ -222,6 +222,22 @@ func TestNotifierBoundsQueue(t *testing.T) {
 	})
 }
 
+// A way that does not answer says so, and for how long, in the end and when it is tried.
+func TestNotifierSaysThatThereIsNoAnswer(t *testing.T) {
+	const want = "no answer within 30s"
+	w := &way{hang: true}
+	in(t, notify.Channel{}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		if _, err := n.Test(t.Context(), &notify.Channel{Name: "people", Way: w}); err == nil || err.Error() != want {
+			t.Errorf("a test ends with %v", err)
+		}
+		n.Tell(failure("a"), nil)
+		time.Sleep(time.Hour)
+		if kept := n.Notices(); len(kept) != 1 || kept[0].Error != want {
+			t.Errorf("%+v", kept)
+		}
+	})
+}
+
 // Close sends at once what waits for a digest, and ends with its context although a way hangs.
 func TestNotifierCloseHasBound(t *testing.T) {
 	w := new(way)
@@ -239,7 +255,7 @@ func TestNotifierCloseHasBound(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		n.Close(ctx)
-		if took := time.Since(began); took != 5*time.Second || len(n.Notices()) != 1 || n.Notices()[0].Error == "" {
+		if took := time.Since(began); took != 5*time.Second || len(n.Notices()) != 1 || n.Notices()[0].Error != "executord ended before there was an answer" {
 			t.Errorf("after %v: %+v", took, n.Notices())
 		}
 		n.Tell(failure("b"), nil) // is for nobody
