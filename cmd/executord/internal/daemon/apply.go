@@ -43,10 +43,11 @@ func (d *Daemon) apply(ctx context.Context, file job.File, hint string) error {
 			e.change(s.Now)
 		}
 		if s.Action == catalog.Remove {
-			attrs := []any{"job", s.Name, "reason", "it is not in " + file.Name + ", and was in the store"}
+			attrs := []any{"job", s.Name, "reason", "it is not in " + file.Name + " any more"}
 			if d.isNoLongerHere(s.Name, file) {
 				attrs[3] = "it is not for this machine any more"
 			} else if hint != "" {
+				attrs[3] = "it is not in " + file.Name + ", and was in the store"
 				attrs = append(attrs, "hint", hint)
 			}
 			d.Log.Warn("job removed", attrs...)
