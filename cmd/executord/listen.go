@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -119,6 +120,9 @@ func (o *listenOptions) open() (*listener, error) {
 		}
 	}
 	if l.Listener, err = net.Listen("tcp", o.address); err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = errors.New("another program listens there: end it, or choose another port")
+		}
 		return nil, fmt.Errorf("--listen %s: %w", o.address, opCause(err))
 	}
 	addr := l.Addr().(*net.TCPAddr)

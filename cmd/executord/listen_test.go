@@ -279,7 +279,7 @@ func TestListenRefusesAddress(t *testing.T) {
 		{[]string{"--listen", "8384"}, exitUsage, "it must be an address with a port"},
 		{[]string{"--listen", "unix:"}, exitUsage, "needs the path of a socket"},
 		{[]string{"--token-file", token}, exitUsage, "need --listen"},
-		{[]string{"--listen", taken.Addr().String()}, exitMistake, "address already in use"},
+		{[]string{"--listen", taken.Addr().String()}, exitMistake, "another program listens there: end it, or choose another port"},
 		{[]string{"--listen", "unix:" + filepath.Join(dir, "taken")}, exitMistake, "another process listens there"},
 		{[]string{"--listen", "unix:" + tab}, exitMistake, "the file exists and is not a socket"},
 		{[]string{"--listen", "unix:" + filepath.Join(dir, "no", "sock")}, exitMistake, "no such file or directory"},

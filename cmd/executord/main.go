@@ -39,6 +39,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -121,6 +122,7 @@ stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 		}
 		return err
 	})
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkGiven(cmd.Flags()) }
 	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext(), newNotify())
 	addGroup(root, "write", "To write a job file:", newExplain(), newImport(), newSchema())
 	addGroup(root, "job", "As the command of a job:", newHTTP(), newSQL())
@@ -135,6 +137,18 @@ stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 		help.Args = knownCommand
 	}
 	return root
+}
+
+// checkGiven refuses flags with an empty value, as of a script whose variable is not set: without a token, or an address
+// to listen at, a daemon would do something else than it was meant to. Texts may be empty, and the store says more.
+func checkGiven(flags *pflag.FlagSet) (err error) {
+	mayBeEmpty := []string{"reason", "error", "store"}
+	flags.Visit(func(f *pflag.Flag) {
+		if err == nil && f.Value.Type() == "string" && f.Value.String() == "" && !slices.Contains(mayBeEmpty, f.Name) {
+			err = fmt.Errorf("--%s is empty: give it a value, or leave it out", f.Name)
+		}
+	})
+	return err
 }
 
 // knownCommand is the argument of help. By itself, cobra takes none that it does

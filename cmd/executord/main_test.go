@@ -53,6 +53,26 @@ func TestMainMessagesArePrintable(t *testing.T) {
 	}
 }
 
+// A flag with an empty value is a mistake, as of a script whose variable is not set: without it a command would do
+// something else. A reason may be empty.
+func TestMainRefusesEmptyFlags(t *testing.T) {
+	t.Parallel()
+	file := write(t, "tab", "@yearly true\n")
+	for _, args := range [][]string{
+		{"run", file, "--listen", ""}, {"run", file, "--listen", "127.0.0.1:0", "--token-file", ""}, {"run", file, "--name", ""},
+		{"jobs", "--at", ""}, {"check", file, "--from", ""},
+	} {
+		_, stderr, code := output(t, "", args...)
+		want := "executord: " + args[len(args)-2] + " is empty: give it a value, or leave it out\n"
+		if code != exitUsage || !strings.HasPrefix(stderr, want) {
+			t.Errorf("%q: exit code %d, %q", args, code, stderr)
+		}
+	}
+	if _, stderr, code := output(t, "", "pause", "--reason", "", "--store", newStoreFile(t), "a"); code != exitMistake {
+		t.Errorf("without a reason: exit code %d, %q", code, stderr)
+	}
+}
+
 // The table of check has a line for each time, also if a schedule is written with
 // the end of a line in it.
 func TestCheckTableShowsScheduleOnOneLine(t *testing.T) {
