@@ -161,9 +161,9 @@ func TestAskedRunIsTakenAtEndOfRun(t *testing.T) {
 				store := shared(t)
 				slow := &lagging{Store: store.Store}
 				store.Store, store.Lease = slow, time.Minute
-				h := begin(t, Config{File: parse(t, "# name: a\n@every 5h sleep 10m\n"), Store: store})
+				h := begin(t, Config{File: parse(t, "# name: a\n@every 30m sleep 10m\n"), Store: store})
 				slow.commits.Store(int64(test.commit))
-				time.Sleep(5*time.Hour + test.wait)
+				time.Sleep(30*time.Minute + test.wait)
 				v := client.Client{Store: store.Store, Jobs: h.Durable()}
 				found, _, err := v.Find(t.Context(), "", []string{"a"})
 				if err != nil || !found[0].State.Granted() {

@@ -61,18 +61,18 @@ func TestOverlapHasNoExcludedTimes(t *testing.T) {
 	for _, test := range []struct {
 		overlap                 string
 		runs, skipped, excluded int
-		end                     string // of the first run, which is due after ten minutes and takes 65
+		end                     string // of the first run, which is due after two minutes and takes 13
 	}{
 		{"skip", 1, 4, 2, "outcome=ok"},
-		{"replace", 5, 0, 2, "outcome=replaced"}, // the last, due after 50 minutes, goes on
+		{"replace", 5, 0, 2, "outcome=replaced"}, // the last, due after ten minutes, goes on
 		{"allow 2", 2, 0, 0, "outcome=ok"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			file := parse(t, fmt.Sprintf("# name: a\n# overlap: %q\n# except: 01:00-05:00\n@every 10m sleep 65m\n", test.overlap))
+			file := parse(t, fmt.Sprintf("# name: a\n# overlap: %q\n# except: 00:12-05:00\n@every 2m sleep 13m\n", test.overlap))
 			c := Config{File: file, Store: shared(t)}
 			c.Store.Lease = time.Minute
 			h := begin(t, c)
-			time.Sleep(74 * time.Minute) // of 0:10 or 0:20, at most one run has ended
+			time.Sleep(14*time.Minute + 30*time.Second)
 			sum := h.end()
 			if end := h.logged("run ended"); sum.Runs != test.runs || h.total("runs skipped") != test.skipped ||
 				!strings.Contains(end[0], test.end) || sum.Skipped != test.skipped {
@@ -88,14 +88,14 @@ func TestOverlapHasNoExcludedTimes(t *testing.T) {
 // The exceptions of a file that is read during a run are those of the times after that.
 func TestOverlapFollowsExceptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const tab = "# name: a\n# except: %s\n@every 10m sleep 65m\n"
+		const tab = "# name: a\n# except: %s\n@every 2m sleep 13m\n"
 		again := make(chan job.File)
-		h := begin(t, Config{File: parse(t, fmt.Sprintf(tab, "00:00-00:05")), Again: again})
-		time.Sleep(35 * time.Minute)
-		again <- parse(t, fmt.Sprintf(tab, "00:00-01:00"))
-		time.Sleep(time.Hour)
+		h := begin(t, Config{File: parse(t, fmt.Sprintf(tab, "00:00-00:01")), Again: again})
+		time.Sleep(7 * time.Minute)
+		again <- parse(t, fmt.Sprintf(tab, "00:00-00:12"))
+		time.Sleep(12 * time.Minute)
 		sum := h.end()
-		// 0:20 and 0:30 have counted, 0:40 and 0:50 do not, 1:00 and 1:10 do; a second run began at 1:20.
+		// After 4 and 6 minutes they have counted, after 8 and 10 they do not, after 12 and 14 they do. A second run began after 16.
 		if h.excluded() != 2 || !strings.Contains(h.logged("run ended")[0], "skipped=4") || sum.Runs != 2 {
 			t.Errorf("%+v, %d excluded\n%s", sum, h.excluded(), h.log.String())
 		}
