@@ -56,6 +56,8 @@ func Explain(shown string, err error) error {
 		text = "it cannot be written, or the directory it is in: run executord as its owner"
 	case strings.Contains(text, "unable to open database file"): // with all that SQLite says of it
 		text = "it, or its log beside it, cannot be opened: run executord as its owner, or allow more open files (ulimit -n)"
+	case strings.Contains(text, "database or disk is full"):
+		text = "its disk is full: make room there"
 	default:
 		text = strings.TrimPrefix(text, "durable/postgres: ")
 		text = strings.TrimPrefix(text, "durable/sqlite: ")

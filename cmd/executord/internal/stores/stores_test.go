@@ -14,6 +14,7 @@ func TestExplain(t *testing.T) {
 		"unable to open database file (14)": ": it, or its log beside it, cannot be opened: run executord as its owner, or " +
 			"allow more open files (ulimit -n)",
 		"job q: database is locked (5) (SQLITE_BUSY)": ": another process has it locked",
+		"database or disk is full (13)":               ": its disk is full: make room there",
 		`durable/sqlite: "a.db": it is a directory`:   ": it is a directory",
 		"durable/postgres: it can't be reached":       ": it can't be reached",
 	} {
