@@ -17,7 +17,7 @@ import (
 type limits struct {
 	full  map[string]time.Time // when the buckets of kinds are full
 	lines map[partition]time.Time
-	lined map[durable.ID]int64 // the epochs in which jobs were put in line
+	lined map[durable.ID]int64 // the epochs in which jobs were put in line; none of one that was changed since
 }
 
 // A partition has a place in line for each priority of which it may have jobs that wait. That is a time: until it

@@ -126,7 +126,9 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 				placed[i].Held = true
 			}
 		} else if j.ID != n.ID {
-			placed[i].Changed = transition.Amend(j, n, now)
+			if placed[i].Changed = transition.Amend(j, n, now); placed[i].Changed {
+				delete(s.mu.lined, j.ID)
+			}
 		}
 		ids[n.ID] = j.ID
 		placed[i].Job, placed[i].Now, placed[i].KindTaken = *j, now, j.Kind != n.Kind

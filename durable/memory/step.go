@@ -71,6 +71,7 @@ func (s *Store) Signal(ctx context.Context, id durable.ID, name string, payload 
 	case there.Result == nil:
 		there.Result = payload
 		transition.Wake(j, s.nowLocked())
+		delete(s.mu.lined, id)
 	case !bytes.Equal(there.Result, payload):
 		return durable.TooLate, nil
 	}

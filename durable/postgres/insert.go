@@ -215,12 +215,13 @@ func get(ctx context.Context, tx querier, where string, arg any) (*durable.Job, 
 	return &j, err
 }
 
+// updateJob writes all columns of a job, and takes it out of line: a claim puts it there again, at its new time.
 var updateJob = func() string {
 	var b strings.Builder
 	for i, name := range sqlrow.Names[1:] {
 		fmt.Fprintf(&b, ", %s = $%d", name, i+2)
 	}
-	return "update executor_job set " + b.String()[2:] + " where id = $1"
+	return "update executor_job set lined = -1" + b.String() + " where id = $1"
 }()
 
 // put writes a job that is there already, and notifies the nodes if they have to do something about it soon.

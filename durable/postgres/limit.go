@@ -19,8 +19,8 @@ import (
 // are held. Whoever writes to executor_part has the lock on the kind's row in executor_limit, and increments its turn,
 // so that no claim goes by a line that is older.
 
-// lineJobs puts jobs in line, if some are not. A job that waits anew has another epoch than before: each claim of it
-// and whatever takes it from a node increment it, and so does each change of one that waits in a partition.
+// lineJobs puts jobs in line, if some are not. A job that waits anew has another epoch than before, as each claim of it
+// and whatever takes it from a node increment it; and one that is changed while it waits is taken out of line.
 var lineJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	mine as materialized (
 		select kind from executor_limit l where kind = any($1::text[]) and exists (

@@ -198,13 +198,13 @@ func (in *insertion) look(ctx context.Context, places []int) (map[any]*durable.J
 	return there, nil
 }
 
-// updateJobs writes all columns of jobs that are there, which are the elements of a list in JSON.
+// updateJobs is updateJob for jobs that are the elements of a list in JSON.
 var updateJobs = func() string {
 	var b strings.Builder
 	for _, name := range sqlrow.Names[1:] {
 		b.WriteString(", " + name + " = u." + name)
 	}
-	return "update executor_job j set " + b.String()[2:] +
+	return "update executor_job j set lined = -1" + b.String() +
 		" from pg_catalog.jsonb_populate_recordset(null::executor_job, $1::text::jsonb) u where j.id = u.id"
 }()
 

@@ -17,7 +17,8 @@ var selectJob = "select " + sqlrow.Read + " from executor_job "
 
 var (
 	insertJob = "insert into executor_job (" + sqlrow.Columns + ") values (?" + strings.Repeat(", ?", len(sqlrow.Names)-1) + ")"
-	updateJob = "update executor_job set " + strings.Join(sqlrow.Names[1:], " = ?, ") + " = ? where id = ?"
+	// updateJob takes the job out of line: a claim puts it there again, at its new time.
+	updateJob = "update executor_job set " + strings.Join(sqlrow.Names[1:], " = ?, ") + " = ?, lined = -1 where id = ?"
 )
 
 // get reads one job. It returns nil if there is none.

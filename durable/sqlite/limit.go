@@ -145,8 +145,8 @@ func (q *querier) each(text string, args []any, fn func(row sqlrow.Scanner) erro
 }
 
 var (
-	// lineJobs puts jobs in line. A job that waits anew has another epoch than before: each claim of it and whatever
-	// takes it from a node increment it, and so does each change of one that waits in a partition.
+	// lineJobs puts jobs in line. A job that waits anew has another epoch than before, as each claim of it and whatever
+	// takes it from a node increment it; and one that is changed while it waits is taken out of line.
 	lineJobs = sqlrow.SQL(`update executor_job set lined = epoch where rowid in (
 		select rowid from executor_job where state < {Claimed} and part <> '' and lined <> epoch and kind = ? limit ?) returning priority, part, due`)
 

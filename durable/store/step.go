@@ -30,8 +30,8 @@ type KeptStep struct {
 	Signal bool `json:"signal,omitempty"`
 	// Occasion is the Occasion of the job.
 	Occasion time.Time `json:"occasion"`
-	// Result is what a step returned, or the payload of a signal. It is nil while the job waits for the signal. It must
-	// not be changed.
+	// Result is what a step returned, or the payload of a signal: a byte at least. It is nil while the job waits for the
+	// signal. It must not be changed.
 	Result []byte `json:"result,omitempty"`
 	// At is when the step or signal was kept, on the store's clock. For a signal that the job has waited for, it is
 	// when the wait began.

@@ -318,6 +318,19 @@ func signalWakesClaimed(b *bench) {
 	}
 }
 
+// A signal makes a job due that waits for it in a partition, also after claims that found nothing of that.
+func signalWakesPartition(b *bench) {
+	node, far := b.node("a"), time.Now().UTC().Add(1000*time.Hour).Truncate(time.Microsecond)
+	j := b.running(node, in("p"))
+	b.await(j, "go")
+	b.settle(node, waiting(j, far, "go"))
+	for range 2 {
+		b.wantsParts(b.parted(node, 10, 1))
+	}
+	b.signal(j.ID, "go", "1", durable.Applied)
+	b.wantsParts(b.parted(node, 10, 1), "p")
+}
+
 // A signal that comes while the run ends that waits for it is not missed: the job is due at once.
 func signalDuringTheEnd(b *bench) {
 	node, far := b.node("a"), time.Now().UTC().Add(1000*time.Hour).Truncate(time.Microsecond)

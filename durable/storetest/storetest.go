@@ -177,6 +177,7 @@ var tests = []struct {
 	{"SignalMayComeBefore", signalBefore},
 	{"SignalWakesWhatWaitsForIt", signalWakes},
 	{"SignalWakesWhatIsClaimed", signalWakesClaimed},
+	{"SignalWakesWhatWaitsInAPartition", signalWakesPartition},
 	{"SignalDuringTheEndIsNotMissed", signalDuringTheEnd},
 	{"SignalsAndEndsTogetherMissNothing", signalsTogether},
 	{"SignalCountsOnce", signalOnce},

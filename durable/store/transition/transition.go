@@ -110,8 +110,8 @@ func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 	if changed {
 		j.Meta = meta(n) // it is no change by itself: a new one comes with each trace
 	}
-	if changed && (j.State == store.Claimed || j.State == store.Waiting && j.Partition != "") {
-		free(j) // the node has a copy of what it was, or a Limiter has noted where it is
+	if changed && j.State == store.Claimed {
+		free(j) // the node has a copy of what it was
 	}
 	if changed && !j.State.Done() { // else it is when the job ended, from which it is kept
 		j.Updated = now
