@@ -86,6 +86,21 @@ func leaveOpen(t *testing.T, store *postgres.Store, query string, args ...any) (
 	return end
 }
 
+// stall has the statements that have this text in them stop when they read that table, with snapshots that they have
+// taken, until goOn is called.
+func stall(t *testing.T, store *postgres.Store, table, text string) (goOn func()) {
+	t.Helper()
+	must(store.DB().Exec(fmt.Sprintf(`alter table %[1]s rename to %[1]s_real;
+		create function stall() returns boolean language plpgsql as $$ begin
+			if pg_catalog.strpos(pg_catalog.current_query(), '%[2]s') > 0 then
+				perform pg_catalog.pg_advisory_xact_lock_shared('%[1]s_real'::regclass::oid::bigint);
+			end if;
+			return true;
+		end $$;
+		create view %[1]s as select * from %[1]s_real where stall()`, table, text)))
+	return leaveOpen(t, store, fmt.Sprintf("select pg_advisory_xact_lock('%s_real'::regclass::oid::bigint)", table))
+}
+
 const lockJob = "select from executor_job where id = $1 for update"
 
 func uuidText(j durable.Job) string { return j.ID.String() }

@@ -126,10 +126,12 @@ type pulse struct {
 var selectToCancel = sqlrow.SQL(selectJob + "where state in {Held} and owner = $1 and pending = {PendingCancel}")
 
 // reapJobs, which has store.ReapDelay in it, frees what nodes hold that are not there any more: transition.Reap in
-// one statement, however much it is, as it must be done well within the lease of the node that does it.
+// one statement, however much it is, as it must be done well within the lease of the node that does it. A job that was
+// changed since the statement has begun is left to the next heartbeat: what is decided here is decided by rows as they
+// were then, which have their ctid as long as they are the newest.
 var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	held as materialized (
-		select j.id, j.epoch, j.owner, b.started, (b.job is not null)::int as begun, least(j.attempt, {MostSmall} - 1) + (b.job is not null)::int as attempt
+		select j.id, j.ctid as place, j.epoch, j.owner, b.started, (b.job is not null)::int as begun, least(j.attempt, {MostSmall} - 1) + (b.job is not null)::int as attempt
 		from executor_job j left join executor_begun b on b.job = j.id and b.epoch = j.epoch
 		where state in {Held} and not exists (select from executor_node where id = j.owner)
 		for update of j skip locked
@@ -137,7 +139,7 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 		select h.*, j.occurrence as run_occurrence, 1000000::bigint << least(greatest(h.attempt - 2, 0), 6) as least,
 			((('x' || right(h.id::text, 8))::bit(32)::bigint + (h.epoch & 1023) * 2654435761) & 4294967295) >> 22 as mixed,
 			begun = 1 and pending <> {PendingCancel} and case schedule when 'once' then h.attempt >= attempts and next_due = 0 else lost + 1 >= $1 end as dead
-		from held h join executor_job j on j.id = h.id
+		from held h join executor_job j on j.id = h.id and j.ctid = h.place
 	), u as (
 		update executor_job j set
 			state = case when o.dead then {Dead} when j.pending = {PendingCancel} and not (j.schedule = 'once' and j.next_due <> 0) then {Canceled} when j.pending = {PendingPause} then {Paused} else {Waiting} end,

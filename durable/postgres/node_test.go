@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -159,5 +160,47 @@ func TestHeartbeatFailsAfterRenewal(t *testing.T) {
 	must(store.DB().Exec("alter table executor_pause rename column other to kind"))
 	if renewed := (*durablestore.RenewedError)(nil); !errors.As(err, &renewed) || renewed.Now.IsZero() {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// What is asked of a job at the moment in which its node is found dead is done, though that was its last attempt.
+func TestHeartbeatObeysWhatIsAskedMeanwhile(t *testing.T) {
+	for name, test := range map[string]struct {
+		ask  func(t *testing.T, store *postgres.Store, j durable.Job)
+		want durable.State
+	}{
+		"cancel": {func(t *testing.T, store *postgres.Store, j durable.Job) {
+			if a := must(store.Change(t.Context(), j.ID, durable.Change{Op: durable.OpCancel})); a != durable.Deferred {
+				t.Errorf("the cancel was answered %v", a)
+			}
+		}, durable.Canceled},
+		"run again": {func(t *testing.T, store *postgres.Store, j durable.Job) {
+			again := durable.NewJob{ID: durable.NewID(), Key: j.Key, ReuseKey: true, Kind: j.Kind, Schedule: "once", Attempts: 1}
+			if p := must(store.Insert(t.Context(), []durable.NewJob{again}, durablestore.Placement{})); !p[0].Changed || p[0].ID != j.ID {
+				t.Errorf("the insert was answered %+v", p)
+			}
+		}, durable.Waiting},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := open(t, dsn(t))
+			must(store.Join(t.Context(), "dead", time.Hour))
+			must(store.Join(t.Context(), "alive", time.Hour))
+			n := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Schedule: "once", Attempts: 1}
+			j := must(store.Insert(t.Context(), []durable.NewJob{n}, durablestore.Placement{Node: "dead", Limit: 1}))[0]
+			begin := durablestore.Begin{Ref: durablestore.Ref{ID: j.ID, Epoch: j.Epoch}, Started: j.Now}
+			must(store.Commit(t.Context(), durablestore.CommitRequest{Node: "dead", Begun: []durablestore.Begin{begin}}))
+			must(store.Heartbeat(t.Context(), "dead", -time.Second, durablestore.Watch{}))
+			goOn := stall(t, store, "executor_begun", "for update of j skip locked")
+			var wg sync.WaitGroup
+			wg.Go(func() { must(store.Heartbeat(t.Context(), "alive", time.Hour, durablestore.Watch{})) })
+			waitForWaiting(t, store, 1)
+			test.ask(t, store, j.Job)
+			goOn()
+			wg.Wait()
+			must(store.Heartbeat(t.Context(), "alive", time.Hour, durablestore.Watch{}))
+			if got := must(store.Get(t.Context(), j.ID)); got.State != test.want {
+				t.Errorf("it is %v, want %v", got.State, test.want)
+			}
+		})
 	}
 }
