@@ -31,13 +31,14 @@ const fate = `case when a.succeeded + case when a.anyway then a.failed else 0 en
 const culprit = `(select 'durable: canceled, since parent ' || p.parent::text || ' is ' || case p.state when {Dead} then 'dead' else 'canceled' end
 	from executor_parent p where p.child = a.job and p.state in ({Dead}, {Canceled}) order by p.ord limit 1)`
 
-// addParents adds what new jobs wait for; their parents are locked.
+// addParents adds what new jobs wait for; their parents are locked. One that is not there was, when the job was added
+// that it stands for in the list: it counts as one that was removed later.
 var addParents = sqlrow.SQL(`with e as (
 		select * from unnest($1::uuid[], $2::integer[], $3::uuid[]) as e (child, ord, parent)
 	), p as (
 		insert into executor_parent (child, ord, parent, state, late)
-		select e.child, e.ord, e.parent, case when j.state in {Over} then j.state else {Waiting} end, false
-		from e join executor_job j on j.id = e.parent
+		select e.child, e.ord, e.parent, case when j.id is null then {Canceled} when j.state in {Over} then j.state else {Waiting} end, false
+		from e left join executor_job j on j.id = e.parent
 		returning child, state
 	), c as (
 		select child, count(*) as total, count(*) filter (where state = {Succeeded}) as succeeded,

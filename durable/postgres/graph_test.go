@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"database/sql"
+	"sync"
 	"testing"
 	"time"
 
@@ -122,5 +123,39 @@ func TestJobsWithoutChildrenTakeOneStatement(t *testing.T) {
 	}
 	if j := must(store.Get(t.Context(), jobs[2].ID)); j.State != durable.Succeeded {
 		t.Errorf("it is %v", j.State)
+	}
+}
+
+// A job that is added with a parent in its list which stands for a job that is removed at the same moment is canceled,
+// as is one whose parent is removed later.
+func TestParentOfTheListIsRemovedMeanwhile(t *testing.T) {
+	store := open(t, dsn(t))
+	parent := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Schedule: "once", Delay: time.Hour, Attempts: 1}
+	there := must(store.Insert(t.Context(), []durable.NewJob{parent}, durablestore.Placement{}))[0].ID
+	parent.ID = durable.NewID()
+	child := durable.NewJob{ID: durable.NewID(), Kind: "child", Schedule: "once", Attempts: 1,
+		After: durablestore.After{Parents: []durable.ID{parent.ID}, Need: 1}}
+	removal := must(store.DB().BeginTx(t.Context(), nil))
+	defer removal.Rollback()
+	must(removal.Exec(lockJob, there.String()))
+	tx := must(store.DB().BeginTx(t.Context(), nil))
+	defer tx.Rollback()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if p, err := store.InsertTx(t.Context(), tx, []durable.NewJob{parent, child}); err != nil || p[0].ID != there || p[1].State != durable.Canceled {
+			t.Errorf("the insert was answered %+v: %v", p, err)
+		}
+	})
+	waitForWaiting(t, store, 1)
+	must(removal.Exec("delete from executor_job where id = $1", there.String()))
+	must(0, removal.Commit())
+	wg.Wait()
+	must(0, tx.Commit())
+	want := durablestore.ParentFailed(there, durable.Canceled)
+	if j := must(store.Get(t.Context(), child.ID)); j.State != durable.Canceled || j.Error != want {
+		t.Errorf("it is %v, with the error %q", j.State, j.Error)
+	}
+	if c := must(store.CountParents(t.Context(), child.ID)); c.Total != 1 || c.Failed != 1 {
+		t.Errorf("the parents are %+v", c)
 	}
 }
