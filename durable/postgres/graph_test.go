@@ -159,3 +159,21 @@ func TestParentOfTheListIsRemovedMeanwhile(t *testing.T) {
 		t.Errorf("the parents are %+v", c)
 	}
 }
+
+// A job that gets a child while a prune is about to remove it is kept for that.
+func TestPruneKeepsWhatGetsAChildMeanwhile(t *testing.T) {
+	store := open(t, dsn(t))
+	jobs := claimed(t, store, "a", 2, 0)
+	must(store.Commit(t.Context(), durablestore.CommitRequest{Node: "a", Outcomes: []durable.Outcome{success(jobs[0])}}))
+	must(store.Change(t.Context(), childOf(t, store, jobs...), durable.Change{Op: durable.OpCancel}))
+	goOn := stall(t, store, "executor_parent", "gone as (")
+	var wg sync.WaitGroup
+	wg.Go(func() { must(store.Prune(t.Context(), durable.Retention{Succeeded: 1})) })
+	waitForWaiting(t, store, 1)
+	childOf(t, store, jobs...)
+	goOn()
+	wg.Wait()
+	if _, err := store.Get(t.Context(), jobs[0].ID); err != nil {
+		t.Errorf("of the parent: %v", err)
+	}
+}

@@ -14,13 +14,14 @@ const pruneLimit = 5000
 
 // pruneJobs returns the statement that removes jobs of a state. The planner can't estimate how few are that old:
 // without the order it expects a third of the table and reads it from its beginning, in vain to its end. And it sees
-// that the index has a state only if that is in the statement.
+// that the index has a state only if that is in the statement. A job that was changed since the statement has begun, as
+// one that got a child, has another ctid than is seen here, and is left.
 func pruneJobs(state durable.State) string {
-	return fmt.Sprintf(`with gone as (
-		delete from executor_job where id in (
-			select id from executor_job where state = %d and updated < `+clock+` - $1::bigint
-				and `+notAwaited+` order by updated limit $2 for update skip locked)
-		returning id, tags, family
+	return fmt.Sprintf(`with old as materialized (
+		select ctid from executor_job where state = %d and updated < `+clock+` - $1::bigint
+			and `+notAwaited+` order by updated limit $2 for update skip locked
+	), gone as (
+		delete from executor_job where ctid = any(array(select ctid from old)) returning id, tags, family
 	), `+untagGone+`, runs as (
 		delete from executor_run where job in (select id from gone) returning job
 	), steps as (
