@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -25,25 +26,41 @@ func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durabl
 
 // InsertTx adds jobs in the caller's transaction.
 func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJob) ([]durable.InsertResult, error) {
-	return inTx(ctx, tx, func(q *querier) ([]durable.InsertResult,
-		error) {
-		return q.insert(jobs, store.Placement{})
-	})
+	return stepInTx(ctx, tx, func(q *querier) ([]durable.InsertResult, error) { return q.insert(jobs, store.Placement{}) })
 }
 
 // CompleteTx commits in the caller's transaction.
 func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b store.CommitRequest) (store.CommitResult, error) {
-	return inTx(ctx, tx, func(q *querier) (store.CommitResult, error) { return q.commitAll(b) })
+	return stepInTx(ctx, tx, func(q *querier) (store.CommitResult, error) { return q.commitAll(b) })
 }
 
-// inTx runs fn in a caller's transaction, and closes the statements that fn has prepared: the transaction would keep
-// them until it ends, and may have many calls.
+// stepInTx is inTx for what changes something: if that fails, the transaction is as it was before, whatever becomes of
+// it.
+func stepInTx[T any](ctx context.Context, of durable.Tx, fn func(q *querier) (T, error)) (T, error) {
+	return inTx(ctx, of, func(q *querier) (v T, err error) {
+		if _, err := q.exec("savepoint executor"); err != nil {
+			return v, err
+		}
+		if v, err = fn(q); err != nil {
+			q.exec("rollback to executor") // which fails if the transaction was undone
+		}
+		_, released := q.exec("release executor")
+		return v, cmp.Or(err, released)
+	})
+}
+
+// inTx runs fn in a caller's transaction, unless ctx has ended, and closes the statements that fn has prepared: the
+// transaction would keep them until it ends, and may have many calls.
 func inTx[T any](ctx context.Context, of durable.Tx, fn func(q *querier) (T, error)) (T, error) {
 	var none T
 	tx, ok := of.(*sql.Tx)
 	if !ok {
 		return none, argument.Invalid("durable/sqlite: transaction is a %T; it must be a *sql.Tx", of)
 	}
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	ctx = context.WithoutCancel(ctx) // it must not end between a failure and what undoes the rest
 	stmts := make(map[string]statement)
 	defer func() {
 		for _, s := range stmts {

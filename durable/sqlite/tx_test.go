@@ -89,6 +89,60 @@ func TestTxKeepsNoStatements(t *testing.T) {
 	}
 }
 
+// A call in a transaction that fails changes nothing, also if the transaction is committed all the same.
+func TestTxCallIsAllOrNothing(t *testing.T) {
+	store := open(t)
+	db, err := sql.Open("sqlite", store.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	jobs := make([]durable.NewJob, 2)
+	for i := range jobs {
+		jobs[i] = durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Delay: time.Hour, Attempts: 1}
+	}
+	jobs[1].Tags = []string{"tag"}
+	if _, err := store.Join(t.Context(), "a", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	running := durable.NewJob{ID: durable.NewID(), Kind: "running", Schedule: "once", Attempts: 1}
+	p, err := store.Insert(t.Context(), []durable.NewJob{running}, durablestore.Placement{Node: "a", Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`create trigger no_run before insert on executor_run begin select raise(abort, 'not now'); end;
+		create trigger no_tag before insert on executor_tag begin select raise(abort, 'not now'); end`); err != nil {
+		t.Fatal(err)
+	}
+	end := durable.Outcome{Ref: durablestore.Ref{ID: running.ID, Epoch: p[0].Epoch}, State: durable.Succeeded}
+	for what, call := range map[string]func(tx durable.Tx) error{
+		"InsertTx": func(tx durable.Tx) error {
+			_, err := store.InsertTx(t.Context(), tx, jobs)
+			return err
+		},
+		"CompleteTx": func(tx durable.Tx) error {
+			b := durablestore.CommitRequest{Node: "a", Outcomes: []durable.Outcome{end}, History: 1}
+			_, err := store.CompleteTx(t.Context(), tx, b)
+			return err
+		},
+	} {
+		tx, err := db.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := call(tx); err == nil || !strings.Contains(err.Error(), "not now") {
+			t.Errorf("%s: %v", what, err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	all, err := store.List(t.Context(), durable.Filter{})
+	if err != nil || len(all) != 1 || all[0].State != durable.Confirmed {
+		t.Errorf("there are %+v, %v; want the one that runs", all, err)
+	}
+}
+
 // logged returns the jobs of a store, a database for transactions in it, and the log.
 func logged(t *testing.T, store *sqlite.Store) (*durable.Jobs, *sql.DB, *strings.Builder) {
 	db, err := sql.Open("sqlite", store.DSN())
