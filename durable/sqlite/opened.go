@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
-// opened are the files that were opened, by their paths: that of the database, and its write-ahead log. SQLite goes on
-// with a file that was removed or replaced: what is written is lost with the process, and other programs that open the
-// path run the same jobs.
+// opened are the files that were opened, by their paths: that of the database, its write-ahead log, and the index of
+// that, in which the locks are. SQLite goes on with a file that was removed or replaced: what is written is lost with the
+// process, and other programs that open the path run the same jobs, or write at the same time.
 type opened []openedFile
 
 type openedFile struct {
@@ -17,20 +18,28 @@ type openedFile struct {
 	info       os.FileInfo
 }
 
-// watch returns the files of the database at path, which is open. There may be no write-ahead log yet.
+// watch returns the files of the database at path, which is open. There may be no write-ahead log yet. It is beside the
+// file, and not beside a link to it.
 func watch(path string) (opened, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	files := opened{{"", path, info}}
-	if info, err := os.Stat(path + "-wal"); err == nil {
-		files = append(files, openedFile{"the write-ahead log ", path + "-wal", info})
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range []openedFile{{what: "the write-ahead log ", path: real + "-wal"},
+		{what: "the index of the write-ahead log ", path: real + "-shm"}} {
+		if f.info, err = os.Stat(f.path); err == nil {
+			files = append(files, f)
+		}
 	}
 	return files, nil
 }
 
-// there returns an error if one of the paths no longer leads to the file. It takes two microseconds, and is called once
+// there returns an error if one of the paths no longer leads to the file. It takes three microseconds, and is called once
 // for each transaction.
 func (o opened) there() error {
 	for _, f := range o {

@@ -4,23 +4,39 @@ package sqlite_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/sqlite"
 )
 
-// Nothing is written to a file that was removed or replaced, nor where that has happened to its write-ahead log: it
-// would be lost. When the file is back, all goes on.
+// Nothing is written to a file that was removed or replaced, nor where that has happened to its write-ahead log or the
+// index of that: it would be lost. When the file is back, all goes on. A path that is a link to the file is as good.
 func TestStoreNoticesRemovedFile(t *testing.T) {
-	for _, suffix := range []string{"", "-wal"} {
-		t.Run("jobs.db"+suffix, func(t *testing.T) { testRemovedWhileOpen(t, suffix) })
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		t.Run("jobs.db"+suffix, func(t *testing.T) {
+			store, path := openAt(t)
+			testRemovedWhileOpen(t, store, path+suffix)
+		})
+		t.Run("link"+suffix, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "jobs.db")
+			link := filepath.Join(t.TempDir(), "link.db")
+			if err := os.Symlink(path, link); err != nil {
+				t.Fatal(err)
+			}
+			store, err := sqlite.Open(link)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { store.Close() })
+			testRemovedWhileOpen(t, store, path+suffix)
+		})
 	}
 }
 
-func testRemovedWhileOpen(t *testing.T, suffix string) {
-	store, path := openAt(t)
-	path += suffix
+func testRemovedWhileOpen(t *testing.T, store *sqlite.Store, path string) {
 	jobs, err := durable.New(durable.Config{Store: store})
 	if err != nil {
 		t.Fatal(err)
