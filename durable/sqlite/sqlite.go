@@ -45,8 +45,9 @@ type Store struct {
 // Open opens the file, or creates it. Open creates the tables or brings them up to date; their names begin with
 // "executor_", so the file may have other tables. A table that was dropped is created again, empty, except for the
 // table of the jobs, which must come from a backup. If the program may not write to the file, it can only read jobs.
-// Open waits for other writers for up to two seconds. The error matches executor.ErrInvalid if path is not that of a
-// file, such as ":memory:", and durable.ErrNewerSchema if a newer version has migrated the file.
+// Open waits for other writers for up to two seconds. It fails on a file system where there can be no write-ahead log.
+// The error matches executor.ErrInvalid if path is not that of a file, such as ":memory:", and durable.ErrNewerSchema
+// if a newer version has migrated the file.
 func Open(path string, opts ...Option) (*Store, error) {
 	s, err := open("sqlite", path, opts)
 	if err != nil {
@@ -120,10 +121,15 @@ func ready(ctx context.Context, db *sql.DB, synchronous string) (*sql.Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	err = whileBusy(func() error {
-		_, err := conn.ExecContext(ctx, "pragma journal_mode = wal; pragma synchronous = "+synchronous)
-		return err
-	})
+	mode := ""
+	err = whileBusy(func() error { return conn.QueryRowContext(ctx, "pragma journal_mode = wal").Scan(&mode) })
+	if err == nil && mode != "wal" {
+		err = fmt.Errorf("the file can't have a write-ahead log, and its journal mode is %q: put it on a disk of this machine, "+
+			"whose file system lets processes share memory", mode)
+	}
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "pragma synchronous = "+synchronous)
+	}
 	if err == nil {
 		err = migrate(ctx, conn)
 	}

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	driversqlite "modernc.org/sqlite"
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
@@ -259,5 +262,25 @@ func TestActsAreForgotten(t *testing.T) {
 	acts, err := store.Acts(t.Context(), durable.ActFilter{Limit: 10})
 	if err != nil || len(acts) != 1 || acts[0].Seq != 3 {
 		t.Errorf("%v, %v", acts, err)
+	}
+}
+
+// dotfileDriver opens files as on a file system on which processes can't share memory.
+type dotfileDriver struct{ driversqlite.Driver }
+
+func (d *dotfileDriver) Open(name string) (driver.Conn, error) {
+	return d.Driver.Open(name + "&vfs=unix-dotfile")
+}
+
+// A file where there can be no write-ahead log, as on some network file systems, is declined: each reader would be in
+// the way of all writers.
+func TestOpenDeclinesFileWithoutLog(t *testing.T) {
+	sql.Register("sqlite without shared memory", new(dotfileDriver))
+	store, err := sqlite.OpenBy("sqlite without shared memory", filepath.Join(t.TempDir(), "jobs.db"))
+	if err == nil {
+		store.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "write-ahead log") {
+		t.Errorf("the error is %v", err)
 	}
 }
