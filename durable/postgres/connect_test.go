@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -389,8 +390,19 @@ func synchronousCommit(t *testing.T, q queryRower) (setting string) {
 // Behind a pooler the store cannot set it: Open fails, and the error says how to.
 func TestOpenDeclinesAsynchronousCommitsBehindPooler(t *testing.T) {
 	_, err := postgres.Open(dsn(t) + pooled + "&synchronous_commit=off")
-	if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "set synchronous_commit = on") {
+	if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "set synchronous_commit = 'on'") {
 		t.Error(err)
+	}
+}
+
+// Open fails if statements behind a pooler would not see what was committed before they began: claims and inserts of
+// two programs would fail by each other.
+func TestOpenDeclinesSnapshotsOfTransactionsBehindPooler(t *testing.T) {
+	for _, level := range []string{"serializable", "repeatable read"} {
+		_, err := postgres.Open(dsn(t) + pooled + "&default_transaction_isolation=" + url.PathEscape(level))
+		if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "set default_transaction_isolation = 'read committed'") {
+			t.Errorf("%s: %v", level, err)
+		}
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -98,23 +96,4 @@ func (p pooledConnector) Connect(ctx context.Context) (driver.Conn, error) {
 			return nil, err
 		}
 	}
-}
-
-// checkPool reports an error if the pool's connections are not such as the store needs.
-func (s *Store) checkPool(ctx context.Context) error {
-	for _, need := range [...]struct{ name, value, also string }{
-		{"synchronous_commit", "on", "remote_write remote_apply"}, // as in unpromised
-		{"default_transaction_isolation", "read committed", ""},
-		{"client_encoding", "UTF8", ""},
-	} {
-		var value string
-		if err := s.calls.QueryRowContext(ctx, "select pg_catalog.current_setting($1)", need.name).Scan(&value); err != nil {
-			return err
-		}
-		if value != need.value && !slices.Contains(strings.Fields(need.also), value) {
-			return argument.Invalid("%s is %q on the connections of the pool: set it to %q in RuntimeParams of the pool's ConnConfig, or for the role %q",
-				need.name, value, need.value, s.config.User)
-		}
-	}
-	return nil
 }

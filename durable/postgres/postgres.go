@@ -7,6 +7,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,7 +63,7 @@ type Store struct {
 //
 // What the store has accepted is on the disks of the server and of its synchronous standbys: if synchronous_commit is
 // off or local for the role or the database, the store sets it to on for its own sessions and those of DB. Behind a
-// pooler the store can't do so, and Open fails.
+// pooler the store can't do so, and Open fails; as it does there if default_transaction_isolation is not read committed.
 //
 // To name a primary and its standbys in one dsn, add target_session_attrs=read-write: the store finds the server that
 // takes writes, and finds it again after a failover. Unless the dsn has a connect_timeout, a server that does not
@@ -189,25 +191,40 @@ func (s *Store) ready(ctx context.Context) error {
 	if _, _, _, err := look(ctx, s.queue); err != nil {
 		return err
 	}
-	return s.checkCommits(ctx)
+	return s.checkSettings(ctx)
 }
 
-// checkCommits reports an error if a commit may return before it is on the disk, and the
-// store cannot change that for its sessions, as behind a pooler.
-func (s *Store) checkCommits(ctx context.Context) error {
-	if s.pool {
-		return s.checkPool(ctx)
+// needs are the settings that the store needs of its connections, and sets where they are its own.
+var needs = [...]struct{ name, value, also, why string }{
+	{"synchronous_commit", "on", "remote_write remote_apply", "a job that was accepted could be lost with the server"}, // as in unpromised
+	{"default_transaction_isolation", "read committed", "", "calls fail that are made at the same time"},              // as isolate says
+	{"client_encoding", "UTF8", "", "not every text can be stored"},
+}
+
+// checkSettings reports an error if a connection lacks what the store needs, and can't set: those of a pool of the
+// program's are not its own, and behind a pooler nothing outlasts a transaction but the encoding.
+func (s *Store) checkSettings(ctx context.Context) error {
+	if !s.pool && !pooled(s.config) {
+		return nil
 	}
-	if !pooled(s.config) {
-		return nil // see promise
-	}
-	var setting string
-	if err := s.queue.QueryRowContext(ctx, "select pg_catalog.current_setting('synchronous_commit')").Scan(&setting); err != nil {
-		return err
-	}
-	if setting == "off" || setting == "local" { // as in unpromised
-		return argument.Invalid("synchronous_commit is %s for the role %q in this database: a job that was accepted could be lost with the server;"+
-			" behind a pooler the store cannot set it: alter role %q set synchronous_commit = on", setting, s.config.User, s.config.User)
+	for _, need := range needs {
+		if !s.pool && need.name == "client_encoding" {
+			continue // see encode
+		}
+		var value string
+		if err := s.queue.QueryRowContext(ctx, "select pg_catalog.current_setting($1)", need.name).Scan(&value); err != nil {
+			return err
+		}
+		if value == need.value || slices.Contains(strings.Fields(need.also), value) {
+			continue
+		}
+		how := fmt.Sprintf("alter role %q set %s = '%s'", s.config.User, need.name, need.value)
+		if s.pool {
+			return argument.Invalid("%s is %q on the connections of the pool: %s; set it to %q in RuntimeParams of the pool's ConnConfig, or by: %s",
+				need.name, value, need.why, need.value, how)
+		}
+		return argument.Invalid("%s is %q for the role %q in this database: %s; behind a pooler the store cannot set it: %s",
+			need.name, value, s.config.User, need.why, how)
 	}
 	return nil
 }
