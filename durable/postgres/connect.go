@@ -176,8 +176,8 @@ const (
 )
 
 // unreachable reports whether err means that the server could not be reached, and may be later: it is down, starts up,
-// is a standby where a primary is asked for, or has no connection left. A login that is refused, and a name that is not
-// known, stay so.
+// is a standby where a primary is asked for, or has no connection left. A login that is refused, and what is not known of
+// the dsn, stay so.
 func unreachable(err error) bool {
 	if !errors.As(err, new(*pgconn.ConnectError)) {
 		return false
@@ -187,17 +187,19 @@ func unreachable(err error) bool {
 	if errors.As(err, &dns) && dns.IsNotFound || errors.As(err, &certificate) {
 		return false
 	}
-	class := code(err)
-	if len(class) == 5 {
-		class = class[:2]
+	switch class := code(err); class[:min(2, len(class))] {
+	case invalidAuthorization, invalidCatalog, invalidValue, invalidName:
+		return false
 	}
-	return class != invalidAuthorization && class != invalidCatalog
+	return true
 }
 
 // Classes of the server's error codes.
 const (
 	invalidAuthorization = "28"
 	invalidCatalog       = "3D" // there is no such database
+	invalidValue         = "22" // a setting can't be that
+	invalidName          = "42" // there is no such setting
 )
 
 // discard drops notifications on a connection that does not listen: a pooler may have had another client listen on the

@@ -326,14 +326,16 @@ func TestOpenWaitsForServer(t *testing.T) {
 	}
 }
 
-// A login that the server refuses, and a database that is not there, are errors at
-// once: to wait does not change them.
+// A login that the server refuses, a database that is not there, and a setting in the dsn that the server does not take,
+// are errors at once: to wait does not change them.
 func TestOpenReportsRefusedLoginAtOnce(t *testing.T) {
 	dsn := dsn(t)
 	config := must(pgx.ParseConfig(dsn))
 	for what, refused := range map[string]string{
 		"no such role":     strings.Replace(dsn, "//"+config.User+"@", "//nobody_of_that_name@", 1),
 		"no such database": strings.Replace(dsn, "/"+config.Database+"?", "/nothing_of_that_name?", 1),
+		"no such setting":  dsn + "&serach_path=jobs",
+		"no such value":    dsn + "&statement_timeout=soon",
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		store, err := postgres.OpenContext(ctx, refused)

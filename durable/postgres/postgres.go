@@ -57,9 +57,9 @@ type Store struct {
 // Open connects to the database that dsn names, as a URL or as key=value pairs, and creates the tables or brings them
 // up to date. The tables are in the first schema of the search path; their names begin with "executor_". A table that
 // was dropped is created again, empty, except for the table of the jobs, which must come from a backup. Open waits for
-// the server, and for programs that use the tables, for up to 30 seconds; a refused login or an unknown host is an
-// error at once. The error matches executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if a newer
-// version has migrated the tables.
+// the server, and for programs that use the tables, for up to 30 seconds; a refused login, and a host or a setting that
+// is not known, are errors at once. The error matches executor.ErrInvalid if dsn can't be read, and
+// durable.ErrNewerSchema if a newer version has migrated the tables.
 //
 // What the store has accepted is on the disks of the server and of its synchronous standbys: if synchronous_commit is
 // off or local for the role or the database, the store sets it to on for its own sessions and those of DB. Behind a
