@@ -332,7 +332,7 @@ func (s *Store) Commit(ctx context.Context, b store.CommitRequest) (store.Commit
 			run := transition.Commit(j, o, b.Node, answer.Now)
 			s.signaledLocked(j, o.Signals, answer.Now)
 			ended = append(ended, j.ID)
-			if !o.Unrecorded && b.History > 0 {
+			if !o.Unrecorded {
 				lines := append(s.mu.runs[j.ID], line{run, o.Output})
 				s.mu.runs[j.ID] = lines[max(0, len(lines)-b.History):]
 			}

@@ -122,12 +122,13 @@ func (q *querier) commit(o *durable.Outcome, b store.CommitRequest, now int64) (
 	if err == nil && len(o.Signals) > 0 {
 		err = q.signaled(o, now)
 	}
-	if c.ok = err == nil; err != nil || o.Unrecorded || b.History <= 0 {
+	if c.ok = err == nil; err != nil || o.Unrecorded {
 		return c, err
 	}
-	r := &o.Run
-	_, err = q.exec(addRun, o.ID[:], o.ID[:], micros(r.Occurrence), sqlrow.Attempt(r.Attempt), o.Epoch, b.Node,
-		micros(r.Started), micros(r.Finished), int64(r.Verdict), r.Error, r.Label, o.Output)
+	if r := &o.Run; b.History > 0 {
+		_, err = q.exec(addRun, o.ID[:], o.ID[:], micros(r.Occurrence), sqlrow.Attempt(r.Attempt), o.Epoch, b.Node,
+			micros(r.Started), micros(r.Finished), int64(r.Verdict), r.Error, r.Label, o.Output)
+	}
 	if err == nil && o.Epoch > int64(b.History) { // a job has no more runs than it was given to nodes
 		_, err = q.exec("delete from executor_run where job = ?1 and seq <= (select runs from executor_job where id = ?1) - ?2", o.ID[:], b.History)
 	}

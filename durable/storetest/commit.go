@@ -310,6 +310,18 @@ func settleLongHistory(b *bench) {
 	}
 }
 
+// A program that keeps no history removes what another one, or it itself, has kept of the job before.
+func settleNoHistory(b *bench) {
+	node := b.node("a")
+	j := b.running(node, key("key"), every("1s"))
+	b.settle(node, next(j, j.Due.Add(time.Millisecond)))
+	j = b.claimOne(node)
+	b.ok(errOf(b.store.Commit(b.Context(), store.CommitRequest{Node: node, Outcomes: []durable.Outcome{next(j, j.Due)}})))
+	if runs := must(b.store.Runs(b.Context(), j.ID, 0, 10)); len(runs) != 0 {
+		b.Errorf("history is %+v", runs)
+	}
+}
+
 // A job that is brought back again and again keeps no more of them.
 func settleRevivedHistory(b *bench) {
 	node := b.node("a")

@@ -124,6 +124,7 @@ var tests = []struct {
 	{"SettleMakesTheNextOccurrenceWait", settleNext},
 	{"SettleKeepsTheLatestRuns", settleHistory},
 	{"SettleTakesAnyLengthOfHistory", settleLongHistory},
+	{"SettleWithoutHistoryKeepsNone", settleNoHistory},
 	{"SettleSaysWhatWasBefore", settleSaysWhatWasBefore},
 	{"SettleKeepsTheHistoryShortOfWhatIsRevived", settleRevivedHistory},
 	{"SettleOfManyAnswersForEach", settleMany},
