@@ -197,7 +197,7 @@ func (s *Store) ready(ctx context.Context) error {
 // needs are the settings that the store needs of its connections, and sets where they are its own.
 var needs = [...]struct{ name, value, also, why string }{
 	{"synchronous_commit", "on", "remote_write remote_apply", "a job that was accepted could be lost with the server"}, // as in unpromised
-	{"default_transaction_isolation", "read committed", "", "calls fail that are made at the same time"},              // as isolate says
+	{"default_transaction_isolation", "read committed", "", "calls fail that are made at the same time"},               // as isolate says
 	{"client_encoding", "UTF8", "", "not every text can be stored"},
 }
 

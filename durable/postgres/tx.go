@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -167,15 +168,15 @@ func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durabl
 	return *j, nil
 }
 
-// InsertTx adds jobs in the caller's transaction. If one of several jobs can't have its key, InsertTx rolls back to a
-// savepoint, and changes nothing.
+// InsertTx adds jobs in the caller's transaction. If one of several can't be added, or a parent is missing, InsertTx
+// rolls back to a savepoint, and changes nothing.
 func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJob) ([]durable.InsertResult, error) {
 	q, err := in(tx)
 	if err != nil {
 		return nil, err
 	}
 	by := within(q)
-	if len(jobs) > 1 {
+	if len(jobs) > 1 || slices.ContainsFunc(jobs, grafted) {
 		by = savepoint(q)
 	}
 	placed, err := do(ctx, by, func(q querier) ([]durable.InsertResult, error) {
@@ -196,23 +197,24 @@ func within(q querier) way {
 	return func(ctx context.Context, fn func(q querier) error) error { return fn(q) }
 }
 
-// savepoint is within, and undoes what fn has done if its error is a conflictError: after any other the transaction is
-// of no use.
+// savepoint is within, and undoes what fn has done if it fails, also if ctx has ended.
 func savepoint(q querier) way {
 	return func(ctx context.Context, fn func(q querier) error) error {
 		if err := q.exec(ctx, "savepoint executor"); err != nil {
 			return err
 		}
 		err := fn(q)
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), answer)
+		defer cancel()
 		if err != nil {
-			if !errors.As(err, new(*conflictError)) {
-				return err
-			}
-			if err := q.exec(ctx, "rollback to savepoint executor"); err != nil {
+			if back := q.exec(after, "rollback to savepoint executor"); back != nil {
+				if errors.As(err, new(*conflictError)) {
+					return back // what err says was not undone
+				}
 				return err
 			}
 		}
-		return cmp.Or(q.exec(ctx, "release savepoint executor"), err)
+		return cmp.Or(q.exec(after, "release savepoint executor"), err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/sqlite"
+	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/storetest"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -142,5 +143,30 @@ func TestGetTxLocksJob(t *testing.T) {
 	tx.Rollback()
 	if _, err := store.DB().ExecContext(t.Context(), lockJob+" nowait", uuidText(job)); err != nil {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+// Jobs that can't be added in a transaction, as the parent of one is missing, leave nothing in it, and no lock on
+// another parent.
+func TestInsertTxWithoutParentLocksNothing(t *testing.T) {
+	store := open(t, dsn(t))
+	parent := claimed(t, store, "a", 1, 0)[0]
+	tx := must(store.DB().BeginTx(t.Context(), nil))
+	defer tx.Rollback()
+	child := durable.NewJob{ID: durable.NewID(), Kind: "child", Schedule: "once", Attempts: 1,
+		After: durablestore.After{Parents: []durable.ID{parent.ID, durable.NewID()}, Need: 1}}
+	other := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}
+	for _, jobs := range [][]durable.NewJob{{child}, {other, child}} {
+		if _, err := store.InsertTx(t.Context(), tx, jobs); !errors.Is(err, durable.ErrNotFound) {
+			t.Errorf("%d jobs: %v", len(jobs), err)
+		}
+	}
+	r := must(store.Commit(soon(t), durablestore.CommitRequest{Node: "a", Outcomes: []durable.Outcome{success(parent)}}))
+	if len(r.Locked) > 0 || !r.Committed[0] {
+		t.Errorf("the end of the other parent is answered %+v", r)
+	}
+	must(0, tx.Commit())
+	if _, err := store.Get(t.Context(), other.ID); !errors.Is(err, durable.ErrNotFound) {
+		t.Errorf("of the other job: %v", err)
 	}
 }
