@@ -28,7 +28,8 @@ const joinNode = `with n as materialized (select ` + clock + ` as now)
 
 // heartbeat renews a lease, begins those of others anew or cuts them down after a jump of the clock, and looks for a
 // job as lookJobs does. The sub-selects see the leases as they were before it. A row whose lease_until is 0 is a
-// tombstone, see bury.
+// tombstone, see bury. Of parents that are late a planner without statistics expects many: the order makes it use the
+// index.
 var heartbeat, heartbeatQueues = heartbeatOf(""), heartbeatOf(` or exists (
 		select from pg_catalog.unnest($8::text[]) as k (kind), pg_catalog.unnest($9::text[]) as q (queue), pg_catalog.unnest({Priorities}) as p (priority), lateral (
 			select from executor_job where state < {Claimed} and queue <> '' and queue = q.queue and kind = k.kind and priority = p.priority + {Queued}
@@ -50,7 +51,7 @@ func heartbeatOf(look string) string {
 		not exists (select from me where late) and exists (select from executor_node where id <> $1 and lease_until < n.now),
 		exists (select from executor_job where state in {Held} and owner = $1 and pending = {PendingCancel}),
 		exists (select from executor_pause),
-		exists (select from executor_parent where late),
+		exists (select from (select from executor_parent where late order by child limit 1) l),
 		exists (select from unnest($3::text[], $5::bigint[], $6::bigint[], $7::bigint[]) as k (kind, high, normal, low), pg_catalog.unnest({Priorities}) as p (priority), lateral (
 			select from executor_job where state = {Waiting} and kind = k.kind and priority = p.priority
 				and due <= (select now + $4 from n) and due >= (array[k.high, k.normal, k.low])[{High} - p.priority + 1] order by due limit 1) j)` + look + `

@@ -114,7 +114,8 @@ func TestReleaseReportsCallsUnderWay(t *testing.T) {
 	}
 }
 
-// A heartbeat finds by the index whether a job is due: it does not cost more where more jobs wait.
+// A heartbeat finds by indexes whether a job is due, and a child to be told of the end of a parent: it does not cost
+// more where more jobs wait, or have parents, also before the server has statistics of these.
 func TestHeartbeatUsesIndex(t *testing.T) {
 	store := open(t, dsn(t))
 	later := time.Now().Add(24 * time.Hour).UnixMicro()
@@ -122,11 +123,14 @@ func TestHeartbeatUsesIndex(t *testing.T) {
 		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, $1::bigint + i, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, '', '', '', '', 0, ''
 		from generate_series(1, 20000) i`, later))
 	must(store.DB().Exec("analyze executor_job"))
+	must(store.DB().Exec(`insert into executor_parent (child, ord, parent, state, late)
+		select gen_random_uuid(), 0, gen_random_uuid(), 0, false from generate_series(1, 20000)`))
 	must(store.Join(t.Context(), "a", time.Hour))
 	rows := must(store.DB().Query("explain (analyze, timing off) "+postgres.Heartbeat, "a", time.Hour.Microseconds(),
 		[]string{"k", "other"}, time.Minute.Microseconds(), []int64{0, 0}, []int64{0, 0}, []int64{0, 0}))
 	plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
-	if !strings.Contains(plan, "using executor_job_due") || strings.Contains(plan, "Seq Scan on executor_job ") {
+	if !strings.Contains(plan, "using executor_job_due") || !strings.Contains(plan, "using executor_parent_late") ||
+		strings.Contains(plan, "Seq Scan on executor_job ") {
 		t.Errorf("the plan is\n%s", plan)
 	}
 }

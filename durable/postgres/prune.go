@@ -15,7 +15,8 @@ const pruneLimit = 5000
 // pruneJobs returns the statement that removes jobs of a state. The planner can't estimate how few are that old:
 // without the order it expects a third of the table and reads it from its beginning, in vain to its end. And it sees
 // that the index has a state only if that is in the statement. A job that was changed since the statement has begun, as
-// one that got a child, has another ctid than is seen here, and is left.
+// one that got a child, has another ctid than is seen here, and is left. What belongs to those that are gone is looked up
+// by lists of them: of a table without statistics the planner would rather read all.
 func pruneJobs(state durable.State) string {
 	return fmt.Sprintf(`with old as materialized (
 		select ctid from executor_job where state = %d and updated < `+clock+` - $1::bigint
@@ -23,20 +24,22 @@ func pruneJobs(state durable.State) string {
 	), gone as (
 		delete from executor_job where ctid = any(array(select ctid from old)) returning id, tags, family
 	), `+untagGone+`, runs as (
-		delete from executor_run where job in (select id from gone) returning job
+		delete from executor_run where job = any(array(select id from gone)) returning job
 	), steps as (
-		delete from executor_step where job in (select id from gone)
+		delete from executor_step where job = any(array(select id from gone))
 	), parents as (
-		delete from executor_parent where child in (select id from gone where family <> 0)
+		delete from executor_parent where child = any(array(select id from gone where family <> 0))
 	), after as (
-		delete from executor_after where job in (select id from gone where family <> 0)
+		delete from executor_after where job = any(array(select id from gone where family <> 0))
 	) select (select count(*) from gone) + (select count(*) from runs)`, state)
 }
 
 // notAwaited is the condition that no child of a job in executor_job waits for it, or runs. It is no "not exists",
-// which the planner may turn into one look at all children there are.
+// which the planner may turn into one look at all children there are; nor is it a join, which may begin with all jobs
+// that are not over.
 var notAwaited = sqlrow.SQL(`((family & {HasChildren}) = 0 or coalesce((
-	select false from executor_parent p join executor_job c on c.id = p.child where p.parent = executor_job.id and c.state not in {Over} limit 1), true))`)
+	select false from executor_parent p cross join lateral (
+		select from executor_job c where c.id = p.child and c.state not in {Over} offset 0) c where p.parent = executor_job.id limit 1), true))`)
 
 // forgetBegun forgets runs that are over: the node that had them was lost, or has not said so.
 var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
