@@ -3,6 +3,10 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // A way runs a function, maybe again, with what runs its statements. It returns nil when what they have changed is
@@ -17,10 +21,14 @@ type way func(ctx context.Context, fn func(q querier) error) error
 // line, it may have been; no method takes it for an answer, and each can be called again.
 func do[T any](ctx context.Context, by way, fn func(q querier) (T, error)) (T, error) {
 	var v, none T
+	before := canceledWaits.Load()
 	err := by(ctx, func(q querier) (err error) {
 		v, err = fn(q)
 		return err
 	})
+	if err == nil && canceledWaits.Load() != before {
+		err = errCanceledWait
+	}
 	if err != nil {
 		return none, err
 	}
@@ -29,7 +37,28 @@ func do[T any](ctx context.Context, by way, fn func(q querier) (T, error)) (T, e
 
 // exec is do for a statement without a result.
 func exec(ctx context.Context, by way, statement string, args ...any) error {
-	return by(ctx, func(q querier) error { return q.exec(ctx, statement, args...) })
+	_, err := do(ctx, by, func(q querier) (struct{}, error) { return struct{}{}, q.exec(ctx, statement, args...) })
+	return err
+}
+
+// canceledWaits counts the commits of this program that the server has reported as done, with a warning, since its wait
+// for a synchronous standby was canceled. It does not matter if a call takes that of another for its own: it is made
+// again, and waits for the standby, see follow.
+var canceledWaits atomic.Int64
+
+var errCanceledWait = errors.New("durable/postgres: the wait of a commit for the synchronous standby was canceled: what was committed may not be there")
+
+// noteCanceledWaits returns a function for Config.OnNotice. A warning has no code of its own, and its text is that of
+// the server's language.
+func noteCanceledWaits(next pgconn.NoticeHandler) pgconn.NoticeHandler {
+	return func(conn *pgconn.PgConn, n *pgconn.Notice) {
+		if n.Routine == "SyncRepWaitForLSN" {
+			canceledWaits.Add(1)
+		}
+		if next != nil {
+			next(conn, n)
+		}
+	}
 }
 
 // each commits each statement by itself.

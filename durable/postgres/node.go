@@ -208,18 +208,19 @@ func notifyNodes(ctx context.Context, q querier) error {
 
 // Leave removes a node.
 func (s *Store) Leave(ctx context.Context, node string) error {
-	return together(s.db)(ctx, func(tx querier) error {
+	_, err := do(ctx, together(s.db), func(tx querier) (left bool, err error) {
 		// In this order: nothing can be claimed for the node in between.
 		if err := tx.exec(ctx, "delete from executor_node where id = $1", node); err != nil {
-			return err
+			return false, err
 		}
-		left, err := release(ctx, tx, node, nil)
+		left, err = release(ctx, tx, node, nil)
 		s.floors.reset()
 		if err == nil && left {
 			err = tx.exec(ctx, bury)
 		}
-		return err
+		return left, err
 	})
+	return err
 }
 
 // underWay reports whether a statement of the node is under way, which holds its row until it is committed. Most are

@@ -64,6 +64,7 @@ type Store struct {
 // What the store has accepted is on the disks of the server and of its synchronous standbys: if synchronous_commit is
 // off or local for the role or the database, the store sets it to on for its own sessions and those of DB. Behind a
 // pooler the store can't do so, and Open fails; as it does there if default_transaction_isolation is not read committed.
+// A call of which the wait for a standby is canceled on the server is an error.
 //
 // To name a primary and its standbys in one dsn, add target_session_attrs=read-write: the store finds the server that
 // takes writes, and finds it again after a failover. Unless the dsn has a connect_timeout, a server that does not
@@ -146,7 +147,7 @@ func (s *Store) open(use use, more ...stdlib.OptionOpenDB) *sql.DB {
 		use = behindPooler
 	}
 	quiet := s.config.Copy()
-	quiet.OnNotification = discard
+	quiet.OnNotification, quiet.OnNotice = discard, noteCanceledWaits(s.config.OnNotice)
 	return sql.OpenDB(timely{answer,
 		stdlib.GetConnector(*quiet, append(more, stdlib.OptionBeforeConnect(s.dial.before),
 			stdlib.OptionResetSession(s.lines.leave),
