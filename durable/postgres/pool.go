@@ -20,7 +20,7 @@ import (
 // fails, with an error that matches executor.ErrInvalid, if synchronous_commit is off or local there,
 // default_transaction_isolation is not read committed, or client_encoding is not UTF8. RuntimeParams of the pool's
 // ConnConfig can set all three. After a failover, a call that the pool connects to the old primary is an error: see
-// Open.
+// Open. A call by the pool does not notice that its wait for a standby was canceled.
 //
 // A handler that calls [durable.Step] while it has a transaction of the pool needs two connections. If as many such
 // handlers run as the pool has connections, they wait for each other until their contexts end: give the pool more.
