@@ -76,6 +76,24 @@ func listFilters(b *bench) {
 	b.same(list(durable.Filter{Limit: math.MaxInt}), all...)
 }
 
+// A list takes any time as a bound, also one beyond those that jobs can have.
+func listAnyTime(b *bench) {
+	past, future := time.Unix(-1<<62, 0), time.Unix(1<<62, 0)
+	j := b.add(time.Hour)
+	for _, c := range []struct {
+		r    durablestore.TimeRange
+		want int
+	}{
+		{durablestore.TimeRange{From: past}, 1}, {durablestore.TimeRange{Until: future}, 1}, {durablestore.TimeRange{From: past, Until: future}, 1},
+		{durablestore.TimeRange{From: future}, 0}, {durablestore.TimeRange{Until: past}, 0},
+		{durablestore.TimeRange{From: j.Due, Until: future}, 1}, {durablestore.TimeRange{From: j.Due.Add(time.Nanosecond)}, 0},
+	} {
+		if got := must(b.store.List(b.Context(), durable.Filter{Due: c.r})); len(got) != c.want {
+			b.Errorf("due from %v until %v there are %d jobs, want %d", c.r.From, c.r.Until, len(got), c.want)
+		}
+	}
+}
+
 // A prefix is found whatever its last character is, and finds all keys that begin
 // with it and no other.
 func listPrefixes(b *bench) {

@@ -212,6 +212,7 @@ var tests = []struct {
 	{"ListGivesPages", listPages},
 	{"ListFilters", listFilters},
 	{"ListTakesAnyPrefix", listPrefixes},
+	{"ListTakesAnyTime", listAnyTime},
 	{"ListKnowsWhatHasBegun", listBegun},
 	{"ListAndCountsAgreeWithFilters", filtersAgree},
 	{"CountsAreOfTheFilter", countsFiltered},

@@ -80,7 +80,12 @@ func (q *Query) AddRange(column string, r store.TimeRange) {
 }
 
 // bound returns the first time of a column that is not before t.
-func bound(t time.Time) int64 { return Micros(t.Add(time.Microsecond - 1)) }
+func bound(t time.Time) int64 {
+	if t.Unix() > latest/second {
+		return latest + 1
+	}
+	return Micros(t.Add(time.Microsecond - 1))
+}
 
 // AddTag adds the condition that a job in executor_job has a tag.
 func (q *Query) AddTag(tag string) {

@@ -78,14 +78,21 @@ const RunColumns = `job, seq, occurrence, attempt, epoch, node, started, finishe
 
 // Micros returns t as its column has it.
 func Micros(t time.Time) int64 {
-	if t.IsZero() {
+	switch s := t.Unix(); { // a time has more seconds than an int64 microseconds
+	case t.IsZero():
 		return 0
+	case s > latest/second:
+		return latest
+	case s < earliest/second-1:
+		return earliest
 	}
-	if us := min(max(t.UnixMicro(), earliest), latest); us != 0 {
+	if us := max(t.UnixMicro(), earliest); us != 0 {
 		return us
 	}
 	return 1 // later, as nothing is to be early
 }
+
+const second = 1_000_000
 
 // Times are in the years 1 to 9999, as texts of them are. What a row has beyond these is read as the nearest.
 const earliest, latest = -62135596800_000_000 + 1, 253402300799_999_999
