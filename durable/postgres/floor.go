@@ -107,7 +107,10 @@ func (f *floors) claimed(r store.ClaimRequest, high, normal, low []int64, c stor
 		}
 	}
 	raise := func(key floorKey, to int64) {
-		f.known[key] = max(f.known[key], min(to, now-floorMargin))
+		to = min(to, now-floorMargin)
+		if was, ok := f.known[key]; !ok || was < to {
+			f.known[key] = to
+		}
 	}
 	taken := make(map[string]int)
 	for i := range c.Jobs {

@@ -100,3 +100,19 @@ func TestLookGoesOnWhereItEnded(t *testing.T) {
 		t.Errorf("%d of %d jobs were claimed", len(seen), len(batch))
 	}
 }
+
+// A look passes no job that was due before 1970.
+func TestFloorsKnowTimesBefore1970(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.Join(t.Context(), "a", time.Hour))
+	for year := range 2 {
+		n := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1, Due: time.Date(1960+year, 1, 1, 0, 0, 0, 0, time.UTC)}
+		must(store.Insert(t.Context(), []durable.NewJob{n}, durablestore.Placement{}))
+	}
+	for range 2 {
+		c := must(store.Claim(t.Context(), durablestore.ClaimRequest{Node: "a", Limit: 1, Kinds: []durablestore.KindLimit{{Kind: "k", Max: 1}}}))
+		if _, floor, _ := store.Floors("k"); len(c.Jobs) != 1 || floor[0] > c.Jobs[0].Due.UnixMicro() {
+			t.Errorf("claimed %+v, and the next look begins at %v", c.Jobs, time.UnixMicro(floor[0]))
+		}
+	}
+}
