@@ -275,8 +275,10 @@ func (d *dotfileDriver) Open(name string) (driver.Conn, error) {
 // A file where there can be no write-ahead log, as on some network file systems, is declined: each reader would be in
 // the way of all writers.
 func TestOpenDeclinesFileWithoutLog(t *testing.T) {
-	sql.Register("sqlite without shared memory", new(dotfileDriver))
-	store, err := sqlite.OpenBy("sqlite without shared memory", filepath.Join(t.TempDir(), "jobs.db"))
+	dir := t.TempDir()
+	name := "sqlite without shared memory in " + dir
+	sql.Register(name, new(dotfileDriver))
+	store, err := sqlite.OpenBy(name, filepath.Join(dir, "jobs.db"))
 	if err == nil {
 		store.Close()
 	}
