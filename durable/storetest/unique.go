@@ -192,7 +192,9 @@ func uniqueTogether(b *bench) {
 		before := b.holder(node, store.Running, key, store.ID{})
 		done := make(chan error)
 		go func() {
-			_, err := b.store.Commit(b.Context(), store.CommitRequest{Node: node, Outcomes: []store.Outcome{outcome(before)}})
+			r := store.CommitRequest{Node: node, Outcomes: []store.Outcome{outcome(before)}}
+			_, err := soon(func() (store.CommitResult, error) { return b.store.Commit(b.Context(), r) }, // its row may be locked
+				func(c store.CommitResult) bool { return len(c.Locked) == 0 })()
 			done <- err
 		}()
 		r := b.insert(job(time.Hour, key, reuse, among(running...)), store.Placement{})
