@@ -126,7 +126,8 @@
 // In periodic work an error is recorded and the schedule goes on; a panic ends it, unless
 // [ContinueAfterPanic] is given.
 // A body that calls [runtime.Goexit], as a failing test does, has failed with
-// [ErrGoexit], and its worker is replaced.
+// [ErrGoexit], and its worker is replaced. If a task that waits runs such a body itself,
+// that task ends with it, and has failed with ErrGoexit, too.
 //
 // # Counters
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -265,5 +266,40 @@ func TestTaskOffersItsWorkerToPlainTask(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A task that waits ends with what it runs itself meanwhile, if that calls Goexit. Both futures resolve, and the pool
+// goes on.
+func TestTaskThatWaitsEndsByGoexit(t *testing.T) {
+	exit := func(context.Context) (int, error) { runtime.Goexit(); return 0, nil }
+	for name, wait := range map[string]func(ctx context.Context, p *executor.Pool){
+		"Get": func(ctx context.Context, p *executor.Pool) { executor.Submit(ctx, p, exit).Get(ctx) },
+		"Group": func(ctx context.Context, p *executor.Pool) {
+			g := executor.NewGroup(ctx, p)
+			g.Go(func(ctx context.Context) error { _, err := exit(ctx); return err })
+			g.Wait()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPool(t, executor.Config{Core: 1})
+				outer := executor.Submit(t.Context(), p, func(ctx context.Context) (int, error) {
+					wait(ctx, p)
+					t.Error("the task has gone on")
+					return 0, nil
+				})
+				if _, err := outer.Get(t.Context()); !errors.Is(err, executor.ErrGoexit) {
+					t.Errorf("error is %v, want ErrGoexit", err)
+				}
+				after := executor.Submit(t.Context(), p, func(context.Context) (int, error) { return 1, nil })
+				if v, err := after.Get(t.Context()); v != 1 || err != nil {
+					t.Errorf("the next task has %d, %v", v, err)
+				}
+				if s := p.Stats(); s.Submitted != 3 || s.Failed != 2 || s.Succeeded != 1 {
+					t.Errorf("counters are %+v", s)
+				}
+			})
+		})
 	}
 }
