@@ -277,7 +277,7 @@ func TestParametersOutlastAnotherSchedule(t *testing.T) {
 				h := beginWith(t, Config{File: parameters(t), Store: store, Again: again}, commands.run)
 				time.Sleep(time.Minute)
 				other := parameters(t)
-				other.Jobs[0].Schedule = parse(t, "# name: report\n@every 30h x\n").Jobs[0].Schedule
+				other.Jobs[0].Schedule = parse(t, "# name: report\n@every 3h x\n").Jobs[0].Schedule
 				if test.restart {
 					h.end()
 				}
@@ -288,10 +288,10 @@ func TestParametersOutlastAnotherSchedule(t *testing.T) {
 				} else {
 					again <- other
 				}
-				time.Sleep(29 * time.Hour)
+				time.Sleep(170 * time.Minute)
 				synctest.Wait()
 				commands.want(t, "report a eu", "then then")
-				time.Sleep(2 * time.Hour)
+				time.Sleep(20 * time.Minute)
 				synctest.Wait()
 				commands.want(t, "report a eu", "then then", "report today eu", "then then")
 				runs, _, err := h.Runs(t.Context(), "report", 10)
