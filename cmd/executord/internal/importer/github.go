@@ -79,6 +79,11 @@ func workflowJob(o, workflow *object) (j Job) {
 	if len(scripts) > 0 {
 		j.Shell, j.Script = "/bin/bash", "set -e\n"+strings.Join(scripts, "\n")
 	}
+	for _, key := range []string{"concurrency", "defaults"} {
+		if value := workflow.get(key); !isNothing(value) {
+			j.lose("the %s of the workflow = %s", key, brief(value))
+		}
+	}
 	o.skip("runs-on", "name", "permissions")
 	o.rest(&j, "")
 	return j

@@ -65,6 +65,9 @@ func TestReadCalendars(t *testing.T) {
 		"Sat,Sun 10:00:30":               "@extended 30 0 10 * * sat,sun",
 		"Fri..Mon 10:00":                 "0 10 * * fri-sat,sun-mon",
 		"Monday *-*-* 00:00:00":          "0 0 * * mon",
+		"Mon-Fri 10:00":                  "0 10 * * mon-fri",
+		"Mon,Wed-Friday 10:00":           "0 10 * * mon,wed-fri",
+		"Monk 10:00":                     "",
 		"*-*-* *:00/10:00":               "*/10 * * * *",
 		"*-*-* 6..22/2:05:00":            "5 6-22/2 * * *",
 		"*-*-* 5/6:00":                   "0 5-23/6 * * *",
@@ -88,6 +91,76 @@ func TestReadCalendars(t *testing.T) {
 		}
 		if lost := strings.Join(jobs[0].Lost, "; "); strings.Contains(lost, "OnCalendar="+text) != (want == "") {
 			t.Errorf("%s: lost %s", text, lost)
+		}
+	}
+}
+
+// A schedule of the library robfig/cron is the one with the same times: with six fields the first has seconds, and a day
+// has to match either field of days unless one of them is a star without a step.
+func TestReadSchedulesOfRobfig(t *testing.T) {
+	for text, want := range map[string]string{
+		"0 30 2 * * 1":                 "30 2 * * 1",
+		"15 30 2 ? * 1":                "@extended 15 30 2 * * 1",
+		"30 2 ? * 1":                   "30 2 * * 1",
+		"0 0 0 */2 * 1":                "0 0 1-31/2 * 1",
+		"0 0 13 * */2":                 "0 0 13 * 0-6/2",
+		"5 0 0 */2 * */3":              "@extended 5 0 0 1-31/2 * 0-6/3",
+		"0 0 */2 * *":                  "0 0 */2 * *",
+		"0 0 */1 * 1":                  "0 0 */1 * 1",
+		"TZ=Asia/Tokyo 0 0 0 */2 * 1":  "TZ=Asia/Tokyo 0 0 1-31/2 * 1",
+		"TZ=Asia/Tokyo 30 0 0 */2 * *": "TZ=Asia/Tokyo @extended 30 0 0 */2 * *",
+		"@every 1h30m":                 "@every 1h30m",
+	} {
+		dkron := `{"name": "a", "schedule": "` + text + `", "executor": "shell", "executor_config": {"command": "x"}}`
+		jobs, err := importer.Read("dkron", "x.json", []byte(dkron), beside)
+		if err != nil || len(jobs) != 1 || jobs[0].Schedule != want {
+			t.Errorf("%s: %+v, %v; want %q", text, jobs, err, want)
+			continue
+		}
+		if made, off := importer.TOML("x.json", jobs); off != 0 {
+			t.Errorf("%s: the job does not run: %s", text, made)
+		}
+	}
+}
+
+// What a CronJob does not say is as Kubernetes has it: runs may overlap.
+func TestReadDefaultsOfKubernetes(t *testing.T) {
+	const text = "kind: CronJob\nmetadata: {name: a}\nspec:\n  schedule: 0 0 */2 * 1\n" +
+		"  jobTemplate: {spec: {template: {spec: {containers: [{image: i, command: [x]}]}}}}\n"
+	jobs, err := importer.Read("kubernetes", "x.yaml", []byte(text), beside)
+	if err != nil || len(jobs) != 1 {
+		t.Fatal(jobs, err)
+	}
+	made, _ := importer.TOML("x.yaml", jobs)
+	for _, want := range []string{`schedule = "0 0 1-31/2 * 1"`, `timezone = "UTC"`, `overlap  = "allow 100"`, `retries  = 6`} {
+		if !strings.Contains(made, want) {
+			t.Errorf("no %s in %s", want, made)
+		}
+	}
+}
+
+// What a workflow sets for all of its jobs, and cannot be brought, is told.
+func TestReadTellsDefaultsOfWorkflow(t *testing.T) {
+	const text = "on: {schedule: [{cron: 0 0 * * *}]}\ndefaults: {run: {working-directory: shop}}\n" +
+		"concurrency: nightly\njobs: {a: {steps: [{run: x}]}}\n"
+	jobs, err := importer.Read("github", "wf.yml", []byte(text), beside)
+	if err != nil || len(jobs) != 1 {
+		t.Fatal(jobs, err)
+	}
+	lost := strings.Join(jobs[0].Lost, "; ")
+	for _, want := range []string{"concurrency of the workflow = nightly", "defaults of the workflow = run: working-directory: shop"} {
+		if !strings.Contains(lost, want) {
+			t.Errorf("no %q in %s", want, lost)
+		}
+	}
+}
+
+// That a timer makes up for missed times is told, however it says so.
+func TestReadTellsPersistent(t *testing.T) {
+	for value, told := range map[string]bool{"true": true, "1": true, "on": true, "Yes": true, "false": false, "0": false, "off": false} {
+		jobs, err := importer.Read("systemd", "x.timer", []byte("[Timer]\nOnCalendar=daily\nPersistent="+value+"\n"), beside)
+		if err != nil || len(jobs) != 1 || strings.Contains(strings.Join(jobs[0].Lost, "; "), "Persistent") != told {
+			t.Errorf("%s: %+v, %v", value, jobs, err)
 		}
 	}
 }

@@ -29,15 +29,15 @@ func readKubernetes(data []byte) (jobs []Job, err error) {
 
 func cronJob(o *object) Job {
 	meta, spec := o.object("metadata"), o.object("spec")
-	j := Job{Name: meta.text("name"), Schedule: strings.ReplaceAll(spec.text("schedule"), "?", "*"), Zone: spec.text("timeZone"), Off: spec.truth("suspend")}
+	j := Job{Name: meta.text("name"), Schedule: robfig(spec.text("schedule")), Zone: spec.text("timeZone"), Off: spec.truth("suspend")}
 	if j.Zone == "" {
 		j.Zone = "UTC" // that of nearly each control plane
 	}
 	switch policy := spec.text("concurrencyPolicy"); policy {
-	case "", "Forbid":
+	case "Forbid":
 	case "Replace":
 		j.set("overlap", "replace")
-	case "Allow":
+	case "", "Allow":
 		j.set("overlap", "allow 100")
 	default:
 		j.lose("concurrencyPolicy: %s", policy)
@@ -48,7 +48,11 @@ func cronJob(o *object) Job {
 	spec.skip("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
 	job := spec.object("jobTemplate").object("spec")
 	j.Timeout = time.Duration(job.number("activeDeadlineSeconds")) * time.Second
-	if n := int(job.number("backoffLimit")); n > 0 {
+	n := 6 // unless it says otherwise
+	if job.has("backoffLimit") {
+		n = int(job.number("backoffLimit"))
+	}
+	if n > 0 {
 		j.set("retries", n)
 		j.set("retry_max_wait", "6m") // it begins with 10s, too
 	}

@@ -162,18 +162,35 @@ func (j *Job) option(o *object, key, option string) {
 	}
 }
 
-// robfig returns a schedule of the library that many schedulers in Go use: with six fields the first has seconds.
+// robfig returns a schedule of the library that many schedulers in Go use: with six fields the first has seconds. A ? is
+// a star, and a star with a step is none where it is asked whether a day has to match both fields of days, or one.
 func robfig(text string) string {
 	fields := strings.Fields(text)
-	if zone := ""; len(fields) > 0 && strings.Contains(fields[0], "TZ=") {
-		zone, fields = fields[0]+" ", fields[1:]
-		return zone + robfig(strings.Join(fields, " "))
+	if len(fields) > 0 && strings.Contains(fields[0], "TZ=") {
+		return fields[0] + " " + robfig(strings.Join(fields[1:], " "))
 	}
-	if len(fields) != 6 {
+	if len(fields) != 5 && len(fields) != 6 {
 		return text
 	}
-	if fields[0] == "0" {
-		return strings.ReplaceAll(strings.Join(fields[1:], " "), "?", "*")
+	days, week := &fields[len(fields)-3], &fields[len(fields)-1]
+	for i, field := range fields {
+		fields[i] = strings.ReplaceAll(field, "?", "*")
 	}
-	return "@extended " + text
+	if isLimited(*days) && isLimited(*week) {
+		for field, all := range map[*string]string{days: "1-31", week: "0-6"} {
+			if rest, ok := strings.CutPrefix(*field, "*"); ok {
+				*field = all + rest
+			}
+		}
+	}
+	switch {
+	case len(fields) == 5:
+		return strings.Join(fields, " ")
+	case fields[0] == "0":
+		return strings.Join(fields[1:], " ")
+	}
+	return "@extended " + strings.Join(fields, " ")
 }
+
+// isLimited reports whether a field of robfig is not each day.
+func isLimited(field string) bool { return field != "*" && field != "*/1" }

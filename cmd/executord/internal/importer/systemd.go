@@ -49,8 +49,8 @@ func readTimer(name string, data []byte, beside func(string) ([]byte, error)) (j
 			case "Unit":
 				unit = k.Value
 			case "Persistent":
-				if k.Value == "true" || k.Value == "yes" {
-					j.lose("Persistent=true: for times without a daemon run executord with --store")
+				if !slices.Contains([]string{"0", "no", "n", "false", "f", "off"}, strings.ToLower(k.Value)) {
+					j.lose("Persistent=%s: for times without a daemon run executord with --store", k.Value)
 				}
 			case "AccuracySec": // executord is on time
 			default:
@@ -68,6 +68,7 @@ func readTimer(name string, data []byte, beside func(string) ([]byte, error)) (j
 	}
 	for _, text := range spans {
 		one := j
+		one.Lost = slices.Clone(j.Lost)
 		if every, err := span(text); err != nil {
 			one.lose("OnUnitActiveSec=%s: %v", text, err)
 		} else {
@@ -286,20 +287,24 @@ func calendar(text string) (schedule, zone string, err error) {
 
 // weekdays returns the days of the week, as Mon..Fri, in cron's form.
 func weekdays(text string) (string, error) {
-	names := []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+	names := []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 	var days []string
 	for part := range strings.SplitSeq(text, ",") {
-		ends := strings.Split(part, "..")
+		ends := strings.Split(strings.ReplaceAll(part, "-", ".."), "..") // the older form has -
 		for i, end := range ends {
-			if len(end) < 3 || !slices.Contains(names, end[:3]) {
+			day := slices.IndexFunc(names, func(name string) bool { return end == name || end == name[:3] })
+			if day < 0 {
 				return "", fmt.Errorf("%q is not a day of the week", end)
 			}
-			ends[i] = end[:3]
+			ends[i] = names[day][:3]
 		}
 		if len(ends) > 2 {
 			return "", fmt.Errorf("%q is not a range of days", part)
 		}
-		if len(ends) == 2 && slices.Index(names, ends[0]) > slices.Index(names, ends[1]) && ends[1] != "sun" {
+		at := func(short string) int {
+			return slices.IndexFunc(names, func(name string) bool { return name[:3] == short })
+		}
+		if len(ends) == 2 && at(ends[0]) > at(ends[1]) && ends[1] != "sun" {
 			days = append(days, ends[0]+"-sat", "sun-"+ends[1])
 			continue
 		}
