@@ -119,7 +119,19 @@ func (q Quiet) until(t time.Time) time.Time {
 	case minute >= q.To:
 		day++
 	}
-	return time.Date(local.Year(), local.Month(), day, q.To/60, q.To%60, 0, 0, q.Zone)
+	at := func(year int, month time.Month, day, hour, minute int, zone *time.Location) time.Time {
+		return time.Date(year, month, day, hour, minute, 0, 0, zone)
+	}
+	end := at(local.Year(), local.Month(), day, q.To/60, q.To%60, q.Zone)
+	asked := at(local.Year(), local.Month(), day, q.To/60, q.To%60, time.UTC)
+	shown := at(end.Year(), end.Month(), end.Day(), end.Hour(), end.Minute(), time.UTC)
+	switch { // a clock that skips the end is past it at the end of its jump
+	case shown.Before(asked):
+		_, end = end.ZoneBounds()
+	case shown.After(asked):
+		end, _ = end.ZoneBounds()
+	}
+	return end
 }
 
 // scrub returns a text in one line, without secrets.
@@ -131,11 +143,15 @@ func scrub(text string, secrets []string) string {
 			text = strings.ReplaceAll(text, secret, "***")
 		}
 	}
-	text = strings.Map(func(r rune) rune {
+	return cut(strings.TrimSpace(oneLine(text)), 300)
+}
+
+// oneLine returns a text with blanks for the characters that would end its line, or that no line can have.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
 		return r
 	}, text)
-	return cut(strings.TrimSpace(text), 300)
 }

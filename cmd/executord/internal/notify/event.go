@@ -180,7 +180,7 @@ func compose(host, link string, events []Event, more int) Message {
 	} else {
 		m.Subject = summary(events, more)
 	}
-	m.Subject = cut("["+host+"] "+m.Subject, 200)
+	m.Subject = cut(oneLine("["+host+"] "+m.Subject), 200)
 	var b strings.Builder
 	for i, e := range events {
 		details := e.details()

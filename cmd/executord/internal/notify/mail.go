@@ -84,46 +84,114 @@ func NewMail(c MailConfig) (*Mail, error) {
 	return m, nil
 }
 
-// Send implements Way.
+// Send implements Way. A server that refuses a recipient refuses the mail to all, so the others get one by themselves.
 func (m *Mail) Send(ctx context.Context, message Message) (string, error) {
-	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	if err := errors.Join(msg.From(m.From), msg.To(m.To...)); err != nil {
+	if m.Server == "" {
+		return m.giveToSendmail(ctx, message)
+	}
+	err := m.deliver(ctx, message, m.To)
+	accepted, refused := m.To, ""
+	if isRecipient(err) && isFinal(err) && len(m.To) > 1 {
+		accepted = nil
+		for _, to := range m.To {
+			one := m.deliver(ctx, message, []string{to})
+			if one != nil {
+				refused += "; not for " + to + ": " + one.Error()
+			} else {
+				accepted = append(accepted, to)
+			}
+			if err == nil || !isFinal(one) { // another try may help while none has accepted it
+				err = one
+			}
+		}
+		if len(accepted) > 0 {
+			err = nil
+		}
+	}
+	switch {
+	case err != nil && isFinal(err):
 		return "", &Refusal{err}
+	case err != nil:
+		return "", err
+	}
+	return m.host + " accepted it for " + strings.Join(accepted, ", ") + refused, nil
+}
+
+// isFinal reports whether a server has refused a mail for good.
+func isFinal(err error) bool {
+	var failure *gomail.SendError
+	var refusal *Refusal
+	return errors.As(err, &refusal) || errors.As(err, &failure) && !failure.IsTemp() && failure.ErrorCode() >= 500
+}
+
+// isRecipient reports whether a server has refused a recipient.
+func isRecipient(err error) bool {
+	var failure *gomail.SendError
+	return errors.As(err, &failure) && failure.Reason == gomail.ErrSMTPRcptTo
+}
+
+// compose returns the mail to some of the recipients.
+func (m *Mail) compose(message Message, to []string) (*gomail.Msg, error) {
+	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	if err := errors.Join(msg.From(m.From), msg.To(to...)); err != nil {
+		return nil, &Refusal{err}
 	}
 	msg.Subject(message.Subject)
 	msg.SetDate()
 	msg.SetMessageID()
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // no out-of-office replies
 	msg.SetBodyString(gomail.TypeTextPlain, message.Text)
-	to := strings.Join(m.To, ", ")
-	if m.Server == "" {
-		var text bytes.Buffer
-		if _, err := msg.WriteTo(&text); err != nil {
-			return "", &Refusal{err}
-		}
-		output, err := m.Run(ctx, m.Sendmail, nil, strings.ReplaceAll(text.String(), "\r\n", "\n"))
-		if err != nil {
-			return "", fmt.Errorf("%s: %w %s", m.Sendmail[0], err, output)
-		}
-		return strings.TrimSpace("given to " + m.Sendmail[0] + " for " + to + " " + output), nil
+	return msg, nil
+}
+
+// giveToSendmail has a program send the mail.
+func (m *Mail) giveToSendmail(ctx context.Context, message Message) (string, error) {
+	msg, err := m.compose(message, m.To)
+	if err != nil {
+		return "", err
+	}
+	var text bytes.Buffer
+	if _, err := msg.WriteTo(&text); err != nil {
+		return "", &Refusal{err}
+	}
+	output, err := m.Run(ctx, m.Sendmail, nil, strings.ReplaceAll(text.String(), "\r\n", "\n"))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w %s", m.Sendmail[0], err, output)
+	}
+	return strings.TrimSpace("given to " + m.Sendmail[0] + " for " + strings.Join(m.To, ", ") + " " + output), nil
+}
+
+// deliver sends the mail to some of the recipients by the server.
+func (m *Mail) deliver(ctx context.Context, message Message, to []string) (err error) {
+	msg, err := m.compose(message, to)
+	if err != nil {
+		return err
 	}
 	secure := &tls.Config{ServerName: m.host, MinVersion: tls.VersionTLS12}
 	if m.Roots != nil {
 		secure = m.Roots
 	}
 	var connection net.Conn // which the client leaves open after some errors
+	stop := func() bool { return true }
 	defer func() {
+		stop()
 		if connection != nil {
 			connection.Close()
+		}
+		if err != nil && ctx.Err() != nil {
+			err = ctx.Err()
 		}
 	}()
 	options := []gomail.Option{
 		gomail.WithPort(m.port), gomail.WithTimeout(sendTimeout), gomail.WithoutNoop(), gomail.WithTLSConfig(secure),
-		gomail.WithDialContextFunc(func(ctx context.Context, network, address string) (c net.Conn, err error) {
+		gomail.WithDialContextFunc(func(dial context.Context, network, address string) (c net.Conn, err error) {
 			if m.TLS == "tls" {
-				c, err = (&tls.Dialer{Config: secure}).DialContext(ctx, network, address)
+				c, err = (&tls.Dialer{Config: secure}).DialContext(dial, network, address)
 			} else {
-				c, err = new(net.Dialer).DialContext(ctx, network, address)
+				c, err = new(net.Dialer).DialContext(dial, network, address)
+			}
+			if err == nil { // the client does not watch ctx while it reads and writes
+				stop = context.AfterFunc(ctx, func() { c.Close() })
 			}
 			connection = c
 			return c, err
@@ -143,16 +211,17 @@ func (m *Mail) Send(ctx context.Context, message Message) (string, error) {
 	}
 	c, err := gomail.NewClient(m.host, options...)
 	if err != nil {
-		return "", &Refusal{err}
+		return &Refusal{err}
 	}
-	if err := c.DialAndSendWithContext(ctx, msg); err != nil {
-		var failure *gomail.SendError
-		if errors.As(err, &failure) && !failure.IsTemp() && failure.ErrorCode() >= 500 {
-			return "", &Refusal{err}
-		}
-		return "", err
+	client, err := c.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return err
 	}
-	return m.host + " accepted it for " + to, nil
+	if err := c.SendWithSMTPClient(client, msg); err != nil {
+		return err
+	}
+	c.CloseWithSMTPClient(client) // the mail is accepted, whatever the server says at the end
+	return nil
 }
 
 // Secrets implements Way.

@@ -205,6 +205,59 @@ func TestNotifierKeepsQuiet(t *testing.T) {
 	})
 }
 
+// Where the clock skips the end of quiet hours, they end when it has jumped over it.
+func TestNotifierEndsQuietAtJump(t *testing.T) {
+	for _, test := range []struct{ zone, quiet, told, sent string }{
+		{"America/New_York", "22:00-02:30", "2000-04-02T04:00:00Z", "2000-04-02T07:00:00Z"},
+		{"America/New_York", "22:00-02:30", "2000-04-02T06:45:00Z", "2000-04-02T07:00:00Z"},
+		{"Europe/Berlin", "22:00-02:30", "2000-03-25T23:00:00Z", "2000-03-26T01:00:00Z"},
+		{"America/Sao_Paulo", "20:00-00:30", "2000-10-08T01:00:00Z", "2000-10-08T03:00:00Z"},
+		{"Australia/Lord_Howe", "22:00-02:10", "2000-08-26T13:00:00Z", "2000-08-26T15:30:00Z"},
+	} {
+		zone, err := time.LoadLocation(test.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		quiet, err := notify.ParseQuiet(test.quiet, zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := new(way)
+		in(t, notify.Channel{Quiet: quiet}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+			told, err := time.Parse(time.RFC3339, test.told)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Until(told))
+			n.Tell(failure("a"), nil)
+			time.Sleep(24 * time.Hour)
+			_, at := w.messages()
+			if len(at) != 1 {
+				t.Fatalf("%+v: sent at %v", test, at)
+			}
+			if got := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(at[0]).Format(time.RFC3339); got != test.sent {
+				t.Errorf("%+v: sent at %s", test, got)
+			}
+		})
+	}
+}
+
+// A subject is one line without zero bytes, whatever a reason has: it is a header, and a variable.
+func TestNotifierSendsSubjectInOneLine(t *testing.T) {
+	w := new(way)
+	in(t, notify.Channel{}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		e := failure("a")
+		e.Reason = "b\x00c\rBcc: d\x1b\u2028e\nf"
+		n.Tell(e, nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		sent, _ := w.messages()
+		if want := "[host] a has failed: b c Bcc: d  e"; len(sent) != 1 || sent[0].Subject != want {
+			t.Errorf("sent %+v, want %q", sent, want)
+		}
+	})
+}
+
 // A queue has a bound, and a message says how many events there was no room for.
 func TestNotifierBoundsQueue(t *testing.T) {
 	w := &way{failures: []error{errors.New("down")}}

@@ -393,8 +393,9 @@ func TestMailBySendmail(t *testing.T) {
 	}
 }
 
-// smtpServer speaks as much SMTP as it takes to accept one mail at a time. With a code, it refuses recipients.
-func smtpServer(t *testing.T, config *tls.Config, refuse string) (address string, mails chan string) {
+// smtpServer speaks as much SMTP as it takes to accept one mail at a time. What answer returns for a command in upper case
+// is the answer to that, "" for the usual one; with "close", it closes the connection without one.
+func smtpServer(t *testing.T, config *tls.Config, answer func(command string) string) (address string, mails chan string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -409,14 +410,14 @@ func smtpServer(t *testing.T, config *tls.Config, refuse string) (address string
 			if err != nil {
 				return
 			}
-			serveSMTP(c, config, refuse, mails)
+			serveSMTP(c, config, answer, mails)
 		}
 	}()
 	t.Cleanup(func() { l.Close(); <-done })
 	return l.Addr().String(), mails
 }
 
-func serveSMTP(c net.Conn, config *tls.Config, refuse string, mails chan string) {
+func serveSMTP(c net.Conn, config *tls.Config, answer func(string) string, mails chan string) {
 	defer func() { c.Close() }()
 	c.SetDeadline(time.Now().Add(20 * time.Second))
 	r := bufio.NewReader(c)
@@ -429,7 +430,15 @@ func serveSMTP(c net.Conn, config *tls.Config, refuse string, mails chan string)
 		if err != nil {
 			return
 		}
-		switch command := strings.ToUpper(strings.TrimSpace(line)); {
+		command, other := strings.ToUpper(strings.TrimSpace(line)), ""
+		if answer != nil {
+			other = answer(command)
+		}
+		switch {
+		case other == "close":
+			return
+		case other != "":
+			say(other)
 		case strings.HasPrefix(command, "EHLO") && config != nil && !secure:
 			say("250-test\r\n250 STARTTLS")
 		case strings.HasPrefix(command, "EHLO"):
@@ -441,8 +450,6 @@ func serveSMTP(c net.Conn, config *tls.Config, refuse string, mails chan string)
 		case strings.HasPrefix(command, "AUTH PLAIN"):
 			login = strings.Fields(line)[2]
 			say("235 welcome")
-		case strings.HasPrefix(command, "RCPT") && refuse != "":
-			say(refuse)
 		case command == "DATA":
 			say("354 go on")
 			var text strings.Builder
@@ -476,7 +483,7 @@ func TestMailBySMTP(t *testing.T) {
 		if secure {
 			config = &tls.Config{Certificates: s.TLS.Certificates}
 		}
-		address, mails := smtpServer(t, config, "")
+		address, mails := smtpServer(t, config, nil)
 		m, err := notify.NewMail(notify.MailConfig{
 			From: "cron@example.org", To: []string{"ops@example.org"}, Server: address, User: "me", Password: "hunter2",
 			Roots: &tls.Config{RootCAs: roots, ServerName: "example.com"},
@@ -506,7 +513,7 @@ func TestMailBySMTP(t *testing.T) {
 // A recipient that the server does not know is final, one that it does not take now is not.
 func TestMailRefused(t *testing.T) {
 	for code, final := range map[string]bool{"550 unknown": true, "451 later": false} {
-		address, _ := smtpServer(t, nil, code)
+		address, _ := smtpServer(t, nil, answerTo("RCPT", code))
 		m, err := notify.NewMail(notify.MailConfig{From: "a@example.org", To: []string{"b@example.org"}, Server: address, TLS: "none"})
 		if err != nil {
 			t.Fatal(err)
@@ -516,6 +523,75 @@ func TestMailRefused(t *testing.T) {
 		if err == nil || errors.As(err, &refusal) != final {
 			t.Errorf("%s: %v", code, err)
 		}
+	}
+}
+
+// answerTo answers to the commands with this prefix.
+func answerTo(prefix, answer string) func(string) string {
+	return func(command string) string {
+		if strings.HasPrefix(command, prefix) {
+			return answer
+		}
+		return ""
+	}
+}
+
+// A recipient that the server does not know keeps the mail from no other one.
+func TestMailReachesOtherRecipients(t *testing.T) {
+	address, mails := smtpServer(t, nil, answerTo("RCPT TO:<GONE@", "550 unknown"))
+	m, err := notify.NewMail(notify.MailConfig{
+		From: "a@example.org", To: []string{"b@example.org", "gone@example.org", "c@example.org"}, Server: address, TLS: "none",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := m.Send(t.Context(), notify.Message{Subject: "S", Events: []notify.Event{{}}})
+	if err != nil || !strings.HasPrefix(answer, "127.0.0.1 accepted it for b@example.org, c@example.org; not for gone@example.org: ") ||
+		!strings.Contains(answer, `550 "unknown"`) {
+		t.Errorf("answer %q, %v", answer, err)
+	}
+	if len(mails) != 2 {
+		t.Errorf("%d mails", len(mails))
+	}
+}
+
+// A mail that the server has accepted is sent, and not sent again, though the connection ends without a farewell.
+func TestMailIsSentOnceAccepted(t *testing.T) {
+	for _, farewell := range []string{"close", "421 too late"} {
+		address, mails := smtpServer(t, nil, answerTo("QUIT", farewell))
+		m, err := notify.NewMail(notify.MailConfig{From: "a@example.org", To: []string{"b@example.org"}, Server: address, TLS: "none"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Send(t.Context(), notify.Message{Subject: "S", Events: []notify.Event{{}}}); err != nil || len(mails) != 1 {
+			t.Errorf("%s: %v, %d mails", farewell, err, len(mails))
+		}
+	}
+}
+
+// Sending ends with its context while the server does not answer.
+func TestMailEndsWithContext(t *testing.T) {
+	for _, prefix := range []string{"EHLO", "RCPT", "QUIT"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		more := make(chan struct{})
+		address, mails := smtpServer(t, nil, func(command string) string {
+			if strings.HasPrefix(command, prefix) {
+				cancel()
+				<-more
+				return "close"
+			}
+			return ""
+		})
+		m, err := notify.NewMail(notify.MailConfig{From: "a@example.org", To: []string{"b@example.org"}, Server: address, TLS: "none"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Send(ctx, notify.Message{Subject: "S", Events: []notify.Event{{}}})
+		close(more)
+		if accepted := len(mails) == 1; accepted != (err == nil) || err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", prefix, err)
+		}
+		cancel()
 	}
 }
 
