@@ -42,7 +42,7 @@ func Expand(dsn string) (string, error) {
 //
 // PostgreSQL runs them in one transaction, unless they say otherwise.
 func Run(ctx context.Context, dsn, text string, to io.Writer) error {
-	if strings.TrimSpace(text) == "" {
+	if len(split(text)) == 0 {
 		return errors.New("the input has no statement")
 	}
 	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
@@ -107,21 +107,32 @@ func runSQLite(ctx context.Context, path, text string, to io.Writer) error {
 	if _, err := os.Stat(path); err != nil {
 		return fmt.Errorf("database %s does not exist; %s", path, DSNHint) // opening it would make one
 	}
+	path = strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if !answers(text) {
-		result, err := db.ExecContext(ctx, text)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
-		fmt.Fprintf(to, "rows changed: %d\n", n)
+	conn, err := db.Conn(ctx) // with which a transaction of several statements begins and ends
+	if err != nil {
 		return err
 	}
-	rows, err := db.QueryContext(ctx, text)
+	defer conn.Close()
+	for _, one := range split(text) {
+		if err := runOne(ctx, conn, one, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runOne runs one statement of SQLite.
+func runOne(ctx context.Context, conn *sql.Conn, text string, to io.Writer) error {
+	var before, after, changed int64
+	if err := conn.QueryRowContext(ctx, "select total_changes()").Scan(&before); err != nil {
+		return err
+	}
+	rows, err := conn.QueryContext(ctx, text)
 	if err != nil {
 		return err
 	}
@@ -145,18 +156,21 @@ func runSQLite(ctx context.Context, path, text string, to io.Writer) error {
 		}
 		out.row(values)
 	}
-	out.end()
-	return rows.Err()
-}
-
-// answers reports whether a statement of SQLite has rows for an answer.
-func answers(text string) bool {
-	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	switch strings.ToLower(strings.TrimSpace(word)) {
-	case "select", "with", "values", "pragma", "explain":
-		return true
+	if err := rows.Err(); err != nil {
+		return err
 	}
-	return strings.Contains(strings.ToLower(text), " returning ")
+	if out.end(); len(out.names) > 0 {
+		return nil
+	}
+	rows.Close() // the connection has one query at a time
+	if err := conn.QueryRowContext(ctx, "select total_changes(), changes()").Scan(&after, &changed); err != nil {
+		return err
+	}
+	if after == before {
+		changed = 0 // changes has those of an earlier statement
+	}
+	fmt.Fprintf(to, "rows changed: %d\n", changed)
+	return nil
 }
 
 // answer writes rows.
