@@ -27,7 +27,9 @@ crontab can use it, too.
 
 The body is standard input, up to 16 MiB. $NAME and ${NAME} in the URL and in
 headers are variables of the environment, so that secrets need not be in the job
-file. Redirections are followed, as browsers do.`),
+file. Redirections are followed, as browsers do; to another host they go without
+the headers that --header sets, but for Accept, Accept-Language, Content-Type
+and User-Agent.`),
 		Example: strings.Trim(`
   executord http https://shop.example/refresh
   executord http --method PUT --header 'Authorization: Bearer $TOKEN' https://shop.example/x <body`, "\n"),

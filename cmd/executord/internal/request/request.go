@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -116,6 +117,7 @@ func (r Request) Do(ctx context.Context, body []byte, to io.Writer) error {
 			return value
 		})
 	}
+	written := r.URL
 	r.URL = expand(r.URL)
 	headers := make([]string, len(r.Headers))
 	for i, h := range r.Headers {
@@ -124,6 +126,9 @@ func (r Request) Do(ctx context.Context, body []byte, to io.Writer) error {
 	r.Headers = headers
 	if len(missing) > 0 {
 		return fmt.Errorf("the variable %s is not set; set it, such as in env of the job", missing[0])
+	}
+	if r.URL != written && checkURL(r.URL) != nil { // what is put in may be a secret
+		return fmt.Errorf("%q with the values of its variables is not an HTTP URL; write it as https://shop.example/refresh", written)
 	}
 	if err := r.Check(); err != nil {
 		return err
@@ -156,7 +161,8 @@ func (r Request) Do(ctx context.Context, body []byte, to io.Writer) error {
 			req.Header.Set(name, value)
 		}
 	}
-	answer, err := http.DefaultClient.Do(req)
+	client := &http.Client{CheckRedirect: r.redirect}
+	answer, err := client.Do(req)
 	if err != nil {
 		return withoutURL(err)
 	}
@@ -174,6 +180,30 @@ func (r Request) Do(ctx context.Context, body []byte, to io.Writer) error {
 		}
 	}
 	return fmt.Errorf("the server answered %s", answer.Status)
+}
+
+// plainHeaders are those of a request that another host may have.
+var plainHeaders = []string{"Accept", "Accept-Language", "Content-Type", "User-Agent"}
+
+// redirect has a redirection followed, ten at most. Headers of the job, which may have secrets, are for the host that it
+// names; so is the URL, which would be the referrer.
+func (r Request) redirect(req *http.Request, via []*http.Request) error {
+	if len(via) >= 10 {
+		return errors.New("the server redirects again and again: 10 times")
+	}
+	first := via[0].URL
+	toTLS := first.Scheme == "http" && req.URL.Scheme == "https"
+	if req.URL.Host == first.Host && req.URL.Scheme == first.Scheme || toTLS && req.URL.Hostname() == first.Hostname() {
+		return nil
+	}
+	req.Header.Del("Referer")
+	for _, h := range r.Headers {
+		name, _, _ := strings.Cut(h, ":")
+		if name = http.CanonicalHeaderKey(name); !slices.Contains(plainHeaders, name) {
+			req.Header.Del(name)
+		}
+	}
+	return nil
 }
 
 // traceparent is the form of the header and of the variable that have the context of a trace.

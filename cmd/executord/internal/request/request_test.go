@@ -113,3 +113,48 @@ func TestCheckRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A redirection to another host is followed without the headers of the job and its URL, which may have secrets; one to
+// the same host has the headers.
+func TestDoKeepsSecretsFromOtherHosts(t *testing.T) {
+	show := func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "[%s] [%s] [%s]", r.Header.Get("X-Token"), r.Header.Get("Accept"), r.Header.Get("Referer"))
+	}
+	other := httptest.NewServer(http.HandlerFunc(show))
+	defer other.Close()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/here", show)
+	mux.Handle("/own", http.RedirectHandler("/here", http.StatusFound))
+	mux.Handle("/other", http.RedirectHandler(other.URL, http.StatusFound))
+	mux.Handle("/both", http.RedirectHandler("/other", http.StatusFound))
+	mux.Handle("/loop", http.RedirectHandler("/loop", http.StatusFound))
+	named := httptest.NewServer(mux)
+	defer named.Close()
+	do := func(path string) (string, error) {
+		var got strings.Builder
+		r := request.Request{URL: named.URL + path, Headers: []string{"x-token: geheim", "Accept: text/plain"}}
+		err := r.Do(t.Context(), nil, &got)
+		return got.String(), err
+	}
+	for path, want := range map[string]string{
+		"/own":   "[geheim] [text/plain] [" + named.URL + "/own]",
+		"/other": "[] [text/plain] []",
+		"/both":  "[] [text/plain] []",
+	} {
+		if got, err := do(path); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", path, got, err, want)
+		}
+	}
+	if _, err := do("/loop"); err == nil || err.Error() != "the server redirects again and again: 10 times" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A URL that is none with the values of its variables is a mistake, which does not show these.
+func TestDoShowsNoValueOfVariable(t *testing.T) {
+	t.Setenv("WHERE", "ftp://me:geheim@host")
+	err := request.Request{URL: "$WHERE/x"}.Do(t.Context(), nil, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), `"$WHERE/x"`) || strings.Contains(err.Error(), "geheim") {
+		t.Errorf("error %v", err)
+	}
+}
