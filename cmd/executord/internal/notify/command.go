@@ -2,15 +2,15 @@ package notify
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Command runs a program for each message. Its standard input is the text, and its environment has
 // EXECUTORD_SUBJECT, EXECUTORD_KINDS, EXECUTORD_JOBS, both separated by commas, and EXECUTORD_MESSAGE, the message as
-// JSON without its text.
+// JSON without its text; one that is too long for a variable is without the outputs, and has fewer events.
 type Command struct {
 	args []string
 	run  Runner
@@ -38,16 +38,32 @@ func (c *Command) Send(ctx context.Context, m Message) (string, error) {
 		"EXECUTORD_KINDS=" + cut(strings.Join(kinds, ","), maxVariable),
 		"EXECUTORD_JOBS=" + cut(strings.Join(jobs, ","), maxVariable),
 	}
-	brief := m
-	brief.Text = ""
-	if text, err := json.Marshal(brief); err == nil && len(text) <= maxVariable {
-		env = append(env, "EXECUTORD_MESSAGE="+string(text))
+	if text := brief(m); len(text) <= maxVariable {
+		env = append(env, "EXECUTORD_MESSAGE="+text)
 	}
 	output, err := c.run(ctx, c.args, env, m.Text)
 	if err != nil {
 		return "", fmt.Errorf("%w %s", err, output)
 	}
 	return strings.TrimSpace("exit code 0 " + output), nil
+}
+
+// brief returns a message as JSON, with as much of it as a variable has room for.
+func brief(m Message) string {
+	m.Text = ""
+	text, _ := toJSON(m)
+	if len(text) <= maxVariable {
+		return text
+	}
+	m.Events = slices.Clone(m.Events)
+	for i := range m.Events {
+		m.Events[i].Output = ""
+	}
+	for text, _ = toJSON(m); len(text) > maxVariable && len(m.Events) > 1; text, _ = toJSON(m) {
+		half := len(m.Events) / 2
+		m.Events, m.More = m.Events[:half], m.More+len(m.Events)-half
+	}
+	return text
 }
 
 // Secrets implements Way.

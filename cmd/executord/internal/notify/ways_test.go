@@ -372,6 +372,44 @@ func TestCommandGetsMessage(t *testing.T) {
 	}
 }
 
+// A program gets as much of a long message in its environment as has room there, and how much more there is.
+func TestCommandGetsPartOfLongMessage(t *testing.T) {
+	for _, test := range []struct {
+		events       int
+		reason       string
+		least, bound int
+	}{
+		{3, "exit status 1", 3, 3},
+		{200, "exit status 1", 200, 200}, // without their outputs
+		{200, strings.Repeat("x", 1000), 30, 100},
+	} {
+		var text string
+		c, err := notify.NewCommand([]string{"page"}, func(_ context.Context, _, env []string, _ string) (string, error) {
+			for _, variable := range env {
+				if value, ok := strings.CutPrefix(variable, "EXECUTORD_MESSAGE="); ok {
+					text = value
+				}
+			}
+			return "", nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := notify.Message{Text: "text", Subject: "S"}
+		for range test.events {
+			m.Events = append(m.Events, notify.Event{Kind: notify.Failed, Job: "a", Reason: test.reason, Output: strings.Repeat("o", 8<<10)})
+		}
+		if _, err := c.Send(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		var got notify.Message
+		if err := json.Unmarshal([]byte(text), &got); err != nil || len(text) > 64<<10 || len(got.Events) < test.least ||
+			len(got.Events) > test.bound || len(got.Events)+got.More != test.events || got.Subject != "S" {
+			t.Errorf("%d events: %d bytes with %d events and %d more, %v", test.events, len(text), len(got.Events), got.More, err)
+		}
+	}
+}
+
 // A program that sends mail is given a message with headers.
 func TestMailBySendmail(t *testing.T) {
 	var input string
