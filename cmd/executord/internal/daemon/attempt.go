@@ -80,6 +80,7 @@ func (r *run) command(ctx context.Context) process.Result {
 	if err != nil {
 		return process.Result{Err: err}
 	}
+	stdout, stderr := variables.Line{Veil: &r.veil}, variables.Line{Veil: &r.veil}
 	result := r.entry.base.command(ctx, process.Command{
 		Args:    environ.Args(args),
 		Env:     env,
@@ -109,7 +110,15 @@ func (r *run) command(ctx context.Context) process.Result {
 				}
 			})
 		},
-		Output: func(stream process.Stream, line []byte, more bool) { r.output(ctx, stream, r.veil.Hide(line), more) },
+		Output: func(stream process.Stream, line []byte, more bool) {
+			veiled := &stdout
+			if stream == process.Stderr {
+				veiled = &stderr
+			}
+			if line = veiled.Hide(line, more); len(line) > 0 || !more {
+				r.output(ctx, stream, line, more)
+			}
+		},
 	})
 	if result.Err != nil && !result.Stopped { // it may name the PATH, which may be from a file
 		result.Err = errors.New(string(r.veil.Hide([]byte(result.Err.Error()))))

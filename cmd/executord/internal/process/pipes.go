@@ -167,10 +167,11 @@ func (p *pipes) close() {
 }
 
 // copyLines passes on what it reads from r, line by line, until its end or an error.
-// A last line without an end is a line too.
+// A last line without an end is a line too. The last piece of each line says that it is, and may be empty.
 func copyLines(r io.Reader, stream Stream, out Output) {
 	buf := make([]byte, firstRead)
-	kept := 0 // buf[:kept] is the begin of a line
+	kept := 0     // buf[:kept] is the begin of a line, or of the rest of one
+	open := false // a part of the line was passed on
 	for {
 		n, err := r.Read(buf[kept:])
 		rest := buf[:kept+n]
@@ -183,16 +184,16 @@ func copyLines(r io.Reader, stream Stream, out Output) {
 				break
 			}
 			out(stream, bytes.TrimSuffix(line, []byte("\r")), false)
-			rest = after
+			rest, open = after, false
 		}
 		if len(rest) == len(buf) {
 			cut := len(rest) - incomplete(rest)
 			out(stream, rest[:cut], true)
-			rest = rest[cut:]
+			rest, open = rest[cut:], true
 		}
 		kept = copy(buf, rest)
 		if err != nil {
-			if kept > 0 {
+			if kept > 0 || open {
 				out(stream, buf[:kept], false)
 			}
 			return

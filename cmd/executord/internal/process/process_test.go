@@ -422,6 +422,7 @@ func TestCopyLines(t *testing.T) {
 		{"empty", "", nil},
 		{"lines", "a\nbc\n\nd", []string{"a", "bc", "", "d"}},
 		{"exactly full", strings.Repeat("x", maxLine) + "\ny", []string{strings.Repeat("x", maxLine) + "...", "", "y"}},
+		{"full at the end", strings.Repeat("x", maxLine), []string{strings.Repeat("x", maxLine) + "...", ""}},
 		{"longer", strings.Repeat("x", maxLine+3), []string{strings.Repeat("x", maxLine) + "...", "xxx"}},
 		{"between characters", "x" + strings.Repeat(e, maxLine/2), []string{"x" + strings.Repeat(e, maxLine/2-1) + "...", e}},
 		{"no characters", strings.Repeat("\xa9", maxLine+1), []string{strings.Repeat("\xa9", maxLine) + "...", "\xa9"}},

@@ -150,3 +150,49 @@ func (v *Veil) Hide(text []byte) []byte {
 	}
 	return text
 }
+
+// A Line hides values in a line that comes in pieces, also where they are cut between two. A Veil has to be set.
+type Line struct {
+	Veil *Veil
+	kept []byte // the end of the last piece, in which a value may begin
+}
+
+// Hide returns what of the line is known by now, with *** for each value. The next piece, if there is more, has the
+// rest: a value that has begun is kept back. It does not change what it gets.
+func (l *Line) Hide(piece []byte, more bool) []byte {
+	if len(l.kept) > 0 {
+		piece = append(l.kept, piece...)
+		l.kept = nil
+	}
+	if more {
+		end := l.Veil.begun(piece)
+		piece, l.kept = piece[:end], bytes.Clone(piece[end:])
+	}
+	return l.Veil.Hide(piece)
+}
+
+// begun returns where the part of a text begins that is to be read together with what follows: with a value that ends
+// beyond it. If that is more than twice the longest value, the text repeats itself, and all is hidden as it is.
+func (v *Veil) begun(text []byte) int {
+	end := len(text)
+	for _, value := range v.values {
+		for n := min(len(value)-1, len(text)); n > len(text)-end; n-- {
+			if bytes.HasSuffix(text, value[:n]) {
+				end = len(text) - n
+			}
+		}
+	}
+	for straddled := end < len(text); straddled; {
+		straddled = false
+		for _, value := range v.values { // which is whole, and would be cut at end
+			from, to := max(end-len(value)+1, 0), min(end+len(value)-1, len(text))
+			if i := bytes.Index(text[from:to], value); i >= 0 {
+				end, straddled = from+i, true
+			}
+		}
+	}
+	if len(v.values) > 0 && len(text)-end > 2*len(v.values[0]) {
+		return len(text)
+	}
+	return end
+}

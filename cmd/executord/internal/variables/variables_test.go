@@ -98,3 +98,42 @@ func TestVeilZeroHidesNothing(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Values are hidden in a line that is cut anywhere, as in one that is not.
+func TestLineHidesValuesThatAreCut(t *testing.T) {
+	var veil variables.Veil
+	for _, value := range []string{"secret", "secret-longer", "abcabc", "tres-\u00e4"} {
+		veil.Add(value)
+	}
+	for _, text := range []string{
+		"a secret, and secret-longer", "secretsecret-longe", "secret-tres-\u00e4", "abcabc", "x abcabcabc y", "abcab", "secretres-\u00e4", "",
+	} {
+		want := string(veil.Hide([]byte(text)))
+		for first := range len(text) + 1 {
+			for second := first; second <= len(text); second++ {
+				line := variables.Line{Veil: &veil}
+				got := string(line.Hide([]byte(text[:first]), true))
+				got += string(line.Hide([]byte(text[first:second]), true))
+				if got += string(line.Hide([]byte(text[second:]), false)); got != want {
+					t.Errorf("%q cut at %d and %d: %q, want %q", text, first, second, got, want)
+				}
+				if got = string(line.Hide([]byte("next"), false)); got != "next" {
+					t.Errorf("the next line is %q", got)
+				}
+			}
+		}
+	}
+}
+
+// A line that repeats the begin of a value for ever is not kept back for ever.
+func TestLineKeepsLittleBack(t *testing.T) {
+	var veil variables.Veil
+	veil.Add("yyyyyy")
+	line := variables.Line{Veil: &veil}
+	for range 100 {
+		line.Hide([]byte("yyyyyyyyyyy"), true)
+	}
+	if got := line.Hide(nil, false); len(got) > 12 {
+		t.Errorf("kept back %q", got)
+	}
+}
