@@ -114,7 +114,7 @@ func (p *Pool) enter(ctx context.Context, u work, t *task.Task, helps bool) erro
 		t.SetSubmitted(p.elapsed())
 	}
 	v := p.engine.Submit(u, false)
-	if v == engine.TooLate && p.comesFromWithin(ctx, t) {
+	if v == engine.TooLate && callUser(p, u, func() bool { return p.comesFromWithin(ctx, t) }) {
 		v = p.engine.Submit(u, true)
 	}
 	switch {

@@ -974,3 +974,26 @@ func TestPoolSubmitContextPanicsInQueue(t *testing.T) {
 		}
 	})
 }
+
+// A task is rejected whose context panics when a pool that is shut down asks for the task that
+// submits it.
+func TestPoolExecuteContextPanicsAfterShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := behind(t)
+		pool.Shutdown()
+		f := executor.NewTask(value(1))
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("Execute does not panic")
+				}
+			}()
+			pool.Execute(sloppy{context.Background()}, f)
+		}()
+		var perr *executor.PanicError
+		if !errors.As(f.Err(), &perr) {
+			t.Errorf("the future has %v", f.Err())
+		}
+		expect(t, "rejected by a panic", checkStats(t, pool).Rejections.Panicked, 1)
+	})
+}
