@@ -54,16 +54,14 @@ func (p *Pool) Shutdown() {
 		p.observed.Load().note(poolShutdown)
 	}
 	defer p.engine.Tidy()
-	for _, s := range p.shares.all() {
-		s.Shutdown()
-	}
-	p.dropAll(dropped)
+	defer p.dropAll(dropped)
+	each(p.shares.all(), (*Pool).Shutdown)
 }
 
 // ShutdownNow stops the admission of tasks, cancels the contexts of running bodies with the
 // cause [ErrShutdown], and returns the tasks that were waiting; their futures are canceled
 // with the same cause. It does not wait for bodies to return. A second call returns nil.
-func (p *Pool) ShutdownNow() []Dropped {
+func (p *Pool) ShutdownNow() (dropped []Dropped) {
 	p.mustBeMade()
 	waiting, first := p.engine.Stop()
 	if !first {
@@ -74,7 +72,9 @@ func (p *Pool) ShutdownNow() []Dropped {
 
 	p.cancel(ErrShutdown)
 	defer p.engine.Tidy()
-	var dropped []Dropped
+	defer func() {
+		each(p.shares.all(), func(s *Pool) { dropped = append(dropped, s.ShutdownNow()...) })
+	}()
 	each(waiting, func(unit engine.Unit) {
 		u := unit.(work)
 		d, ok := toDropped(u)
@@ -85,9 +85,6 @@ func (p *Pool) ShutdownNow() []Dropped {
 		dropped = append(dropped, d)
 		p.takenAway(u, canceled(ErrShutdown))
 	})
-	for _, s := range p.shares.all() {
-		dropped = append(dropped, s.ShutdownNow()...)
-	}
 	return dropped
 }
 

@@ -339,6 +339,68 @@ func TestShareShutdownNowOfPool(t *testing.T) {
 	})
 }
 
+// A context that panics while ShutdownNow of a pool asks it keeps no share from its end.
+func TestShareShutdownNowOfPoolPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		armed := false
+		executor.Submit(&armable{context.Background(), &armed}, pool, value(1))
+		waits := executor.Submit(t.Context(), share, value(1))
+		synctest.Wait()
+		armed = true
+		func() {
+			defer func() { expect(t, "panic", recover(), any("Err")) }()
+			pool.ShutdownNow()
+		}()
+		expectIs(t, "error of what waits in the share", waits.Err(), executor.ErrShutdown)
+		block.Release()
+		<-pool.Terminated()
+		expect(t, "stage of the share", share.Stats().Stage, executor.StageTerminated)
+	})
+}
+
+// armable is a context whose Err panics once it is armed.
+type armable struct {
+	context.Context
+	armed *bool
+}
+
+func (a *armable) Err() error {
+	if *a.armed {
+		panic("Err")
+	}
+	return a.Context.Err()
+}
+
+// A panic of what Shutdown of a pool cancels in one share keeps no other from its shutdown.
+func TestShareShutdownOfPoolPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		var shares []*executor.Pool
+		var again []*executor.Future[int]
+		for range 3 {
+			share := newShare(t, pool, executor.ShareConfig{Limit: 1})
+			f := executor.Submit(t.Context(), share, func(context.Context) (int, error) { return 0, errTask },
+				executor.Retry(2, seconds))
+			f.OnDone(func() { panic("done") })
+			shares, again = append(shares, share), append(again, f)
+		}
+		synctest.Wait()
+		func() {
+			defer func() { expect(t, "panic", recover(), any("done")) }()
+			pool.Shutdown()
+		}()
+		for i, share := range shares {
+			expectIs(t, "error of what waits for its next attempt", again[i].Err(), executor.ErrShutdown)
+			expectIs(t, "Go after Shutdown", share.Go(t.Context(), nop), executor.ErrShutdown)
+		}
+		<-pool.Terminated()
+	})
+}
+
 // The values of ShareConfig are checked, and setters that make no sense for a share.
 func TestShareInvalid(t *testing.T) {
 	pool := newPool(t, executor.Config{Core: 1})
