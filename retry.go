@@ -215,9 +215,9 @@ func (p *Pool) waitsAgain(u work) {
 	}
 }
 
-// inPlace returns fn with its attempts, for an Executor that is not of this package.
+// inPlace returns fn with its attempts, as the body of t in an Executor that is not of this package.
 func inPlace[T any](
-	rule retryRule, fn func(context.Context) (T, error),
+	t *task.Task, rule retryRule, fn func(context.Context) (T, error),
 ) func(context.Context) (T, error) {
 	return func(ctx context.Context) (v T, err error) {
 		for n := 1; ; n++ {
@@ -233,8 +233,14 @@ func inPlace[T any](
 			select {
 			case <-timer.C:
 			case <-ctx.Done():
-				timer.Stop()
-				return v, withLast(task.ContextError(ctx), err)
+			case <-t.Done():
+			}
+			timer.Stop()
+			if ended := task.IfEnded(ctx); ended != nil {
+				return v, withLast(ended, err)
+			}
+			if t.State().Done() { // Abandon, Complete or Fail: the outcome is not asked for
+				return v, err
 			}
 		}
 	}

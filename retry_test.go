@@ -160,6 +160,36 @@ func TestRetryCancel(t *testing.T) {
 	})
 }
 
+// Abandon ends the attempts in an Executor of another package, as in a pool: that which runs is the
+// last, and none follows a wait.
+func TestRetryAbandonElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, at := range map[string]time.Duration{
+			"during an attempt": time.Second / 2, "between two": 3 * time.Second / 2,
+		} {
+			attempts, returned := 0, time.Time{}
+			f := executor.Submit(t.Context(), runs(func(ctx context.Context, r executor.Runnable) {
+				go func() {
+					r.Run(ctx)
+					returned = time.Now()
+				}()
+			}), func(context.Context) (int, error) {
+				attempts++
+				time.Sleep(time.Second)
+				return 0, errTask
+			}, executor.Retry(3, seconds))
+			start := time.Now()
+			time.Sleep(at)
+			synctest.Wait()
+			expect(t, name+": Abandon", f.Abandon(), true)
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			expect(t, name+": attempts", attempts, 1)
+			expect(t, name+": Run returned after", returned.Sub(start), max(at, time.Second))
+		}
+	})
+}
+
 // A shutdown ends the wait for the next attempt at once, with the error of the one before, and a
 // task that comes too late is rejected.
 func TestRetryShutdown(t *testing.T) {

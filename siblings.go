@@ -152,7 +152,7 @@ func (m *member) configure(opts []Option) error {
 		return err
 	}
 	if o.retry.attempts > 1 && m.of.owner == nil {
-		call := inPlace(o.retry, Func(m.body.Run).Call)
+		call := inPlace(&m.core, o.retry, Func(m.body.Run).Call)
 		m.body = Func(func(ctx context.Context) error {
 			_, err := call(ctx)
 			return err

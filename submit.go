@@ -41,11 +41,10 @@ func (p *Pool) Submit(ctx context.Context, fn func(context.Context) error, opts 
 func submitRetrying[T any](
 	ctx context.Context, ex Executor, fn func(context.Context) (T, error), o *options,
 ) *Future[T] {
-	rule := *o
+	rule, t := *o, newTask(fn)
 	if ownerOf(ex) == nil {
-		fn, rule.retry = inPlace(o.retry, fn), retryRule{}
+		t.fn, rule.retry = inPlace(&t.core, o.retry, fn), retryRule{}
 	}
-	t := newTask(fn)
 	adopt(&t.core, &rule)
 	submit(ctx, ex, t)
 	return t.Future()
