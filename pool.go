@@ -194,6 +194,7 @@ func newPool(c Config) *Pool {
 	p.watching.Call = p.watchSoon
 	ctx, cancel := context.WithCancelCause(context.Background())
 	p.ctx, p.cancel = p.owner.Init(p.unqueue, p.requeue, ctx, p.epoch), cancel
+	p.owner.Panicked = p.contextPanicked
 	return p
 }
 

@@ -997,3 +997,38 @@ func TestPoolExecuteContextPanicsAfterShutdown(t *testing.T) {
 		expect(t, "rejected by a panic", checkStats(t, pool).Rejections.Panicked, 1)
 	})
 }
+
+// A context that panics when ShutdownNow ends what derives from it ends that nevertheless, and the
+// panic is logged and counted.
+func TestPoolShutdownNowContextPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler)})
+		parent, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		armed := false
+		f := executor.Submit(&forgetful{parent, &armed}, pool, func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			return 0, context.Cause(ctx)
+		})
+		synctest.Wait()
+		armed = true
+		pool.ShutdownNow()
+		<-pool.Terminated()
+		synctest.Wait()
+		expectIs(t, "error", f.Err(), executor.ErrShutdown)
+		expect(t, "panics", checkStats(t, pool).Panics, 1)
+	})
+}
+
+// forgetful is a context whose Value panics once it is armed.
+type forgetful struct {
+	context.Context
+	armed *bool
+}
+
+func (f *forgetful) Value(key any) any {
+	if *f.armed {
+		panic("Value")
+	}
+	return f.Context.Value(key)
+}

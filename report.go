@@ -146,6 +146,12 @@ func (p *Pool) dropAll(us []engine.Unit) {
 	})
 }
 
+// contextPanicked reports a panic of the context that a body's context derives from, when the pool ends that.
+func (p *Pool) contextPanicked(v any) {
+	p.countPanic()
+	p.logPanic(context.Background(), TaskInfo{Executor: p.name}, abrupt(v).panicked())
+}
+
 func (p *Pool) logPanic(ctx context.Context, info TaskInfo, err *PanicError) {
 	logPanic(p.logger, ctx, info, err)
 }

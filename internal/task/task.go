@@ -79,6 +79,8 @@ type Owner struct {
 	epoch   time.Time
 	links   links // shared by its tasks that have no links of their own
 
+	Panicked func(v any) // reports a panic of a submitter's context in a goroutine of package context
+
 	Keyed bool // its tasks have keys, by which it counts them: nobody else may run them
 
 	lender          *Owner // has the workers of the owner, nil if they are its own
