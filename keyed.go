@@ -19,8 +19,9 @@ import (
 // tasks that it has submitted to the pool. A task of the pool may wait for one of a key, see
 // [Pool.Share].
 //
-// A Keyed is a share of the pool, see [Pool.Share], and ends with it. If you make a Keyed for a single request, shut
-// down its Pool: the pool keeps the Keyed until then. All methods may be called by any goroutine.
+// A Keyed is a share of the pool, see [Pool.Share], and ends with it: without tasks at once when the pool is shut down.
+// If you make a Keyed for a single request, shut down its Pool: the pool keeps the Keyed until then. All methods may be
+// called by any goroutine.
 type Keyed[K comparable] struct{ pool *Pool }
 
 // NewKeyed returns a Keyed on the workers of pool, which may be a share. With n = 1 the

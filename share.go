@@ -59,7 +59,8 @@ type ShareConfig struct {
 //
 // A shutdown of the share ends only the share. A shutdown of p shuts its shares down in the same way: after Shutdown, p
 // runs the tasks that wait in them; ShutdownNow returns those tasks, too; and p is terminated when its shares are.
-// Until then p refers to its shares. A share of a share is within the bounds of both.
+// A share without tasks is terminated at once, and rejects what a task of p that still runs submits to it; p itself
+// takes that. Until a share is terminated p refers to it. A share of a share is within the bounds of both.
 //
 // A task of p may wait for a task of a share, by [Future.Get], Join, [Group.Wait], [All], [Map], [Any] or [Completed],
 // or for room in a share, by [Block]: meanwhile the share may use its worker. The same holds for a task of another

@@ -339,6 +339,32 @@ func TestShareShutdownNowOfPool(t *testing.T) {
 	})
 }
 
+// Shutdown of a pool ends a share without tasks at once, and one with tasks takes what a task of the pool
+// submits to it.
+func TestShareShutdownOfPoolEndsIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 2})
+		idle := newShare(t, pool, executor.ShareConfig{Limit: 1})
+		busy := newShare(t, pool, executor.ShareConfig{Limit: 1})
+		mustGo(t, busy, func(context.Context) error { time.Sleep(time.Minute); return nil })
+		forks := func(to executor.Executor) *executor.Future[int] {
+			return executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
+				time.Sleep(time.Second)
+				return executor.Submit(ctx, to, value(1)).Get(ctx)
+			})
+		}
+		toBusy := forks(busy)
+		synctest.Wait()
+		toIdle, toPool := forks(idle), forks(pool)
+		pool.Shutdown()
+		expect(t, "stage of the share without tasks", idle.Stats().Stage, executor.StageTerminated)
+		pool.Close()
+		expectIs(t, "submitted to that", toIdle.Err(), executor.ErrShutdown)
+		expect(t, "submitted to the share with tasks", toBusy.Err(), nil)
+		expect(t, "submitted to the pool", toPool.Err(), nil)
+	})
+}
+
 // A context that panics while ShutdownNow of a pool asks it keeps no share from its end.
 func TestShareShutdownNowOfPoolPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
