@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,6 +109,78 @@ func TestKindGlobalRateOfClockPutBack(t *testing.T) {
 		if since := d.since(begun); len(since) != 6 || since[5] > 40*time.Second {
 			t.Errorf("runs began after %v", since)
 		}
+	})
+}
+
+// A kind with a rate is not held up by a backlog of another kind, which gives each worker its next job before it is
+// free.
+func TestKindGlobalRateHoldsBesideBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New()) // four workers
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler, durable.GlobalRate(executor.Rate{PerSecond: 5}))
+		backlog := durable.Handle(jobs, "backlog", func(context.Context, string) (string, error) {
+			time.Sleep(100 * time.Millisecond)
+			return "", nil
+		})
+		must(backlog.ScheduleAll(t.Context(), 0, make([]string, 2000))) // 50s of work
+		start(t, jobs)
+		time.Sleep(5 * time.Second)
+		begun := time.Now()
+		must(k.ScheduleAll(t.Context(), 0, make([]string, 10), durable.WithPriority(durable.High)))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if since := d.since(begun); len(since) != 10 {
+			t.Errorf("runs began after %v", since)
+		}
+		keepsRate(t, d.begun, 200*time.Millisecond, 1)
+	})
+}
+
+// Jobs with a rate do not wait for workers behind jobs of other kinds that were claimed with them: they would begin
+// later than their tokens are for, and then together.
+func TestKindGlobalRateHoldsAmongJobsOfBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New()) // four workers
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler, durable.GlobalRate(executor.Rate{PerSecond: 10}))
+		work := new(atomic.Int64)
+		backlog := durable.Handle(jobs, "backlog", func(context.Context, string) (string, error) {
+			time.Sleep(time.Duration(work.Add(37)%200) * time.Millisecond)
+			return "", nil
+		})
+		must(backlog.ScheduleAll(t.Context(), 0, make([]string, 2000)))
+		must(k.ScheduleAll(t.Context(), 0, make([]string, 200)))
+		start(t, jobs)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if n := d.count(); n != 200 {
+			t.Errorf("%d have begun", n)
+		}
+		keepsRate(t, d.begun, 100*time.Millisecond, 1)
+	})
+}
+
+// A kind that waits for its next token is looked for at that time, also if a kind in another queue, which is asked
+// afterwards, waits for a later one.
+func TestKindGlobalRateHoldsBesideSlowerKindOfQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) {
+			c.Poll, c.Lease, c.Queues = time.Hour, time.Hour, []string{durable.DefaultQueue, "other"}
+		})
+		var quick, slow diary
+		k := durable.Handle(jobs, "quick", quick.handler, durable.GlobalRate(executor.Rate{PerSecond: 1}))
+		s := durable.Handle(jobs, "slow", slow.handler, durable.GlobalRate(executor.Rate{PerSecond: 0.001}))
+		must(k.ScheduleAll(t.Context(), 0, make([]string, 20)))
+		must(s.ScheduleAll(t.Context(), 0, make([]string, 20), durable.Queue("other")))
+		begun := time.Now()
+		start(t, jobs)
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		if since := quick.since(begun); len(since) != 20 {
+			t.Errorf("runs began after %v", since)
+		}
+		keepsRate(t, quick.begun, time.Second, 1)
 	})
 }
 

@@ -28,7 +28,11 @@ type load struct {
 	// stalled is set while the workers are busy for long with what they have. What waited was given back, and nothing
 	// is taken until a worker is free.
 	stalled bool
-	lacking bool // jobs of a kind with a rate were left to others, for want of workers
+
+	// Jobs of a kind with a rate were left to others, for want of workers. See limit.go.
+	lacking     bool
+	lackedSince time.Time // since when such a kind was not asked for, zero if it was
+	wanted      bool      // jobs of such a kind wait for a worker
 }
 
 // open reports whether the pool takes work. If the program has shut it down before Run drains, jobs are for other

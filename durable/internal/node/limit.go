@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"time"
 
 	"github.com/executor-go/executor/durable/store"
 )
@@ -29,9 +30,62 @@ func (n *Node) claimJobs(ctx context.Context, queue string, r store.ClaimRequest
 		return n.cfg.Store.Claim(ctx, r)
 	}
 	if err == nil && !c.Next.IsZero() {
-		n.tokens.Reset(max(n.clock.Until(c.Next), busyPause))
+		n.expectToken(c.Next)
 	}
 	return c, err
+}
+
+// expectToken has poll poll when a kind has its next token, unless another kind, which may be in another queue, has one
+// before.
+func (n *Node) expectToken(next time.Time) {
+	pause := max(n.clock.Until(next), busyPause)
+	if at := time.Now().Add(pause); n.tokensAt.IsZero() || at.Before(n.tokensAt) {
+		n.tokensAt = at
+		n.tokens.Reset(pause)
+	}
+}
+
+// tokenCame notes that a kind for which jobs wait has a token.
+func (n *Node) tokenCame() {
+	n.tokensAt = time.Time{}
+	n.mu.Lock()
+	n.mu.wanted = true
+	n.mu.Unlock()
+}
+
+// holdBackLocked is called when a kind with a rate can't be asked for, since no worker is idle. It reports whether the
+// node is to claim nothing until one is. Otherwise a backlog of other kinds, of which the node always has the next jobs
+// at hand, would keep that kind waiting to its end. It is so at once if jobs of the kind wait, and else after a while,
+// to see whether some do.
+func (n *Node) holdBackLocked() bool {
+	if n.mu.wanted {
+		n.mu.budget = n.workers()
+		return true
+	}
+	if n.mu.lackedSince.IsZero() {
+		n.mu.lackedSince = time.Now()
+	}
+	return time.Since(n.mu.lackedSince) >= minStall
+}
+
+// askedLocked notes what a claim has had of the kinds with a rate: if that is all that it has asked for of one, there
+// may be more.
+func (n *Node) askedLocked(kinds []store.KindLimit, jobs []store.Job) {
+	for _, k := range kinds {
+		if k.Rate == (store.Rate{}) {
+			continue
+		}
+		had := 0
+		for i := range jobs {
+			if jobs[i].Kind == k.Kind {
+				had++
+			}
+		}
+		n.mu.lackedSince, n.mu.wanted = time.Time{}, had == k.Max
+		if n.mu.wanted {
+			return
+		}
+	}
 }
 
 // idleLocked returns how many workers have nothing to begin, as far as the node knows. Of a kind with a rate no more

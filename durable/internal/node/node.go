@@ -47,6 +47,7 @@ type Node struct {
 
 	wakeup    chan struct{}  // one slot: poll is to poll now
 	tokens    *time.Timer    // when poll is to poll since a kind has a token again; poll's own
+	tokensAt  time.Time      // when that is, zero if no kind waits for one; poll's own
 	idleBeats chan time.Time // to poll: when a heartbeat was sent that found nothing to claim
 	gained    atomic.Int64   // jobs claimed since the beginning
 

@@ -34,6 +34,7 @@ func (n *Node) pollLoop(ctx context.Context) {
 		case <-n.wakeup:
 			tick = false
 		case <-n.tokens.C:
+			n.tokenCame()
 			tick = false
 		case <-audit.C:
 			n.scheduleAudit()
@@ -115,6 +116,7 @@ func (n *Node) claim(ctx context.Context, queue string, req store.ClaimRequest, 
 	n.mu.Lock()
 	n.claimedLocked(more)
 	n.mu.payloads.learn(claims.Jobs)
+	n.askedLocked(req.Kinds, claims.Jobs)
 	n.mu.Unlock()
 	n.gained.Add(int64(len(claims.Jobs)))
 	n.hold(req.Node, claims.Jobs)
@@ -144,7 +146,7 @@ func (n *Node) request(later bool) (store.ClaimRequest, bool) {
 		return store.ClaimRequest{}, false
 	}
 	req := store.ClaimRequest{Node: n.mu.name, Ahead: n.ahead(), Lead: n.lead(), Limit: free}
-	idle := n.idleLocked()
+	idle, rated := n.idleLocked(), false
 	for _, name := range names {
 		if n.mu.paused[name] {
 			continue
@@ -154,15 +156,24 @@ func (n *Node) request(later bool) (store.ClaimRequest, bool) {
 		if k.Limit > 0 {
 			most = min(most, k.Limit-n.mu.perKind[name])
 		}
-		if k.Rate != (store.Rate{}) && most > idle {
-			most = idle
-			n.mu.lacking = true
+		if k.Rate != (store.Rate{}) && most > 0 {
+			rated = true
+			if most > idle {
+				most = idle
+				n.mu.lacking = true
+			}
 		}
 		if most > 0 {
 			limit := k.limit()
 			limit.Max = most
 			req.Kinds = append(req.Kinds, limit)
 		}
+	}
+	switch {
+	case rated && idle == 0 && n.holdBackLocked():
+		return store.ClaimRequest{}, false
+	case rated && idle > 0 && !later:
+		req.Limit = min(free, idle) // what is claimed with them must not take their workers
 	}
 	return req, len(req.Kinds) > 0
 }
