@@ -14,7 +14,8 @@ import (
 
 // Hooks are functions that Jobs call around their work, for metrics and traces for example. Each may be nil, and then
 // costs nothing. They are called with no lock held, by several goroutines at once. If a hook panics, that is logged,
-// and the work is done as if there were no hook. Join combines several Hooks.
+// and the work is done as if there were no hook; so it is if Settled, Failed or Call calls runtime.Goexit. Join combines
+// several Hooks.
 type Hooks struct {
 	// Adding is called in place of each call of the store that adds jobs, or registers a periodic one, by the goroutine
 	// of the caller. It calls add, which makes the call; the jobs have been checked. Before that it may set the Meta
@@ -214,14 +215,34 @@ func (j *Jobs) surround(ctx context.Context, name string, hook func(do func(cont
 
 // settled calls the hook for an outcome that the store has answered for.
 func (j *Jobs) settled(job Job, o Outcome, committed bool) {
-	defer j.guardHook("Settled")
-	j.cfg.Hooks.Settled(job, o, committed)
+	j.callHook("Settled", func() { j.cfg.Hooks.Settled(job, o, committed) })
 }
 
 // failed calls the hook for a run that was the last attempt.
 func (j *Jobs) failed(job Job, run Run) {
-	defer j.guardHook("Failed")
-	j.cfg.Hooks.Failed(job, run)
+	j.callHook("Failed", func() { j.cfg.Hooks.Failed(job, run) })
+}
+
+// callHook calls a hook, and waits until it has returned. It has a goroutine of its own, which it may end by
+// runtime.Goexit, as a failing test does: that of the caller, such as the one that commits, has more to do.
+func (j *Jobs) callHook(name string, hook func()) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		returned := false
+		defer func() {
+			if !returned { // nor panicked
+				j.log().Error("durable: a hook called runtime.Goexit", "hook", name,
+					"hint", "the work continued without it; fix the hook")
+			}
+		}()
+		func() {
+			defer j.guardHook(name)
+			hook()
+		}()
+		returned = true
+	}()
+	<-over
 }
 
 // guardHook is deferred around a call of a hook.

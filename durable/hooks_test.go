@@ -181,6 +181,47 @@ func TestHooksThatPanicEndNothing(t *testing.T) {
 	}
 }
 
+// Hooks that end their goroutine, as a failing test does, end nothing else: the node commits the outcomes of all jobs,
+// calls the other hooks, and stops; and the log has a line for each hook.
+func TestHooksThatCallGoexitEndNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := new(logLines)
+		settled := 0
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) {
+			c.Logger, c.Lease = log.logger(), time.Minute
+			c.Hooks = durable.Hooks{
+				Settled: func(durable.Job, durable.Outcome, bool) { runtime.Goexit() },
+				Failed:  func(durable.Job, durable.Run) { runtime.Goexit() },
+				Call:    func(string, time.Duration, error) { runtime.Goexit() },
+			}.Join(durable.Hooks{Settled: func(durable.Job, durable.Outcome, bool) { settled++ }})
+		})
+		k := durable.Handle(jobs, "k", func(_ context.Context, fails bool) (int, error) {
+			if fails {
+				return 0, errors.New("no")
+			}
+			return 1, nil
+		})
+		stop := start(t, jobs)
+		ids := must(k.ScheduleAll(t.Context(), 0, []bool{false, true, false}, durable.Attempts(1)))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		for i, want := range []durable.State{durable.Succeeded, durable.Dead, durable.Succeeded} {
+			if job := must(jobs.Get(t.Context(), ids[i])); job.State != want {
+				t.Errorf("job %d is %v, want %v", i, job.State, want)
+			}
+		}
+		if settled != 3 {
+			t.Errorf("the other hook was called %d times", settled)
+		}
+		stop()
+		for _, hook := range []string{"Settled", "Failed", "Call"} {
+			if log.count("hook="+hook) == 0 {
+				t.Errorf("the log has nothing of %s", hook)
+			}
+		}
+	})
+}
+
 // A handler that calls runtime.Goexit below Around fails, as it does without.
 func TestHooksAroundOfGoexit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

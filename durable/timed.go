@@ -99,8 +99,8 @@ func timedParts(p store.Parts, j *Jobs) store.Parts {
 
 // calledStore reports a call of the store that has ended.
 func (j *Jobs) calledStore(op string, begun time.Time, err *error) {
-	defer j.guardHook("Call")
-	j.cfg.Hooks.Call(op, time.Since(begun), *err)
+	took := time.Since(begun)
+	j.callHook("Call", func() { j.cfg.Hooks.Call(op, took, *err) })
 }
 
 func (t timed) Now(ctx context.Context) (now time.Time, err error) {
