@@ -137,6 +137,35 @@ func TestKindGlobalRateHoldsBesideBacklog(t *testing.T) {
 	})
 }
 
+// A kind with a rate is not held up by jobs of another kind that are added at this node, faster than it runs them: it
+// need not ask the store for them.
+func TestKindGlobalRateHoldsBesideJobsAddedHere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New()) // four workers
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler, durable.GlobalRate(executor.Rate{PerSecond: 5}))
+		other := durable.Handle(jobs, "other", func(context.Context, string) (string, error) {
+			time.Sleep(100 * time.Millisecond)
+			return "", nil
+		})
+		start(t, jobs)
+		begun := time.Now()
+		for i := range 1000 {
+			if i == 100 {
+				begun = time.Now()
+				must(k.ScheduleAll(t.Context(), 0, make([]string, 5), durable.WithPriority(durable.High)))
+			}
+			must(other.Schedule(t.Context(), 0, ""))
+			time.Sleep(10 * time.Millisecond)
+		}
+		synctest.Wait()
+		if since := d.since(begun); len(since) != 5 {
+			t.Errorf("runs began after %v", since)
+		}
+		keepsRate(t, d.begun, 200*time.Millisecond, 1)
+	})
+}
+
 // Jobs with a rate do not wait for workers behind jobs of other kinds that were claimed with them: they would begin
 // later than their tokens are for, and then together.
 func TestKindGlobalRateHoldsAmongJobsOfBacklog(t *testing.T) {

@@ -33,6 +33,7 @@ type load struct {
 	lacking     bool
 	lackedSince time.Time // since when such a kind was not asked for, zero if it was
 	wanted      bool      // jobs of such a kind wait for a worker
+	holdingBack bool      // nothing is taken until a worker is idle, as of the last look
 }
 
 // open reports whether the pool takes work. If the program has shut it down before Run drains, jobs are for other

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/durable/store"
@@ -53,11 +54,20 @@ func (n *Node) tokenCame() {
 	n.mu.Unlock()
 }
 
+// ratedLocked reports whether one of these kinds, of which the node may have more jobs, has a rate.
+func (n *Node) ratedLocked(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		k := n.cfg.Kind(name)
+		return k.Rate != (store.Rate{}) && !n.mu.paused[name] && (k.Limit == 0 || n.mu.perKind[name] < k.Limit)
+	})
+}
+
 // holdBackLocked is called when a kind with a rate can't be asked for, since no worker is idle. It reports whether the
 // node is to claim nothing until one is. Otherwise a backlog of other kinds, of which the node always has the next jobs
 // at hand, would keep that kind waiting to its end. It is so at once if jobs of the kind wait, and else after a while,
 // to see whether some do.
 func (n *Node) holdBackLocked() bool {
+	n.mu.lacking = true
 	if n.mu.wanted {
 		n.mu.budget = n.workers()
 		return true

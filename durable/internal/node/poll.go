@@ -136,6 +136,10 @@ func (n *Node) request(later bool) (store.ClaimRequest, bool) {
 	if !n.takesLocked() {
 		return store.ClaimRequest{}, false
 	}
+	idle, rated := n.idleLocked(), n.ratedLocked(names)
+	if n.mu.holdingBack = rated && idle == 0 && n.holdBackLocked(); n.mu.holdingBack {
+		return store.ClaimRequest{}, false
+	}
 	if armed := n.mu.inState[armed]; armed > 0 && armed > n.mu.budget/2 {
 		n.mu.more = true // a poll is worth its while when half of them have begun
 		return store.ClaimRequest{}, false
@@ -146,7 +150,9 @@ func (n *Node) request(later bool) (store.ClaimRequest, bool) {
 		return store.ClaimRequest{}, false
 	}
 	req := store.ClaimRequest{Node: n.mu.name, Ahead: n.ahead(), Lead: n.lead(), Limit: free}
-	idle, rated := n.idleLocked(), false
+	if rated && idle > 0 && !later {
+		req.Limit = min(free, idle) // what is claimed with them must not take their workers
+	}
 	for _, name := range names {
 		if n.mu.paused[name] {
 			continue
@@ -156,24 +162,15 @@ func (n *Node) request(later bool) (store.ClaimRequest, bool) {
 		if k.Limit > 0 {
 			most = min(most, k.Limit-n.mu.perKind[name])
 		}
-		if k.Rate != (store.Rate{}) && most > 0 {
-			rated = true
-			if most > idle {
-				most = idle
-				n.mu.lacking = true
-			}
+		if k.Rate != (store.Rate{}) && most > idle {
+			most = idle
+			n.mu.lacking = true
 		}
 		if most > 0 {
 			limit := k.limit()
 			limit.Max = most
 			req.Kinds = append(req.Kinds, limit)
 		}
-	}
-	switch {
-	case rated && idle == 0 && n.holdBackLocked():
-		return store.ClaimRequest{}, false
-	case rated && idle > 0 && !later:
-		req.Limit = min(free, idle) // what is claimed with them must not take their workers
 	}
 	return req, len(req.Kinds) > 0
 }
