@@ -1,14 +1,10 @@
 package repo
 
 import (
-	"go/ast"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -50,25 +46,6 @@ func TestJobFilesAreRight(t *testing.T) {
 	}
 }
 
-// The manual of executord names the keys of what --json prints, and no others.
-func TestManualHasTheKeysOfJSON(t *testing.T) {
-	manual := read(t, "docs/executord.md")
-	for what, name := range map[string]string{"job": "Job", "run": "Run"} {
-		want := jsonKeys(t, "cmd/executord/internal/view", name)
-		list := regexp.MustCompile("(?s)A " + what + " has (`namespace`.*?)[;.]").FindStringSubmatch(manual)
-		if list == nil {
-			t.Fatalf("the manual does not say which keys a %s has", what)
-		}
-		var got []string
-		for _, key := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(list[1], -1) {
-			got = append(got, key[1])
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("the manual has the keys %q for a %s, and they are %q", got, what, want)
-		}
-	}
-}
-
 // checkJobs returns what executord check prints of a job file, which must have no
 // mistake and nothing to note.
 func checkJobs(t *testing.T, executord, file string) string {
@@ -83,31 +60,4 @@ func checkJobs(t *testing.T, executord, file string) string {
 		t.Errorf("executord check %s: %v\n%s", file, err, notes.String())
 	}
 	return string(table)
-}
-
-// jsonKeys returns the keys of a struct type for package encoding/json.
-func jsonKeys(t *testing.T, dir, name string) (keys []string) {
-	t.Helper()
-	files, _ := workspace(t)
-	for _, f := range files {
-		if f.dir != dir || f.test {
-			continue
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok || spec.Name.Name != name {
-				return true
-			}
-			for _, field := range spec.Type.(*ast.StructType).Fields.List {
-				tag, _ := strconv.Unquote(field.Tag.Value)
-				key, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
-				keys = append(keys, key)
-			}
-			return false
-		})
-	}
-	if keys == nil {
-		t.Fatalf("%s has no type %s", dir, name)
-	}
-	return keys
 }
