@@ -11,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -427,6 +428,58 @@ func TestHandlerLooksOnceInASecond(t *testing.T) {
 		time.Sleep(time.Second)
 		if n := runs(); n != before+1 {
 			t.Errorf("a second later there are %d runs, want %d", n, before+1)
+		}
+	})
+}
+
+// slowly is a Trigger whose text takes a while, once.
+type slowly struct{ was *atomic.Bool }
+
+func (slowly) Next(t time.Time) time.Time { return t.Add(time.Hour) }
+
+func (s slowly) String() string {
+	if s.was.CompareAndSwap(false, true) {
+		time.Sleep(5 * time.Second)
+	}
+	return "slowly"
+}
+
+// An answer that took long does not show the pools as they were before an answer that was faster.
+func TestHandlerShowsNoOlderLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &executor.Observer{}
+		p := newPool(t, o, executor.Config{Name: "mail", Core: 1})
+		was := new(atomic.Bool)
+		was.Store(true)
+		s, err := newScheduled(t, o, "reports").On(t.Context(), slowly{was}, nop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Cancel()
+		was.Store(false)
+		h := debug.Handler(o)
+		look := func() (r debug.Report) {
+			if err := json.Unmarshal([]byte(get(t, h, "/json")), &r); err != nil {
+				t.Error(err)
+			}
+			return r
+		}
+		var slow debug.Report
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			slow = look()
+		}()
+		time.Sleep(2 * time.Second)
+		if _, err := executor.Submit(t.Context(), p, value).Get(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		fast := look()
+		<-answered
+		if slow.At.Before(fast.At) || slow.Pools[0].Runs != 1 {
+			t.Errorf("after the look of %v, with %d runs, came that of %v, with %d",
+				fast.At, fast.Pools[0].Runs, slow.At, slow.Pools[0].Runs)
 		}
 	})
 }

@@ -117,7 +117,7 @@ func (s *poolSchedule) row(now time.Time) scheduleRow {
 	case !s.RunningSince.IsZero():
 		row.Next = "running for " + page.Age(now.Sub(s.RunningSince))
 	case !s.Next.IsZero():
-		row.Next = "in " + page.Age(s.Next.Sub(now))
+		row.Next = page.Since(s.Next, now)
 		if late := now.Sub(s.Next); late > 0 {
 			row.Next = page.Short(late) + " overdue"
 		}

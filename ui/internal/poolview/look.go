@@ -124,7 +124,8 @@ func NewWatcher(o *executor.Observer) *Watcher { return &Watcher{observer: o} }
 // freshness is how long a look is as good as a new one.
 const freshness = 900 * time.Millisecond
 
-// Look returns a look at all pools that is at most a second old.
+// Look returns a look at all pools that began at most a second before the call. It is never older than one that was
+// returned before.
 func (w *Watcher) Look() *Look {
 	w.mu.Lock()
 	l := w.latest
@@ -135,7 +136,7 @@ func (w *Watcher) Look() *Look {
 	l = newLook(w.observer) // without the lock, since it may call Triggers
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.latest.isFresh() { // another was faster
+	if w.latest.isFresh() || w.latest != nil && l.At.Before(w.latest.At) { // another was faster
 		return w.latest
 	}
 	seen := make(map[int]*history)
