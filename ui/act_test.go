@@ -86,6 +86,7 @@ func TestActChangesJob(t *testing.T) {
 		{"reschedule", nil, func(j durable.Job) bool {
 			return time.Until(j.Due) > 89*time.Minute && time.Until(j.Due) <= 90*time.Minute
 		}},
+		{"move", nil, func(j durable.Job) bool { return j.Queue == "gpu" }},
 	} {
 		id := addJob(t, jobs, "mail", time.Hour)
 		if c.before != nil {
@@ -94,7 +95,7 @@ func TestActChangesJob(t *testing.T) {
 		if page := get(t, u, "/job?id="+id.String()); !strings.Contains(page, "act?do="+c.do) {
 			t.Errorf("%s is not offered: %s", c.do, page)
 		}
-		page := answered(t, u, form("do", c.do, "id", id.String(), "reason", "because of "+c.do, "value", "90m"))
+		page := answered(t, u, form("do", c.do, "id", id.String(), "reason", "because of "+c.do, "value", "90m", "queue", "gpu"))
 		j, err := jobs.Get(t.Context(), id)
 		if err != nil || !c.holds(j) || !strings.Contains(page, "applied") {
 			t.Errorf("after %s the job is %+v, %v: %s", c.do, j, err, page)
@@ -180,6 +181,7 @@ func TestActNeedsConfirmation(t *testing.T) {
 		"no reason, a pool":      {resize("reason", " "), 422, `name="value" id="value" value="9"`},
 		"a long reason":          {cancel("reason", strings.Repeat("x", 501)), 422, "reason has 501 bytes"},
 		"a bad reason":           {resize("reason", "\xff"), 422, "of UTF-8"},
+		"a long queue":           {cancel("do", "move", "queue", strings.Repeat("x", durable.MaxKind+1)), 422, "name of the queue has"},
 		"no such action":         {cancel("do", "destroy"), 422, "Choose an action"},
 		"no such action, a pool": {resize("do", "shutdown"), 422, "Choose an action"},
 		"no action":              {cancel("do", ""), 422, "Choose an action"},
@@ -534,6 +536,31 @@ func TestActOnAllOfAList(t *testing.T) {
 	for list, code := range map[string]int{"state=nothing": 400, "%": 400} {
 		if w := post(u, form("jobs", list, "do", "cancel")); w.Code != code {
 			t.Errorf("jobs %q: %d, want %d: %s", list, w.Code, code, w.Body)
+		}
+	}
+}
+
+// All jobs of a list are moved to a queue, and with no name to the default queue.
+func TestActMovesAllOfAList(t *testing.T) {
+	jobs := newJobs(t, nil)
+	u, _ := newActor(t, nil, jobs)
+	moved := addJob(t, jobs, "mail", time.Hour)
+	other := addJob(t, jobs, "bill", time.Hour)
+	choose := get(t, u, "/act?jobs=kind%3Dmail")
+	for _, name := range []string{"value", "queue"} {
+		if n := strings.Count(choose, `id="`+name+`"`); n != 1 {
+			t.Errorf("%d fields %s, want 1: %s", n, name, choose)
+		}
+	}
+	for _, queue := range []string{"gpu", ""} {
+		if page := answered(t, u, form("jobs", "kind=mail", "do", "move", "value", "90m", "queue", queue)); !strings.Contains(page, "1 applied") {
+			t.Errorf("to %q: %s", queue, page)
+		}
+		if j, err := jobs.Get(t.Context(), moved); err != nil || j.Queue != queue {
+			t.Errorf("the job is in the queue %q, want %q; %v", j.Queue, queue, err)
+		}
+		if j, err := jobs.Get(t.Context(), other); err != nil || j.Queue != durable.DefaultQueue {
+			t.Errorf("the other job is in the queue %q; %v", j.Queue, err)
 		}
 	}
 }

@@ -42,9 +42,9 @@ type Config struct {
 
 	// ActionOf returns the action of the program's own that a request asks for. q has the parameters of the link. It
 	// returns nil if the request asks for an action of the UI, which are "run", "pause", "resume", "reschedule",
-	// "revive", "cancel", "delete", "signal" and "resize". The parameter "reason" is reserved for the UI. The goroutine
-	// of the request calls ActionOf once for the page that asks for the confirmation, and again to carry out the
-	// action, but only for requests that may act. An error is shown with status 400; an error of [NotFound] is shown
+	// "move", "revive", "cancel", "delete", "signal" and "resize". The parameter "reason" is reserved for the UI. The
+	// goroutine of the request calls ActionOf once for the page that asks for the confirmation, and again to carry out
+	// the action, but only for requests that may act. An error is shown with status 400; an error of [NotFound] is shown
 	// with status 404. ActionOf needs Actions. The default, nil, is no actions of the program's own.
 	ActionOf func(q url.Values) (*Action, error)
 

@@ -95,7 +95,7 @@ func (e *Engine) Answer(w http.ResponseWriter, r *http.Request, who string) (Ans
 		return a, address.Badf("the form can't be read: %v", err)
 	}
 	o := &order{reason: strings.TrimSpace(r.Form.Get("reason")), given: make(url.Values)}
-	for _, name := range []string{"value", "signal"} {
+	for _, name := range []string{"value", "queue", "signal"} {
 		o.given.Set(name, strings.TrimSpace(r.Form.Get(name)))
 	}
 	var err error

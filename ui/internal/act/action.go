@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
@@ -98,6 +99,13 @@ var jobActions = []action{
 		ready:  readyToReschedule,
 	},
 	{
+		Name: "move", Title: "Move",
+		Says:   "It is in that queue, and runs on the nodes that serve it; a run in progress goes on where it is.",
+		Asks:   []ask{{Name: "queue", Label: "Queue to move to; empty means the default queue", Optional: true}},
+		states: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused, durable.Blocked},
+		ready:  readyToMove,
+	},
+	{
 		Name: "revive", Title: "Revive",
 		Says:   "It is due at once, with all its attempts.",
 		states: []durable.State{durable.Dead, durable.Canceled},
@@ -160,6 +168,39 @@ func readyToReschedule(given url.Values) (doing, error) {
 		}
 		return o, err
 	}, nil
+}
+
+func readyToMove(given url.Values) (doing, error) {
+	queue, err := parseQueue(given.Get("queue"))
+	if err != nil {
+		return nil, err
+	}
+	do := toJob(func(j *durable.Jobs, ctx context.Context, id durable.ID) (durable.Answer, error) {
+		return j.Move(ctx, id, queue)
+	})
+	return func(ctx context.Context, t *target) (outcome, error) {
+		o, err := do(ctx, t)
+		if err == nil && !o.bad {
+			o.answer += ", to the " + queueName(queue)
+		}
+		return o, err
+	}, nil
+}
+
+// parseQueue returns the name of a queue that a text is.
+func parseQueue(text string) (string, error) {
+	if len(text) > durable.MaxKind || !utf8.ValidString(text) {
+		return "", fmt.Errorf("name of the queue has %d bytes; it must have at most %d, of UTF-8", len(text), durable.MaxKind)
+	}
+	return text, nil
+}
+
+// queueName returns how an answer calls a queue.
+func queueName(queue string) string {
+	if queue == durable.DefaultQueue {
+		return "default queue"
+	}
+	return "queue " + page.Printable(queue, durable.MaxKind)
 }
 
 // parseWhen returns the time of a text: a distance from now, or a time in the zone of now unless it has its own.

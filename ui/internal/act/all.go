@@ -51,6 +51,7 @@ func (t *target) readAll(ctx context.Context) error {
 var allOps = map[string]durable.Op{
 	"run": durable.OpRunNow, "pause": durable.OpPause, "resume": durable.OpResume, "reschedule": durable.OpReschedule,
 	"revive": durable.OpRevive, "cancel": durable.OpCancel, "delete": durable.OpDelete,
+	"move": durable.OpMove,
 }
 
 // allActions are what can be done to all jobs of a list: the same as to one.
@@ -61,12 +62,15 @@ var allActions = func() []action {
 		d.Title += " all"
 		d.ready = func(given url.Values) (doing, error) {
 			change := durable.Change{Op: op}
-			if op == durable.OpReschedule {
-				at, err := parseWhen(given.Get("value"), time.Now())
-				if err != nil {
-					return nil, err
-				}
-				change.Due = at
+			var err error
+			switch op {
+			case durable.OpReschedule:
+				change.Due, err = parseWhen(given.Get("value"), time.Now())
+			case durable.OpMove:
+				change.Queue, err = parseQueue(given.Get("queue"))
+			}
+			if err != nil {
+				return nil, err
 			}
 			return toAll(change), nil
 		}

@@ -226,6 +226,9 @@ func jobFacts(j *durable.Job, now time.Time) []poolview.Fact {
 	if j.Priority != durable.Normal {
 		add("Priority", map[durable.Priority]string{durable.Low: "low", durable.High: "high"}[j.Priority], "")
 	}
+	if j.Queue != durable.DefaultQueue {
+		add("Queue", page.Printable(j.Queue, durable.MaxKind), "")
+	}
 	if j.Partition != "" {
 		add("Partition", page.Printable(j.Partition, 200), "")
 	}
