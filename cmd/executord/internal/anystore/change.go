@@ -219,76 +219,84 @@ func (c client) note(ctx context.Context, a durable.Act) {
 	}
 }
 
-// pauses are the commands that pause kinds.
-func (h Host) pauses() (all []*cobra.Command) {
-	for _, pause := range []bool{true, false} {
-		use, short := "pause-kind", "Keep all jobs of a kind from beginning, on all nodes"
-		if !pause {
-			use, short = "resume-kind", "Let the jobs of a kind begin again"
-		}
-		cmd := &cobra.Command{Use: use + " KIND...", Short: short, Args: cobra.MinimumNArgs(1), Example: "  executord store " + use + " --store jobs.db mail"}
-		open := h.Flag(cmd)
-		reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
-		cmd.RunE = func(cmd *cobra.Command, kinds []string) error {
-			return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
-				for _, kind := range kinds {
-					do, text := c.jobs.PauseKind, "paused"
-					if !pause {
-						do, text = c.jobs.ResumeKind, "resumed"
-					}
-					if err := do(ctx, kind); err != nil {
-						return err
-					}
-					fmt.Fprintf(c.out, "%s: %s\n", printable(kind), text)
-					c.note(ctx, durable.Act{Who: h.Who(), Action: use, Key: kind, Reason: *reason, Answer: text})
-				}
-				return nil
-			})
-		}
-		all = append(all, cmd)
-	}
-	return all
+// namedCommand does something to each of the kinds or nodes that its arguments name.
+type namedCommand struct {
+	cobra.Command
+	do   func(ctx context.Context, c client, name string) error
+	text string // the answer for a name
 }
 
-// drains are the commands that have nodes take no more jobs, and take some again.
-func (h Host) drains() (all []*cobra.Command) {
-	for _, drain := range []bool{true, false} {
-		use, short, text := "drain", "Have nodes take no more jobs; runs in progress go on", "drains"
-		if !drain {
-			use, short, text = "undrain", "Have nodes take jobs again", "takes jobs again"
-		}
-		cmd := &cobra.Command{
-			Use:   use + " NODE...",
-			Short: short,
-			Long: short + `.
+// pauses are the commands that pause kinds.
+func (h Host) pauses() []*cobra.Command {
+	return []*cobra.Command{
+		h.named(namedCommand{
+			Command: cobra.Command{Use: "pause-kind KIND...", Short: "Keep all jobs of a kind from beginning, on all nodes",
+				Example: "  executord store pause-kind --store jobs.db mail"},
+			do:   func(ctx context.Context, c client, kind string) error { return c.jobs.PauseKind(ctx, kind) },
+			text: "paused",
+		}),
+		h.named(namedCommand{
+			Command: cobra.Command{Use: "resume-kind KIND...", Short: "Let the jobs of a kind begin again",
+				Example: "  executord store resume-kind --store jobs.db mail"},
+			do:   func(ctx context.Context, c client, kind string) error { return c.jobs.ResumeKind(ctx, kind) },
+			text: "resumed",
+		}),
+	}
+}
+
+// aboutNodes is the text of the commands that name nodes.
+const aboutNodes = `
 
 A node has the name that nodes shows, until its program ends. It learns of the
-command from its next heartbeat.`,
-			Args:    cobra.MinimumNArgs(1),
-			Example: "  executord store " + use + " --store jobs.db web-1-qm3v7t2x9a",
+command from its next heartbeat.`
+
+// drains are the commands that have nodes take no more jobs, and take some again.
+func (h Host) drains() []*cobra.Command {
+	known := func(c client, node string, err error) error {
+		if errors.Is(err, durable.ErrNoNode) {
+			return mistake("%s has no live node %s; nodes lists them", c.shown, printable(node))
 		}
-		open := h.Flag(cmd)
-		reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
-		cmd.RunE = func(cmd *cobra.Command, nodes []string) error {
-			return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
-				for _, node := range nodes {
-					do := c.jobs.DrainNode
-					if !drain {
-						do = c.jobs.UndrainNode
-					}
-					switch err := do(ctx, node); {
-					case errors.Is(err, durable.ErrNoNode):
-						return mistake("%s has no live node %s; nodes lists them", c.shown, printable(node))
-					case err != nil:
-						return err
-					}
-					fmt.Fprintf(c.out, "%s: %s\n", printable(node), text)
-					c.note(ctx, durable.Act{Who: h.Who(), Action: use, Key: node, Reason: *reason, Answer: text})
-				}
-				return nil
-			})
-		}
-		all = append(all, cmd)
+		return err
 	}
-	return all
+	return []*cobra.Command{
+		h.named(namedCommand{
+			Command: cobra.Command{Use: "drain NODE...", Short: "Have nodes take no more jobs; runs in progress go on",
+				Long:    "Have nodes take no more jobs; runs in progress go on." + aboutNodes,
+				Example: "  executord store drain --store jobs.db web-1-qm3v7t2x9a"},
+			do: func(ctx context.Context, c client, node string) error {
+				return known(c, node, c.jobs.DrainNode(ctx, node))
+			},
+			text: "drains",
+		}),
+		h.named(namedCommand{
+			Command: cobra.Command{Use: "undrain NODE...", Short: "Have nodes take jobs again",
+				Long:    "Have nodes take jobs again." + aboutNodes,
+				Example: "  executord store undrain --store jobs.db web-1-qm3v7t2x9a"},
+			do: func(ctx context.Context, c client, node string) error {
+				return known(c, node, c.jobs.UndrainNode(ctx, node))
+			},
+			text: "takes jobs again",
+		}),
+	}
+}
+
+// named returns the command, which notes in the audit log what it has done.
+func (h Host) named(n namedCommand) *cobra.Command {
+	cmd := &n.Command
+	cmd.Args = cobra.MinimumNArgs(1)
+	open := h.Flag(cmd)
+	reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
+		return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
+			for _, name := range names {
+				if err := n.do(ctx, c, name); err != nil {
+					return err
+				}
+				fmt.Fprintf(c.out, "%s: %s\n", printable(name), n.text)
+				c.note(ctx, durable.Act{Who: h.Who(), Action: cmd.Name(), Key: name, Reason: *reason, Answer: n.text})
+			}
+			return nil
+		})
+	}
+	return cmd
 }
