@@ -28,7 +28,7 @@ func (r *reading) begin() {
 	r.again = true
 }
 
-// succeed notes that the jobs are those of the files. If a mistake was found meanwhile, they are none of the latest.
+// succeed notes that the jobs of the files are used. If a mistake was found meanwhile, newer files exist that are not.
 func (r *reading) succeed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -62,9 +62,9 @@ func (n *Node) ratedLocked(names []string) bool {
 	})
 }
 
-// holdBackLocked is called when a kind with a rate can't be asked for, since no worker is idle. It reports whether the
-// node is to claim nothing until one is. Otherwise a backlog of other kinds, of which the node always has the next jobs
-// at hand, would keep that kind waiting to its end. It is so at once if jobs of the kind wait, and else after a while,
+// holdBackLocked reports whether the node must claim nothing until a worker is idle. It is called when no worker is, so
+// that the node can't ask for a kind with a rate: a backlog of other kinds would keep all workers busy, and that kind
+// would wait for the end of the backlog. The node holds back at once if jobs of the kind wait, and else after a while,
 // to see whether some do.
 func (n *Node) holdBackLocked() bool {
 	n.mu.lacking = true

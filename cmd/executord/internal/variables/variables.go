@@ -171,8 +171,9 @@ func (l *Line) Hide(piece []byte, more bool) []byte {
 	return l.Veil.Hide(piece)
 }
 
-// begun returns where the part of a text begins that is to be read together with what follows: with a value that ends
-// beyond it. If that is more than twice the longest value, the text repeats itself, and all is hidden as it is.
+// begun returns where the end of a text begins that must wait for the next piece, since a value may have begun in it.
+// An end of more than twice the longest value is of a text that repeats itself: then nothing waits, and begun returns
+// the length of the text.
 func (v *Veil) begun(text []byte) int {
 	end := len(text)
 	for _, value := range v.values {
@@ -184,7 +185,7 @@ func (v *Veil) begun(text []byte) int {
 	}
 	for straddled := end < len(text); straddled; {
 		straddled = false
-		for _, value := range v.values { // which is whole, and would be cut at end
+		for _, value := range v.values { // a whole value that would be cut at end
 			from, to := max(end-len(value)+1, 0), min(end+len(value)-1, len(text))
 			if i := bytes.Index(text[from:to], value); i >= 0 {
 				end, straddled = from+i, true
