@@ -296,6 +296,7 @@ func TestTaskThatWaitsEndsByGoexit(t *testing.T) {
 				if v, err := after.Get(t.Context()); v != 1 || err != nil {
 					t.Errorf("the next task has %d, %v", v, err)
 				}
+				synctest.Wait() // a worker counts its task after the future has resolved
 				if s := p.Stats(); s.Submitted != 3 || s.Failed != 2 || s.Succeeded != 1 {
 					t.Errorf("counters are %+v", s)
 				}
