@@ -128,7 +128,7 @@ func TestNoticesOfRoleWithoutRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { db.Close() })
 	schema := store[strings.LastIndex(store, "=")+1:]
 	app := schema + "_app"
 	exec := func(text string) {
