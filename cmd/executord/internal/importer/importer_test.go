@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,12 @@ func TestReadCalendars(t *testing.T) {
 		"Fri *-*-13 09:00":               "@extended 0 9 13 * +fri",
 		"2027-*-01 00:00:00":             "@extended 0 0 0 1 * * 2027",
 		"*-*-* 02:30:00 America/Chicago": "30 2 * * *",
+		"*-*-* 02:30:00 CET":             "30 2 * * *",
+		"daily UTC":                      "@daily",
+		"daily utc":                      "@daily",
+		"Mon EST":                        "0 0 * * mon",
+		"*-*-* 02:30:00 Middle/Earth":    "",
+		"*-*-* 02:30:00 Local":           "",
 		"*-*-* 02:30:00.5":               "",
 		"someday":                        "",
 		"1:2:3:4":                        "",
@@ -86,8 +93,14 @@ func TestReadCalendars(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %q", text, jobs, err, want)
 			continue
 		}
-		if zone := jobs[0].Zone; (zone == "America/Chicago") != strings.Contains(text, "Chicago") {
-			t.Errorf("%s: zone %q", text, zone)
+		zone := text[strings.LastIndexByte(text, ' ')+1:]
+		if strings.EqualFold(zone, "UTC") {
+			zone = "UTC"
+		} else if want == "" || !slices.Contains([]string{"America/Chicago", "CET", "EST"}, zone) {
+			zone = ""
+		}
+		if jobs[0].Zone != zone {
+			t.Errorf("%s: zone %q, want %q", text, jobs[0].Zone, zone)
 		}
 		if lost := strings.Join(jobs[0].Lost, "; "); strings.Contains(lost, "OnCalendar="+text) != (want == "") {
 			t.Errorf("%s: lost %s", text, lost)
@@ -135,6 +148,39 @@ func TestReadDefaultsOfKubernetes(t *testing.T) {
 	for _, want := range []string{`schedule = "0 0 1-31/2 * 1"`, `timezone = "UTC"`, `overlap  = "allow 100"`, `retries  = 6`} {
 		if !strings.Contains(made, want) {
 			t.Errorf("no %s in %s", want, made)
+		}
+	}
+}
+
+// $(NAME) is the value of a variable of the container, as Kubernetes has it before the shell. Where the value is not in
+// the file, that is told, and what names no variable stays.
+func TestReadExpandsVariablesOfContainer(t *testing.T) {
+	const head = "kind: CronJob\nmetadata: {name: a}\nspec:\n  schedule: 0 0 * * *\n" +
+		"  jobTemplate: {spec: {template: {spec: {containers: [{image: i, env: [{name: DAY, value: mon}, {name: DIR, value: /data/$(DAY)}," +
+		" {name: PASSWORD, valueFrom: {secretKeyRef: {name: db, key: p}}}, {name: URL, value: 'db://$(PASSWORD)@db'}], "
+	for _, test := range []struct{ rest, want, lost string }{
+		{`command: [/bin/sh, -c, 'report "$(DAY)" $(date) $$(DAY) $$$$ $('], envFrom: []`, `command  = 'report "mon" $(date) $(DAY) $$ $('`, ""},
+		{`command: [/bin/sh, -c, ls $(DIR)]`, `command  = "ls /data/mon"`, ""},
+		{`command: [ls], args: [$(DIR), $$(DIR), $(NONE)]`, `command  = ["ls", "/data/mon", "$(DIR)", "$(NONE)"]`, ""},
+		{`command: [/bin/sh, -c, "login $(PASSWORD)"]`, "", "the variable PASSWORD in login $(PASSWORD)"},
+		{`command: [login, $(PASSWORD)]`, "", "the variable PASSWORD in $(PASSWORD)"},
+		{`command: [/bin/sh, -c, ls $(HOME_OF)], envFrom: [{configMapRef: {name: more}}]`, "", "the variable HOME_OF in ls $(HOME_OF), if envFrom has it"},
+		{`command: [curl, $(SHOP_SERVICE_HOST)]`, "", "the variable SHOP_SERVICE_HOST in $(SHOP_SERVICE_HOST)"},
+	} {
+		jobs, err := importer.Read("kubernetes", "x.yaml", []byte(head+test.rest+"}]}}}}\n"), beside)
+		if err != nil || len(jobs) != 1 {
+			t.Fatal(jobs, err)
+		}
+		made, _ := importer.TOML("x.yaml", jobs)
+		if test.want != "" && !strings.Contains(made, test.want+"\n") {
+			t.Errorf("%s: got\n%swant %s", test.rest, made, test.want)
+		}
+		lost := slices.DeleteFunc(jobs[0].Lost, func(lost string) bool {
+			return strings.HasPrefix(lost, "the variable PASSWORD, from ") || strings.HasPrefix(lost, "the image ") ||
+				lost == "the variable PASSWORD in URL=db://$(PASSWORD)@db" || strings.HasPrefix(lost, "envFrom = ")
+		})
+		if got := strings.Join(lost, "; "); got != test.lost {
+			t.Errorf("%s: lost %q, want %q", test.rest, got, test.lost)
 		}
 	}
 }

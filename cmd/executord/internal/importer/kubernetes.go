@@ -76,7 +76,24 @@ func cronJob(o *object) Job {
 
 // container takes the command of a container.
 func container(j *Job, c *object) {
+	vars := variables{known: make(map[string]string), from: make(map[string]bool), more: !isNothing(c.values["envFrom"])}
+	for _, value := range c.list("env") {
+		v := newObject(value)
+		name := v.text("name")
+		if v.has("valueFrom") {
+			j.lose("the variable %s, from %s", name, brief(v.get("valueFrom")))
+			vars.from[name] = true
+			continue
+		}
+		text := vars.expand(j, v.text("value"), name+"=")
+		j.setEnv(name, text)
+		vars.known[name] = text
+		delete(vars.from, name)
+	}
 	j.Args = append(c.texts("command"), c.texts("args")...)
+	for i, arg := range j.Args {
+		j.Args[i] = vars.expand(j, arg, "")
+	}
 	if !c.has("command") {
 		if len(j.Args) > 0 {
 			j.lose("the program of the image, before %s", brief(strings.Join(j.Args, " ")))
@@ -86,22 +103,52 @@ func container(j *Job, c *object) {
 	if len(j.Args) == 3 && strings.HasSuffix(j.Args[0], "/sh") && j.Args[1] == "-c" {
 		j.Script, j.Args = j.Args[2], nil
 	}
-	for _, arg := range append(j.Args, j.Script) {
-		if strings.Contains(arg, "$(") && j.Script == "" {
-			j.lose("the variables in %s", brief(arg))
-		}
-	}
 	j.Dir = c.text("workingDir")
-	for _, value := range c.list("env") {
-		v := newObject(value)
-		name := v.text("name")
-		if v.has("valueFrom") {
-			j.lose("the variable %s, from %s", name, brief(v.get("valueFrom")))
-			continue
-		}
-		j.setEnv(name, v.text("value"))
-	}
 	j.lose("the image %s: its programs have to be on this machine", fmt.Sprint(c.get("image")))
 	c.skip("name", "imagePullPolicy")
 	c.rest(j, "")
+}
+
+// variables are those of a container.
+type variables struct {
+	known map[string]string
+	from  map[string]bool // whose values are elsewhere, as in a Secret
+	more  bool            // there may be others, of envFrom
+}
+
+// expand puts the values of variables in place of $(NAME), as Kubernetes does before it starts a container: $$ is a $, and
+// what names no variable stays. It tells the job of those whose values are not known. The lead is for people.
+func (v variables) expand(j *Job, text, lead string) string {
+	var b strings.Builder
+	for rest := text; rest != ""; {
+		before, after, found := strings.Cut(rest, "$")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		if rest = after; strings.HasPrefix(after, "$") {
+			rest = after[1:]
+		} else if name, behind, closed := strings.Cut(after, ")"); closed && name != "" && name[0] == '(' {
+			name = name[1:]
+			if value, known := v.known[name]; known {
+				b.WriteString(value)
+				rest = behind
+				continue
+			}
+			v.loseVariable(j, name, lead+text)
+		}
+		b.WriteByte('$')
+	}
+	return b.String()
+}
+
+// loseVariable tells the job of a variable in a text that is not known, if it is one.
+func (v variables) loseVariable(j *Job, name, text string) {
+	switch {
+	case !variableName.MatchString(name):
+	case v.from[name], strings.HasSuffix(name, "_SERVICE_HOST"), strings.HasSuffix(name, "_SERVICE_PORT"): // of each Service there are the two
+		j.lose("the variable %s in %s", name, brief(text))
+	case v.more:
+		j.lose("the variable %s in %s, if envFrom has it", name, brief(text))
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // readTimer reads a timer of systemd, and the service beside it.
@@ -225,8 +227,8 @@ var calendarWords = map[string]string{
 func calendar(text string) (schedule, zone string, err error) {
 	parts := strings.Fields(text)
 	if n := len(parts); n > 1 {
-		if last := parts[n-1]; last == "UTC" || strings.Contains(last, "/") && last[0] >= 'A' && last[0] <= 'Z' {
-			zone, parts = last, parts[:n-1]
+		if zone = zoneName(parts[n-1]); zone != "" {
+			parts = parts[:n-1]
 		}
 	}
 	if len(parts) == 1 {
@@ -283,6 +285,17 @@ func calendar(text string) (schedule, zone string, err error) {
 		all = append([]string{"@extended"}, all...)
 	}
 	return strings.Join(all, " "), zone, nil
+}
+
+// zoneName returns the name of the time zone that a word is, "" if it is none.
+func zoneName(word string) string {
+	if strings.EqualFold(word, "UTC") { // the only one whose case does not matter to systemd
+		return "UTC"
+	}
+	if loc, err := job.LoadZone(word); err != nil || loc == time.Local {
+		return ""
+	}
+	return word
 }
 
 // weekdays returns the days of the week, as Mon..Fri, in cron's form.
