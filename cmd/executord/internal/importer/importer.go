@@ -46,10 +46,19 @@ type Variable struct{ Name, Value string }
 
 func (j *Job) lose(format string, args ...any) { j.Lost = append(j.Lost, fmt.Sprintf(format, args...)) }
 
-// set sets a key of a [[job]] whose value is a number or a text.
+// set sets a key of a [[job]] whose value is a number, a text or a list of texts. The last value counts.
 func (j *Job) set(name string, value any) {
-	if text, ok := value.(string); ok {
-		value = quote(text)
+	switch v := value.(type) {
+	case string:
+		value = quote(v)
+	case []string:
+		value = list(v)
+	}
+	for i := range j.Keys {
+		if j.Keys[i].Name == name {
+			j.Keys[i].Value = fmt.Sprint(value)
+			return
+		}
 	}
 	j.Keys = append(j.Keys, Variable{name, fmt.Sprint(value)})
 }

@@ -211,6 +211,42 @@ func TestReadTellsPersistent(t *testing.T) {
 	}
 }
 
+// What a service says of its command runs as systemd runs it, also where a shell does that, and what is not brought is
+// told.
+func TestReadServices(t *testing.T) {
+	for _, test := range []struct{ service, want, lost string }{
+		{"ExecStart=/bin/x 'a b' c|d >e ;x", `command  = ["/bin/x", "a b", "c|d", ">e", ";x"]`, ""},
+		{"ExecStart=/bin/x $A '*.log' a$B \"${C} d\" $$E c|d", "command  = \"/bin/x $A '*.log' 'a$B' \\\"${C} d\\\" '$E' 'c|d'\"", ""},
+		{"ExecStart=/bin/x '${C}$$\"`$D'", "command  = '/bin/x \"${C}\\$\\\"\\`\\$D\"'", ""},
+		{"ExecStart=/bin/x ; /bin/y a", "command  = '''\n/bin/x &&\n/bin/y a\n'''", ""},
+		{`ExecStart=/bin/find /a -exec ls {} \; -print $A`, `command  = "/bin/find /a -exec ls '{}' ';' -print $A"`, ""},
+		{"ExecStart=/bin/x\nExecStart=/bin/y *", "command  = '''\n/bin/x &&\n/bin/y '*'\n'''", ""},
+		{`ExecStart=/bin/x a\x20b`, "", `the escape sequences in: /bin/x a\x20b`},
+		{"ExecStart=/bin/x 'a", `command  = "/bin/x 'a"`, "the quotes in: /bin/x 'a"},
+		{"ExecStart=/bin/x %%a %h", `command  = ["/bin/x", "%a", "%h"]`, "what systemd puts in place of % in: ExecStart=/bin/x %%a %h"},
+		{"ExecStart=/bin/x\nEnvironment=A=%h/x", "", "what systemd puts in place of % in: Environment=A=%h/x"},
+		{"ExecStart=/bin/x\nUMask=022\nUMask=027\nNice=1\nNice=2", "umask    = \"027\"\nnice     = 2", ""},
+		{"ExecStart=/bin/x\nEnvironment=A=1\nEnvironment=\nEnvironment=B=2", `env      = { B = "2" }`, ""},
+		{"ExecStart=/bin/x\nEnvironmentFile=/c\nEnvironmentFile=\nEnvironmentFile=/a\nEnvironmentFile=/b", `env_file = ["/a", "/b"]`, ""},
+		{"ExecStart=/bin/x\nEnvironmentFile=/a\nEnvironment=B=2", `env_file = "/a"`,
+			"EnvironmentFile wins over Environment for systemd; here env wins over env_file"},
+	} {
+		jobs, err := importer.Read("systemd", "x.timer", []byte("[Timer]\nOnCalendar=daily\n"), func(string) ([]byte, error) {
+			return []byte("[Service]\n" + test.service), nil
+		})
+		if err != nil || len(jobs) != 1 {
+			t.Fatal(jobs, err)
+		}
+		made, off := importer.TOML("x.timer", jobs)
+		if off > 0 || !strings.Contains(made, test.want) {
+			t.Errorf("%s: got\n%swant\n%s", test.service, made, test.want)
+		}
+		if lost := strings.Join(jobs[0].Lost, "; "); lost != test.lost {
+			t.Errorf("%s: lost %q, want %q", test.service, lost, test.lost)
+		}
+	}
+}
+
 // A timer that counts is @every, and one that only waits for the boot is @reboot.
 func TestReadSpans(t *testing.T) {
 	for text, want := range map[string]string{

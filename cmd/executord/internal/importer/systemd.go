@@ -100,12 +100,18 @@ func hasKey(keys []Variable, names ...string) bool {
 
 // readService takes the command of a service, and what is around it.
 func readService(j *Job, data []byte) {
-	var commands []string
+	var commands, files []string
 	for _, s := range readINI(data) {
 		if s.name != "Service" {
 			continue
 		}
 		for _, k := range s.keys {
+			if slices.Contains(expanded, k.Name) {
+				if specifier.MatchString(strings.ReplaceAll(k.Value, "%%", "")) {
+					j.lose("what systemd puts in place of %% in: %s=%s", k.Name, k.Value)
+				}
+				k.Value = strings.ReplaceAll(k.Value, "%%", "%")
+			}
 			switch k.Name {
 			case "ExecStart":
 				if k.Value == "" {
@@ -124,17 +130,23 @@ func readService(j *Job, data []byte) {
 			case "Nice":
 				j.set("nice", json.Number(k.Value))
 			case "EnvironmentFile":
-				if !strings.HasPrefix(k.Value, "/") { // with - it need not be there
+				switch {
+				case k.Value == "":
+					files = nil
+				case !strings.HasPrefix(k.Value, "/"): // with - it need not be there
 					j.lose("EnvironmentFile=%s", k.Value)
-					continue
+				default:
+					files = append(files, k.Value)
 				}
-				j.set("env_file", k.Value)
 			case "WorkingDirectory":
 				if j.Dir = k.Value; strings.HasPrefix(k.Value, "-") || strings.HasPrefix(k.Value, "~") {
 					j.lose("WorkingDirectory=%s", k.Value)
 					j.Dir = ""
 				}
 			case "Environment":
+				if k.Value == "" {
+					j.Env = nil
+				}
 				list, ok := words(k.Value)
 				if !ok {
 					j.lose("Environment=%s", k.Value)
@@ -154,23 +166,88 @@ func readService(j *Job, data []byte) {
 			}
 		}
 	}
-	for i, c := range commands {
-		prefix := c[:len(c)-len(strings.TrimLeft(c, "-@:+!|"))]
-		if commands[i] = c[len(prefix):]; prefix != "" {
+	switch {
+	case len(files) == 1:
+		j.set("env_file", files[0])
+	case len(files) > 1:
+		j.set("env_file", files)
+	}
+	if len(files) > 0 && len(j.Env) > 0 {
+		j.lose("EnvironmentFile wins over Environment for systemd; here env wins over env_file")
+	}
+	j.commands(commands)
+}
+
+// expanded are the keys in which systemd puts something in place of a specifier, such as %h.
+var expanded = []string{"ExecStart", "User", "EnvironmentFile", "WorkingDirectory", "Environment"}
+
+var specifier = regexp.MustCompile(`%[a-zA-Z]`)
+
+// commands sets the command to those of a service, which run one after the other. One without variables needs no shell.
+func (j *Job) commands(lines []string) {
+	var scripts []string
+	for _, line := range lines {
+		command := strings.TrimLeft(line, "-@:+!|")
+		if prefix := line[:len(line)-len(command)]; prefix != "" {
 			j.lose("the %s before ExecStart", prefix)
 		}
-		if regexp.MustCompile(`%[a-zA-Z]`).MatchString(commands[i]) {
-			j.lose("what systemd puts in place of %% in: %s", commands[i])
+		if cEscape.MatchString(command) {
+			j.lose("the escape sequences in: %s", command)
 		}
-		commands[i] = strings.ReplaceAll(commands[i], "%%", "%")
+		args, ok := words(command)
+		switch {
+		case !ok:
+			j.lose("the quotes in: %s", command)
+			scripts = append(scripts, command)
+		case len(lines) == 1 && !strings.Contains(command, "$") && !slices.Contains(args, ";"):
+			j.Args = args
+			return
+		default:
+			scripts = append(scripts, script(args, !strings.Contains(command, `\;`)))
+		}
 	}
-	switch list, ok := words(strings.Join(commands, "\n")); {
-	case len(commands) == 1 && ok && !strings.Contains(commands[0], "$"):
-		j.Args = list
-	default:
-		j.Script = strings.Join(commands, " &&\n")
-	}
+	j.Script = strings.Join(scripts, " &&\n")
 }
+
+// cEscape is an escape sequence as in C, which systemd knows between quotes and outside.
+var cEscape = regexp.MustCompile(`\\[a-z0-9]`)
+
+// script returns the words of a command for a shell. As for systemd, $NAME alone is several words, ${NAME} is a part of
+// one, $$ is a $, no other character is special, and a ; alone, if it is one, is between two commands.
+func script(words []string, several bool) string {
+	var b strings.Builder
+	for i, word := range words {
+		if several && word == ";" {
+			b.WriteString(" &&\n")
+			continue
+		}
+		if i > 0 && !strings.HasSuffix(b.String(), "\n") {
+			b.WriteByte(' ')
+		}
+		switch name, found := strings.CutPrefix(word, "$"); {
+		case found && variableName.MatchString(name):
+			b.WriteString(word)
+		case !reference.MatchString(strings.ReplaceAll(word, "$$", "")):
+			b.WriteString(job.QuoteArgs([]string{strings.ReplaceAll(word, "$$", "$")}))
+		default:
+			b.WriteString(`"` + special.ReplaceAllStringFunc(word, func(part string) string {
+				switch {
+				case part == "$$":
+					return `\$`
+				case len(part) > 1:
+					return part
+				}
+				return `\` + part
+			}) + `"`)
+		}
+	}
+	return b.String()
+}
+
+var (
+	reference = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
+	special   = regexp.MustCompile(`\$\$|\$\{[A-Za-z_][A-Za-z0-9_]*\}|[$"\\` + "`" + `]`)
+)
 
 // setEnv sets a variable, if it can be one.
 func (j *Job) setEnv(name, value string) {

@@ -66,11 +66,7 @@ func (j *Job) table() string {
 		set("body", j.Body)
 		set("expect", r.Expect)
 	} else if len(j.Args) > 0 {
-		args := make([]string, len(j.Args))
-		for i, arg := range j.Args {
-			args[i] = basic(arg)
-		}
-		fmt.Fprintf(&b, "command  = [%s]\n", strings.Join(args, ", "))
+		fmt.Fprintf(&b, "command  = %s\n", list(j.Args))
 	} else {
 		set("command", strings.TrimRight(j.Script, "\n"))
 		set("shell", j.Shell)
@@ -141,6 +137,15 @@ func quote(text string) string {
 		return basic(text)
 	}
 	return "'''\n" + text + "\n'''"
+}
+
+// list writes texts as a list.
+func list(texts []string) string {
+	items := make([]string, len(texts))
+	for i, text := range texts {
+		items[i] = basic(text)
+	}
+	return "[" + strings.Join(items, ", ") + "]"
 }
 
 // basic writes a text in double quotes, or in single ones where it has double ones or backslashes.
