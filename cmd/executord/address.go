@@ -3,11 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"os"
 
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
+	"github.com/executor-go/executor/cmd/executord/internal/inputfile"
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
 )
 
@@ -34,12 +33,7 @@ func readToken(name string) (string, error) {
 }
 
 func readTokenFile[T any](name string, parse func([]byte) (T, error)) (value T, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return value, fmt.Errorf("--token-file %s: %w", name, complaint.Cause(err))
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, roles.MaxSize+1))
+	data, err := inputfile.Read(name, roles.MaxSize)
 	if err == nil {
 		value, err = parse(data)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/importer"
+	"github.com/executor-go/executor/cmd/executord/internal/inputfile"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
@@ -85,7 +86,7 @@ func importFile(name, kind string) ([]importer.Job, error) {
 		if name == "-" || filepath.Base(other) != other {
 			return nil, errors.New("it is not beside the file")
 		}
-		text, err := os.ReadFile(filepath.Join(filepath.Dir(name), other))
+		text, err := inputfile.Read(filepath.Join(filepath.Dir(name), other), job.MaxFileSize)
 		if err != nil {
 			return nil, errors.New("it is not beside the file")
 		}

@@ -353,3 +353,23 @@ func TestListenWithoutDaemon(t *testing.T) {
 		}
 	}
 }
+
+// A pipe in the place of the file with the token keeps executord neither from reading its files again nor from its end.
+func TestListenDoesNotWaitForToken(t *testing.T) {
+	token := write(t, "token", "correct-horse-battery")
+	file := write(t, "tab", "@hourly true\n")
+	p := startFile(t, file, "--listen", "127.0.0.1:0", "--token-file", token)
+	p.until("listening")
+	if err := os.Remove(token); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(token, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("@hourly true\n@daily true\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGHUP)
+	p.until("job scheduled", "schedule", "@daily")
+	p.end()
+}

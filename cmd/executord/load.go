@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/exposure"
+	"github.com/executor-go/executor/cmd/executord/internal/inputfile"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 )
@@ -77,19 +79,18 @@ func isSystem(name string) bool {
 	return err == nil && (path == "/etc/crontab" || filepath.Dir(path) == "/etc/cron.d")
 }
 
+// pipeWait is how long the writer of a pipe that is a job file may be away at the start. It is documented. A test
+// shortens it.
+var pipeWait = 10 * time.Second
+
 // read returns the bytes of a file, or of standard input for -, how the file is
-// called in messages, and what it is. To open a pipe waits for a writer, for which
-// there is time at the start only: again says that a file was read before, and a pipe
+// called in messages, and what it is. Again says that a file was read before: a pipe
 // that is in its place by now is an error.
 func read(name string, again bool) (shown string, data []byte, info fs.FileInfo, err error) {
 	in := os.Stdin
 	shown = shownName(name)
 	if name != "-" {
-		flag := os.O_RDONLY
-		if again {
-			flag |= nonblock
-		}
-		if in, err = os.OpenFile(name, flag, 0); err != nil {
+		if in, err = inputfile.Open(name); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return name, nil, nil, fmt.Errorf("%s does not exist", name)
 			}
@@ -108,7 +109,17 @@ func read(name string, again bool) (shown string, data []byte, info fs.FileInfo,
 		}
 	}
 	// One byte more than is allowed, so that the reader sees that it is more.
-	data, err = io.ReadAll(io.LimitReader(in, job.MaxFileSize+1))
+	limited := func() io.Reader { return io.LimitReader(in, job.MaxFileSize+1) }
+	data, err = io.ReadAll(limited())
+	if info == nil || info.Mode()&fs.ModeNamedPipe == 0 {
+		return shown, data, info, err
+	}
+	for end := time.Now().Add(pipeWait); err == nil && len(data) == 0; data, err = io.ReadAll(limited()) {
+		if isDescriptor(name) || time.Now().After(end) {
+			return shown, nil, info, fmt.Errorf("%s is a pipe to which nobody writes; name a file, or a pipe that has a writer", name)
+		}
+		time.Sleep(10 * time.Millisecond) // nothing tells of a writer that opens a pipe
+	}
 	return shown, data, info, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A job may have a name in a script whose vowels are marks, from its file to its
@@ -68,5 +69,55 @@ func TestReadDeclinesPipe(t *testing.T) {
 	}
 	if _, _, _, err := read(file, true); err == nil || !strings.Contains(err.Error(), " is no longer a regular file") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A pipe that nobody writes to is an error, and not a wait without end.
+func TestReadGivesUpPipe(t *testing.T) {
+	file := t.TempDir() + "/tab"
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer func(d time.Duration) { pipeWait = d }(pipeWait)
+	pipeWait = 0
+	if _, _, _, err := read(file, false); err == nil || !strings.HasPrefix(err.Error(), file+" is a pipe to which nobody writes; ") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A pipe whose writer comes later than its reader, and writes in pieces, is read to its end.
+func TestReadAwaitsWriter(t *testing.T) {
+	file := t.TempDir() + "/tab"
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		f, err := os.OpenFile(file, os.O_WRONLY, 0) // which waits for the reader
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer f.Close()
+		for range 3 {
+			f.WriteString("@hourly true\n")
+		}
+	}()
+	if _, data, _, err := read(file, false); err != nil || string(data) != strings.Repeat("@hourly true\n", 3) {
+		t.Errorf("%q, error %v", data, err)
+	}
+}
+
+// A file of variables or a secret that is a pipe without a writer is said to be one, and keeps nothing from its work.
+func TestCheckDoesNotWaitForVariables(t *testing.T) {
+	pipe := t.TempDir() + "/pipe"
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"env_file = '" + pipe + "'", "secret = { A = '" + pipe + "' }"} {
+		tab := "[[job]]\nname = 'a'\nschedule = '@hourly'\ncommand = 'true'\n" + key + "\n"
+		_, fail, code := output(t, tab, "check", "-", "--format", "toml")
+		if code != exitOK || !strings.Contains(fail, pipe+" cannot be read: it is a pipe to which nobody writes") {
+			t.Errorf("%s: exit code %d, %s", key, code, fail)
+		}
 	}
 }

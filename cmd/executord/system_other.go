@@ -9,6 +9,3 @@ import (
 
 // reloading are the signals on which the files are read again.
 var reloading = []os.Signal{syscall.SIGHUP}
-
-// nonblock has a pipe opened without a wait for its writer.
-const nonblock = 0

@@ -9,6 +9,3 @@ import (
 
 // reloading are the signals on which the files are read again: that of daemons, and that of supercronic.
 var reloading = []os.Signal{syscall.SIGHUP, syscall.SIGUSR2}
-
-// nonblock has a pipe opened without a wait for its writer.
-const nonblock = syscall.O_NONBLOCK

@@ -7,13 +7,12 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
+	"github.com/executor-go/executor/cmd/executord/internal/inputfile"
 )
 
 // maxSize is how large a file may be.
@@ -78,12 +77,7 @@ func explain(text []byte, cert string) string {
 
 // read returns a file that a flag names.
 func read(flag, name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", flag, name, complaint.Cause(err))
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	data, err := inputfile.Read(name, maxSize)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", flag, name, complaint.Cause(err))
 	}

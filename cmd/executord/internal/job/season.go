@@ -2,13 +2,14 @@ package job
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/inputfile"
 )
 
 // Season is when the due times of a job count: from one time until another, but for exceptions. Its texts are those of
@@ -241,16 +242,15 @@ const maxExceptions = 1 << 20
 
 // readExceptions returns the exceptions of a file that are right, and what is wrong with the others.
 func readExceptions(name string) (all []excepted, err error) {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // to open a pipe would wait
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	}
-	f, err := os.Open(name)
+	data, err := inputfile.Read(name, maxExceptions)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	if len(data) > maxExceptions {
+		return nil, fmt.Errorf("%s is larger than %d MiB", name, maxExceptions>>20)
+	}
 	var bad error
-	lines := bufio.NewScanner(io.LimitReader(f, maxExceptions))
+	lines := bufio.NewScanner(bytes.NewReader(data))
 	for n := 1; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		if text = strings.TrimSpace(text); text == "" {

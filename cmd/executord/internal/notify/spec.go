@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/inputfile"
 )
 
 // A Setting is one key of a [notify.NAME] table.
@@ -269,6 +271,9 @@ func (b *builder) link(c *Channel) {
 // secret returns what the file has that a key names, without blanks around it.
 func (b *builder) secret(key string) string { return b.secretIn(key, b.text(key)) }
 
+// maxSecret is how large a file with a secret may be.
+const maxSecret = 4 << 10
+
 // secretIn returns what a file has, without blanks around it, "" if there is no name of one.
 func (b *builder) secretIn(key, name string) string {
 	if name == "" {
@@ -277,12 +282,12 @@ func (b *builder) secretIn(key, name string) string {
 	if b.blind {
 		return "https://hc-ping.com/secret" // right in each place
 	}
-	text, err := os.ReadFile(name)
+	text, err := inputfile.Read(name, maxSecret)
 	if b.check(key, err); err != nil {
 		return ""
 	}
 	secret := strings.TrimSpace(string(text))
-	if secret == "" || len(secret) > 4096 || strings.ContainsAny(secret, "\n\r\x00") {
+	if secret == "" || len(text) > maxSecret || strings.ContainsAny(secret, "\n\r\x00") {
 		b.check(key, fmt.Errorf("%s must have exactly one line that is not empty", name))
 	}
 	return secret

@@ -8,12 +8,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
+	"github.com/executor-go/executor/cmd/executord/internal/inputfile"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
@@ -79,23 +79,17 @@ func Value(file string) (string, error) {
 
 // read returns the text in a file.
 func read(file string) ([]byte, error) {
-	f, err := os.Open(file)
+	data, err := inputfile.Read(file, most)
 	var path *fs.PathError
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s does not exist", file)
-	} else if errors.As(err, &path) {
-		return nil, fmt.Errorf("%s cannot be read: %w", file, path.Err)
-	} else if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a directory, and has to be a file", file)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s does not exist", file)
+	case errors.Is(err, syscall.EISDIR):
+		return nil, fmt.Errorf("%s is a directory, and has to be a file", file)
+	case errors.As(err, &path):
+		return nil, fmt.Errorf("%s cannot be read: %w", file, path.Err)
 	case err != nil:
-		return nil, fmt.Errorf("%s cannot be read: %w", file, err)
+		return nil, err
 	case len(data) > most:
 		return nil, fmt.Errorf("%s is larger than %d KiB, which the environment of a command has no room for", file, most>>10)
 	case bytes.IndexByte(data, 0) >= 0:

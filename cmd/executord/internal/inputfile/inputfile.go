@@ -1,0 +1,51 @@
+// Package inputfile reads the files that executord is configured by, and does not wait for ever: what has the name of a
+// file may be a pipe to which nobody writes.
+package inputfile
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Patience is how long Read waits for what is not a regular file. It is documented.
+const Patience = 10 * time.Second
+
+var (
+	errSilent = errors.New("it is not a regular file, and did not come to its end within 10 seconds")
+	errEmpty  = errors.New("it is a pipe to which nobody writes")
+)
+
+// Open opens a file to read it. It does not wait for the writer of a pipe: without one, it reads nothing.
+func Open(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDONLY|nonblock, 0) }
+
+// Read returns what is in a file: all of it, or one byte more than most if it is larger. An error is a *fs.PathError.
+// A pipe, such as <(command) in a shell, is read to its end, if that comes within Patience, and has to have something
+// in it.
+func Read(name string, most int) ([]byte, error) {
+	f, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir(): // Windows opens a directory, and calls it an incorrect function to read it
+		return nil, &fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}
+	case !info.Mode().IsRegular():
+		f.SetReadDeadline(time.Now().Add(Patience)) // devices that have no deadline, as /dev/null, do not wait
+	}
+	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = &fs.PathError{Op: "read", Path: name, Err: errSilent}
+	case err == nil && len(data) == 0 && info.Mode()&fs.ModeNamedPipe != 0:
+		err = &fs.PathError{Op: "read", Path: name, Err: errEmpty}
+	}
+	return data, err
+}
