@@ -24,7 +24,7 @@ const (
 	// but something that left it holds the pipe, in all.
 	pipeGrace = 250 * time.Millisecond
 
-	// pipeSize is how much a pipe holds at most, on all systems by default.
+	// pipeSize is how much a pipe holds at most, on all systems by default. A command can have it hold more on Linux.
 	pipeSize = 64 << 10
 )
 
@@ -57,7 +57,7 @@ func (s *source) Read(b []byte) (int, error) {
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, err
 		}
-		s.ending = emptying
+		s.ending, s.left = emptying, capacity(s.File)
 		s.SetReadDeadline(time.Time{})
 	}
 	b = b[:min(len(b), s.left)]
@@ -91,7 +91,6 @@ type pipes struct {
 // attach sets the three standard streams of cmd.
 func attach(cmd *exec.Cmd, stdin string) (*pipes, error) {
 	p := new(pipes)
-	p.stdout.left, p.stderr.left = pipeSize, pipeSize
 	var errs [3]error
 	var ends [3]*os.File // the child's
 	p.stdout.File, ends[1], errs[1] = os.Pipe()

@@ -14,7 +14,7 @@ func TestSourceLateReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	s := source{File: r, left: pipeSize}
+	s := source{File: r}
 	if _, err := io.WriteString(w, "the last words"); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestSourceIsNeverEmpty(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	s := source{File: r, left: pipeSize}
+	s := source{File: r}
 	more := make([]byte, 4<<10)
 	if _, err := w.Write(more); err != nil {
 		t.Fatal(err)
