@@ -201,14 +201,14 @@ func (r *run) reason(result process.Result, o outcome.Outcome) string {
 	default:
 		text = fmt.Sprintf("exit status %d", result.Code)
 	}
-	if note := note(result); note != "" {
+	if note := r.note(result); note != "" {
 		text += " (" + note + ")"
 	}
 	return text
 }
 
 // note returns what else there is to say of how a run ended.
-func note(result process.Result) string {
+func (r *run) note(result process.Result) string {
 	switch {
 	case result.Survived:
 		return "processes of this run could not be killed and are still there"
@@ -218,7 +218,7 @@ func note(result process.Result) string {
 		return "background processes outlived the command and were ended"
 	case result.Stopped && result.Killed && result.Signal != "SIGKILL":
 		return "part of its processes did not end after SIGTERM, and was killed"
-	case result.Code == 127 && result.Signal == "":
+	case result.Code == 127 && result.Signal == "" && len(r.job.Command.Args) == 0:
 		return "the shell did not find the command; see its output"
 	}
 	return ""

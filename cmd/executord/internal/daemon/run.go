@@ -87,7 +87,7 @@ func (r *run) report(result process.Result, o outcome.Outcome, skips int) {
 		attrs[1] = slog.String("signal", result.Signal)
 	}
 	attrs = append(attrs, slog.Duration("took", result.Took), slog.Duration("late", late), slog.Int("skipped", skips))
-	if note := note(result); note != "" {
+	if note := r.note(result); note != "" {
 		attrs = append(attrs, slog.String("note", note))
 	}
 	if n := r.unlogged.Load(); n > 0 {

@@ -114,10 +114,14 @@ func TestRunNote(t *testing.T) {
 		{process.Result{Code: 127}, "did not find"},
 	}
 	for _, test := range tests {
-		if got := note(test.result); !strings.HasSuffix(got, test.want) && !strings.Contains(got, test.want) ||
+		if got := new(run).note(test.result); !strings.HasSuffix(got, test.want) && !strings.Contains(got, test.want) ||
 			(got == "") != (test.want == "") {
 			t.Errorf("%+v: %q, want %q", test.result, got, test.want)
 		}
+	}
+	list := run{job: job.Job{Command: job.Command{Args: []string{"program"}}}}
+	if got := list.note(process.Result{Code: 127}); got != "" {
+		t.Errorf("without a shell: %q", got)
 	}
 }
 

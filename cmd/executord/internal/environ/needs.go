@@ -11,7 +11,8 @@ import (
 // Missing returns what a command needs and does not find now: the files with its variables, its directory, its program,
 // or its shell and the program that the script begins with.
 func Missing(c job.Command) error {
-	if _, _, err := User(c); err != nil {
+	as, dir, err := User(c)
+	if err != nil {
 		return err
 	}
 	env, err := Of(c, nil)
@@ -22,7 +23,7 @@ func Missing(c job.Command) error {
 	if err != nil {
 		return err
 	}
-	run := process.Command{Args: Args(c.Args), Env: env, Dir: c.Dir, Setup: setup}
+	run := process.Command{Args: Args(c.Args), Env: env, Dir: dir, As: as, Setup: setup}
 	if len(c.Args) > 0 {
 		return run.Missing()
 	}

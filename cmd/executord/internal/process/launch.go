@@ -71,7 +71,7 @@ func (p *pipes) launched(ctx context.Context, c Command) error {
 		cmd, err := c.prepare()
 		code, wrong := strconv.Atoi(number)
 		if err == nil && wrong == nil {
-			return explain(syscall.Errno(code), cmd)
+			return explain(syscall.Errno(code), cmd, c.As)
 		}
 	}
 	return errors.New(string(text))

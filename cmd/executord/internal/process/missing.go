@@ -9,7 +9,7 @@ import (
 )
 
 // Missing returns what would keep the command from being started, as far as that shows in the file system now: that its
-// directory or its program is not there, or may not be executed.
+// directory or its program is not there, or may not be used by its user.
 func (c Command) Missing() error {
 	if err := missingDir(c.Dir); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (c Command) Missing() error {
 	case info.Mode()&0o111 == 0:
 		return fmt.Errorf("%s may not be executed: it has no execute permission", program)
 	}
-	return nil
+	return denied(cmd.Dir, program, c.As)
 }
 
 // missingDir returns why a directory cannot be entered. The empty name is the caller's own directory.

@@ -209,7 +209,7 @@ func (s *Supervisor) start(
 	defer func() { <-s.turn }()
 	began = time.Now()
 	if p, err = attach(cmd, command.Stdin); err != nil {
-		return nil, nil, time.Time{}, err
+		return nil, nil, time.Time{}, explainLimit(err)
 	}
 	want := *cmd
 	if command.Setup.isZero() {
@@ -225,7 +225,7 @@ func (s *Supervisor) start(
 	if err != nil {
 		s.started(nil)
 		p.close()
-		return nil, nil, time.Time{}, explain(err, &want)
+		return nil, nil, time.Time{}, explain(err, &want, command.As)
 	}
 	c = &child{pid: cmd.Process.Pid, ended: make(chan struct{})}
 	if s.started(c) {

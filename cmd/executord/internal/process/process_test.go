@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -232,6 +233,55 @@ func TestRunCannotStart(t *testing.T) {
 	}
 }
 
+// What a user may not use is named, with or without a setup.
+func TestRunSaysWhatIsDenied(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root runs commands as another user")
+	}
+	as, err := LookUpUser("nobody")
+	if err != nil {
+		t.Skip(err)
+	}
+	base, err := os.MkdirTemp("/tmp", "denied") // which all may enter, as they may not a directory of the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(base)
+	if base, err = filepath.EvalSymlinks(base); err != nil {
+		t.Fatal(err)
+	}
+	closed := filepath.Join(base, "closed")
+	script := filepath.Join(base, "script")
+	for _, err := range []error{
+		os.Chmod(base, 0o755), os.MkdirAll(filepath.Join(closed, "within"), 0o700), os.WriteFile(script, []byte("#!/bin/sh\n"), 0o700),
+		os.WriteFile(filepath.Join(closed, "script"), []byte("#!/bin/sh\n"), 0o755),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	umask, processes := 0o22, Limit{"nproc", 0}
+	supervisor := supervise(t, time.Second)
+	for _, test := range []struct {
+		c    Command
+		want string
+	}{
+		{Command{Args: []string{"/bin/sh"}, Dir: filepath.Join(closed, "within")}, "user nobody may not enter the directory " + closed},
+		{Command{Args: []string{filepath.Join(closed, "script")}}, closed + "/script cannot run: user nobody may not enter the directory " + closed},
+		{Command{Args: []string{script}}, "user nobody may not execute " + script},
+		{Command{Args: []string{script}, Setup: Setup{Umask: &umask}}, "user nobody may not execute " + script},
+		{Command{Args: []string{"/bin/sh"}, Setup: Setup{Limits: []Limit{processes}}}, "no process can be started: the limit on their number is reached, "},
+	} {
+		test.c.As = as
+		if len(test.c.Setup.Limits) > 0 && runtime.GOOS != "linux" {
+			continue
+		}
+		if result := supervisor.Run(t.Context(), test.c, newRecord().observer()); result.Err == nil || !strings.HasPrefix(result.Err.Error(), test.want) {
+			t.Errorf("got  %v\nwant %s", result.Err, test.want)
+		}
+	}
+}
+
 // Whatever the PATH says, programs of the working directory, and of those below it,
 // are found by their paths only.
 func TestRunDoesNotSearchWorkingDirectory(t *testing.T) {
@@ -270,7 +320,7 @@ func TestRunSaysWhatIsMissing(t *testing.T) {
 	}
 
 	missing := &fs.PathError{Op: "open", Path: os.DevNull, Err: syscall.ENOENT}
-	if got := explain(missing, &exec.Cmd{Path: "/bin/sh"}); got != error(missing) {
+	if got := explain(missing, &exec.Cmd{Path: "/bin/sh"}, nil); got != error(missing) {
 		t.Errorf("got %v, want %v", got, missing)
 	}
 }

@@ -72,9 +72,9 @@ func (c Command) look(program string) (string, error) {
 	return "", fmt.Errorf("program %q is not in PATH=%s", program, path)
 }
 
-// explain returns what kept cmd from starting. The system's own words for a
+// explain returns what kept cmd from starting as a user, nil for the caller's own. The system's own words for a
 // missing directory, a missing program and a missing interpreter are the same.
-func explain(err error, cmd *exec.Cmd) error {
+func explain(err error, cmd *exec.Cmd, as *User) error {
 	var file *fs.PathError
 	if errors.As(err, &file) && file.Path == os.DevNull {
 		return err // a root file system without devices
@@ -87,6 +87,11 @@ func explain(err error, cmd *exec.Cmd) error {
 		program = filepath.Join(cmd.Dir, program)
 	}
 	info, statErr := os.Stat(program)
+	if errors.Is(err, fs.ErrPermission) {
+		if err := denied(cmd.Dir, program, as); err != nil && (statErr != nil || !info.IsDir() && info.Mode()&0o111 != 0) {
+			return err
+		}
+	}
 	switch {
 	case errors.Is(statErr, fs.ErrNotExist):
 		return fmt.Errorf("program %s does not exist", program)
@@ -106,6 +111,23 @@ func explain(err error, cmd *exec.Cmd) error {
 		return fmt.Errorf("%s is not a program for this machine, or is a script without #! in its first line", program)
 	case errors.Is(err, syscall.E2BIG):
 		return errors.New("the command and its environment are longer than the system allows")
+	case errors.Is(err, syscall.ETXTBSY):
+		return fmt.Errorf("%s is being written by another process", program)
+	}
+	return explainLimit(err)
+}
+
+// explainLimit returns what is full, if something is, and how to have more of it.
+func explainLimit(err error) error {
+	switch {
+	case errors.Is(err, syscall.EAGAIN):
+		return errors.New("no process can be started: the limit on their number is reached, that of the user (rlimit nproc) or of the cgroup (pids.max, TasksMax)")
+	case errors.Is(err, syscall.ENOMEM):
+		return errors.New("no process can be started: there is not enough memory")
+	case errors.Is(err, syscall.EMFILE):
+		return errors.New("no process can be started: executord has too many files open; allow it more (ulimit -n, LimitNOFILE)")
+	case errors.Is(err, syscall.ENFILE):
+		return errors.New("no process can be started: too many files are open on this machine (fs.file-max)")
 	}
 	return err
 }
