@@ -48,7 +48,7 @@ func noteMissing(file *job.File, here job.Machine) {
 				break
 			}
 			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
-				What: j.Name + " cannot run here and now: " + err.Error(), Hint: "correct the name, or install what is missing"})
+				What: j.Name + " cannot run here and now: " + err.Error(), Hint: "correct the name, install what is missing, or give the user the right to use it"})
 		}
 	}
 	rank := make(map[string]int) // of each file

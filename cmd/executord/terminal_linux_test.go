@@ -15,14 +15,14 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
 
-// onTerminal returns what executord writes on a terminal of 80 columns.
-func onTerminal(t *testing.T, args ...string) string {
+// openTerminal returns the two ends of a new terminal of 80 columns.
+func openTerminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip(err)
 	}
-	defer master.Close()
+	t.Cleanup(func() { master.Close() })
 	control, err := master.SyscallConn()
 	if err != nil {
 		t.Fatal(err)
@@ -40,10 +40,17 @@ func onTerminal(t *testing.T, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	slave, err = os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip(err)
 	}
+	return master, slave
+}
+
+// onTerminal returns what executord writes on a terminal of 80 columns.
+func onTerminal(t *testing.T, args ...string) string {
+	t.Helper()
+	master, slave := openTerminal(t)
 	cmd := executord(t, args...)
 	cmd.Stdout, cmd.Stderr = slave, slave
 	if err := cmd.Start(); err != nil {
@@ -96,6 +103,20 @@ func TestCommandsFitTerminal(t *testing.T) {
 	if !strings.Contains(text, strings.Repeat("0", 299)+"7") {
 		t.Errorf("what it wrote is not whole: %s", text)
 	}
+}
+
+// A command that asks on the terminal of executord fails, and is not stopped until somebody ends its run.
+func TestRunHasNoTerminal(t *testing.T) {
+	t.Parallel()
+	_, slave := openTerminal(t)
+	cmd := executord(t, "run", write(t, "tab", "# name: ask\n@reboot read word </dev/tty; echo \"read: $?\"\n"))
+	cmd.Stdin, cmd.SysProcAttr = slave, &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	p := startCommand(t, cmd)
+	slave.Close()
+	if ended := p.until("run ended", "job", "ask"); ended["outcome"] != "ok" {
+		t.Errorf("%v", ended)
+	}
+	p.end()
 }
 
 // The help of each command fits a terminal of 80 columns.

@@ -4,6 +4,7 @@ package process
 
 import (
 	"os"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -12,9 +13,23 @@ import (
 // newGroup makes the process the leader of a new process group, whose number
 // is that of the process.
 //
-// A session of its own (Setsid) lost: it would also take the terminal away,
-// which is of no use, and keeps ps from showing what belongs together.
-func newGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// Where the caller has a terminal, the group is in a new session, too, which has none:
+// one in the background that asks there for a password is stopped by the kernel, and
+// its run would not end. Elsewhere a session lost: with one for each run, Linux may
+// share out the processors among sessions (autogroup), and nice means nothing between two.
+func newGroup() *syscall.SysProcAttr {
+	own := hasTerminal()
+	return &syscall.SysProcAttr{Setpgid: !own, Setsid: own}
+}
+
+// hasTerminal reports whether the caller has a terminal, as it did when it was asked first.
+var hasTerminal = sync.OnceValue(func() bool {
+	f, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err == nil {
+		f.Close()
+	}
+	return err == nil
+})
 
 // take makes a process that of the user.
 func (u *User) take(attr *syscall.SysProcAttr) {
