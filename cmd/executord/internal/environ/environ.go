@@ -22,9 +22,13 @@ const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 const StoreVariable = "EXECUTORD_STORE"
 
 // Of returns the first three parts of the environment of a command's runs. The values that come from files are
-// added to veil, unless that is nil. An error says which of these files cannot be read.
+// added to veil, unless that is nil. An error says which of these files cannot be read, or why there is no user: whether
+// a command may have the daemon's own variables depends on that.
 func Of(c job.Command, veil *variables.Veil) ([]string, error) {
-	as, _, _ := User(c) // without the user there is no run
+	as, _, err := User(c)
+	if err != nil {
+		return nil, err
+	}
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		// it may have a password, and jobs print their environment
 		return process.IsVariable(variable, StoreVariable) ||
