@@ -199,11 +199,18 @@ func (s sources) files() (files []source, notes job.Notes, err error) {
 		}
 		for _, entry := range entries {
 			name := filepath.Join(dir, entry.Name())
-			if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-				continue // a link to nothing, a directory
-			}
+			fits := strings.Trim(entry.Name(), runPartsLetters) == ""
+			info, err := os.Stat(name)
 			switch {
-			case strings.Trim(entry.Name(), runPartsLetters) == "":
+			case errors.Is(err, fs.ErrNotExist):
+				if fits && entry.Type()&fs.ModeSymlink != 0 {
+					notes = append(notes, job.Mistake{File: name, Line: 1, What: "the file is a link to one that does not exist",
+						Hint: "correct the link, or remove it"})
+				}
+			case err != nil && fits:
+				return nil, nil, err // else its jobs would be taken for removed
+			case err != nil || !info.Mode().IsRegular():
+			case fits:
 				files = append(files, source{name: name, format: "system", prefix: entry.Name()})
 			case entry.Name()[0] != '.' && !strings.Contains(entry.Name(), ".dpkg-"):
 				notes = append(notes, job.Mistake{File: name, Line: 1, What: "the file is not read because of its name, as in cron",

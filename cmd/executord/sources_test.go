@@ -119,6 +119,30 @@ Fri 2027-01-01 06:00:00 +00:00  UTC   B/true-ff60
 	}
 }
 
+// A file of a directory that cannot be looked at is a mistake, and not one whose jobs are removed; a link to nothing is
+// noted.
+func TestDirMissesNoFile(t *testing.T) {
+	dir := filepath.Dir(files(t, "a", "@daily root true\n")[0])
+	link := func(from, to string) string {
+		t.Helper()
+		name := filepath.Join(dir, from)
+		if err := os.Symlink(to, name); err != nil {
+			t.Skip("no links:", err)
+		}
+		return name
+	}
+	nothing := link("b", "none")
+	link(".hidden", "none")
+	if _, stderr, code := output(t, "", "check", "--dir", dir); code != 0 || !strings.HasPrefix(stderr, nothing+":1: note: the file is a link to one that does not exist\n") ||
+		strings.Count(stderr, "does not exist") != 1 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	loop := link("c", "c")
+	if _, stderr, code := output(t, "", "check", "--dir", dir); code != exitMistake || !strings.Contains(stderr, loop+": too many levels of symbolic links") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
 // An empty directory is watched, and a file that comes into it is read.
 func TestDirMayBeEmpty(t *testing.T) {
 	t.Parallel()
