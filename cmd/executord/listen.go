@@ -144,13 +144,19 @@ func openSocket(path string) (net.Listener, error) {
 		if info.Mode()&fs.ModeSocket == 0 {
 			return nil, fmt.Errorf("--listen %s%s: the file exists and is not a socket", socketScheme, path)
 		}
-		if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
+		c, err := net.DialTimeout("unix", path, time.Second)
+		switch {
+		case err == nil:
 			c.Close()
 			return nil, fmt.Errorf("--listen %s%s: another process listens there", socketScheme, path)
+		case !errors.Is(err, refused):
+			return nil, fmt.Errorf("--listen %s%s: the socket may be another program's: %w; remove it, or choose another name", socketScheme, path, opCause(err))
 		}
 		os.Remove(path)
 	}
-	l, err := net.Listen("unix", path)
+	// It has its mode before it has a name: afterwards, somebody may have connected.
+	config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error { return c.Control(closeToOthers) }}
+	l, err := config.Listen(context.Background(), "unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("--listen %s%s: %w", socketScheme, path, opCause(err))
 	}

@@ -319,6 +319,23 @@ func TestListenOnSocket(t *testing.T) {
 	}
 }
 
+// A socket that is another program's, as one that takes no connections, is refused and stays.
+func TestListenKeepsSocketOfOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	other, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	_, stderr, code := output(t, "@hourly true\n", "run", "-", "--listen", "unix:"+path)
+	if code != exitMistake || !strings.Contains(stderr, "--listen unix:"+path+": the socket may be another program's: ") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error("the socket is gone")
+	}
+}
+
 // With a token file, commands and readers need the token.
 func TestListenNeedsToken(t *testing.T) {
 	token := write(t, "token", "correct-horse-battery-staple\n")
