@@ -144,7 +144,7 @@ var executordLayers = within("internal", []layer{
 	{"variables", []string{"inputfile", "job"}},
 	{"keys", []string{"job", "notify"}},
 	{"crontab", []string{"job", "keys"}},
-	{"tomlfile", []string{"job", "keys", "notify", "request"}},
+	{"tomlfile", []string{"complaint", "job", "keys", "notify", "request"}},
 	{"importer", []string{"job", "request", "tomlfile"}},
 	{"environ", []string{"job", "process", "variables"}},
 	{"record", []string{"outcome"}},

@@ -82,6 +82,14 @@ func (r *Report) Note(line int, hint, format string, args ...any) {
 	r.add(&r.notes, line, hint, format, args)
 }
 
+// NoteHidden is Note without the text of the line, which is not for all to see.
+func (r *Report) NoteHidden(line int, hint, format string, args ...any) {
+	before := len(r.notes.shown)
+	if r.Note(line, hint, format, args...); len(r.notes.shown) > before {
+		r.notes.shown[before].Text = ""
+	}
+}
+
 func (r *Report) add(to *findings, line int, hint, format string, args []any) {
 	if len(to.shown) < maxMistakes {
 		to.shown = append(to.shown, r.at(line, hint, format, args))

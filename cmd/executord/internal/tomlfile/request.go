@@ -35,6 +35,7 @@ func (d *decoder) request(t *node) (args []string, body string, ok bool) {
 		r.Headers = d.headers(value)
 	}
 	if url.kind == text {
+		d.notePassword("url", url, r.URL, false)
 		if err := r.Check(); err != nil {
 			d.report.Mistake(url.line, "see the manual for url, method, headers and expect", "%v", err)
 		}
@@ -51,6 +52,7 @@ func (d *decoder) headers(value *node) (headers []string) {
 		v := value.table[name]
 		if text, ok := d.text("header "+name, v, ""); ok {
 			headers = append(headers, name+": "+text)
+			d.notePassword("headers", v, text, secretHeader.MatchString(name))
 		}
 	}
 	return headers

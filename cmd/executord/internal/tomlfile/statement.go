@@ -35,5 +35,6 @@ func (d *decoder) statement(t *node) (args []string, text string, ok bool) {
 	if fine && database == "" {
 		d.report.Mistake(dsn.line, `write one, such as: dsn = "postgres://app@db.internal/shop"`, "dsn is empty")
 	}
+	d.notePassword("dsn", dsn, database, false)
 	return []string{job.Self, "sql", "--", database}, text, true
 }

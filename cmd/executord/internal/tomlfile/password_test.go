@@ -1,0 +1,35 @@
+package tomlfile
+
+import (
+	"strings"
+	"testing"
+)
+
+// A password in what becomes an argument of a process is noted, and is in no note; one that is a variable is not noted.
+func TestParseNotesPasswords(t *testing.T) {
+	const least = "[[job]]\nname = 'a'\nschedule = '@daily'\n"
+	for text, want := range map[string]string{
+		"sql = 'x'\ndsn = 'postgres://app:hunter2@db/shop'\n":                            "dsn has what may be a password",
+		"sql = 'x'\ndsn = 'postgres://app@db/shop?password=hunter2'\n":                   "dsn has what may be a password",
+		"sql = 'x'\ndsn = 'postgres://app:$PW@db/shop'\n":                                "",
+		"sql = 'x'\ndsn = '/var/lib/shop.db'\n":                                          "",
+		"url = 'https://me:hunter2@shop/x'\n":                                            "url has what may be a password",
+		"url = 'https://shop/x?page=1'\n":                                                "",
+		"url = 'https://shop/x'\nheaders = { Authorization = 'Bearer hunter2' }\n":       "headers has what may be a password",
+		"url = 'https://shop/x'\nheaders = { X-Api-Key = 'hunter2' }\n":                  "headers has what may be a password",
+		"url = 'https://shop/x'\nheaders = { authorization = 'Bearer $TOKEN', A = 'b' }": "",
+	} {
+		f, err := Parse("tab", []byte(least+text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		notes := ""
+		for _, note := range f.Notes {
+			notes += note.What + note.Hint + note.Text
+		}
+		if (want == "") != (notes == "") || !strings.HasPrefix(notes, want) || strings.Contains(notes, "hunter2") {
+			t.Errorf("%s: notes %q, want %q", text, notes, want)
+		}
+	}
+}
