@@ -1,6 +1,9 @@
 package terminal
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Wrap cuts a text into lines of so many columns, at blanks if there are some in the second half.
 func Wrap(text string, room int) []string {
@@ -72,12 +75,15 @@ func WrapWords(text string, most int) (lines []string) {
 
 // Cut returns the begin of a text that takes at most so many columns, and says so if it is not all.
 func Cut(text string, most int) string {
-	if Columns(text) <= most {
-		return text
+	wide, end := 0, 0 // end leaves a column
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if wide += Columns(string(r)); wide > most {
+			return text[:end] + "…"
+		}
+		if i += size; wide < most {
+			end = i
+		}
 	}
-	runes := []rune(text)
-	for Columns(string(runes)) > most-1 {
-		runes = runes[:len(runes)-1]
-	}
-	return string(runes) + "…"
+	return text
 }

@@ -26,3 +26,20 @@ func TestWrapKeepsText(t *testing.T) {
 		}
 	}
 }
+
+// What is cut fits, is a begin of the text with a sign behind it, and is no shorter than it has to be.
+func TestCut(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"abc", 1, "…"}, {"", 0, ""}, {"a", 0, "…"}, {"a", -1, "…"},
+		{"日本", 4, "日本"}, {"日本語", 5, "日本…"}, {"日本語", 4, "日…"}, {"e\u0301e\u0301", 1, "…"}, {"e\u0301abc", 3, "e\u0301a…"},
+		{"a\u0301bc", 2, "a\u0301…"}, {strings.Repeat("x", 8<<20), 4, "xxx…"},
+	} {
+		if got := Cut(test.text, test.most); got != test.want {
+			t.Errorf("%.20q at most %d: %q, want %q", test.text, test.most, got, test.want)
+		}
+	}
+}
