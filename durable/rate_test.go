@@ -258,3 +258,63 @@ func TestHistoryOfGlobalRate(t *testing.T) {
 		t.Error("no run was lost: too quiet to prove anything")
 	}
 }
+
+// slowClaims counts the claims of kinds with limits, each of which takes a while.
+type slowClaims struct {
+	*memory.Store
+	takes  time.Duration
+	claims atomic.Int64
+}
+
+func (c *slowClaims) ClaimLimited(ctx context.Context, r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
+	time.Sleep(c.takes)
+	c.claims.Add(1)
+	return c.Store.ClaimLimited(ctx, r)
+}
+
+// A kind with a rate, of which no job waits, does not make a node claim a backlog of other kinds in small parts, though
+// jobs of that backlog leave workers idle until the next claim.
+func TestKindGlobalRateWithoutJobsLeavesClaimsLarge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slowClaims{Store: memory.New(), takes: time.Millisecond}
+		jobs := newJobs(t, store) // four workers
+		durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil },
+			durable.GlobalRate(executor.Rate{PerSecond: 5}))
+		backlog := durable.Handle(jobs, "backlog", func(context.Context, string) (string, error) { return "", nil })
+		ids := must(backlog.ScheduleAll(t.Context(), 0, make([]string, 2000)))
+		start(t, jobs)
+		for _, id := range ids {
+			must(backlog.Await(t.Context(), id))
+		}
+		if n := store.claims.Load(); n > 50 {
+			t.Errorf("there were %d claims", n)
+		}
+	})
+}
+
+// Workers that become idle during a claim get jobs of a kind with a rate at once, if there are more than were asked for.
+func TestKindGlobalRateBeginsOnWorkersThatAreIdleAfterClaim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slowClaims{Store: memory.New(), takes: 50 * time.Millisecond}
+		jobs := newJobs(t, store, func(c *durable.Config) { c.Poll, c.Lease = time.Minute, time.Minute }) // four workers
+		begun := new(atomic.Int64)
+		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+			begun.Add(1)
+			time.Sleep(10 * time.Second)
+			return "", nil
+		}, durable.GlobalRate(executor.Rate{PerSecond: 5, Burst: 10}))
+		busy := durable.Handle(jobs, "busy", func(context.Context, string) (string, error) {
+			time.Sleep(75 * time.Millisecond)
+			return "", nil
+		})
+		must(busy.ScheduleAll(t.Context(), 0, make([]string, 3)))
+		start(t, jobs)
+		time.Sleep(100 * time.Millisecond) // three workers are busy for another 25ms
+		must(k.ScheduleAll(t.Context(), 0, make([]string, 4)))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := begun.Load(); n != 4 {
+			t.Errorf("%d have begun", n)
+		}
+	})
+}

@@ -29,11 +29,7 @@ type load struct {
 	// is taken until a worker is free.
 	stalled bool
 
-	// Jobs of a kind with a rate were left to others, for want of workers. See limit.go.
-	lacking     bool
-	lackedSince time.Time // since when such a kind was not asked for, zero if it was
-	wanted      bool      // jobs of such a kind wait for a worker
-	holdingBack bool      // nothing is taken until a worker is idle, as of the last look
+	turn turn // of the kinds with a rate
 }
 
 // open reports whether the pool takes work. If the program has shut it down before Run drains, jobs are for other
@@ -111,8 +107,8 @@ func (n *Node) claimedLocked(more bool) {
 // workerFreed notes that a worker has ended a run.
 func (n *Node) workerFreed() {
 	n.mu.Lock()
-	poll := n.mu.stalled || n.mu.lacking
-	n.mu.stalled, n.mu.lacking = false, false
+	poll := n.mu.stalled || n.awaitedLocked()
+	n.mu.stalled = false
 	n.mu.Unlock()
 	if poll {
 		n.Wake()

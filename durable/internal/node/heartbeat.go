@@ -110,7 +110,7 @@ func (n *Node) logDead(ctx context.Context, dead []store.ID) {
 // watch returns what a poll would claim now; or, if the next poll is further than the next heartbeat, what is due up to
 // that and a little beyond.
 func (n *Node) watch() (w store.Watch, far bool) {
-	req, ok := n.request(false)
+	req, ok := n.request(false, true)
 	if !ok {
 		return w, false
 	}

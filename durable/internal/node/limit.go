@@ -50,9 +50,49 @@ func (n *Node) expectToken(next time.Time) {
 func (n *Node) tokenCame() {
 	n.tokensAt = time.Time{}
 	n.mu.Lock()
-	n.mu.wanted = true
+	n.mu.turn.seek(time.Now())
 	n.mu.Unlock()
 }
+
+// A turn is that of the kinds with a rate among the kinds of a node. The node claims no more of them than it has idle
+// workers, since a job that waited for one would begin later than its token was for. A backlog of other kinds leaves
+// none idle, as the node always has their next jobs at hand, so it has to hold back from time to time:
+//
+//	asked ──▶ passed over    no worker is idle
+//	passed over ──▶ sought   a second later
+//	any ──▶ sought           a token came, or a claim had all that it has asked for
+//	any ──▶ asked            a claim had what there was
+//
+// While they are sought, the node takes nothing until a worker is idle, and then asks for them with the others. The
+// turn is guarded by n.mu.
+type turn struct {
+	at time.Time // when they are sought; zero if they were asked for
+}
+
+// pass notes that others are claimed, and these are not asked for.
+func (t *turn) pass(now time.Time) {
+	if t.at.IsZero() {
+		t.at = now.Add(minStall)
+	}
+}
+
+// seek notes that jobs of these kinds wait, or may do so.
+func (t *turn) seek(now time.Time) {
+	if t.at.IsZero() || now.Before(t.at) {
+		t.at = now
+	}
+}
+
+// ask notes that a claim has asked for them, and whether there may be more.
+func (t *turn) ask(now time.Time, more bool) {
+	if t.at = (time.Time{}); more {
+		t.at = now
+	}
+}
+
+func (t *turn) asked() bool { return t.at.IsZero() }
+
+func (t *turn) sought(now time.Time) bool { return !t.asked() && !now.Before(t.at) }
 
 // ratedLocked reports whether one of these kinds, of which the node may have more jobs, has a rate.
 func (n *Node) ratedLocked(names []string) bool {
@@ -62,25 +102,34 @@ func (n *Node) ratedLocked(names []string) bool {
 	})
 }
 
-// holdBackLocked reports whether the node must claim nothing until a worker is idle. It is called when no worker is, so
-// that the node can't ask for a kind with a rate: a backlog of other kinds would keep all workers busy, and that kind
-// would wait for the end of the backlog. The node holds back at once if jobs of the kind wait, and else after a while,
-// to see whether some do.
-func (n *Node) holdBackLocked() bool {
-	n.mu.lacking = true
-	if n.mu.wanted {
-		n.mu.budget = n.workers()
-		return true
+// passLocked is called when the node has room for more of these kinds, but no worker is idle. It reports whether the
+// node holds back.
+func (n *Node) passLocked(names []string) bool {
+	if !n.ratedLocked(names) {
+		return false
 	}
-	if n.mu.lackedSince.IsZero() {
-		n.mu.lackedSince = time.Now()
+	n.mu.turn.pass(time.Now())
+	if !n.mu.turn.sought(time.Now()) {
+		return false
 	}
-	return time.Since(n.mu.lackedSince) >= minStall
+	n.mu.budget = n.workers()
+	return true
+}
+
+// soughtLocked reports whether the node holds back.
+func (n *Node) soughtLocked() bool {
+	return n.mu.turn.sought(time.Now()) && n.ratedLocked(n.cfg.Kinds())
+}
+
+// awaitedLocked reports whether a worker is idle, and the kinds with a rate are to be asked for.
+func (n *Node) awaitedLocked() bool {
+	return !n.mu.turn.asked() && n.idleLocked() > 0 && n.ratedLocked(n.cfg.Kinds())
 }
 
 // askedLocked notes what a claim has had of the kinds with a rate: if that is all that it has asked for of one, there
-// may be more.
-func (n *Node) askedLocked(kinds []store.KindLimit, jobs []store.Job) {
+// may be more. It reports whether the claim has asked for such kinds, and there is no more.
+func (n *Node) askedLocked(kinds []store.KindLimit, jobs []store.Job) (exhausted bool) {
+	rated, more := false, false
 	for _, k := range kinds {
 		if k.Rate == (store.Rate{}) {
 			continue
@@ -91,15 +140,15 @@ func (n *Node) askedLocked(kinds []store.KindLimit, jobs []store.Job) {
 				had++
 			}
 		}
-		n.mu.lackedSince, n.mu.wanted = time.Time{}, had == k.Max
-		if n.mu.wanted {
-			return
-		}
+		rated, more = true, more || had == k.Max
 	}
+	if rated {
+		n.mu.turn.ask(time.Now(), more)
+	}
+	return rated && !more
 }
 
-// idleLocked returns how many workers have nothing to begin, as far as the node knows. Of a kind with a rate no more
-// jobs are claimed: one that waited for a worker would begin later than its token was for.
+// idleLocked returns how many workers have nothing to begin, as far as the node knows.
 func (n *Node) idleLocked() int {
 	return max(n.workers()-n.mu.inState[armed]-n.mu.inState[begun], 0)
 }

@@ -43,7 +43,7 @@ func (n *Node) beginInsert(jobs []store.NewJob) store.Placement {
 	}
 	lead := n.lead()
 	free := n.freeLocked(n.clock.Until(jobs[0].Due) > lead || jobs[0].Due.IsZero() && jobs[0].Delay > lead)
-	if free <= 0 || n.mu.holdingBack || !n.takesLocked() {
+	if free <= 0 || n.soughtLocked() || !n.takesLocked() {
 		return store.Placement{}
 	}
 	n.mu.inserting[&jobs[0]] = jobs

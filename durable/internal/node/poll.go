@@ -77,12 +77,12 @@ func (n *Node) poll(ctx context.Context, claim bool) (called bool, err error) {
 	for later, queues := false, n.queues(); len(queues) > 0; later = true {
 		var rest []string // of which there may be more that is not due yet
 		for _, queue := range queues {
-			req, ok := n.request(later)
+			req, ok := n.request(later, true)
 			if !ok {
 				return called, nil
 			}
 			again := false
-			if again, more, err = n.claim(ctx, queue, req, more); err != nil {
+			if again, more, err = n.claim(ctx, queue, later, req, more); err != nil {
 				return true, err
 			}
 			if called = true; again {
@@ -95,8 +95,11 @@ func (n *Node) poll(ctx context.Context, claim bool) (called bool, err error) {
 }
 
 // claim claims of a queue. It reports whether there may be more that is not due yet, and more that is; the latter also
-// if a claim of another queue has said so.
-func (n *Node) claim(ctx context.Context, queue string, req store.ClaimRequest, others bool) (again, more bool, err error) {
+// if a claim of another queue has said so. If the claim was for no more than the idle workers, for the sake of kinds
+// with a rate, and of those there is no more, then as much of the other kinds follows as there is room for.
+func (n *Node) claim(
+	ctx context.Context, queue string, later bool, req store.ClaimRequest, others bool,
+) (again, more bool, err error) {
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
 	asked := n.clock.Ask()
@@ -116,16 +119,21 @@ func (n *Node) claim(ctx context.Context, queue string, req store.ClaimRequest, 
 	n.mu.Lock()
 	n.claimedLocked(more)
 	n.mu.payloads.learn(claims.Jobs)
-	n.askedLocked(req.Kinds, claims.Jobs)
+	rest := !later && n.askedLocked(req.Kinds, claims.Jobs) && claims.More && !again && !claims.Busy
 	n.mu.Unlock()
 	n.gained.Add(int64(len(claims.Jobs)))
 	n.hold(req.Node, claims.Jobs)
+	if rest {
+		if req, ok := n.request(later, false); ok {
+			return n.claim(ctx, queue, later, req, more)
+		}
+	}
 	return again, more, nil
 }
 
-// request returns what to claim: jobs that are due now, or jobs that are due later. It reports false if there is no
-// room.
-func (n *Node) request(later bool) (store.ClaimRequest, bool) {
+// request returns what to claim: jobs that are due now, or jobs that are due later; of kinds with a rate as well, if
+// rated is set. It reports false if there is no room.
+func (n *Node) request(later, rated bool) (store.ClaimRequest, bool) {
 	if !n.open() {
 		return store.ClaimRequest{}, false
 	}
@@ -136,9 +144,12 @@ func (n *Node) request(later bool) (store.ClaimRequest, bool) {
 	if !n.takesLocked() {
 		return store.ClaimRequest{}, false
 	}
-	idle, rated := n.idleLocked(), n.ratedLocked(names)
-	if n.mu.holdingBack = rated && idle == 0 && n.holdBackLocked(); n.mu.holdingBack {
-		return store.ClaimRequest{}, false
+	idle := 0 // workers for jobs of kinds with a rate
+	if rated {
+		idle = n.idleLocked()
+		if idle == 0 && n.passLocked(names) {
+			return store.ClaimRequest{}, false
+		}
 	}
 	if armed := n.mu.inState[armed]; armed > 0 && armed > n.mu.budget/2 {
 		n.mu.more = true // a poll is worth its while when half of them have begun
@@ -150,9 +161,6 @@ func (n *Node) request(later bool) (store.ClaimRequest, bool) {
 		return store.ClaimRequest{}, false
 	}
 	req := store.ClaimRequest{Node: n.mu.name, Ahead: n.ahead(), Lead: n.lead(), Limit: free}
-	if rated && idle > 0 && !later {
-		req.Limit = min(free, idle) // what is claimed with them must not take their workers
-	}
 	for _, name := range names {
 		if n.mu.paused[name] {
 			continue
@@ -162,9 +170,10 @@ func (n *Node) request(later bool) (store.ClaimRequest, bool) {
 		if k.Limit > 0 {
 			most = min(most, k.Limit-n.mu.perKind[name])
 		}
-		if k.Rate != (store.Rate{}) && most > idle {
-			most = idle
-			n.mu.lacking = true
+		if k.Rate != (store.Rate{}) {
+			if most = min(most, idle); most > 0 && !later {
+				req.Limit = min(free, idle) // what is claimed with them must not take their workers
+			}
 		}
 		if most > 0 {
 			limit := k.limit()
