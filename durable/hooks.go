@@ -3,9 +3,11 @@ package durable
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	executor "github.com/executor-go/executor"
@@ -223,32 +225,34 @@ func (j *Jobs) failed(job Job, run Run) {
 	j.callHook("Failed", func() { j.cfg.Hooks.Failed(job, run) })
 }
 
-// callHook calls a hook, and waits until it has returned. It has a goroutine of its own, which it may end by
-// runtime.Goexit, as a failing test does: that of the caller, such as the one that commits, has more to do.
+// callHook calls a hook, and waits until it has returned. The goroutine is the hook's own, since runtime.Goexit, as a
+// failing test calls it, ends that: the one of the caller, which commits for example, has more to do.
 func (j *Jobs) callHook(name string, hook func()) {
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
+	var over sync.WaitGroup
+	over.Go(func() {
 		returned := false
 		defer func() {
-			if !returned { // nor panicked
-				j.log().Error("durable: a hook called runtime.Goexit", "hook", name,
-					"hint", "the work continued without it; fix the hook")
+			if v := recover(); v != nil {
+				j.hookPanicked(name, v)
+			} else if !returned {
+				j.log().Error("durable: a hook called runtime.Goexit", "hook", name, hookHint)
 			}
 		}()
-		func() {
-			defer j.guardHook(name)
-			hook()
-		}()
+		hook()
 		returned = true
-	}()
-	<-over
+	})
+	over.Wait()
 }
 
-// guardHook is deferred around a call of a hook.
+// guardHook is deferred around a call of a hook by the goroutine of the caller.
 func (j *Jobs) guardHook(name string) {
 	if v := recover(); v != nil {
-		j.log().Error("durable: a hook panicked", "hook", name, "panic", &executor.PanicError{Value: v, Stack: debug.Stack()},
-			"hint", "the work continued without it; fix the hook")
+		j.hookPanicked(name, v)
 	}
 }
+
+func (j *Jobs) hookPanicked(name string, v any) {
+	j.log().Error("durable: a hook panicked", "hook", name, "panic", &executor.PanicError{Value: v, Stack: debug.Stack()}, hookHint)
+}
+
+var hookHint = slog.String("hint", "the work continued without it; fix the hook")
