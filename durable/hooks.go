@@ -41,7 +41,8 @@ type Hooks struct {
 	// Settled is called once the store has answered the commit of a run's outcome. job is as it was when the run began,
 	// and o is the outcome: o.State is the new state of the job, and o.Run is complete, except that its Seq is 0 if the
 	// history does not have it. committed is false if the store refused the outcome, because the run was no longer this
-	// node's. The next outcomes wait until Settled returns: it must be quick.
+	// node's. The next outcomes wait until Settled returns: it must be quick. After a CompleteTx whose transaction was
+	// rolled back, o is the success that CompleteTx was to commit if the answer to the first commit was lost.
 	Settled func(job Job, o Outcome, committed bool)
 
 	// Failed is called when the last attempt of a job, or of one time of its schedule, has failed. It replaces the line

@@ -72,7 +72,7 @@ const labelLimit = 200
 
 // label returns the name of a pool or a task as an attribute: valid UTF-8, without which protobuf
 // drops a whole batch, of at most 200 bytes, and without control characters. Package debug has
-// the same.
+// the same, since what two modules share would have to be exported.
 func label(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

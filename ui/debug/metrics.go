@@ -177,7 +177,8 @@ func labelsOf(p *poolview.Pool, more ...string) string {
 }
 
 // label returns s as the value of a label: valid UTF-8, of at most 200 bytes, and without control
-// characters, since the text may be read on a terminal.
+// characters, since the text may be read on a terminal. Package otel has the same, since what two
+// modules share would have to be exported.
 func label(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
