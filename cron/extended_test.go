@@ -234,6 +234,39 @@ func TestExtendedText(t *testing.T) {
 	}
 }
 
+// The text of a schedule is in the plain language if that has the same days, also where it writes Sunday at the end of a
+// range, or at its begin, in another way; and each value is in the text once.
+func TestExtendedTextOfRangesAndLists(t *testing.T) {
+	for _, tt := range []struct{ spec, text string }{
+		{"0 0 * * 5-0", "0 0 * * 5-7"},
+		{"0 0 * * fri-0", "0 0 * * 5-7"},
+		{"0 0 * * 7-2", "0 0 * * 0-2"},
+		{"0 0 * * 7-wed/3", "0 0 * * 0-3/3"},
+		{"0 0 * * 7-0", "0 0 * * 0-0"},
+		{"0 0 * * 4,7-1,mon", "0 0 * * 4,0-1,mon"},
+		{"0 0 * * fri-sun", "0 0 * * fri-sun"},
+		{"0 0 * * fri-mon", "@extended 0 0 * * fri-mon"},
+		{"2,0~3/1 0 * * *", "2,0,1,3 0 * * *"},
+	} {
+		t.Run(tt.spec, func(t *testing.T) {
+			s, err := cron.Extended{Name: "job", Location: time.UTC}.Parse(tt.spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.String() != tt.text {
+				t.Errorf("the text is %q, want %q", s, tt.text)
+			}
+			read, err := cron.ParseIn(s.String(), time.UTC)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if read != s {
+				t.Errorf("the text means %v, want %v", read, s)
+			}
+		})
+	}
+}
+
 // The seconds of a starred field follow the wall clock, and fixed ones are due once.
 func TestExtendedSecondsAtClockChanges(t *testing.T) {
 	ny := zone(t, "America/New_York")

@@ -97,8 +97,12 @@ func (p parser) parseField(f *field, where span) (v values, err error) {
 		if err != nil {
 			return values{}, err
 		}
-		if p.ext != nil && !slices.Contains(texts, text) {
-			texts = append(texts, text)
+		if p.ext != nil {
+			for one := range strings.SplitSeq(text, ",") { // H and ~ may stand for several
+				if !slices.Contains(texts, one) {
+					texts = append(texts, one)
+				}
+			}
 		}
 		at += len(item) + 1
 	}
@@ -140,8 +144,8 @@ func (p parser) parseItem(f *field, item span, v *values) (text string, err erro
 	if p.ext == nil {
 		return "", nil
 	}
-	v.extra = v.extra || high > f.high // a range that continues past the end
 	if f.is(dayOfWeek) && p.ext.sundayIsOne && body != "*" {
+		v.extra = v.extra || high > f.high // a range that continues past the end
 		text = f.names[low%7]
 		if strings.Contains(body, "-") {
 			text += "-" + f.names[high%7]
@@ -151,7 +155,18 @@ func (p parser) parseItem(f *field, item span, v *values) (text string, err erro
 		}
 		return text, nil
 	}
-	return strings.ToLower(item.text), nil
+	text = strings.ToLower(item.text)
+	switch _, _, err := (parser{spec: p.spec}).parseRange(f, item.part(0, body), stepped); {
+	case err == nil: // the plain language has it, too
+	case high > f.high: // it continues past the end
+		v.extra = true
+	default: // it ends at Sunday as 0, or begins with it as 7
+		text = strconv.Itoa(low) + "-" + strconv.Itoa(high)
+		if stepped {
+			text += "/" + stepText
+		}
+	}
+	return text, nil
 }
 
 // parseStep parses the step of an item.
