@@ -160,10 +160,11 @@ func isEvery(set uint64, size int) (step int, ok bool) {
 	if size%step != 0 || first >= step {
 		return step, step == 1 && size == 24 && isRun(set)
 	}
+	all := uint64(0)
 	for v := first; v < size; v += step {
-		set &^= 1 << v
+		all |= 1 << v
 	}
-	return step, set == 0
+	return step, set == all
 }
 
 // isRun reports whether the values of a set follow each other.

@@ -15,6 +15,9 @@ func TestScheduleDescribe(t *testing.T) {
 		{"*/15 * * * *", "every 15 minutes, UTC"},
 		{"5/20 * * * *", "every 20 minutes from 00:05 to 23:45, UTC"},
 		{"*/7 * * * *", "at minutes 0, 7, 14, 21, 28, 35, 42, 49 and 56 of every hour, UTC"},
+		{"0,20 * * * *", "at minutes 0 and 20 of every hour, UTC"},
+		{"0,15,30 9-17 * * *", "at minutes 0, 15 and 30 of hours 9 to 17, UTC"},
+		{"0 0-12/3 * * *", "at minute 0 of hours 0, 3, 6, 9 and 12, UTC"},
 		{"@hourly", "every hour at minute 0, UTC"},
 		{"0,30 9-17 * * 1-5", "every 30 minutes from 09:00 to 17:30 on Monday to Friday, UTC"},
 		{"0 */2 * * *", "every 2 hours from 00:00 to 22:00, UTC"},
@@ -41,6 +44,7 @@ func TestScheduleDescribe(t *testing.T) {
 		{"@extended */10 * * * * *", "every 10 seconds, UTC"},
 		{"@extended */10 * 9-17 * * *", "every 10 seconds from 09:00:00 to 17:59:50, UTC"},
 		{"@extended */10 30 2 * * *", "every 10 seconds of the minute 02:30 every day, UTC"},
+		{"@extended 0,10 * * * * *", "at seconds 0 and 10 of every minute of every hour, UTC"},
 		{"@extended 5 30 2 * * *", "at 02:30:05 every day, UTC"},
 		{"@extended 5 */5 * * * *", "every 5 minutes at second 5, UTC"},
 		{"@extended 5 0 * * * *", "every hour at minute 0 and second 5, UTC"},
@@ -69,9 +73,9 @@ func TestScheduleDescribeIsUnambiguous(t *testing.T) {
 	if testing.Short() {
 		times = 50
 	}
-	for _, seconds := range []string{"0", "7", "*/20", "5/20", "3,4"} {
-		for _, minutes := range []string{"0", "30", "*", "*/15", "0,15,30,45", "0-59", "5/15", "5-7", "*/7", "1,31"} {
-			for _, hours := range []string{"*", "0-23", "3", "*/6", "0,6,12,18", "1/6", "9-17", "2,3", "*/5", "1/2", "0,12"} {
+	for _, seconds := range []string{"0", "7", "*/20", "5/20", "3,4", "0,20"} {
+		for _, minutes := range []string{"0", "30", "*", "*/15", "0,15,30,45", "0-59", "5/15", "5-7", "*/7", "1,31", "0,15"} {
+			for _, hours := range []string{"*", "0-23", "3", "*/6", "0,6,12,18", "1/6", "9-17", "2,3", "*/5", "1/2", "0,12", "0-12/6"} {
 				for _, days := range []string{
 					"* * *", "*/2 * *", "1/2 * *", "13 * fri", "13 * +fri", "1-31 * fri", "L * *", "L * fri", "L-1,2W * +mon#1",
 					"* 3 sun", "* 3-5 5-7", "1 3 *", "1 3 mon", "* 2 monL", "* * 0-6", "1,3,5 1,7 *",
