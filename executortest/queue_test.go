@@ -2,6 +2,7 @@ package executortest
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -160,6 +161,56 @@ func TestQueueFindsWrongOrderOfEqualRanks(t *testing.T) {
 	findAtLeast(t, queueChecks(ByRank), func(*testing.T) Queue {
 		return queue.NewPriority(func(v Item) int { return v.Rank*100_000 - v.Seq })
 	}, "ReturnsInOrder")
+}
+
+// wordy is a queue that says more about the end of a context.
+type wordy struct{ blocking }
+
+func more(err error) error {
+	if err == nil || err == queue.ErrClosed {
+		return err
+	}
+	return fmt.Errorf("while waiting: %w", err)
+}
+
+func (q wordy) Put(ctx context.Context, v Item) error { return more(q.blocking.Put(ctx, v)) }
+
+func (q wordy) OfferFor(ctx context.Context, v Item, d time.Duration) (bool, error) {
+	ok, err := q.blocking.OfferFor(ctx, v, d)
+	return ok, more(err)
+}
+
+func (q wordy) Take(ctx context.Context) (Item, error) {
+	v, err := q.blocking.Take(ctx)
+	return v, more(err)
+}
+
+func (q wordy) PollFor(ctx context.Context, d time.Duration) (Item, bool, error) {
+	v, ok, err := q.blocking.PollFor(ctx, d)
+	return v, ok, more(err)
+}
+
+// The suite passes for a queue whose errors match that of the context and its cause, and say more.
+func TestQueuePassesForErrorsThatMatch(t *testing.T) {
+	TestQueue(t, ByArrival, func(*testing.T) Queue { return wordy{queue.NewBounded[Item](3)} })
+}
+
+// causeless is a queue whose Take does not say why the context has ended.
+type causeless struct{ blocking }
+
+func (q causeless) Take(ctx context.Context) (Item, error) {
+	v, err := q.blocking.Take(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return v, err
+}
+
+// A queue whose errors lack the cause of the end of a context is found.
+func TestQueueFindsLostCause(t *testing.T) {
+	findExactly(t, queueChecks(ByArrival), func(*testing.T) Queue {
+		return causeless{queue.NewBounded[Item](3)}
+	}, "EndedContext")
 }
 
 // leaky is a queue that puts the item of a canceled Put after all.

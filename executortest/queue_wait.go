@@ -2,6 +2,7 @@ package executortest
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -155,22 +156,28 @@ func (o orderChecks) removalWakesPutters(t testing.TB, make func() Queue) {
 	}
 }
 
+// matches reports whether err is that of a method whose context has ended: it matches the error of the context and its
+// cause, and may be another error for the rest.
+func matches(err error, ctx context.Context) bool {
+	return errors.Is(err, ctx.Err()) && errors.Is(err, context.Cause(ctx))
+}
+
 func (o orderChecks) endedContext(t testing.TB, make func() Queue) {
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
+	ended, cancel := context.WithCancelCause(context.Background())
+	cancel(errBody)
 	q := make()
-	if err := q.Put(ended, Item{0, 1}); err != context.Canceled {
+	if err := q.Put(ended, Item{0, 1}); !matches(err, ended) {
 		t.Errorf("Put: %v", err)
 	}
-	if ok, err := q.OfferFor(ended, Item{0, 1}, time.Hour); ok || err != context.Canceled {
+	if ok, err := q.OfferFor(ended, Item{0, 1}, time.Hour); ok || !matches(err, ended) {
 		t.Errorf("OfferFor: %v, %v", ok, err)
 	}
 	expectEmpty(t, q)
 	all := fill(t, q)
-	if v, err := q.Take(ended); err != context.Canceled {
+	if v, err := q.Take(ended); !matches(err, ended) {
 		t.Errorf("Take: %v, %v", v, err)
 	}
-	if v, ok, err := q.PollFor(ended, time.Hour); ok || err != context.Canceled {
+	if v, ok, err := q.PollFor(ended, time.Hour); ok || !matches(err, ended) {
 		t.Errorf("PollFor: %v, %v, %v", v, ok, err)
 	}
 	expectItems(t, q, o.sorted(all))
@@ -183,7 +190,7 @@ func (o orderChecks) canceledWait(t testing.TB, make func() Queue) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var waits sync.WaitGroup
 	waits.Go(func() {
-		if v, err := q.Take(ctx); err != context.Canceled {
+		if v, err := q.Take(ctx); !matches(err, ctx) {
 			t.Errorf("Take: %v, %v", v, err)
 		}
 	})
@@ -206,7 +213,7 @@ func (o orderChecks) canceledWait(t testing.TB, make func() Queue) {
 	}
 	ctx, cancel = context.WithCancel(context.Background())
 	waits.Go(func() {
-		if err := q.Put(ctx, Item{0, 1}); err != context.Canceled {
+		if err := q.Put(ctx, Item{0, 1}); !matches(err, ctx) {
 			t.Errorf("Put: %v", err)
 		}
 	})
@@ -302,7 +309,7 @@ func (o orderChecks) waitsForDuration(t testing.TB, make func() Queue) {
 	defer cancel()
 	start := time.Now()
 	_, ok, err := q.PollFor(ctx, math.MaxInt64)
-	if d := time.Since(start); ok || err != context.DeadlineExceeded || d != time.Minute {
+	if d := time.Since(start); ok || !matches(err, ctx) || d != time.Minute {
 		t.Errorf("PollFor with a deadline in a minute: %v, %v after %v", ok, err, d)
 	}
 }
