@@ -112,6 +112,32 @@ func TestKindGlobalRateOfClockPutBack(t *testing.T) {
 	})
 }
 
+// Jobs that were claimed ahead of their times do not begin together if all workers are busy at those times, and are free
+// later: their tokens were for those times.
+func TestKindGlobalRateHoldsOfJobsClaimedAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New()) // four workers
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler, durable.GlobalRate(executor.Rate{PerSecond: 5}))
+		busy := durable.Handle(jobs, "busy", func(context.Context, string) (string, error) {
+			time.Sleep(900 * time.Millisecond)
+			return "", nil
+		})
+		start(t, jobs)
+		must(k.ScheduleAll(t.Context(), 600*time.Millisecond, make([]string, 1)))
+		must(k.ScheduleAll(t.Context(), 800*time.Millisecond, make([]string, 1)))
+		must(k.ScheduleAll(t.Context(), 1000*time.Millisecond, make([]string, 1)))
+		time.Sleep(500 * time.Millisecond)
+		must(busy.ScheduleAll(t.Context(), 0, make([]string, 4)))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if n := d.count(); n != 3 {
+			t.Errorf("%d have begun", n)
+		}
+		keepsRate(t, d.begun, 200*time.Millisecond, 1)
+	})
+}
+
 // A kind with a rate is not held up by a backlog of another kind, which gives each worker its next job before it is
 // free.
 func TestKindGlobalRateHoldsBesideBacklog(t *testing.T) {

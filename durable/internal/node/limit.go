@@ -148,6 +148,17 @@ func (n *Node) askedLocked(kinds []store.KindLimit, jobs []store.Job) (exhausted
 	return rated && !more
 }
 
+// maxTokenLate is how long after the time of its token a job may begin that was claimed ahead.
+const maxTokenLate = 10 * time.Millisecond
+
+// missedTokenLocked reports whether the run has a token for a time that has passed, since it was claimed ahead, and no
+// worker was idle at its time: workers that become idle together would begin several. It is claimed anew, as one that
+// is due. One that was due when it was claimed begins in any case, so none is given back again and again.
+func (r *run) missedTokenLocked() bool {
+	at := r.timeLocked()
+	return r.kind.Rate != (store.Rate{}) && !r.decided && r.since.Before(at) && r.n.clock.Now().Sub(at) > maxTokenLate
+}
+
 // idleLocked returns how many workers have nothing to begin, as far as the node knows.
 func (n *Node) idleLocked() int {
 	return max(n.workers()-n.mu.inState[armed]-n.mu.inState[begun], 0)

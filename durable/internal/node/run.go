@@ -160,6 +160,13 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 		// A process that was suspended wakes with its lease long over.
 		r.giveBackLocked()
 	}
+	if r.state == armed && r.turn == turn && r.missedTokenLocked() {
+		r.giveBackLocked()
+		n.mu.turn.seek(time.Now()) // it waits for another token
+		n.mu.Unlock()
+		n.Wake()
+		return nil
+	}
 	if r.state != armed || r.turn != turn {
 		n.mu.Unlock()
 		return nil
