@@ -234,8 +234,8 @@ func TestExtendedText(t *testing.T) {
 	}
 }
 
-// The text of a schedule is in the plain language if that has the same days, also where it writes Sunday at the end of a
-// range, or at its begin, in another way; and each value is in the text once.
+// The text of a schedule is in the plain language if that has the same days, also where it writes Sunday at the end of
+// a range, or at its begin, in another way; and each value is in the text once.
 func TestExtendedTextOfRangesAndLists(t *testing.T) {
 	for _, tt := range []struct{ spec, text string }{
 		{"0 0 * * 5-0", "0 0 * * 5-7"},

@@ -112,8 +112,8 @@ func TestKindGlobalRateOfClockPutBack(t *testing.T) {
 	})
 }
 
-// Jobs that were claimed ahead of their times do not begin together if all workers are busy at those times, and are free
-// later: their tokens were for those times.
+// Jobs that were claimed ahead of their times do not begin together if all workers are busy at those times, and are
+// free later: their tokens were for those times.
 func TestKindGlobalRateHoldsOfJobsClaimedAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New()) // four workers
@@ -318,7 +318,8 @@ func TestKindGlobalRateWithoutJobsLeavesClaimsLarge(t *testing.T) {
 	})
 }
 
-// Workers that become idle during a claim get jobs of a kind with a rate at once, if there are more than were asked for.
+// Workers that become idle during a claim get jobs of a kind with a rate at once, if there are more than were asked
+// for.
 func TestKindGlobalRateBeginsOnWorkersThatAreIdleAfterClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &slowClaims{Store: memory.New(), takes: 50 * time.Millisecond}
