@@ -222,7 +222,6 @@ func TestAskedRunOutlastsClockSetBack(t *testing.T) {
 			t.Run(test.name+", "+back.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					commands, c := new(noted), Config{File: parameters(t), Store: shared(t)}
-					c.Store.Lease = time.Minute
 					c.File.Jobs[0].Next = nil // what runs after each may begin after the next
 					h := beginWith(t, c, commands.run)
 					time.Sleep(10 * time.Minute)

@@ -70,7 +70,6 @@ func TestOverlapHasNoExcludedTimes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			file := parse(t, fmt.Sprintf("# name: a\n# overlap: %q\n# except: 00:12-05:00\n@every 2m sleep 13m\n", test.overlap))
 			c := Config{File: file, Store: shared(t)}
-			c.Store.Lease = time.Minute
 			h := begin(t, c)
 			time.Sleep(14*time.Minute + 30*time.Second)
 			sum := h.end()
@@ -119,7 +118,6 @@ func TestCatchUpRunIsBegunAgainForItsTime(t *testing.T) {
 				file.Jobs[0].Season.Except = []string{"02:30-05:00"}
 				file.Jobs[0].Jitter = test.jitter
 				c := Config{File: file, Store: shared(t)}
-				c.Store.Lease = time.Minute
 				h := begin(t, c)
 				time.Sleep(time.Minute)
 				h.end()

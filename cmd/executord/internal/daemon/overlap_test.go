@@ -137,7 +137,6 @@ func TestOverlapFollowsScheduleOfAnotherDaemon(t *testing.T) {
 			again := make(chan job.File)
 			file, other := parse(t, "# name: a\n@every 10m sleep 35m\n"), parse(t, "# name: a\n@every 2h sleep 35m\n")
 			c := Config{File: file, Store: shared(t), Again: again}
-			c.Store.Lease = time.Minute // hours have fewer heartbeats
 			h := begin(t, c)
 			time.Sleep(12 * time.Minute) // it runs
 			b := begin(t, Config{File: other, Store: c.Store})

@@ -75,27 +75,27 @@ func TestOverlapPolicies(t *testing.T) {
 // A due time during a run that began before its file was read again is what the job's overlap says: at the times of the
 // schedule as it is then.
 func TestOverlapAfterReload(t *testing.T) {
-	h, m := time.Hour, time.Minute
+	h, m := 6*time.Minute, 6*time.Second
 	for _, test := range []struct {
 		overlap, schedule string
 		begun             []time.Duration
 		skipped           int
 	}{
-		{"skip", "@every 1h", []time.Duration{h}, 3},
-		{"skip", "@every 20m", []time.Duration{h}, 7}, // from 1h50m on
-		{"replace", "@every 1h", []time.Duration{h, 2 * h, 3 * h, 4 * h}, 0},
-		{"replace", "@every 50m", []time.Duration{h, 2*h + 20*m, 3*h + 10*m, 4 * h}, 0},
-		{"allow 2", "@every 1h", []time.Duration{h, 2 * h}, 0},
-		{"allow 2", "@every 50m", []time.Duration{h, 2*h + 20*m}, 0},
+		{"skip", "@every 6m", []time.Duration{h}, 3},
+		{"skip", "@every 2m", []time.Duration{h}, 7}, // from 11m on
+		{"replace", "@every 6m", []time.Duration{h, 2 * h, 3 * h, 4 * h}, 0},
+		{"replace", "@every 5m", []time.Duration{h, 2*h + 20*m, 3*h + 10*m, 4 * h}, 0},
+		{"allow 2", "@every 6m", []time.Duration{h, 2 * h}, 0},
+		{"allow 2", "@every 5m", []time.Duration{h, 2*h + 20*m}, 0},
 	} {
 		t.Run(test.overlap+" "+test.schedule, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const tab = "# name: a\n# overlap: %q\n%s sleep %s\n"
 				again := make(chan job.File)
-				d := begin(t, Config{File: parse(t, fmt.Sprintf(tab, test.overlap, "@every 1h", "1000h")), Again: again})
-				time.Sleep(90 * time.Minute)
+				d := begin(t, Config{File: parse(t, fmt.Sprintf(tab, test.overlap, "@every 6m", "1000h")), Again: again})
+				time.Sleep(9 * time.Minute)
 				again <- parse(t, fmt.Sprintf(tab, test.overlap, test.schedule, "2000h"))
-				time.Sleep(150*time.Minute + 10*time.Second)
+				time.Sleep(15*time.Minute + 10*time.Second)
 				if begun, skipped := d.begun(), d.total("runs skipped"); !reflect.DeepEqual(begun, test.begun) || skipped != test.skipped {
 					t.Errorf("begun after %v, want %v; %d skipped, want %d\n%s", begun, test.begun, skipped, test.skipped, d.log.String())
 				}
@@ -165,7 +165,6 @@ func TestMisfirePolicies(t *testing.T) {
 		t.Run(strings.ReplaceAll(test.keys, "\n", ""), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := Config{File: parse(t, "# name: a\n"+test.keys+"\n@every 1h sleep 1s\n"), Store: shared(t)}
-				c.Store.Lease = time.Minute // hours have fewer heartbeats
 				h := begin(t, c)
 				time.Sleep(time.Hour + time.Second)
 				h.end()

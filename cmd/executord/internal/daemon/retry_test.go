@@ -51,11 +51,11 @@ func (t *tries) since(began time.Time) (all []time.Duration) {
 	return all
 }
 
-// shared returns a store that daemons share, in memory.
+// shared returns a store that daemons share, in memory, with a lease so long that hours have few heartbeats.
 func shared(t *testing.T) Store {
 	store := memory.New()
 	t.Cleanup(func() { store.Close() })
-	return Store{Store: store, Name: "jobs.db", Namespace: "shop", Lease: 5 * time.Second}
+	return Store{Store: store, Name: "jobs.db", Namespace: "shop", Lease: time.Minute}
 }
 
 // Attempts follow each other after growing waits, until one is well: all of them are one run, which is.
