@@ -114,12 +114,11 @@ func leftMarked(marker string) []string {
 		return nil
 	}
 	var left []string
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range environs {
-		if env, err := os.ReadFile(path); err == nil && bytes.Contains(env, []byte(marker+"\x00")) {
-			command, _ := os.ReadFile(filepath.Dir(path) + "/cmdline")
-			left = append(left, filepath.Base(filepath.Dir(path))+" "+string(bytes.ReplaceAll(command, []byte{0},
-				[]byte{' '})))
+	processes, _ := filepath.Glob("/proc/[0-9]*") // a pattern within each has Glob read its directory, which takes long
+	for _, dir := range processes {
+		if env, err := os.ReadFile(dir + "/environ"); err == nil && bytes.Contains(env, []byte(marker+"\x00")) {
+			command, _ := os.ReadFile(dir + "/cmdline")
+			left = append(left, filepath.Base(dir)+" "+string(bytes.ReplaceAll(command, []byte{0}, []byte{' '})))
 		}
 	}
 	return left
