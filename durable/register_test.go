@@ -33,12 +33,13 @@ func TestJobsRegisterIsOneCall(t *testing.T) {
 			}
 			return all
 		}
-		first := must(jobs.Register(t.Context(), set("a")...))
+		registered := set("a")
+		first := must(jobs.Register(t.Context(), registered...))
 		if calls := store.callsOf("insert"); calls != 1 || store.count() > 2 {
 			t.Errorf("%d calls of insert, %d in all", calls, store.count())
 		}
 		for i, r := range first {
-			if r.Effect != durable.EffectAdded || r.Err != nil || r.Job.Key != set("")[i].Key() {
+			if r.Effect != durable.EffectAdded || r.Err != nil || r.Job.Key != registered[i].Key() {
 				t.Errorf("%d: %v, %v, key %q", i, r.Effect, r.Err, r.Job.Key)
 			}
 			if job := must(jobs.Get(t.Context(), r.Job.ID)); !reflect.DeepEqual(job, r.Job) {
