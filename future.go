@@ -244,14 +244,40 @@ func invokeHere(ctx context.Context, b body) ending {
 	return end
 }
 
-// runByHand runs a task in the calling goroutine.
+// runByHand runs a task in the calling goroutine. If it has Retry and no pool has it, since a policy keeps it,
+// all its attempts run there.
 func runByHand(ctx context.Context, b body, when task.When) error {
 	mustContext(ctx)
-	ctx, ok := beginByHand(b, ctx, when)
+	run, ok := beginByHand(b, ctx, when)
 	if !ok {
 		return nil
 	}
-	return byHand(ctx, b).err
+	end := byHand(run, b)
+	for end.is(runsAgain) && b.taskCore().Owner() == nil && awaitAttempt(ctx, b) {
+		if run, ok = beginByHand(b, ctx, when); !ok {
+			break
+		}
+		end = byHand(run, b)
+	}
+	return end.err
+}
+
+// awaitAttempt waits for the time of the next attempt of a task that no pool has. It reports false if the task is done,
+// also by the end of ctx, or if a pool has it now.
+func awaitAttempt(ctx context.Context, b body) bool {
+	returned := false
+	defer repanic(&returned, b.fail)
+	t := b.taskCore()
+	timer := time.NewTimer(time.Duration(t.Due())) // without an owner there is no epoch
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.Done():
+	case <-ctx.Done():
+		b.end(task.Canceled, canceled(task.ContextError(ctx)))
+	}
+	returned = true
+	return !t.State().Done() && t.Owner() == nil
 }
 
 // call calls the body.

@@ -30,7 +30,7 @@ import (
 // at once. Except after Cancel, the error also matches that of the last attempt.
 //
 // Each attempt is a run in [TaskInfo], with a timeout of its own if there is a [Timeout]. In an Executor of another
-// package, the task holds its goroutine between two attempts.
+// package, and where a policy that has [Kept] the task calls its Run, the task holds its goroutine between two attempts.
 func Retry(attempts int, backoff func(n int) time.Duration) Option {
 	return retryOption("Retry", retryRule{attempts, backoff, false})
 }

@@ -190,6 +190,57 @@ func TestRetryAbandonElsewhere(t *testing.T) {
 	})
 }
 
+// A task with Retry that a policy has kept, and then runs by hand, makes all attempts there: the call returns when it
+// is done.
+func TestRetryOfKeptTaskByHand(t *testing.T) {
+	retry := executor.Retry(3, seconds)
+	for name, submit := range map[string]func(ctx context.Context, p *executor.Pool, body func(context.Context) error) error{
+		"Submit": func(ctx context.Context, p *executor.Pool, body func(context.Context) error) error {
+			return p.Submit(ctx, body, retry).Wait(ctx)
+		},
+		"Go": func(ctx context.Context, p *executor.Pool, body func(context.Context) error) error {
+			expect(t, "Go", p.Go(ctx, body, retry), nil)
+			time.Sleep(time.Hour)
+			return errTask
+		},
+		"Group": func(ctx context.Context, p *executor.Pool, body func(context.Context) error) error {
+			g := executor.NewGroup(ctx, p)
+			g.Go(body, retry)
+			return g.Wait()
+		},
+		"Map": func(ctx context.Context, p *executor.Pool, body func(context.Context) error) (err error) {
+			for _, err = range executor.Map(ctx, p, 1, slices.Values([]int{1}),
+				func(ctx context.Context, _ int) (int, error) { return 0, body(ctx) }, retry) {
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var ran error
+				p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Logger: slog.New(slog.DiscardHandler),
+					Reject: executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+						go func() { ran = task.Run(context.Background()) }()
+						return executor.Kept
+					})})
+				testkit.NewBlocker(t).Fill(t, p, 1)
+				start := time.Now()
+				var at []time.Duration
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+				defer cancel()
+				err := submit(ctx, p, func(context.Context) error {
+					at = append(at, time.Since(start))
+					return errTask
+				})
+				synctest.Wait()
+				expect(t, "outcome", errors.Is(err, errTask), true)
+				expect(t, "result of Run", errors.Is(ran, errTask), true)
+				expect(t, "attempts", fmt.Sprint(at), "[0s 1s 3s]")
+			})
+		})
+	}
+}
+
 // A shutdown ends the wait for the next attempt at once, with the error of the one before, and a
 // task that comes too late is rejected.
 func TestRetryShutdown(t *testing.T) {
