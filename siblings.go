@@ -80,17 +80,37 @@ func (s *siblings) submit(m *member, body Runnable, opts []Option) {
 
 // help runs what no worker has begun, also what is added meanwhile, until all are over.
 func (s *siblings) help() {
-	retrying := s.runWaiting()
-	if s.waiting.left.Load() == 0 {
-		return
+	h := &helper{}
+	var retrying []*member // that h has not yet
+	returns := false
+	defer func() {
+		if returns {
+			return
+		}
+		for _, b := range h.all { // a function has called runtime.Goexit: a Wait that is deferred finds them in the list
+			s.waiting.add(b.body.(*member))
+		}
+		for _, m := range retrying {
+			s.waiting.add(m)
+		}
+	}()
+	s.runWaiting(&retrying)
+	if s.waiting.left.Load() > 0 {
+		h = newHelper(s.ctx, nil, []*task.Owner{s.owner})
+		s.helpRetrying(h, &retrying)
 	}
-	h := newHelper(s.ctx, nil, []*task.Owner{s.owner})
+	returns = true
+}
+
+// helpRetrying is help, where tasks with Retry may be left to run later.
+func (s *siblings) helpRetrying(h *helper, retrying *[]*member) {
 	defer h.end()
 	defer s.waiting.tells(h.more)()
-	for ended := s.ctx.Done(); s.waiting.left.Load() > 0; retrying = s.runWaiting() {
-		for _, m := range retrying {
+	for ended := s.ctx.Done(); s.waiting.left.Load() > 0; s.runWaiting(retrying) {
+		for _, m := range *retrying {
 			h.add(m)
 		}
+		*retrying = nil
 		if ended == nil { // endWaiting did not find these
 			for _, b := range h.all {
 				b.end(task.Canceled, canceled(task.ContextError(s.ctx)))
@@ -102,17 +122,16 @@ func (s *siblings) help() {
 	}
 }
 
-// runWaiting runs what no worker has begun, but for tasks with Retry, which it returns: another attempt may be left to
-// run later.
-func (s *siblings) runWaiting() (retrying []*member) {
+// runWaiting runs what no worker has begun, but for tasks with Retry, which it appends to retrying: another attempt may
+// be left to run later.
+func (s *siblings) runWaiting(retrying *[]*member) {
 	for m := s.waiting.next(); m != nil; m = s.waiting.next() {
 		if retryOf(&m.core) == nil {
 			m.Run(s.ctx)
 		} else {
-			retrying = append(retrying, m)
+			*retrying = append(*retrying, m)
 		}
 	}
-	return retrying
 }
 
 // endWaiting ends the tasks that wait, since the context has ended.

@@ -304,3 +304,31 @@ func TestTaskThatWaitsEndsByGoexit(t *testing.T) {
 		})
 	}
 }
+
+// A Wait that is deferred ends, though a function that the first Wait ran has ended that, and took the task with it.
+func TestGroupWaitEndsAfterGoexit(t *testing.T) {
+	for name, exits := range map[string]int{"first": 0, "last": 1} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPool(t, executor.Config{Core: 1})
+				outer := p.Submit(t.Context(), func(ctx context.Context) error {
+					g := executor.NewGroup(ctx, p)
+					defer g.Wait()
+					for i := range 2 {
+						if i == exits {
+							g.Go(func(context.Context) error { runtime.Goexit(); return nil })
+						} else {
+							g.Go(nop, executor.Retry(2, seconds))
+						}
+					}
+					return g.Wait()
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				expectIs(t, "outcome", outer.Wait(ctx), executor.ErrGoexit)
+				p.ShutdownNow()
+				outer.Cancel()
+			})
+		})
+	}
+}
