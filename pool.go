@@ -208,6 +208,7 @@ func (p *Pool) build(c engine.Config) {
 	c.Started, c.Parked, c.Exited = p.workerStarted, parkLabels, p.workerExited
 	c.Over = p.over
 	p.engine = engine.New(c)
+	p.owner.Hold, p.owner.Unhold = p.engine.Hold, p.engine.Unhold
 }
 
 // mustBeMade panics for a zero Pool, and for a zero ScheduledPool, which has none.

@@ -64,7 +64,10 @@ type ShareConfig struct {
 //
 // A task of p may wait for a task of a share, by [Future.Get], Join, [Group.Wait], [All], [Map], [Any] or [Completed],
 // or for room in a share, by [Block]: meanwhile the share may use its worker. The same holds for a task of another
-// share of p. The reverse is safe, too: a [Group] in a task of the share may run functions on p.
+// share of p. The reverse is safe, too: a [Group] in a task of the share may run functions on p. But a task that waits
+// keeps its place within the limit of its share: if a function that it has on p, or in another share, waits in turn for
+// a task of the first share, and the limit is reached, both wait for ever. Let waits lead from one share to another in
+// one direction only.
 //
 // If you make a share for a single request, shut it down: p keeps a share until the share is terminated.
 //

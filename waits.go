@@ -107,9 +107,18 @@ func (f *Future[T]) helpNow(ctx context.Context) {
 
 // helpBeside has another goroutine run the task for a caller whose wait, bounded by ctx, has a limit
 // that the task has not. The caller does nothing meanwhile, so that the pool runs no more than
-// before. If it waits no longer, what has begun goes on beside it. helpBeside reports false if a
-// worker has begun the task.
-func (f *Future[T]) helpBeside(ctx context.Context) bool {
+// before. If it waits no longer, what has begun goes on beside it, and the pool waits for that at its end. helpBeside
+// reports false if a worker has begun the task.
+func (f *Future[T]) helpBeside(ctx context.Context) (helps bool) {
+	owner := f.core.Owner()
+	if owner == nil || !owner.Hold() {
+		return false
+	}
+	defer func() {
+		if !helps {
+			owner.Unhold()
+		}
+	}()
 	help := func() { f.helpNow(ctx) }
 	if isDue(&f.core) && retryOf(&f.core) == nil {
 		run, begins := beginByHand(f, ctx, task.AnyTime)
@@ -119,6 +128,7 @@ func (f *Future[T]) helpBeside(ctx context.Context) bool {
 		help = func() { byHand(run, f) }
 	}
 	go func() {
+		defer owner.Unhold()
 		defer logPanicOfContext()
 		help()
 	}()

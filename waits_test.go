@@ -332,3 +332,25 @@ func TestGroupWaitEndsAfterGoexit(t *testing.T) {
 		})
 	}
 }
+
+// Close waits also for a body that runs beside a task which waited for it no longer.
+func TestPoolCloseWaitsForBodyBesideWaiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		returned := false
+		p.Submit(t.Context(), func(ctx context.Context) error {
+			beside := p.Submit(ctx, func(context.Context) error {
+				time.Sleep(time.Hour)
+				returned = true
+				return nil
+			})
+			soon, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			expectIs(t, "wait", beside.Wait(soon), context.DeadlineExceeded)
+			beside.Cancel()
+			return nil
+		})
+		p.Close()
+		expect(t, "the body has returned", returned, true)
+	})
+}

@@ -112,6 +112,7 @@ type Engine struct {
 	nBlocked   int                // length of blocked
 	unblocking bool               // unblockLocked is in progress
 	borrowers  int                // engines that borrow from this one
+	holds      int                // calls of Hold without their Unhold
 	pressed    atomic.Bool        // its workers have more to do than leases; kept while there are borrowers
 	reaper     *time.Timer        // dismisses the worker that is idle for longest; nil before first use
 	reaping    bool               // reaper is set

@@ -81,6 +81,9 @@ type Owner struct {
 
 	Panicked func(v any) // reports a panic of a submitter's context in a goroutine of package context
 
+	Hold   func() bool // keeps its engine from its termination, unless it is too late
+	Unhold func()      // ends one Hold
+
 	Keyed bool // its tasks have keys, by which it counts them: nobody else may run them
 
 	lender          *Owner // has the workers of the owner, nil if they are its own
