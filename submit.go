@@ -306,7 +306,7 @@ func (c *collector[T]) all(ctx context.Context) iter.Seq[*Future[T]] {
 			switch {
 			case c.pending() == 0:
 				return
-			case c.run(ctx):
+			case c.run(ctx) && ctx.Err() == nil:
 			case c.await(ctx) != nil:
 				return
 			}

@@ -8,11 +8,14 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // A tree is a task that waits for its children. All of it is drawn before anything runs.
@@ -353,4 +356,56 @@ func TestPoolCloseWaitsForBodyBesideWaiter(t *testing.T) {
 		p.Close()
 		expect(t, "the body has returned", returned, true)
 	})
+}
+
+// countingContext calls tooOften if it is asked for its Done channel a thousand times.
+type countingContext struct {
+	context.Context
+	asked    atomic.Int64
+	tooOften func()
+}
+
+func (c *countingContext) Done() <-chan struct{} {
+	if c.asked.Add(1) == 1000 {
+		c.tooOften()
+	}
+	return c.Context.Done()
+}
+
+// Completed ends with its context at once, also while a task of the pool is not due, or an attempt of one with Retry
+// goes on that ignores its context.
+func TestCompletedEndsWithContextInTask(t *testing.T) {
+	type submit = func(ctx context.Context, p *executor.ScheduledPool, release <-chan struct{}) *executor.Future[int]
+	for name, submit := range map[string]submit{
+		"not due": func(ctx context.Context, p *executor.ScheduledPool, _ <-chan struct{}) *executor.Future[int] {
+			return executor.Schedule(ctx, p, time.Hour, testkit.Value(1))
+		},
+		"attempt": func(ctx context.Context, p *executor.ScheduledPool, release <-chan struct{}) *executor.Future[int] {
+			return executor.Submit(ctx, p, func(context.Context) (int, error) { <-release; return 0, nil },
+				executor.Retry(2, seconds))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newScheduled(t, executor.ScheduledConfig{Core: 2})
+				p.Go(t.Context(), func(ctx context.Context) error {
+					release := make(chan struct{})
+					f := submit(ctx, p, release)
+					time.Sleep(time.Second) // a worker begins the attempt
+					soon, cancel := context.WithTimeout(ctx, time.Minute)
+					defer cancel()
+					end := sync.OnceFunc(func() { close(release); f.Cancel() })
+					counting := &countingContext{Context: soon, tooOften: end}
+					for range executor.Completed(counting, f) {
+					}
+					if asked := counting.asked.Load(); asked >= 1000 {
+						t.Errorf("Completed has asked its context %d times", asked)
+					}
+					end()
+					return nil
+				})
+				p.Close()
+			})
+		})
+	}
 }
