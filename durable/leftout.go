@@ -14,7 +14,7 @@ type LeftOut struct {
 }
 
 // LeftOutBefore returns the occurrences before that of the run of ctx that had no run, and that this run makes up for.
-// Only the first attempt of an occurrence reports them. There are no parents if ctx is not a handler's.
+// Only the first attempt of an occurrence reports them. The result is zero if ctx is not a handler's.
 func LeftOutBefore(ctx context.Context) LeftOut {
 	mustContext(ctx)
 	if h, ok := node.Of(ctx); ok {

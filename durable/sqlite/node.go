@@ -11,8 +11,13 @@ import (
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
-// Now returns the store's time.
-func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), nil }
+// Now returns the store's time. It is an error that the file was removed or replaced.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	if err := s.writer.files.there(); err != nil {
+		return time.Time{}, err
+	}
+	return now(), nil
+}
 
 // Join adds a node.
 func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (time.Time, error) {

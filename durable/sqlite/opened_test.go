@@ -13,7 +13,8 @@ import (
 )
 
 // Nothing is written to a file that was removed or replaced, nor where that has happened to its write-ahead log or the
-// index of that: it would be lost. When the file is back, all goes on. A path that is a link to the file is as good.
+// index of that: it would be lost. The program is not healthy meanwhile. When the file is back, all goes on. A path that
+// is a link to the file is as good.
 func TestStoreNoticesRemovedFile(t *testing.T) {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		t.Run("jobs.db"+suffix, func(t *testing.T) {
@@ -45,8 +46,10 @@ func testRemovedWhileOpen(t *testing.T, store *sqlite.Store, path string) {
 	add := func(want string) {
 		t.Helper()
 		_, err := k.Schedule(t.Context(), 0, "")
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
+		for what, err := range map[string]error{"Schedule": err, "Healthy": jobs.Healthy(t.Context())} {
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want %q", what, err, want)
+			}
 		}
 	}
 	try := func(err error) {

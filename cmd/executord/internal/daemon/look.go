@@ -78,8 +78,25 @@ func (d *Daemon) Ready(ctx context.Context) error {
 	if !loaded {
 		return errors.New("the file is not in the store yet")
 	}
-	_, err := d.ask(ctx)
-	return err
+	if _, err := d.ask(ctx); err != nil {
+		return err
+	}
+	return d.StoreError(ctx)
+}
+
+// StoreError returns why the store does not answer, nil if it does. One that can be read, such as a file on a full disk,
+// does not answer if it takes nothing from this daemon.
+func (d *Daemon) StoreError(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patienceOfReaders)
+	defer cancel()
+	if _, err := d.Store.Now(ctx); err != nil {
+		return err
+	}
+	jobs := d.catalog.Jobs
+	if node, runs := jobs.Node(); !runs || node.Draining {
+		return nil
+	}
+	return jobs.Healthy(ctx)
 }
 
 // ask returns what the store says of the jobs, or has said a moment ago.

@@ -495,6 +495,55 @@ func TestDaemonWaitsForNoChannel(t *testing.T) {
 	})
 }
 
+// closed is a store that can be read, and takes nothing while it is closed.
+type closed struct {
+	durable.Store
+	set atomic.Bool
+}
+
+var errClosed = errors.New("database or disk is full")
+
+func (c *closed) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
+	if c.set.Load() {
+		return store.ClaimResult{}, errClosed
+	}
+	return c.Store.Claim(ctx, r)
+}
+
+func (c *closed) Heartbeat(ctx context.Context, node string, lease time.Duration, w store.Watch) (store.HeartbeatResult, error) {
+	if c.set.Load() {
+		return store.HeartbeatResult{}, errClosed
+	}
+	return c.Store.Heartbeat(ctx, node, lease, w)
+}
+
+// A store that can be read, and takes nothing, does not answer: the daemon is not ready, and says so.
+func TestDaemonNotReadyWithoutWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := new(told)
+		file := parse(t, "# name: a\n@every 100h sleep 1s\n")
+		file.Channels = []notify.Spec{channel("ops")}
+		s := &closed{Store: memory.New()}
+		h := beginWith(t, Config{File: file, Store: Store{Store: s, Name: "s", Namespace: "n", Lease: 5 * time.Second}}, n.command)
+		for _, set := range []bool{false, true, false} {
+			s.set.Store(set)
+			time.Sleep(3 * time.Minute)
+			synctest.Wait()
+			if err := h.Ready(t.Context()); (err != nil) != set {
+				t.Errorf("closed is %v: ready: %v", set, err)
+			}
+			if err := h.StoreError(t.Context()); errors.Is(err, errClosed) != set {
+				t.Errorf("closed is %v: the error of the store is %v", set, err)
+			}
+		}
+		want := "the store does not answer: until it answers, no run begins, and runs in progress may be lost|the store answers again"
+		if got := n.all(); got != want {
+			t.Errorf("told %q, want %q", got, want)
+		}
+		h.end()
+	})
+}
+
 // A store that does not answer is told once, and so is that it does again.
 func TestDaemonTellsStoreUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

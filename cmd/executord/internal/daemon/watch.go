@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -83,7 +84,7 @@ func (d *Daemon) followClock(ctx context.Context) {
 	local := time.Now()
 	now, err := d.Store.Now(ctx)
 	if d.leaving.Err() == nil { // else ctx ends
-		d.tellStore(err)
+		d.tellStore(cmp.Or(err, d.StoreError(ctx)))
 	}
 	if err != nil {
 		return // package durable logs that the store does not answer

@@ -38,8 +38,8 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		m.family("executord_file_used_timestamp_seconds", "gauge", "When the job files were last used; 0 if not yet.")
 		m.sample("executord_file_used_timestamp_seconds", "", stamp(at))
 	}
-	m.family("executord_store_up", "gauge", "1 if the store answers, else 0.")
-	m.sample("executord_store_up", "", bit(err == nil))
+	m.family("executord_store_up", "gauge", "1 if the store answers and takes writes, else 0.")
+	m.sample("executord_store_up", "", bit(err == nil && s.Daemon.StoreError(r.Context()) == nil))
 	m.family("executord_jobs", "gauge", "Jobs in the file.")
 	m.sample("executord_jobs", "", float64(len(figures)))
 

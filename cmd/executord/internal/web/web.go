@@ -48,6 +48,7 @@ type Daemon interface {
 	Figures() []daemon.Figures
 	Successes(ctx context.Context) (map[string]time.Time, error)
 	Ready(ctx context.Context) error
+	StoreError(ctx context.Context) error
 	Channels() []notify.Counts
 	Notices(ctx context.Context, n int) ([]notify.Notice, error)
 }

@@ -77,7 +77,8 @@ func (f *fake) Notices(_ context.Context, n int) ([]notify.Notice, error) {
 
 func (f *fake) Successes(context.Context) (map[string]time.Time, error) { return f.before, f.err }
 
-func (f *fake) Ready(context.Context) error { return f.ready }
+func (f *fake) StoreError(context.Context) error { return f.err }
+func (f *fake) Ready(context.Context) error      { return f.ready }
 
 func show(f record.Facts) view.Run {
 	r := view.Run{Job: f.Job, Run: int64(f.Number), Started: f.Started, Outcome: f.Outcome, Error: f.Error}
