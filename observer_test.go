@@ -658,3 +658,27 @@ func TestObserverMeasuresShare(t *testing.T) {
 		})
 	}
 }
+
+// The wait of a task that a worker's offer takes up begins when it is admitted, however long its submitter was blocked.
+// With the race detector, this also shows that the time is noted before the task begins.
+func TestObserverMeasuresWaitAfterBlock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Observer: &executor.Observer{Every: 1}})
+		share := newShare(t, pool, executor.ShareConfig{Limit: 1, Queue: executor.Handoff(), Reject: executor.Block})
+		waits := pool.Submit(t.Context(), func(ctx context.Context) error {
+			g := executor.NewGroup(ctx, share)
+			hour := func(context.Context) error { time.Sleep(time.Hour); return nil }
+			g.Go(hour)
+			go g.Go(hour) // is blocked until the first has ended
+			synctest.Wait()
+			return g.Wait()
+		})
+		expect(t, "outcome", waits.Wait(t.Context()), nil)
+		pool.Close()
+		f := share.Figures()
+		expect(t, "measured", f.Wait.Count, 2)
+		if f.Wait.Sum > 1 {
+			t.Errorf("tasks have waited for %v seconds", f.Wait.Sum)
+		}
+	})
+}

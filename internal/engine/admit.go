@@ -146,7 +146,7 @@ func (e *Engine) SubmitReplacing(u Unit, evict func(Queue) Unit) (v Verdict, evi
 type Waiter struct {
 	unit    Unit
 	late    bool
-	entered func() // called under the lock when the unit is admitted after a wait; or nil
+	entered func() // called under the lock before each try to admit the unit after a wait; or nil
 	node    list.Node[*Waiter]
 	waiting bool         // it is in the list
 	decided chan Verdict // has room for the one that it gets; nil if nobody waits for that
@@ -157,7 +157,7 @@ func (n *Waiter) Decided() <-chan Verdict { return n.decided }
 
 // SubmitOrWait is Submit for a caller that waits: if there is no room it returns a Waiter,
 // which is admitted as soon as there is, first come, first served. entered, if it is not nil,
-// is called then, under the lock.
+// is called before each try to, under the lock.
 func (e *Engine) SubmitOrWait(u Unit, entered func()) (Verdict, *Waiter) {
 	n := &Waiter{unit: u, entered: entered, decided: make(chan Verdict, 1)}
 	v := e.admitOrWait(n)
@@ -207,12 +207,12 @@ func (e *Engine) unblockLocked() {
 	e.unblocking = true
 	defer func() { e.unblocking = false }()
 	for n := e.blocked.First(); n != nil; n = e.blocked.First() {
+		if n.Value.entered != nil {
+			n.Value.entered() // before the unit may begin, which in a borrower is at once
+		}
 		v := e.admitLocked(n.Value.unit, n.Value.late)
 		if v == Saturated {
 			break
-		}
-		if n.Value.entered != nil {
-			n.Value.entered()
 		}
 		e.decideLocked(n.Value, v)
 	}
