@@ -18,6 +18,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/ui"
 	"github.com/executor-go/executor/ui/internal/pagetest"
 )
@@ -258,6 +259,115 @@ func TestRunsPages(t *testing.T) {
 			if len(seen) != want {
 				t.Errorf("runs%s has %d runs, want %d", query, len(seen), want)
 			}
+		}
+	})
+}
+
+// ownOutcome has the words of a program for outcomes, by the labels of runs.
+func ownOutcome(r durable.Run) (string, durable.Verdict) {
+	switch {
+	case r.Label == "off":
+		return "", r.Verdict
+	case r.Label == "declined":
+		return "<i>declined</i>", durable.RunCanceled
+	case r.Verdict == durable.RunSucceeded:
+		return "fine", r.Verdict
+	}
+	return "broken", r.Verdict
+}
+
+// tabs returns a tab with each name, with all runs.
+func tabs(names ...string) (all []ui.OutcomeTab) {
+	for _, name := range names {
+		all = append(all, ui.OutcomeTab{Name: name, Verdicts: store.Verdicts()})
+	}
+	return all
+}
+
+// labeled has a node run a job with a label that each run takes from labels, and fail unless that is "".
+func labeled(t *testing.T, labels ...string) (jobs *durable.Jobs, id durable.ID) {
+	t.Helper()
+	jobs, start := newNode(t)
+	n := 0
+	kind := durable.Handle(jobs, "loan", func(ctx context.Context, _ int) (int, error) {
+		label := labels[min(n, len(labels)-1)]
+		n++
+		durable.SetLabel(ctx, label)
+		if label != "" {
+			return 0, executor.Permanent(errors.New("no"))
+		}
+		return 0, nil
+	})
+	id, err := kind.AtFixedRate(t.Context(), "hourly", 0, time.Hour, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start()
+	time.Sleep(time.Duration(len(labels)-1) * time.Hour)
+	synctest.Wait()
+	return jobs, id
+}
+
+// A program's own word for an outcome stands, with the sign of the verdict that it is like, wherever pages have that
+// outcome: in the lists of runs, above the bars, as the title of the error and beside the schedule.
+func TestOutcomeIsOneWordOnAllPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, id := labeled(t, "", "worse", "declined")
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome, Outcomes: []ui.OutcomeTab{
+			{Name: "fine", Verdicts: []durable.Verdict{durable.RunSucceeded}},
+			{Name: "not fine", Verdicts: []durable.Verdict{durable.RunFailed, durable.RunLost}},
+		}}}})
+		const declined = "&lt;i&gt;declined&lt;/i&gt;"
+		pills := []string{`<i class="pill good">fine</i>`, `<i class="pill bad">broken</i>`, `<i class="pill other">` + declined + `</i>`}
+		for path, wants := range map[string][]string{
+			"/runs": append(pills, `<a href="runs?state=fine">fine</a>`, `<a href="runs?state=not&#43;fine">not fine</a>`),
+			"/job?id=" + id.String(): append(pills, "<title>run 1: fine after", "<title>run 3: "+declined+" after",
+				"<h2>Last run: "+declined+"</h2>"),
+			"/schedules": {", " + declined + "<td", `class="ok" d=`, `class="failed" d=`, `class="other" d=`},
+		} {
+			page := get(t, u, path)
+			for _, want := range wants {
+				if !strings.Contains(page, want) {
+					t.Errorf("%s has no %s: %s", path, want, page)
+				}
+			}
+			for _, word := range store.Verdicts()[:2] { // one of each was recorded
+				if strings.Contains(page, ">"+word.String()+"<") {
+					t.Errorf("%s has the word %s of the store: %s", path, word, page)
+				}
+			}
+		}
+		for path, want := range map[string]int{"/runs?state=fine": 1, "/runs?state=not+fine": 2} {
+			if page := get(t, u, path); strings.Count(page, `<i class="pill`) != want {
+				t.Errorf("%s does not have %d runs: %s", path, want, page)
+			}
+		}
+		for _, path := range []string{"/runs?state=failed", "/events?view=runs&state=failed"} {
+			if w := ask(u, http.MethodGet, path, nil); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "one of fine, not fine") {
+				t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			}
+		}
+	})
+}
+
+// A run with the outcome "" is on no page, is no last run, and leaves no time missed.
+func TestOutcomeHidesRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, id := labeled(t, "", "off", "off")
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome, Outcomes: tabs("a")}}})
+		for path, want := range map[string]int{"/runs": 1, "/job?id=" + id.String(): 1} {
+			if page := get(t, u, path); strings.Count(page, `<i class="pill`) != want {
+				t.Errorf("%s has not %d runs: %s", path, want, page)
+			}
+		}
+		page := get(t, u, "/schedules")
+		for _, class := range []string{"failed", "other", "miss"} {
+			if strings.Contains(page, `class="`+class+`" d=`) {
+				t.Errorf("a mark of the timeline is %s: %s", class, page)
+			}
+		}
+		if page := get(t, u, "/"); !strings.Contains(page, "Nothing needs attention") {
+			t.Errorf("the overview is %s", page)
 		}
 	})
 }
@@ -732,7 +842,7 @@ func TestJobShowsSteps(t *testing.T) {
 		if !slices.Equal(rows, want) {
 			t.Errorf("the steps are %q; want %q", rows, want)
 		}
-		for _, part := range []string{"for the signal <b><bdi>decision</bdi></b>, since 00:00:", ", until 2000-01-02 00:00:", "in\u00a024\u00a0h", "<h2>Snoozed</h2>"} {
+		for _, part := range []string{"for the signal <b><bdi>decision</bdi></b>, since 00:00:", ", until 2000-01-02 00:00:", "in\u00a024\u00a0h", "<h2>Last run: snoozed</h2>"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("there is no %q: %s", part, text)
 			}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/executor-go/executor"
@@ -87,6 +88,21 @@ type Source struct {
 	// one of Config.Pages, else "". It may be called by several goroutines at the same time. The default, nil, shows
 	// the key and links to the page of the UI. If Link is set, the pages do not show the kind beside the name.
 	Link func(key string) (name, path string)
+
+	// Outcome returns the word that the pages show for how a run ended, such as "timeout", and the verdict whose sign
+	// and color it has. A run with the word "" is not shown. Outcome may be called by several goroutines at the same
+	// time. The default, nil, is the name of the verdict. Set Outcomes, too, if Outcome is set.
+	Outcome func(durable.Run) (word string, like durable.Verdict)
+
+	// Outcomes are the tabs of the list of runs, in this order. Each name should fit all words that Outcome has for
+	// runs with the tab's verdicts. The default, nil, is a tab for each verdict, with its name. Outcomes needs Outcome.
+	Outcomes []OutcomeTab
+}
+
+// OutcomeTab is a tab of the list of runs. It selects runs by their verdicts.
+type OutcomeTab struct {
+	Name     string            // shown, and part of the tab's address; required, and unique in Source.Outcomes
+	Verdicts []durable.Verdict // of the runs; required
 }
 
 // Access is what a request may do. Any other value is None.
@@ -159,7 +175,15 @@ func New(c Config) (*UI, error) {
 			return nil, invalid("Config.Jobs[%d].Name is %q, which an earlier one has; names must be unique", i, s.Name)
 		}
 		names[s.Name] = true
-		sources = append(sources, source.New(s.Name, s.Jobs, s.Link, cache))
+		if err := s.checkOutcomes(i); err != nil {
+			return nil, err
+		}
+		shown := source.New(s.Name, s.Jobs, s.Link, cache)
+		shown.Said = s.Outcome
+		for _, tab := range s.Outcomes {
+			shown.Tabs = append(shown.Tabs, source.OutcomeTab(tab))
+		}
+		sources = append(sources, shown)
 	}
 	var journal *source.Source
 	switch {
@@ -187,6 +211,30 @@ func New(c Config) (*UI, error) {
 		Own: ownActions(c.ActionOf),
 	}
 	return u, nil
+}
+
+// checkOutcomes returns what is wrong with the words of the i-th Source for outcomes.
+func (s *Source) checkOutcomes(i int) error {
+	if (s.Outcome == nil) != (len(s.Outcomes) == 0) {
+		return invalid("Config.Jobs[%d] has one of Outcome and Outcomes; set both, so that tabs and runs have the same words", i)
+	}
+	for k, tab := range s.Outcomes {
+		field := fmt.Sprintf("Config.Jobs[%d].Outcomes[%d]", i, k)
+		switch {
+		case tab.Name == "":
+			return invalid(`%s.Name is ""; each tab must have a name`, field)
+		case slices.ContainsFunc(s.Outcomes[:k], func(other OutcomeTab) bool { return other.Name == tab.Name }):
+			return invalid("%s.Name is %q, which an earlier one has; names must be unique", field, tab.Name)
+		case len(tab.Verdicts) == 0:
+			return invalid("%s.Verdicts is empty; name the verdicts of the runs of this tab", field)
+		}
+		for _, v := range tab.Verdicts {
+			if !v.Known() {
+				return invalid("%s.Verdicts has %v; it must have verdicts that package durable has", field, v)
+			}
+		}
+	}
+	return nil
 }
 
 func invalid(format string, args ...any) error {

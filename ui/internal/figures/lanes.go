@@ -123,7 +123,7 @@ func (s *Scheduled) lane(a poolview.Axis, now time.Time, y int) Lane {
 		l.Traces = append(l.Traces, Trace{"due", fmt.Sprintf("M%.0f %dH%d", a.X(now), middle, namesWidth+lanesWidth), ""})
 		delete(xs, "due")
 	}
-	for _, class := range []string{"ok", "failed", "miss", "due"} {
+	for _, class := range []string{"ok", "failed", "other", "miss", "due"} {
 		if t, ok := marked(class, xs[class], middle); ok {
 			l.Traces = append(l.Traces, t)
 		}

@@ -17,7 +17,7 @@ func TestScheduledMissesNothingAhead(t *testing.T) {
 			Schedule: schedule, Anchor: began, State: durable.Waiting, Due: now.Add(1000 * time.Hour), Occurrence: now.Add(1000 * time.Hour),
 		}
 		s := NewPeriodic("report", "", "", j, now, span)
-		s.AddPast(j, []durable.Run{{Verdict: durable.RunSucceeded, Occurrence: began, Started: began, Finished: began.Add(time.Second)}}, time.Time{}, now, span)
+		s.AddPast(j, []Ended{{Run: durable.Run{Occurrence: began, Started: began, Finished: began.Add(time.Second)}, Outcome: "succeeded"}}, time.Time{}, now, span)
 		ran, missed := 0, 0
 		for _, r := range s.past {
 			switch {

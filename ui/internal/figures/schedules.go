@@ -26,6 +26,7 @@ type Scheduled struct {
 	lastStart    time.Time
 	lastTook     time.Duration
 	lastFailed   bool
+	lastOutcome  string // "" if it is not known, or ended well
 	runs         int64
 	failed, left int64 // negative if not known
 
@@ -54,7 +55,7 @@ type ScheduleRow struct {
 // pastRun is a run that has ended, or a time at which there was none.
 type pastRun struct {
 	start time.Time
-	class string // "ok", "failed" or "miss"
+	class string // "ok", "failed", "other" or "miss"
 }
 
 // newScheduled returns periodic work of a pool, with its times until end.
@@ -68,6 +69,9 @@ func newScheduled(p *poolview.Pool, s executor.ScheduleInfo, past []pastRun, end
 	}
 	if w.name == "" {
 		w.name = w.rhythm.Text
+	}
+	if w.lastFailed {
+		w.lastOutcome = "failed"
 	}
 	for n := 1; ; n = min(4*n, timesLimit) { // few at first, since a Trigger may take long for times that are far away
 		times := s.NextN(n)
@@ -148,26 +152,38 @@ func (s *Scheduled) Row(now time.Time) ScheduleRow {
 	}
 	if !s.lastStart.IsZero() {
 		row.Last = page.Clock(s.lastStart, now) + ", took " + page.Short(s.lastTook)
-		if row.Bad = s.lastFailed; row.Bad {
-			row.Last += ", failed"
+		if row.Bad = s.lastFailed; s.lastOutcome != "" {
+			row.Last += ", " + s.lastOutcome
 		}
 	}
 	return row
 }
 
+// Ended is a run of a job, with the word for its outcome and the verdict that is drawn like it.
+type Ended struct {
+	durable.Run
+	Outcome string // "" if the run is not shown
+	Like    durable.Verdict
+}
+
 // AddPast adds the runs of a job, the latest first, that have ended after from, and the times after the first of these
 // at which there was none.
-func (s *Scheduled) AddPast(j *durable.Job, runs []durable.Run, from, now time.Time, span time.Duration) {
+func (s *Scheduled) AddPast(j *durable.Job, runs []Ended, from, now time.Time, span time.Duration) {
 	if from = maxTime(from, now.Add(-span)); len(runs) == 0 {
 		return
 	}
-	last := runs[0]
-	s.lastStart, s.lastTook = last.Started, max(last.Finished.Sub(last.Started), 0)
-	s.lastFailed = pastClass(last.Verdict) == "failed"
+	if i := slices.IndexFunc(runs, func(r Ended) bool { return r.Outcome != "" }); i >= 0 {
+		last := &runs[i]
+		s.lastStart, s.lastTook = last.Started, max(last.Finished.Sub(last.Started), 0)
+		s.lastOutcome, s.lastFailed = "", pastClass(last.Like) == "failed"
+		if last.Like != durable.RunSucceeded {
+			s.lastOutcome = last.Outcome
+		}
+	}
 	had := make(map[int64]bool)
 	for _, r := range slices.Backward(runs) {
 		had[r.Occurrence.UnixMicro()] = true
-		if class := pastClass(r.Verdict); class != "" && !r.Finished.Before(from) {
+		if class := pastClass(r.Like); class != "" && r.Outcome != "" && !r.Finished.Before(from) {
 			s.past = append(s.past, pastRun{maxTime(r.Started, r.Occurrence), class})
 		}
 	}
@@ -193,8 +209,10 @@ func pastClass(v durable.Verdict) string {
 	switch v {
 	case durable.RunSucceeded:
 		return "ok"
-	case durable.RunFailed, durable.RunLost, durable.RunCanceled:
+	case durable.RunFailed, durable.RunLost:
 		return "failed"
+	case durable.RunCanceled:
+		return "other"
 	case durable.RunSkipped:
 		return "miss"
 	}

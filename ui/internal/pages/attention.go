@@ -87,10 +87,13 @@ func failing(ctx context.Context, s *source.Source) (jobs []durable.Job, err err
 	}
 	var seen []durable.ID
 	for _, r := range runs {
-		if slices.Contains(seen, r.Job) {
+		word, like := s.Outcome(&r.Run)
+		if word == "" || slices.Contains(seen, r.Job) {
 			continue
 		}
-		seen = append(seen, r.Job)
+		if seen = append(seen, r.Job); like != durable.RunFailed && like != durable.RunLost {
+			continue
+		}
 		j, err := s.Jobs.Get(ctx, r.Job)
 		switch {
 		case errors.Is(err, durable.ErrNotFound):

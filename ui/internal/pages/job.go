@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,7 +120,8 @@ func readJob(ctx context.Context, s *source.Source, id durable.ID, run int64) (j
 
 func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
 	now := time.Now()
-	r, asOf, err := readJob(ctx, u.Sources.Find(v.Source), v.ID, v.Run)
+	s := u.Sources.Find(v.Source)
+	r, asOf, err := readJob(ctx, s, v.ID, v.Run)
 	switch {
 	case errors.Is(err, durable.ErrNotFound):
 		return "", nil, address.Gonef("there is no job %v; it may have been removed, since what is over is kept for a while only", v.ID)
@@ -156,17 +156,20 @@ func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) 
 	}
 	var bars []page.Bar
 	for _, run := range r.runs {
-		row := newRunRow(&run, now)
+		row := newRunRow(s, &run, now)
+		if row.Outcome == "" {
+			continue
+		}
 		row.Output = address.View{Name: "job", Source: v.Source, ID: v.ID, Run: run.Seq}.Link()
-		p.Runs, bars = append(p.Runs, row), append(bars, newBar(&run))
+		p.Runs, bars = append(p.Runs, row), append(bars, newBar(&run, row))
 	}
 	p.History = page.History(bars)
 	p.Next = page.Next(figures.Upcoming(j, now, page.MostNext), now)
-	if p.ErrorTitle = "Last error"; len(r.runs) > 0 && r.runs[0].Verdict == durable.RunSnoozed {
-		p.ErrorTitle = "Snoozed"
+	if p.ErrorTitle = "Last error"; len(p.Runs) > 0 && p.Runs[0].Class == "other" {
+		p.ErrorTitle = "Last run: " + p.Runs[0].Outcome
 	}
 	p.Steps = r.steps(v.Source, v.Act, u.Payloads, now)
-	p.Relatives = r.relatives.part(u.Sources.Find(v.Source))
+	p.Relatives = r.relatives.part(s)
 	p.Progress, p.Output = newProgress(r.progress, j.Started), newOutput(v, r.output)
 	if v.Act {
 		p.Actions = act.Links(v.Source, j)
@@ -254,11 +257,10 @@ func jobFacts(j *durable.Job, now time.Time) []poolview.Fact {
 }
 
 // newBar returns a run in the history of its job.
-func newBar(r *durable.Run) page.Bar {
+func newBar(r *durable.Run, row runRow) page.Bar {
 	took := time.Duration(0)
 	if !r.Started.IsZero() {
 		took = max(r.Finished.Sub(r.Started), 0)
 	}
-	return page.Bar{Took: took, Class: cmp.Or(verdictClass(r.Verdict), "other"),
-		Says: fmt.Sprintf("run %d: %s after %s", r.Seq, r.Verdict, page.Short(took))}
+	return page.Bar{Took: took, Class: row.Class, Says: fmt.Sprintf("run %d: %s after %s", r.Seq, row.Outcome, page.Short(took))}
 }

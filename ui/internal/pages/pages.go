@@ -44,6 +44,7 @@ type kind struct {
 	pools, jobs bool   // what it is about
 	acts        bool   // it has what was done by hand, which is kept without a source, too
 	parse       func(*address.View, url.Values) error
+	check       func(*source.Source, address.View) error // whether the source has what was asked for; it may be nil
 	// body returns the title, and what the template shows.
 	body func(ctx context.Context, u *Site, v address.View) (title string, body any, err error)
 }

@@ -90,8 +90,8 @@ func whenOf(j *durable.Job, now time.Time) string {
 type runRow struct {
 	Seq                    int64
 	Occurrence, Late, Took string
-	Verdict                string
-	Class                  string // of the verdict
+	Outcome                string // "" if the run is not shown
+	Class                  string // of the outcome
 	Attempt                int
 	Node                   string
 	Error                  string
@@ -99,10 +99,11 @@ type runRow struct {
 	Output                 string // the page of the job with the output of the run
 }
 
-func newRunRow(r *durable.Run, now time.Time) runRow {
+func newRunRow(s *source.Source, r *durable.Run, now time.Time) runRow {
+	word, like := s.Outcome(r)
 	row := runRow{
 		Seq: r.Seq, Occurrence: page.Clock(r.Occurrence, now), Started: page.Clock(r.Started, now), Late: "–", Took: "–",
-		Verdict: r.Verdict.String(), Class: verdictClass(r.Verdict), Attempt: r.Attempt,
+		Outcome: page.Printable(word, 40), Class: verdictClass(like), Attempt: r.Attempt,
 		Node:  page.Printable(r.Node, 40),
 		Error: page.Printable(oneLine(r.Error), 200),
 	}
@@ -126,7 +127,7 @@ func verdictClass(v durable.Verdict) string {
 	case durable.RunFailed, durable.RunLost:
 		return "bad"
 	}
-	return ""
+	return "other"
 }
 
 // fact returns a figure with what it means.

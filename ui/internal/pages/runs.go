@@ -18,8 +18,8 @@ import (
 type runsPage struct {
 	Source      string
 	Tabs        []tab
-	Verdict     string
-	Kinds       bool // are shown
+	State       string // the name of a tab
+	Kinds       bool   // are shown
 	Kind, Node  string
 	Runs        []latestRow
 	All         string // link to all runs
@@ -35,34 +35,48 @@ type latestRow struct {
 	Path, Name, Kind, Ended string
 }
 
-// verdicts are the tabs of the list of runs.
-var verdicts = []struct {
-	name string
-	all  []durable.Verdict
-}{
-	{"succeeded", []durable.Verdict{durable.RunSucceeded}},
-	{"failed", []durable.Verdict{durable.RunFailed}},
-	{"lost", []durable.Verdict{durable.RunLost}},
-	{"canceled", []durable.Verdict{durable.RunCanceled}},
-	{"skipped", []durable.Verdict{durable.RunSkipped}},
-	{"snoozed", []durable.Verdict{durable.RunSnoozed}},
+// verdictTabs are the tabs of the list of runs where the program has no words of its own: one for each verdict.
+var verdictTabs = func() (tabs []source.OutcomeTab) {
+	for _, v := range []durable.Verdict{
+		durable.RunSucceeded, durable.RunFailed, durable.RunLost, durable.RunCanceled, durable.RunSkipped, durable.RunSnoozed,
+	} {
+		tabs = append(tabs, source.OutcomeTab{Name: v.String(), Verdicts: []durable.Verdict{v}})
+	}
+	return tabs
+}()
+
+// outcomeTabs returns the tabs of the list of runs of a source.
+func outcomeTabs(s *source.Source) []source.OutcomeTab {
+	if s.Tabs != nil {
+		return s.Tabs
+	}
+	return verdictTabs
 }
 
-func verdictsOf(name string) []durable.Verdict {
-	for _, v := range verdicts {
-		if v.name == name {
-			return v.all
+// verdictsOf returns the verdicts of a tab, nil if there is no such tab.
+func verdictsOf(s *source.Source, name string) []durable.Verdict {
+	for _, t := range outcomeTabs(s) {
+		if t.Name == name {
+			return t.Verdicts
 		}
 	}
 	return nil
 }
 
+// checkRuns returns an error if the runs of a source can't be asked for so.
+func checkRuns(s *source.Source, v address.View) error {
+	if v.State == "" || verdictsOf(s, v.State) != nil {
+		return nil
+	}
+	var names []string
+	for _, t := range outcomeTabs(s) {
+		names = append(names, t.Name)
+	}
+	return address.Badf("state is %.20q; it must be one of %s", v.State, strings.Join(names, ", "))
+}
+
 func parseRuns(v *address.View, q url.Values) (err error) {
 	v.State = q.Get("state")
-	if v.State != "" && verdictsOf(v.State) == nil {
-		return address.Badf(
-			"state is %.20q; it must be succeeded, failed, lost, canceled, skipped or snoozed", v.State)
-	}
 	if v.Kind, err = address.Limited(q, "kind", durable.MaxKind); err != nil {
 		return err
 	}
@@ -100,16 +114,16 @@ func parsePlace(text string) (r durable.Run, err error) {
 func runsBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
 	s := u.Sources.Find(v.Source)
 	now := time.Now()
-	p := &runsPage{Source: v.Source, Verdict: v.State, Kinds: s.Named == nil, Kind: v.Kind, Node: v.Search}
+	p := &runsPage{Source: v.Source, State: v.State, Kinds: s.Named == nil, Kind: v.Kind, Node: v.Search}
 	p.Tabs = append(p.Tabs, tab{"all", v.Link("state", "", "after", ""), v.State == ""})
-	for _, t := range verdicts {
-		p.Tabs = append(p.Tabs, tab{t.name, v.Link("state", t.name, "after", ""), v.State == t.name})
+	for _, t := range outcomeTabs(s) {
+		p.Tabs = append(p.Tabs, tab{page.Printable(t.Name, 40), v.Link("state", t.Name, "after", ""), v.State == t.Name})
 	}
 	type key struct{ state, kind, node, after string }
 	runs, asOf, err := source.Query(ctx, s, key{v.State, v.Kind, v.Search, v.After},
 		func(ctx context.Context) ([]durable.JobRun, error) {
 			f := durable.LatestFilter{
-				Verdicts: verdictsOf(v.State), Kind: v.Kind, Node: v.Search, Limit: rowLimit + 1,
+				Verdicts: verdictsOf(s, v.State), Kind: v.Kind, Node: v.Search, Limit: rowLimit + 1,
 			}
 			if v.After != "" {
 				before, err := parsePlace(v.After)
@@ -134,9 +148,13 @@ func runsBody(ctx context.Context, u *Site, v address.View) (string, any, error)
 		p.First = v.Link("after", "")
 	}
 	for _, r := range runs {
+		ended := newRunRow(s, &r.Run, now)
+		if ended.Outcome == "" {
+			continue
+		}
 		name, path := s.Link(r.Job, r.Key, r.Seq)
 		row := latestRow{
-			runRow: newRunRow(&r.Run, now), Kind: page.Printable(r.Kind, 40), Name: page.Printable(name, 60),
+			runRow: ended, Kind: page.Printable(r.Kind, 40), Name: page.Printable(name, 60),
 			Path: path, Ended: page.Since(r.Finished, now),
 		}
 		if id := r.Job.String(); row.Name == "" {

@@ -124,11 +124,12 @@ func periodic(ctx context.Context, s *source.Source, now time.Time, span time.Du
 		err = runsErr
 	}
 	jobs := found.jobs
-	byJob := make(map[durable.ID][]durable.Run) // the latest first
-	var known time.Time                         // since when runs are known
+	byJob := make(map[durable.ID][]figures.Ended) // the latest first
+	var known time.Time                           // since when runs are known
 	for _, r := range runs {
-		byJob[r.Job] = append(byJob[r.Job], r.Run)
 		known = r.Finished
+		word, like := s.Outcome(&r.Run)
+		byJob[r.Job] = append(byJob[r.Job], figures.Ended{Run: r.Run, Outcome: page.Printable(word, 40), Like: like})
 	}
 	if len(runs) < pastLimit {
 		known = time.Time{}

@@ -26,8 +26,9 @@ func (u *Site) View(name string, q url.Values, act bool) (v address.View, err er
 	if !ok {
 		return v, address.Gonef("there is no page %q", page.Printable(name, 40))
 	}
+	var s *source.Source
 	if kind.jobs {
-		s := u.sourceOf(kind, q.Get("source"))
+		s = u.sourceOf(kind, q.Get("source"))
 		if s == nil {
 			return v, address.Gonef("there is no source of jobs %q", page.Printable(q.Get("source"), 40))
 		}
@@ -37,6 +38,9 @@ func (u *Site) View(name string, q url.Values, act bool) (v address.View, err er
 	}
 	if kind.parse != nil {
 		err = kind.parse(&v, q)
+	}
+	if err == nil && kind.check != nil {
+		err = kind.check(s, v)
 	}
 	return v, err
 }
@@ -56,7 +60,7 @@ var views = map[string]kind{
 	"schedules": {tab: "Schedules", template: "schedules", parse: parseSchedules, body: schedulesBody},
 	"jobs":      {tab: "Jobs", template: "jobs", jobs: true, parse: (*address.View).ParseJobs, body: jobsBody},
 	"job":       {template: "job", jobs: true, parse: parseJob, body: jobBody},
-	"runs":      {tab: "Runs", template: "runs", jobs: true, parse: parseRuns, body: runsBody},
+	"runs":      {tab: "Runs", template: "runs", jobs: true, parse: parseRuns, check: checkRuns, body: runsBody},
 	"nodes":     {tab: "Nodes", template: "nodes", jobs: true, body: nodesBody},
 	"acts":      {tab: "Actions", template: "acts", jobs: true, acts: true, parse: parseActs, body: actsBody},
 	"dead":      {tab: "Dead", template: "dead", jobs: true, body: deadBody},

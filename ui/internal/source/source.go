@@ -17,9 +17,20 @@ type Source struct {
 	// Named returns how a job with a key is named, and the address of its page, where the program has one of its own.
 	// It may be nil.
 	Named func(key string) (name, path string)
+	// Said returns the word for how a run ended, and the verdict that is drawn like it, where the program has words of
+	// its own. It may be nil.
+	Said func(durable.Run) (word string, like durable.Verdict)
+	// Tabs are those of the list of runs, nil for one of each verdict.
+	Tabs []OutcomeTab
 
 	cache *Cache
 	turn  chan struct{} // one slot
+}
+
+// OutcomeTab is a tab of the list of runs.
+type OutcomeTab struct {
+	Name     string
+	Verdicts []durable.Verdict
 }
 
 // New returns a Source whose views are kept in a cache.
@@ -37,6 +48,14 @@ func (s *Source) Link(id durable.ID, key string, run int64) (name, path string) 
 		key = name
 	}
 	return key, address.View{Name: "job", Source: s.Name, ID: id, Run: run}.Link()
+}
+
+// Outcome returns the word for how a run ended, "" if the run is not shown, and the verdict that is drawn like it.
+func (s *Source) Outcome(r *durable.Run) (word string, like durable.Verdict) {
+	if s.Said == nil {
+		return r.Verdict.String(), r.Verdict
+	}
+	return s.Said(*r)
 }
 
 const (

@@ -20,6 +20,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui"
 	"github.com/executor-go/executor/ui/page"
 )
@@ -69,6 +70,39 @@ func class(o outcome.Outcome) string {
 		return "busy"
 	}
 	return "other"
+}
+
+// outcomeTabs are the tabs of the list of all runs, which selects runs by their verdicts. Each fits all outcomes that it
+// may have.
+var outcomeTabs = []ui.OutcomeTab{
+	{Name: "ok or apart", Verdicts: []durable.Verdict{durable.RunSucceeded}},
+	{Name: "not ok", Verdicts: []durable.Verdict{durable.RunFailed, durable.RunCanceled, durable.RunSkipped}},
+	{Name: "run again", Verdicts: []durable.Verdict{durable.RunSnoozed, durable.RunLost}}, // stopped, delayed, lost
+}
+
+// outcomeOf returns the outcome of a run for module ui: the word that the pages here have for it, none for a run that they
+// do not show, and the verdict that is drawn as they draw it.
+func outcomeOf(r durable.Run) (word string, like durable.Verdict) {
+	o := view.OutcomeOf(r)
+	switch o {
+	case outcome.Idle:
+		return "", r.Verdict
+	case outcome.OK:
+		like = durable.RunSucceeded
+	case outcome.Failed, outcome.Timeout, outcome.NotStarted:
+		like = durable.RunFailed
+	case outcome.Lost:
+		like = durable.RunLost
+	case outcome.Missed:
+		like = durable.RunSkipped
+	case outcome.Canceled, outcome.Replaced, outcome.Apart:
+		like = durable.RunCanceled
+	case outcome.Stopped, outcome.Delayed, outcome.Excluded: // the timeline has no mark for these
+		like = durable.RunSnoozed
+	default:
+		like = r.Verdict
+	}
+	return string(o), like
 }
 
 // stateClass returns how a state is coloured, with the space before it.

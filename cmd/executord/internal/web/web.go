@@ -161,7 +161,7 @@ func (s *Server) newUI(acts bool) *ui.UI {
 		c.Jobs = []ui.Source{{Jobs: s.Durable, Link: func(key string) (name, path string) {
 			name = catalog.NameOf(s.Namespace, key)
 			return name, jobAt(name)
-		}}}
+		}, Outcome: outcomeOf, Outcomes: outcomeTabs}}
 	}
 	u, err := ui.New(c)
 	if err != nil {

@@ -1,0 +1,108 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+var pill = regexp.MustCompile(`<i class="pill (\w+)">([^<]+)</i>`)
+
+// An outcome has the same word and the same sign on the page of a job, which is executord's, and in the list of all
+// runs, which is module ui's. Idle runs are in neither.
+func TestOutcomeIsSameInBothLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, err := durable.New(durable.Config{Store: memory.New(), Lease: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		labels := []string{"", "ok, attempt 2", string(outcome.Failed), string(outcome.NotStarted), string(outcome.Timeout),
+			string(outcome.Canceled), string(outcome.Replaced), string(outcome.Excluded), string(outcome.Missed),
+			string(outcome.Apart), string(outcome.Idle), string(outcome.Stopped), string(outcome.Lost), string(outcome.Delayed)}
+		kind := durable.Handle(jobs, "executord", func(ctx context.Context, i int) (int, error) {
+			durable.SetLabel(ctx, labels[i])
+			switch outcome.ParseLabel(labels[i]).Outcome {
+			case "", outcome.OK, outcome.Apart:
+				return 0, nil
+			case outcome.Stopped, outcome.Lost, outcome.Delayed:
+				return 0, durable.Snooze(1000 * time.Hour)
+			}
+			return 0, executor.Permanent(errors.New("no"))
+		})
+		var ids []durable.ID
+		for i := range labels {
+			id, err := kind.Schedule(t.Context(), 0, i, durable.Key(catalog.Key("test", fmt.Sprint("job", i))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- jobs.Run(ctx) }()
+		defer func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		f, run := newFake("backup")
+		defer run.End(nil)
+		var want []string // each word and its class on the page of the job
+		for _, id := range ids {
+			history, err := jobs.History(t.Context(), id, 0, 1)
+			if err != nil || len(history) != 1 {
+				t.Fatal(history, err)
+			}
+			if !catalog.IsIdle(history[0]) {
+				o := view.OutcomeOf(history[0])
+				want = append(want, fmt.Sprint(o, " ", class(o)))
+			}
+		}
+		h := New(Config{Daemon: f, Namespace: "test", Durable: jobs}).Handler()
+		shown := func(path string) (words []string) {
+			text := ask(h, "GET", path, nil).Body.String()
+			for _, m := range pill.FindAllStringSubmatch(text, -1) {
+				words = append(words, m[2]+" "+m[1])
+			}
+			slices.Sort(words)
+			return words
+		}
+		slices.Sort(want)
+		if got := shown("/runs"); !slices.Equal(got, want) {
+			t.Errorf("the list of runs has %q, want %q", got, want)
+		}
+		all := 0
+		for path, fits := range map[string][]string{
+			"/runs?state=ok+or+apart": {"ok good", "apart other"},
+			"/runs?state=not+ok": {"failed bad", "not started bad", "timeout bad", "canceled other", "replaced other",
+				"excluded other", "missed other"},
+			"/runs?state=run+again": {"stopped other", "lost bad", "delayed other"},
+		} {
+			got := shown(path)
+			all += len(got)
+			for _, word := range got {
+				if !slices.Contains(fits, word) {
+					t.Errorf("%s has a run that is %s", path, word)
+				}
+			}
+		}
+		if all != len(want) {
+			t.Errorf("the tabs have %d runs, want %d", all, len(want))
+		}
+	})
+}
