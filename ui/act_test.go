@@ -17,6 +17,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
 	"github.com/executor-go/executor/ui"
 )
 
@@ -157,6 +158,113 @@ func TestActSendsSignal(t *testing.T) {
 	})
 }
 
+// linkTo returns the address of the link of a page to something that can be done, "" if there is none.
+func linkTo(page, do string) string {
+	m := regexp.MustCompile(`href="(act\?do=` + do + `&amp;[^"]*)"`).FindStringSubmatch(page)
+	if m == nil {
+		return ""
+	}
+	return html.UnescapeString(m[1])
+}
+
+// A node is drained from the page of the nodes, with a reason that is kept, and takes jobs again once it is undrained.
+// The pages say what it does with jobs meanwhile.
+func TestActDrainsNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		began := make(chan int, 3)
+		end := make(chan bool)
+		kind := durable.Handle(jobs, "mail", func(_ context.Context, n int) (int, error) {
+			began <- n
+			<-end
+			return 0, nil
+		})
+		add := func(n int) {
+			t.Helper()
+			if _, err := kind.Schedule(t.Context(), 0, n); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+		}
+		start()
+		add(1)
+		u, log := newActor(t, nil, jobs)
+		own, _ := jobs.Node()
+		has := func(path string, wants ...string) (text string) {
+			t.Helper()
+			text = get(t, u, path)
+			for _, want := range wants {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s has no %s: %s", path, want, text)
+				}
+			}
+			return text
+		}
+		link := linkTo(has("/nodes", `<i class="pill good">takes jobs</i>`), "drain")
+		if link == "" || linkTo(get(t, u, "/nodes"), "undrain") != "" {
+			t.Fatalf("the page of the nodes is %s", get(t, u, "/nodes"))
+		}
+		has("/"+link, "<bdi>Drain "+own.Name+"</bdi>?", "finishes those that run", "It is the only node that takes jobs", `name="node" value="`+own.Name+`"`, "Reason, for the audit log")
+		answer := answered(t, u, form("do", "drain", "node", own.Name))
+		if !strings.Contains(answer, "It gets no more jobs.") || !strings.Contains(answer, `<a href="nodes">Back</a>`) {
+			t.Errorf("the answer is %s", answer)
+		}
+		for _, want := range []string{"action=drain", "node=" + own.Name, `reason="a test"`, "who=ann", "answer=drains", "done=true"} {
+			if !strings.Contains(log.String(), want) {
+				t.Errorf("the log has no %s: %s", want, log)
+			}
+		}
+		acts, err := jobs.Acts(t.Context(), durable.ActFilter{})
+		if err != nil || len(acts) != 1 || acts[0].Action != "drain" || acts[0].Key != own.Name || acts[0].Reason != "a test" {
+			t.Errorf("the audit log is %+v, %v", acts, err)
+		}
+		has("/acts", own.Name, "a test")
+		has("/nodes", `<i class="pill busy">draining</i>`, "It takes jobs again once it is undrained")
+		has("/", own.Name+"</bdi></a>: the node takes no more jobs until it is undrained")
+		add(2)
+		end <- true
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if link = linkTo(has("/nodes", `<i class="pill held">drained</i>`), "undrain"); link == "" || len(began) != 1 {
+			t.Errorf("%d runs have begun, and the page of the nodes is %s", len(began), get(t, u, "/nodes"))
+		}
+		if w := post(u, form("do", "drain", "node", own.Name)); w.Code != http.StatusUnprocessableEntity {
+			t.Errorf("drained again: %d %s", w.Code, w.Body)
+		}
+		has("/"+link, "<bdi>Undrain "+own.Name+"</bdi>?")
+		answered(t, u, form("do", "undrain", "node", own.Name))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if has("/nodes", `<i class="pill good">takes jobs</i>`); len(began) != 2 {
+			t.Errorf("%d runs have begun after the node was undrained", len(began))
+		}
+		end <- true
+	})
+}
+
+// A node whose lease has ended does not count as one that takes jobs.
+func TestNodesShowEndedLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory.New()
+		if _, err := s.Join(t.Context(), "web1", time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		jobs, err := durable.New(durable.Config{Store: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		if page := get(t, u, "/nodes"); !strings.Contains(page, `<i class="pill good">takes jobs</i>`) {
+			t.Errorf("while the lease holds: %s", page)
+		}
+		time.Sleep(2 * time.Minute)
+		if page := get(t, u, "/nodes"); !strings.Contains(page, `<i class="pill bad">lease ended</i>`) {
+			t.Errorf("after the lease: %s", page)
+		}
+	})
+}
+
 // Nothing is changed, and nothing noted, before there was a confirmation, with a reason and a value where there must be
 // one; what is wrong is said, and what was typed stays.
 func TestActNeedsConfirmation(t *testing.T) {
@@ -196,6 +304,8 @@ func TestActNeedsConfirmation(t *testing.T) {
 		"no job":                 {form("do", "cancel"), 400, "0 jobs are chosen"},
 		"no ID":                  {cancel("id", "7"), 400, "must be the ID"},
 		"no such source":         {cancel("source", "x"), 404, "no source"},
+		"no such node":           {form("do", "drain", "node", "web1"), 404, "no live node &#34;web1&#34;"},
+		"no such node's source":  {form("do", "drain", "node", "web1", "source", "x"), 404, "no source"},
 		"no such pool":           {resize("pool", "7"), 404, "no pool 7"},
 		"pool no number":         {resize("pool", "x"), 400, "must be a number"},
 		"no such series":         {form("series", "1", "do", "run"), 404, "no series 1"},

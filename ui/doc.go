@@ -15,7 +15,7 @@
 //	…/jobs, …/job?id=…     jobs by state, kind, key, tags and errors; a job: its states, steps,
 //	                       output, runs, and the jobs before and after it
 //	…/runs                 the latest runs of all jobs, by outcome, kind and node
-//	…/nodes                the nodes that are alive, and the jobs that this program's node holds
+//	…/nodes                the nodes that are alive, which can be drained, and the jobs that this program's node holds
 //	…/acts                 the audit log: actions on jobs, pools and schedules, with their reasons
 //	…/dead                 dead jobs, grouped by their errors
 //	…/output?id=…&run=3    what is kept of the output of a run, as text

@@ -36,17 +36,18 @@ type Config struct {
 	Authorize func(*http.Request) (Access, string)
 
 	// Actions allows changes by requests for which Authorize returns Act; it needs Authorize. The default, false,
-	// allows no changes, whatever Authorize returns. The audit log of a job is in the job's store. The audit log of
+	// allows no changes, whatever Authorize returns. The audit log of a job or a node is in its store. The audit log of
 	// pools and schedules is in the store of the first of Jobs. If there are no Jobs, it is in memory, which keeps the
 	// last [memory.MostActs] entries.
 	Actions bool
 
 	// ActionOf returns the action of the program's own that a request asks for. q has the parameters of the link. It
 	// returns nil if the request asks for an action of the UI, which are "run", "pause", "resume", "reschedule",
-	// "move", "revive", "cancel", "delete", "signal" and "resize". The parameter "reason" is reserved for the UI. The
-	// goroutine of the request calls ActionOf once for the page that asks for the confirmation, and again to carry out
-	// the action, but only for requests that may act. An error is shown with status 400; an error of [NotFound] is shown
-	// with status 404. ActionOf needs Actions. The default, nil, is no actions of the program's own.
+	// "move", "revive", "cancel", "delete", "signal", "resize", "drain" and "undrain". The parameter "reason" is
+	// reserved for the UI. The goroutine of the request calls ActionOf once for the page that asks for the confirmation,
+	// and again to carry out the action, but only for requests that may act. An error is shown with status 400; an error
+	// of [NotFound] is shown with status 404. ActionOf needs Actions. The default, nil, is no actions of the program's
+	// own.
 	ActionOf func(q url.Values) (*Action, error)
 
 	// Payloads shows the payloads and results of jobs, which may be secret. The default, false, hides them.

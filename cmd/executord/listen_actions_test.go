@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,6 +85,60 @@ func TestListenActs(t *testing.T) {
 				"run 2 is not in progress here"} {
 				if !strings.Contains(acts, want) {
 					t.Errorf("the actions in the store have no %s: %s", want, acts)
+				}
+			}
+			p.signal(syscall.SIGTERM)
+			if code := p.wait(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
+}
+
+// A daemon whose node is drained begins no run, not even one that is asked for, until it is undrained; without a store and
+// with one. The name of the node is on the page of the nodes.
+func TestListenDrainsNode(t *testing.T) {
+	for name, args := range map[string][]string{"memory": nil, "store": {"--store", filepath.Join(t.TempDir(), "jobs.db")}} {
+		t.Run(name, func(t *testing.T) {
+			socket := filepath.Join(t.TempDir(), "sock")
+			p := startFile(t, write(t, "jobs.crontab", "# name: long\n0 0 1 1 * echo up; exec sleep 1000\n# name: other\n0 0 1 1 * echo down\n"),
+				append(args, "--listen", "unix:"+socket, "--actions")...)
+			p.until("job scheduled", "job", "other")
+			nodes := func() string {
+				_, text := over(t, socket, func(c *http.Client) (*http.Response, error) { return c.Get("http://localhost/nodes") })
+				return text
+			}
+			node := ""
+			for node == "" { // the daemon may not have joined yet
+				if m := regexp.MustCompile(`href="act\?do=drain&amp;node=([^"]+)"`).FindStringSubmatch(nodes()); m != nil {
+					node = m[1]
+				}
+			}
+			act := func(form url.Values) {
+				t.Helper()
+				form.Set("reason", "a test")
+				if code := doing(t, socket, form); code != http.StatusOK {
+					t.Errorf("%v: %d", form, code)
+				}
+				p.after(0, "ui: action", "action", form.Get("do"), "who", "the socket", "done", true)
+			}
+			act(url.Values{"do": {"run-now"}, "job": {"long"}})
+			p.after(0, "up", "job", "long")
+			act(url.Values{"do": {"drain"}, "node": {node}})
+			act(url.Values{"do": {"run-now"}, "job": {"other"}})
+			for text := ""; !strings.Contains(text, ">draining</i>") || !strings.Contains(text, "<td>1</td>"); { // it holds what runs
+				text = nodes()
+			}
+			act(url.Values{"do": {"end-run"}, "job": {"long"}, "run": {"1"}})
+			p.after(0, "run ended", "job", "long")
+			before := len(p.log)
+			for !strings.Contains(nodes(), ">drained</i>") {
+			}
+			act(url.Values{"do": {"undrain"}, "node": {node}})
+			p.after(0, "down", "job", "other")
+			for _, l := range p.log[:before] {
+				if l.is("down", "job", "other") {
+					t.Error("a drained node has begun a run")
 				}
 			}
 			p.signal(syscall.SIGTERM)

@@ -20,7 +20,7 @@ import (
 
 // target is what something is done to: a job, a pool, or a series of one.
 type target struct {
-	sort   string         // "job", "jobs", "pool", "series", or "own" for that of an action of the program's own
+	sort   string         // "job", "jobs", "node", "pool", "series", or "own" for that of an action of the program's own
 	source *source.Source // that keeps what was done
 	id     durable.ID     // of a job
 	key    string         // of a job, or the name of what is none
@@ -59,6 +59,11 @@ func (e *Engine) aim(ctx context.Context, form url.Values) (targets []*target, a
 		return nil, nil, v, address.Gonef("there is no source of jobs %.60q", form.Get("source"))
 	}
 	v.Source = s.Name
+	if form.Has("node") {
+		v.Name = "nodes"
+		targets, actions, err = aimAtNode(ctx, s, form.Get("node"))
+		return targets, actions, v, err
+	}
 	if form.Has("jobs") {
 		t, v, err := e.aimAtAll(s, form.Get("jobs"))
 		return []*target{t}, allActions, v, err
@@ -188,7 +193,9 @@ func (t *target) named() (attrs []any) {
 // act returns what is kept of something that was done to the target.
 func (t *target) act(action *action) durable.Act {
 	a := durable.Act{Action: action.Name, Job: t.id, Key: t.key}
-	if t.sort != "job" && t.sort != "own" {
+	switch t.sort {
+	case "job", "own", "node": // no other target has these actions
+	default:
 		a.Action += " " + t.sort
 	}
 	return a

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/act"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/poolview"
 	"github.com/executor-go/executor/ui/internal/source"
@@ -14,17 +15,21 @@ import (
 
 // nodesPage is what the page of the nodes shows.
 type nodesPage struct {
-	Nodes  []nodeRow
-	More   int // nodes that are not shown
-	Own    []poolview.Fact
-	Kinds  bool // of what is held are shown
-	Held   []heldRow
-	Beyond int // jobs that are held and not shown
-	Error  string
-	AsOf   string
+	Nodes    []nodeRow
+	More     int  // nodes that are not shown
+	Draining bool // one of them is
+	Act      bool
+	Own      []poolview.Fact
+	Kinds    bool // of what is held are shown
+	Held     []heldRow
+	Beyond   int // jobs that are held and not shown
+	Error    string
+	AsOf     string
 }
 
 type nodeRow struct {
+	State, Class              string    // whether it takes jobs
+	Act                       *act.Link // nil if nothing can be done
 	Name, Path, Host, Version string
 	Own, Late                 bool
 	Up, Beat, Left            string
@@ -40,7 +45,7 @@ type heldRow struct {
 func nodesBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
 	s := u.Sources.Find(v.Source)
 	now := time.Now()
-	p := &nodesPage{Kinds: s.Named == nil}
+	p := &nodesPage{Kinds: s.Named == nil, Act: v.Act}
 	nodes, asOf, err := nodesOf(ctx, s)
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
@@ -59,6 +64,14 @@ func nodesBody(ctx context.Context, u *Site, v address.View) (string, any, error
 			Up:   "–",
 			Jobs: page.Count(n.Jobs), Workers: "–", Kinds: page.Printable(strings.Join(n.Kinds, ", "), 120),
 		}
+		if row.State, row.Class = act.NodeState(&n); row.Late {
+			row.State, row.Class = "lease ended", "bad"
+		}
+		if v.Act {
+			link := act.NodeLink(v.Source, &n)
+			row.Act = &link
+		}
+		p.Draining = p.Draining || n.Draining
 		if !n.Joined.IsZero() {
 			row.Up = page.Age(now.Sub(n.Joined))
 		}
@@ -110,6 +123,11 @@ func nodesAttention(s *source.Source, nodes []durable.NodeInfo, asOf time.Time) 
 			ns = append(ns, poolview.Notice{
 				Path: address.View{Name: "nodes", Source: s.Name}.Link(), Name: page.Printable(n.Name, 60),
 				Text: "the lease of the node ended " + page.Age(late) + " ago, and no other node has noticed", Weight: 58,
+			})
+		} else if n.Draining {
+			ns = append(ns, poolview.Notice{
+				Path: address.View{Name: "nodes", Source: s.Name}.Link(), Name: page.Printable(n.Name, 60),
+				Text: "the node takes no more jobs until it is undrained", Weight: 11,
 			})
 		}
 	}

@@ -27,6 +27,12 @@ const (
 	EndRun = "end-run"
 )
 
+// These are done to nodes, by module ui.
+const (
+	Drain   = "drain"
+	Undrain = "undrain"
+)
+
 // Action is what a reader asks for.
 type Action struct {
 	Do, Job string
@@ -107,7 +113,8 @@ func (a Action) says() string {
 func actionOf(v url.Values) (a Action, err error) {
 	a = Action{Do: v.Get("do"), Job: v.Get("job")}
 	if !slices.Contains([]string{RunNow, Pause, Resume, EndRun}, a.Do) {
-		return a, fmt.Errorf("unknown action %.20q; known are %s, %s, %s, %s", a.Do, RunNow, Pause, Resume, EndRun)
+		return a, fmt.Errorf("unknown action %.20q; known are %s, %s, %s, %s, and for a node %s and %s",
+			a.Do, RunNow, Pause, Resume, EndRun, Drain, Undrain)
 	}
 	if a.Job == "" {
 		return a, errors.New("the name of the job is missing")
@@ -130,8 +137,15 @@ func actionOf(v url.Values) (a Action, err error) {
 	return a, nil
 }
 
-// action is actionOf for module ui, which asks for a reason, and notes what was done.
+// action is actionOf for module ui, which asks for a reason, and notes what was done. Nodes are drained by ui's own
+// actions, of which no other passes: to change a job takes more here than there.
 func (s *Server) action(v url.Values) (*ui.Action, error) {
+	if do := v.Get("do"); do == Drain || do == Undrain {
+		if !v.Has("node") || v.Has("pool") || v.Has("series") {
+			return nil, fmt.Errorf("%s is for a node: it needs the parameter node, and neither pool nor series", do)
+		}
+		return nil, nil
+	}
 	a, err := actionOf(v)
 	if err != nil {
 		return nil, err
@@ -158,10 +172,11 @@ func (s *Server) action(v url.Values) (*ui.Action, error) {
 	}, nil
 }
 
-// access returns what a request may do that has passed the guard, and has a token: to act by the actions here, which
-// other pages do not offer, if its role allows that.
+// access returns what a request may do that has passed the guard, and has a token: to act if its role allows that. Of the
+// pages of module ui, only that of the nodes offers actions which action lets pass.
 func (s *Server) access(r *http.Request) (ui.Access, string) {
-	if s.acts(r) && r.URL.Path == "/act" {
+	nodes := r.URL.Path == "/nodes" || r.URL.Path == "/events" && r.URL.Query().Get("view") == "nodes"
+	if s.acts(r) && (nodes || r.URL.Path == "/act") {
 		return ui.Act, s.who(r)
 	}
 	return ui.Look, ""
