@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
@@ -38,6 +39,7 @@ var daemonViews = []view{
 		"#output", "color", "#output .c1"},
 	{"schedules", "schedules", uiLive, "#schedules", "often", "#schedules", ".lanes", "stroke", ".lanes .ok"},
 	{"runs", "runs", uiLive, "#runs", "failing", ".at", "", "", ""},
+	{"nodes", "nodes", uiLive, "#nodes", "Drain…", ".at", "", "", ""},
 	{"act", "act?do=run-now&job=often", `document.getElementById('reason') !== null`, "main", "due at once", "", "", "", ""},
 	{"login", "login", `document.querySelector('[name=token]') !== null`, "main", "--token-file", "", "", "", ""},
 }
@@ -144,5 +146,36 @@ func TestDaemonActs(t *testing.T) {
 		b.poll(10*time.Second, `document.getElementById('reason') !== null`)
 		b.do(chromedp.SendKeys("#reason", "a test"), chromedp.Submit("#reason"))
 		b.poll(10*time.Second, `document.querySelector('main')?.textContent.includes('It is done.')`)
+	}
+}
+
+// A node is drained by the form, from a page that was updated since it was loaded, and undrained without scripts.
+func TestDaemonDrainsNode(t *testing.T) {
+	t.Parallel()
+	need(t, chromium)
+	base, err := runDaemon("drained.crontab", "# name: failing\n@every 2s exit 3\n", "failing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, sites[2], base)
+	b.do(chromedp.Navigate(b.base + "nodes"))
+	b.poll(10*time.Second, uiLive)
+	eval[int](b, `window.clock = document.querySelector('.at').textContent; 0`)
+	b.poll(10*time.Second, `document.querySelector('.at').textContent !== clock`)
+	act := func(do string) {
+		eval[int](b, `document.querySelector("#nodes a[href^='act?do=`+do+`']").click(); 0`)
+		b.poll(10*time.Second, `document.getElementById('reason') !== null`)
+		b.do(chromedp.SendKeys("#reason", "a test"), chromedp.Submit("#reason"))
+		b.poll(10*time.Second, `document.querySelector('main')?.textContent.includes('Reason: a test')`)
+		b.do(chromedp.Navigate(b.base + "nodes"))
+	}
+	act("drain")
+	b.poll(10*time.Second, uiLive)
+	b.poll(10*time.Second, `document.querySelector('#nodes .pill.held')?.textContent === 'drained'`)
+	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.do(chromedp.Navigate(b.base + "nodes"))
+	act("undrain")
+	if text := run(b, chromedp.Text("#nodes .pill")); text != "takes jobs" {
+		t.Errorf("the state is %s", text)
 	}
 }

@@ -184,7 +184,9 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 	for _, d := range offered {
 		for _, a := range d.Asks {
 			a.Value = cmp.Or(o.given.Get(a.Name), a.Value)
-			a.Optional = a.Optional || o.action == nil // it may not be for what is chosen
+			if o.action == nil { // it may not be for what is chosen
+				a.Optional, a.Label = true, "To "+strings.ToLower(d.Title)+": "+strings.ToLower(a.Label[:1])+a.Label[1:]
+			}
 			p.Asks = append(p.Asks, a)
 		}
 	}

@@ -101,7 +101,7 @@ var jobActions = []action{
 	{
 		Name: "move", Title: "Move",
 		Says:   "It is in that queue, and runs on the nodes that serve it; a run in progress goes on where it is.",
-		Asks:   []ask{{Name: "queue", Label: "Queue to move to; empty means the default queue", Optional: true}},
+		Asks:   []ask{{Name: "queue", Label: "Queue; empty means the default queue", Optional: true}},
 		states: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused, durable.Blocked},
 		ready:  readyToMove,
 	},

@@ -59,7 +59,8 @@ var allActions = func() []action {
 	actions := make([]action, len(jobActions))
 	for i, d := range jobActions {
 		op := allOps[d.Name]
-		d.Title += " all"
+		verb, rest, _ := strings.Cut(d.Title, " ") // "Run now" is "Run all now"
+		d.Title = strings.TrimSuffix(verb+" all "+rest, " ")
 		d.ready = func(given url.Values) (doing, error) {
 			change := durable.Change{Op: op}
 			var err error

@@ -86,9 +86,9 @@ func aimAtNode(ctx context.Context, s *source.Source, name string) ([]*target, [
 	if do.Name == drainAction.Name && !slices.ContainsFunc(nodes, others) {
 		do.Says += " It is the only node that takes jobs: until then, no job begins."
 	}
-	state, _ := NodeState(&nodes[i])
+	state, class := NodeState(&nodes[i])
 	return []*target{{
 		sort: "node", source: s, key: name, Fields: []field{{"node", name}},
-		Name: page.Printable(name, 60), Kind: "node", State: state, Path: address.View{Name: "nodes", Source: s.Name}.Link(),
+		Name: page.Printable(name, 60), Kind: "node", State: state, Class: class, Path: address.View{Name: "nodes", Source: s.Name}.Link(),
 	}}, []action{do}, nil
 }

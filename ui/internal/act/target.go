@@ -30,6 +30,7 @@ type target struct {
 
 	Fields                  []field // how a form names it
 	Name, Kind, State, Path string  // are shown
+	Class                   string  // of the pill that State is in; "" if it is in none
 }
 
 // field is a field of a form.
@@ -118,6 +119,7 @@ func (e *Engine) aimAt(sort, text string) ([]*target, []action, error) {
 		title := poolview.Title(p.Stats().Name, number)
 		if sort == "pool" && number == n {
 			t.key, t.Name, t.Kind, t.State = p.Stats().Name, title, "pool", p.Stats().Stage.String()
+			t.Class = poolview.StageClass(t.State)
 			return []*target{t}, poolActions(p), nil
 		}
 		for _, info := range e.Observer.Schedules(number) {
@@ -129,7 +131,7 @@ func (e *Engine) aimAt(sort, text string) ([]*target, []action, error) {
 			}
 			t.Name, t.Kind, t.State = poolview.Task(t.key), "of "+title, page.Printable(info.Rhythm, 80)
 			if info.Paused {
-				t.State = "paused"
+				t.State, t.Class = "paused", "held"
 			}
 			return []*target{t}, seriesActions(info.Series, info.Paused), nil
 		}
@@ -154,6 +156,7 @@ func (t *target) read(ctx context.Context) error {
 		return nil
 	}
 	t.key, t.Kind, t.State = j.Key, page.Printable(j.Kind, 60), address.StateName(j.State)
+	t.Class = cmp.Or(address.StateClass(j.State), "open")
 	if name, _ := t.source.Link(j.ID, j.Key, 0); name != "" {
 		t.Name = page.Printable(name, 60)
 	}

@@ -136,6 +136,21 @@ func StateName(state durable.State) string {
 	return state.String()
 }
 
+// StateClass returns how a state is coloured.
+func StateClass(s durable.State) string {
+	switch s {
+	case durable.Running:
+		return "busy"
+	case durable.Succeeded:
+		return "good"
+	case durable.Dead:
+		return "bad"
+	case durable.Paused, durable.Canceled, durable.Blocked:
+		return "held"
+	}
+	return ""
+}
+
 // Filter returns what selects the jobs of a list, of all its pages.
 func (v View) Filter(now time.Time) durable.Filter {
 	f := durable.Filter{Kind: v.Kind, Prefix: v.Search, States: statesOf(v.State), Tags: v.List(), Error: v.Text}

@@ -42,14 +42,17 @@ const Overdue = 30 * time.Second
 
 // ScheduleRow is a schedule in a table.
 type ScheduleRow struct {
-	Path, Name   string
-	Act          string // where it can be changed, "" if it can't
-	Where        string // the pool, or the kind
-	Rhythm       Rhythm
-	Next, Last   string
-	Bad, Late    bool
-	Runs, Failed string
-	LeftOut      string
+	Path, Name string
+	Act        string // where it can be changed, "" if it can't
+	Where      string // the pool, or the kind
+	Rhythm     Rhythm
+	Next, Last string
+	Late       bool
+
+	State, StateClass     string // before Next, "" if there is none
+	Outcome, OutcomeClass string // of the last run, "" if it is not known or ended well
+	Runs, Failed          string
+	LeftOut               string
 }
 
 // pastRun is a run that has ended, or a time at which there was none.
@@ -138,9 +141,10 @@ func (s *Scheduled) Row(now time.Time) ScheduleRow {
 	}
 	switch {
 	case s.paused:
-		row.Next = "paused"
+		row.State, row.StateClass, row.Next = "paused", "held", ""
 	case !s.runningSince.IsZero():
-		row.Next = "running for " + page.Age(now.Sub(s.runningSince))
+		row.State, row.StateClass = "running", "busy"
+		row.Next = "for " + page.Age(now.Sub(s.runningSince))
 		if row.Late = s.overlaps(now); row.Late {
 			row.Next += ", past its next time"
 		}
@@ -152,8 +156,8 @@ func (s *Scheduled) Row(now time.Time) ScheduleRow {
 	}
 	if !s.lastStart.IsZero() {
 		row.Last = page.Clock(s.lastStart, now) + ", took " + page.Short(s.lastTook)
-		if row.Bad = s.lastFailed; s.lastOutcome != "" {
-			row.Last += ", " + s.lastOutcome
+		if row.Outcome, row.OutcomeClass = s.lastOutcome, "other"; s.lastFailed {
+			row.OutcomeClass = "bad"
 		}
 	}
 	return row

@@ -39,6 +39,7 @@ type nodeRow struct {
 // heldRow is a job that the node of this program holds.
 type heldRow struct {
 	Path, Name, Kind, Phase, When string
+	Class                         string // of the phase
 	Progress                      *progress
 }
 
@@ -107,6 +108,7 @@ func (p *nodesPage) held(s *source.Source, all []durable.Held, now time.Time) {
 			Path: row.Path, Name: row.Name, Kind: row.Kind, Phase: string(h.Phase), When: page.Since(h.Job.Due, now),
 		}
 		if h.Phase == durable.PhaseRunning {
+			held.Class = "busy"
 			held.Progress = newProgress(h.Progress, h.Job.Started)
 			if !h.Job.Started.IsZero() {
 				held.When = "for " + page.Age(now.Sub(h.Job.Started))

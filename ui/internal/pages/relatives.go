@@ -305,7 +305,7 @@ func restNode(t *tally) figures.Node {
 		name := address.StateName(state)
 		if _, seen := byName[name]; !seen {
 			byName[name] = len(n.Rows)
-			n.Rows = append(n.Rows, figures.Row{Class: stateClass(state)})
+			n.Rows = append(n.Rows, figures.Row{Class: address.StateClass(state)})
 			says = append(says, "")
 		}
 		jobs := 0

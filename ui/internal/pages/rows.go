@@ -29,7 +29,7 @@ func newJobRow(s *source.Source, j *durable.Job, now time.Time) jobRow {
 		ID: id, Short: id[len(id)-12:], Path: path,
 		Name: page.Printable(name, 60), Kind: page.Printable(j.Kind, 40), State: address.StateName(j.State),
 		When: whenOf(j, now),
-		Node: "–", Class: stateClass(j.State),
+		Node: "–", Class: address.StateClass(j.State),
 	}
 	if r.Name == "" {
 		r.Name = "…" + r.Short
@@ -43,7 +43,7 @@ func newJobRow(s *source.Source, j *durable.Job, now time.Time) jobRow {
 
 // signOf returns the sign of a state, which is that of its pill, too.
 func signOf(s durable.State) string {
-	switch stateClass(s) {
+	switch address.StateClass(s) {
 	case "busy":
 		return "▶"
 	case "good":
@@ -54,21 +54,6 @@ func signOf(s durable.State) string {
 		return "‖"
 	}
 	return "○"
-}
-
-// stateClass returns how a state is coloured.
-func stateClass(s durable.State) string {
-	switch s {
-	case durable.Running:
-		return "busy"
-	case durable.Succeeded:
-		return "good"
-	case durable.Dead:
-		return "bad"
-	case durable.Paused, durable.Canceled, durable.Blocked:
-		return "held"
-	}
-	return ""
 }
 
 // whenOf returns when a job is due, or since when it is what it is.

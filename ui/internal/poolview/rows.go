@@ -284,3 +284,11 @@ func (p *Pool) names() (rows []Name, more int) {
 	}
 	return rows, more
 }
+
+// StageClass returns how the name of a stage is coloured.
+func StageClass(stage string) string {
+	if stage == executor.StageRunning.String() {
+		return "busy"
+	}
+	return "held"
+}

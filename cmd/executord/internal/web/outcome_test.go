@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -105,4 +106,22 @@ func TestOutcomeIsSameInBothLists(t *testing.T) {
 			t.Errorf("the tabs have %d runs, want %d", all, len(want))
 		}
 	})
+}
+
+// A job counts as failing by its last run if that failed, was lost or was missed; other outcomes are what somebody
+// wanted, or no end at all.
+func TestOutcomeDecidesWhatFails(t *testing.T) {
+	for o, want := range map[outcome.Outcome]bool{
+		outcome.Failed: true, outcome.Timeout: true, outcome.NotStarted: true, outcome.Lost: true, outcome.Missed: true,
+		outcome.OK: false, outcome.Canceled: false, outcome.Stopped: false, outcome.Delayed: false, outcome.Replaced: false,
+		outcome.Excluded: false, outcome.Apart: false,
+	} {
+		f, run := newFake("backup")
+		f.jobs[0].Last.Outcome = o
+		page := ask(New(Config{Daemon: f}).Handler(), "GET", "/", nil).Body.String()
+		run.End(nil)
+		if got := strings.Contains(page, "1 failing"); got != want {
+			t.Errorf("a job whose last run was %s is failing: %t", o, got)
+		}
+	}
 }

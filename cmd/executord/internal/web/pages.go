@@ -37,6 +37,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"span":     func(seconds float64) string { return page.Short(view.Span(seconds)) },
 	"age":      func(seconds float64) string { return page.Age(view.Span(seconds)) },
 	"stamp":    func(t time.Time) string { return t.Format("2006-01-02 15:04:05 -07:00") },
+	"clock":    func(t time.Time) string { return page.Clock(t, time.Now().In(t.Location())) },
 	"coloured": coloured,
 	"class":    class,
 	"history":  history,
@@ -213,9 +214,9 @@ func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.H
 	return "Jobs", main, err
 }
 
-// bad reports whether a job needs attention.
+// bad reports whether a job needs attention: it does not run, or its last run failed, was lost, or was missed.
 func bad(j view.Job) bool {
-	return j.State.State == catalog.StateDead || j.State.State == catalog.StateNoMachine || j.Last != nil && !slices.Contains([]outcome.Outcome{outcome.OK, outcome.Canceled, outcome.Stopped, outcome.Delayed}, j.Last.Outcome)
+	return stateClass(j.State) == " bad" || j.Last != nil && (class(j.Last.Outcome) == "bad" || j.Last.Outcome == outcome.Missed)
 }
 
 func countBad(jobs []view.Job) (n int) {
