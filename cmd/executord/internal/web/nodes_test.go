@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -125,4 +126,47 @@ func TestServerPassesNoOtherActionOfUI(t *testing.T) {
 			t.Errorf("%s is %d: %s", path, page.Code, page.Body)
 		}
 	}
+}
+
+// While its own node drains, the first page of a daemon says why jobs that are due do not begin.
+func TestServerSaysThatDaemonDrains(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, err := durable.New(durable.Config{Store: memory.New(), Lease: time.Minute, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- jobs.Run(ctx) }()
+		defer func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}()
+		f, run := newFake("backup")
+		defer run.End(nil)
+		h := New(Config{Daemon: f, Durable: jobs}).Handler()
+		says := func() bool {
+			time.Sleep(time.Minute) // a heartbeat comes, and the page is made anew
+			synctest.Wait()
+			return strings.Contains(ask(h, "GET", "/", nil).Body.String(), `<a href="nodes"><i class="pill held">this daemon drains</i></a>`)
+		}
+		if says() {
+			t.Error("a daemon drains that was not drained")
+		}
+		own, _ := jobs.Node()
+		if err := jobs.DrainNode(t.Context(), own.Name); err != nil {
+			t.Fatal(err)
+		}
+		if !says() {
+			t.Error("a drained daemon does not say so")
+		}
+		if err := jobs.UndrainNode(t.Context(), own.Name); err != nil {
+			t.Fatal(err)
+		}
+		if says() {
+			t.Error("an undrained daemon drains")
+		}
+	})
 }

@@ -199,6 +199,7 @@ func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.H
 		Jobs           []view.Job
 		All, Left      int
 		Failed, Active int
+		Drains         bool // this daemon
 	}{File: s.Title, Find: q.Get("find"), All: len(jobs)}
 	found := slices.DeleteFunc(slices.Clone(jobs), func(j view.Job) bool { return !has(j.Job, body.Find) })
 	slices.SortStableFunc(found, func(a, b view.Job) int { return cmp.Compare(rank(a), rank(b)) })
@@ -208,6 +209,10 @@ func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.H
 		}
 	}
 	body.Failed = countBad(jobs)
+	if s.Durable != nil {
+		own, _ := s.Durable.Node()
+		body.Drains = own.Draining
+	}
 	body.Left = max(len(found)-mostJobs, 0)
 	body.Jobs = found[:min(len(found), mostJobs)]
 	main, err := rendered("jobs", body)
