@@ -31,6 +31,7 @@ type lane struct {
 type scheduleRow struct {
 	Path, Title  string // of the pool
 	Name, Rhythm string
+	State, Class string // before Next, "" if there is none
 	Next, Last   string
 	Bad          bool // the last run has failed
 	Runs, Failed string
@@ -113,9 +114,9 @@ func (s *poolSchedule) row(now time.Time) scheduleRow {
 	}
 	switch {
 	case s.Paused:
-		row.Next = "paused"
+		row.State, row.Class, row.Next = "paused", "held", ""
 	case !s.RunningSince.IsZero():
-		row.Next = "running for " + page.Age(now.Sub(s.RunningSince))
+		row.State, row.Class, row.Next = "running", "busy", "for "+page.Age(now.Sub(s.RunningSince))
 	case !s.Next.IsZero():
 		row.Next = page.Since(s.Next, now)
 		if late := now.Sub(s.Next); late > 0 {
@@ -124,10 +125,7 @@ func (s *poolSchedule) row(now time.Time) scheduleRow {
 	}
 	if !s.LastStart.IsZero() {
 		row.Last = fmt.Sprintf("%s, took %s", s.LastStart.Format("15:04:05"), page.Short(s.LastDuration))
-		if s.LastError != nil {
-			row.Bad = true
-			row.Last += ", failed"
-		}
+		row.Bad = s.LastError != nil
 	}
 	return row
 }
