@@ -18,6 +18,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/ui"
 )
 
@@ -241,6 +242,33 @@ func TestActDrainsNode(t *testing.T) {
 		}
 		end <- true
 	})
+}
+
+// The page of 50 nodes that can be drained is as small as other pages.
+func TestNodesPageSize(t *testing.T) {
+	s := memory.New()
+	for i := range 60 {
+		name := fmt.Sprintf("production-%02d-k3v7t2x9a0", i)
+		if _, err := s.Join(t.Context(), name, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		details := store.NodeDetails{
+			Host: fmt.Sprintf("production-%02d", i), Version: "v1.12.3", Kinds: []string{"mail/send", "order", "report"}, Workers: 64,
+		}
+		if err := s.Report(t.Context(), name, store.Report{Details: &details}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jobs, err := durable.New(durable.Config{Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, _ := newActor(t, nil, jobs)
+	page := get(t, u, "/nodes")
+	t.Logf("%d bytes", len(page))
+	if n := strings.Count(page, "Drain…"); n != 50 || len(page) > 20<<10 {
+		t.Errorf("%d nodes take %d bytes; want 50 that take at most 20 KB: %s", n, len(page), page)
+	}
 }
 
 // A node whose lease has ended does not count as one that takes jobs.

@@ -126,7 +126,7 @@ func TestListenDrainsNode(t *testing.T) {
 			p.after(0, "up", "job", "long")
 			act(url.Values{"do": {"drain"}, "node": {node}})
 			act(url.Values{"do": {"run-now"}, "job": {"other"}})
-			for text := ""; !strings.Contains(text, ">draining</i>") || !strings.Contains(text, "<td>1</td>"); { // it holds what runs
+			for text := ""; !strings.Contains(text, ">draining</i>") || !strings.Contains(text, "<td>1<td class=v>"); { // it holds what runs
 				text = nodes()
 			}
 			act(url.Values{"do": {"end-run"}, "job": {"long"}, "run": {"1"}})
