@@ -25,7 +25,9 @@ func Open(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDONLY|
 // Read returns what is in a file: all of it, or one byte more than most if it is larger. An error is a *fs.PathError.
 // A pipe, such as <(command) in a shell, is read to its end, if that comes within Patience, and has to have something
 // in it.
-func Read(name string, most int) ([]byte, error) {
+func Read(name string, most int) ([]byte, error) { return read(name, most, Patience) }
+
+func read(name string, most int, patience time.Duration) ([]byte, error) {
 	f, err := Open(name)
 	if err != nil {
 		return nil, err
@@ -38,7 +40,7 @@ func Read(name string, most int) ([]byte, error) {
 	case info.IsDir(): // Windows opens a directory, and calls it an incorrect function to read it
 		return nil, &fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}
 	case !info.Mode().IsRegular():
-		f.SetReadDeadline(time.Now().Add(Patience)) // devices that have no deadline, as /dev/null, do not wait
+		f.SetReadDeadline(time.Now().Add(patience)) // devices that have no deadline, as /dev/null, do not wait
 	}
 	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
 	switch {

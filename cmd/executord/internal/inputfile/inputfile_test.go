@@ -52,26 +52,6 @@ func TestReadDoesNotWaitForWriter(t *testing.T) {
 	}
 }
 
-// A writer who does not write is waited for, and not for ever.
-func TestReadGivesUp(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for 10 seconds")
-	}
-	t.Parallel()
-	name := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(name, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	hold, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer hold.Close()
-	if _, err := inputfile.Read(name, 100); err == nil || !strings.HasSuffix(err.Error(), name+": it is not a regular file, and did not come to its end within 10 seconds") {
-		t.Errorf("error %v", err)
-	}
-}
-
 // A directory is none, a socket cannot be opened, and a device without an end is cut.
 func TestReadOfWhatIsNoFile(t *testing.T) {
 	dir := t.TempDir()
