@@ -93,8 +93,9 @@ func TestStreamEnds(t *testing.T) {
 		closed := pagetest.Listen(t.Context(), u, "")
 		synctest.Wait()
 		u.Close()
+		synctest.Wait()
 		if !closed.HasEnded() {
-			t.Error("Close has returned before the stream has ended")
+			t.Error("Close has not ended the stream")
 		}
 		late := pagetest.Listen(t.Context(), u, "")
 		<-late.Ended()

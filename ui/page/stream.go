@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,21 +21,22 @@ const (
 
 // Streams is the set of connections of browsers that get live updates. NewStreams makes one.
 type Streams struct {
-	prefix string        // of error texts
-	closed chan struct{} // by Close
+	prefix string          // of error texts
+	closed context.Context // ended by Close
+	end    context.CancelFunc
 
-	mu     sync.Mutex
-	over   bool
-	open   int
-	ending map[*http.Server]chan struct{}
-	left   chan struct{} // closed when the last has left after Close
+	mu      sync.Mutex
+	open    int
+	serving map[*http.Server]context.Context // ended by the server's Shutdown, and by Close
+	left    chan struct{}                    // closed when the last has left after Close
 }
 
 // NewStreams returns Streams whose error texts begin with name, that of a package.
 func NewStreams(name string) *Streams {
+	closed, end := context.WithCancel(context.Background())
 	return &Streams{
-		prefix: name + ": ",
-		closed: make(chan struct{}), left: make(chan struct{}), ending: make(map[*http.Server]chan struct{}),
+		prefix: name + ": ", closed: closed, end: end,
+		left: make(chan struct{}), serving: make(map[*http.Server]context.Context),
 	}
 }
 
@@ -48,7 +50,7 @@ type Update struct {
 // with a string in JSON, and "point". An error of look ends it with the event "gone". It runs in the goroutine of the
 // request, until the browser, the server or Close ends it.
 func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, look func() (Update, error)) {
-	ending, err := s.enter(r)
+	serving, err := s.enter(r)
 	if err != nil {
 		w.Header().Set("Retry-After", "10")
 		http.Error(w, s.prefix+err.Error(), http.StatusServiceUnavailable)
@@ -60,13 +62,14 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, look func() (Upd
 	if r.Method == http.MethodHead {
 		return
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), streamTime)
+	defer cancel()
+	defer context.AfterFunc(serving, cancel)()
 	c := stream{w: w, control: http.NewResponseController(w)}
 	c.send("retry: 1000\n\n")
 	ticker := time.NewTicker(tickTime)
 	defer ticker.Stop()
-	over := time.NewTimer(streamTime)
-	defer over.Stop()
-	for c.err == nil {
+	for c.err == nil && ctx.Err() == nil {
 		u, err := look()
 		if err != nil {
 			c.send(event("gone", err.Error()))
@@ -75,14 +78,7 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, look func() (Upd
 		c.update(u)
 		select {
 		case <-ticker.C:
-		case <-over.C:
-			return
-		case <-ending:
-			return
-		case <-s.closed:
-			return
-		case <-r.Context().Done():
-			return
+		case <-ctx.Done():
 		}
 	}
 }
@@ -158,13 +154,13 @@ func (p *paced) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// enter counts a stream, unless there are too many. It returns a channel that is closed when the request's server shuts
-// down, which would wait for the stream.
-func (s *Streams) enter(r *http.Request) (ending <-chan struct{}, err error) {
+// enter counts a stream, unless there are too many. It returns a context that ends at Close, and when the request's
+// server shuts down, which would wait for the stream.
+func (s *Streams) enter(r *http.Request) (context.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.over:
+	case s.closed.Err() != nil:
 		return nil, fmt.Errorf("live updates have ended, since the page was closed")
 	case s.open >= maxStreams:
 		return nil, fmt.Errorf("there are already %d live pages, which is the maximum; close some", maxStreams)
@@ -172,21 +168,22 @@ func (s *Streams) enter(r *http.Request) (ending <-chan struct{}, err error) {
 	s.open++
 	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
 	if !ok {
-		return nil, nil
+		return s.closed, nil
 	}
-	c := s.ending[server]
-	if c == nil {
-		c = make(chan struct{})
-		s.ending[server] = c
-		server.RegisterOnShutdown(sync.OnceFunc(func() { close(c) })) // each Shutdown calls it
+	ctx := s.serving[server]
+	if ctx == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(s.closed)
+		s.serving[server] = ctx
+		server.RegisterOnShutdown(cancel)
 	}
-	return c, nil
+	return ctx, nil
 }
 
 func (s *Streams) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open--; s.over && s.open == 0 {
+	if s.open--; s.open == 0 && s.closed.Err() != nil {
 		close(s.left)
 	}
 }
@@ -194,9 +191,8 @@ func (s *Streams) leave() {
 // Close ends all streams and waits for them. Later ones are refused. Close may be called several times.
 func (s *Streams) Close() {
 	s.mu.Lock()
-	if !s.over {
-		s.over = true
-		close(s.closed)
+	if s.closed.Err() == nil {
+		s.end()
 		if s.open == 0 {
 			close(s.left)
 		}

@@ -48,13 +48,33 @@ func TestStreamsLimit(t *testing.T) {
 			t.Errorf("a stream after others: %d", l.Refused())
 		}
 		s.Close()
+		synctest.Wait()
 		if !l.HasEnded() {
-			t.Error("Close has returned before the stream has ended")
+			t.Error("Close has not ended the stream")
 		}
 		l = pagetest.Listen(t.Context(), h, "")
 		<-l.Ended()
 		if l.Refused() != http.StatusServiceUnavailable {
 			t.Errorf("a stream after Close: %d", l.Refused())
+		}
+	})
+}
+
+// Close waits for what a stream is doing.
+func TestStreamsCloseWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := page.NewStreams("shop")
+		looked := false
+		pagetest.Listen(t.Context(), served(s, func() (page.Update, error) {
+			time.Sleep(time.Minute)
+			looked = true
+			return always()
+		}), "")
+		synctest.Wait()
+		start := time.Now()
+		s.Close()
+		if !looked || time.Since(start) != time.Minute {
+			t.Errorf("Close has returned after %v, during the look of a stream", time.Since(start))
 		}
 	})
 }
