@@ -47,7 +47,7 @@ func (j *Jobs) RunNow(ctx context.Context, id ID) (Answer, error) {
 }
 
 // Revive makes a job that is dead or canceled due at once, with all its attempts. TooLate means that the job is
-// neither.
+// neither, or is a schedule that has lost its key to a job with ReuseKey.
 func (j *Jobs) Revive(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpRevive})
 }

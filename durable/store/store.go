@@ -455,7 +455,7 @@ const (
 	OpResume        // it runs when it is due, at once if that has passed
 	OpReschedule    // the next occurrence is at Due
 	OpRunNow        // due at once; a schedule goes on afterwards
-	OpRevive        // a dead or canceled job is due at once, with all its attempts
+	OpRevive        // a dead or canceled job is due at once, with all its attempts; a schedule, if it still has its key
 	OpDelete        // it is removed, with its history, unless it is Confirmed or Running
 	OpMove          // it is in Queue, from its next claim on; for a store that has Queues
 )

@@ -210,6 +210,18 @@ func revive(b *bench) {
 	b.change(j.ID, durable.OpRevive, durable.TooLate)
 }
 
+// A schedule that has lost its key to another job stays ended, whether that job is there or not: with one that is
+// registered under the key it would run twice.
+func reviveWithoutKey(b *bench) {
+	node := b.node("a")
+	first := b.over(node, durable.Canceled, key("key"), every("1m0s"))
+	second := b.add(time.Hour, key("key"), every("1m0s"), reuse)
+	b.change(first.ID, durable.OpRevive, durable.TooLate)
+	b.change(second.ID, durable.OpDelete, durable.Applied)
+	b.change(first.ID, durable.OpRevive, durable.TooLate)
+	b.state(first.ID, durable.Canceled)
+}
+
 // A job that runs once takes its occurrence along when it is moved, also if that has
 // passed; but not once it may have been begun.
 func rescheduleMovesOccurrence(b *bench) {

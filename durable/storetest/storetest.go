@@ -165,6 +165,7 @@ var tests = []struct {
 	{"RescheduleDuringTheLastRunAddsOne", rescheduleLast},
 	{"RunNowMakesItDue", runNow},
 	{"ReviveBringsTheDeadBack", revive},
+	{"ReviveLeavesSchedulesWithoutKeyEnded", reviveWithoutKey},
 	{"DeleteRemovesWhatDoesNotRun", deletes},
 
 	{"KeepStepKeepsAnyBytes", keepsSteps},

@@ -261,6 +261,9 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 		if j.State != store.Dead && j.State != store.Canceled {
 			return store.TooLate
 		}
+		if j.Schedule != once && j.Key == "" { // another job took its key, and goes on in its place
+			return store.TooLate
+		}
 		due(j, now, now)
 		j.State, j.Lost = store.Waiting, 0
 	}
