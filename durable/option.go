@@ -48,7 +48,8 @@ func Key(key string) Option {
 
 // ReuseKey lets the job take its key from an earlier job that has succeeded, is dead or was canceled. The earlier job,
 // of any kind, is then kept without a key. So a job that is added many times while it waits runs once, and can be added
-// again after that; and a schedule that has ended, or was canceled, starts again when it is registered.
+// again after that; and a schedule that has ended, or was canceled, starts again when it is registered. If it was
+// canceled during a run that is still in progress, it goes on after that run.
 //
 // If the earlier job is not periodic, and is running or about to run, it runs once more after that run, when this job
 // would be due, with the payload and options of this call: the run in progress may have begun before the change that

@@ -109,3 +109,34 @@ func TestReplacePayloadThrottles(t *testing.T) {
 		}
 	})
 }
+
+// A schedule that is canceled while it runs, and registered with ReuseKey before that run has ended, runs again.
+func TestReuseKeyKeepsScheduleBeingCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		runs := 0
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			if runs++; runs > 1 {
+				return "", executor.Stop
+			}
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			return "", ctx.Err()
+		})
+		start(t, jobs)
+		every := func() durable.ID {
+			return must(k.AtFixedRate(t.Context(), "key", 0, time.Minute, "", durable.ReuseKey()))
+		}
+		id := every()
+		synctest.Wait()
+		if a := must(jobs.Cancel(t.Context(), id)); a != durable.Deferred {
+			t.Fatalf("Cancel of the job that runs: %v", a)
+		}
+		if again := every(); again != id {
+			t.Errorf("registered again it is %v, want %v", again, id)
+		}
+		if job := must(jobs.Await(t.Context(), id)); job.State != durable.Succeeded || job.Runs != 2 {
+			t.Errorf("the job is %+v, want one that has run twice", job)
+		}
+	})
+}

@@ -234,7 +234,8 @@ type TxStore interface {
 type NewJob struct {
 	ID  ID
 	Key string
-	// ReuseKey lets this job take its key from a job that has ended, unless Among has the state of that job.
+	// ReuseKey lets this job take its key from a job that has ended, unless Among has the state of that job. A schedule
+	// that is to be canceled after its run goes on instead.
 	ReuseKey bool
 	// Among, unless empty, has the states in which another job keeps the key. In any other state that job loses the key
 	// to this one, even while it runs, unless it is periodic. Among has Waiting, Claimed, Paused and Blocked, and if it

@@ -121,6 +121,53 @@ func reuseKeyTogether(b *bench) {
 	}
 }
 
+// A schedule that is canceled while it runs, and then registered with ReuseKey, goes on after that run however it ends.
+// One that is registered without, or was before it was canceled, ends.
+func reuseSchedule(b *bench) {
+	cancel := func(id durable.ID) { b.change(id, durable.OpCancel, durable.Deferred) }
+	none := func(*durable.NewJob) {}
+	for i, test := range []struct {
+		option func(*durable.NewJob)
+		late   bool // it is canceled after it was registered again
+		end    func(node string, j durable.Job)
+		want   durable.State
+	}{
+		{reuse, false, func(node string, j durable.Job) { b.settle(node, next(j, j.Due.Add(time.Hour))) }, durable.Waiting},
+		{reuse, false, func(node string, j durable.Job) {
+			o := outcome(j)
+			o.State, o.Due = durable.Canceled, time.Time{}
+			b.settle(node, o)
+		}, durable.Waiting},
+		{reuse, false, func(node string, _ durable.Job) {
+			b.die(node)
+			b.beat(b.node("heir"), lease)
+		}, durable.Waiting},
+		{reuse, true, func(node string, j durable.Job) { b.settle(node, next(j, j.Due.Add(time.Hour))) }, durable.Canceled},
+		{none, false, func(node string, j durable.Job) { b.settle(node, next(j, j.Due.Add(time.Hour))) }, durable.Canceled},
+	} {
+		node, name := b.node(fmt.Sprint("node", i)), fmt.Sprint("key", i)
+		j := b.running(node, key(name), every("1m0s"))
+		if !test.late {
+			cancel(j.ID)
+		}
+		p := b.insert(job(time.Minute, key(name), every("1m0s"), test.option), store.Placement{})
+		if p.ID != j.ID || p.State != durable.Running {
+			b.Errorf("%d: registered again it is %+v", i, p)
+		}
+		if test.late {
+			cancel(j.ID)
+		}
+		test.end(node, b.get(j.ID))
+		got := b.state(j.ID, test.want)
+		if test.want == durable.Waiting && !got.Due.Equal(p.Now.Add(time.Minute)) {
+			b.Errorf("%d: it is due at %v, want %v", i, got.Due, p.Now.Add(time.Minute))
+		}
+		if test.want == durable.Waiting {
+			b.change(j.ID, durable.OpCancel, durable.Applied)
+		}
+	}
+}
+
 func payload(text string) func(*durable.NewJob) {
 	return func(j *durable.NewJob) { j.Payload = []byte(text) }
 }

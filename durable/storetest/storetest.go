@@ -64,6 +64,7 @@ var tests = []struct {
 	{"InsertReusesTheKeyOfAJobThatIsOver", reuseKeyOfDone},
 	{"InsertReusesNoKeyOfAJobThatIsNotOver", reuseKeyOfLive},
 	{"InsertDuringARunAsksForAnother", reuseDuringRun},
+	{"ReuseKeyKeepsAScheduleThatIsBeingCanceled", reuseSchedule},
 	{"InsertReplacesWhatWaits", replaces},
 	{"InsertReplacesThePayloadOfWhatWaits", replacesPayload},
 	{"InsertReplacesThePayloadOfWhatHasBegun", replacesPayloadOfBegun},

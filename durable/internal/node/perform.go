@@ -163,7 +163,7 @@ func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byt
 	switch {
 	case canceled:
 		o := r.ending(store.RunCanceled, started, err)
-		o.State = store.Canceled
+		o.State, o.Due = store.Canceled, time.Time{} // unless a schedule was registered again, nothing follows
 		return o
 	case errors.As(err, &snooze):
 		o := r.untried(store.RunSnoozed, started, err, snooze.d)

@@ -107,6 +107,10 @@ func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 			j.Due, j.Occurrence, j.Attempt = due, due, 0
 		}
 	}
+	if n.ReuseKey && j.Pending == store.PendingCancel { // it starts again, as if the run that is canceled had ended
+		changed = true
+		j.Pending, j.NextDue = store.PendingNone, first(n, now)
+	}
 	if changed {
 		j.Meta = meta(n) // it is no change by itself: a new one comes with each trace
 	}
