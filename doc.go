@@ -1,8 +1,8 @@
-// Package executor runs tasks on pools of goroutines, now or at a time: the
-// executor framework of java.util.concurrent, for Go.
+// Package executor runs tasks on pools of goroutines, now or at given times: the executor framework of
+// java.util.concurrent, for Go.
 //
 // Go's own tools are often enough: a go statement for fire-and-forget work, errgroup for a handful of calls that
-// succeed or fail together. This package is for what comes after: work that waits in a queue with a limit, outcomes
+// succeed or fail together. This package is for programs that need more: work that waits in a bounded queue, outcomes
 // with many waiters, schedules, and a shutdown that loses nothing.
 //
 // # Tasks
@@ -11,12 +11,11 @@
 // [Submit] submits one to a pool and returns its [Future]. [Pool.Go] is for tasks without a
 // future; [Pool.Execute] takes any [Runnable], a [Task] among them.
 //
-// [All] runs several and waits for all, [Any] waits for the first that succeeds, and
-// [Completed] returns futures in the order in which they are done. A [Group] is for
-// functions that are not known at once, [Map] for a sequence of values.
+// [All] runs several functions and waits for all of them, [Any] waits for the first that succeeds, and [Completed]
+// returns futures in the order in which they are done. A [Group] is for functions that are not known at once, [Map] for
+// a sequence of values.
 //
-// A single task is named by [Named], bounded by [Timeout], and put before others
-// by [Priority].
+// Options apply to a single task: [Named] names it, [Timeout] bounds its runs, and [Priority] puts it before others.
 //
 // # Sizes
 //
@@ -29,12 +28,11 @@
 //  3. else below Max workers: a new worker takes it
 //  4. else the rejection policy decides
 //
-// Workers above Core leave when they have been idle for KeepAlive, and all workers if AllowCoreTimeout is set. All of
-// these settings can be changed while the pool runs, in one step, by [Pool.Reconfigure]; [Pool.Settings] returns it.
+// Workers above Core leave when they have been idle for KeepAlive, and all workers if AllowCoreTimeout is set.
+// [Pool.Reconfigure] changes these settings in one step while the pool runs, and [Pool.Settings] returns them.
 // [Pool.Prestart] starts workers ahead of tasks.
 //
-// [New] makes a pool of a [Config]. For the common ones there are [Fixed],
-// [Cached], [Single] and [PerTask].
+// [New] makes a pool from a [Config]. [Fixed], [Cached], [Single] and [PerTask] make the most common pools.
 //
 // # Queues
 //
@@ -44,17 +42,16 @@
 // task with the least [Priority] first. Package queue has the same queues for goroutines
 // that wait on each other without a pool.
 //
-// Tasks that wait can be seen ([Pool.Waiting]) and taken out ([Pool.Remove],
-// [Future.Cancel]).
+// [Pool.Waiting] lists the tasks that wait, and [Pool.Remove] and [Future.Cancel] take a task out of the queue.
 //
 // # Rejection
 //
-// A task is rejected if the pool is shut down, or has neither room nor a worker to spare. Its [RejectPolicy] is asked
-// once then, with no lock held, in the goroutine that submits. [Abort], the default, is an error; [CallerRuns] has the
-// submitter do the work; [Discard] drops the task, [DiscardOldest] the one that would have run next; [Block] waits for
-// room as long as the submitter's context lasts, [BlockFor] no longer than it says; [RejectFunc] is whatever you write.
-// The future of a rejected or dropped task fails with a [*RejectedError], or with the error of a RejectFunc. A
-// RejectFunc that stores a task for later returns [Kept].
+// A task is rejected if the pool is shut down, or has neither room nor a worker to spare. The goroutine that submits
+// then calls the [RejectPolicy] of the pool, once, with no lock held. [Abort], the default, returns an error;
+// [CallerRuns] runs the task in that goroutine; [Discard] drops the task, and [DiscardOldest] the task that would have
+// run next; [Block] waits for room until the submitter's context ends, and [BlockFor] for a limited time; [RejectFunc]
+// calls a function of yours. The future of a rejected or dropped task fails with a [*RejectedError], or with the error
+// of a RejectFunc. A RejectFunc that stores a task for later returns [Kept].
 //
 // # Futures
 //
@@ -64,16 +61,16 @@
 //
 // [Future.Cancel] completes a task as canceled, takes it out of its queue, and ends the context of a body that is
 // running; [Future.Abandon] leaves such a body undisturbed. Either way Get returns at once, while the body may go on:
-// Join waits until the body has returned. A [Promise] is completed by hand, by the code that made it; the waiters get
-// its Future.
+// Join waits until the body has returned. A [Promise] is completed by the code that made it; the waiters get its
+// Future.
 //
 // # Contexts
 //
 // The context given to Submit, Go or Schedule bounds the wait for admission, if there is one, and is the parent of the
-// context that the body gets: the body sees its values and its deadline. When it ends, a task that waits is canceled
-// and never runs, and a body that runs finds its own context ended. For a task whose work must outlive the request that
-// submits it, pass [context.WithoutCancel] of the request's context. [context.Background] costs nothing, another
-// context two allocations. All functions that submit or run a task panic if the context is nil.
+// context that the body gets: the body sees its values and its deadline. When the submitter's context ends, a task that
+// waits is canceled and never runs, and the context of a body that runs ends, too. For a task whose work must outlive
+// the request that submits it, pass [context.WithoutCancel] of the request's context. [context.Background] costs
+// nothing, another context two allocations. All functions that submit or run a task panic if the context is nil.
 //
 // The context of a body ends when the body has returned, as that of an HTTP request does. So if a body submits a task
 // and does not wait for it, such as the next step of a pipeline, pass the context that came from outside: with the
@@ -88,15 +85,13 @@
 //
 // # Schedules
 //
-// A [ScheduledPool] runs tasks at a time. Once: [Schedule] after a delay, [At] at a time of
-// day, and [ScheduledPool.After] for a function without a result. Again and again, as a
-// [Series]: [ScheduledPool.AtFixedRate] on a grid, [ScheduledPool.WithFixedDelay] with a
-// pause in between, [ScheduledPool.On] when a [Trigger] says. Package cron has triggers for
-// crontab times. Runs of one series do not overlap, unless [Overlap] is given. [Times] and
-// [Until] limit it, [Jitter] spreads it, [CatchUp] bounds how many missed runs are made up for, and a body ends it
-// by returning [Stop]. [Due] returns when a body was due. A series is managed by its
-// methods, as [Series.Pause], [Series.RunNow] and [Series.Reschedule], and
-// [ScheduledPool.Schedules] lists all.
+// A [ScheduledPool] runs tasks at given times. Once: [Schedule] after a delay, [At] at a time of day, and
+// [ScheduledPool.After] for a function without a result. Again and again, as a [Series]: [ScheduledPool.AtFixedRate] at
+// equal intervals, [ScheduledPool.WithFixedDelay] with a pause between runs, [ScheduledPool.On] at the times of a
+// [Trigger]. Package cron has triggers for crontab times. Runs of one series do not overlap, unless [Overlap] is given.
+// [Times] and [Until] end a series, [Jitter] delays its runs at random, [CatchUp] bounds how many missed runs are made
+// up for, and a body that returns [Stop] ends its series. [Due] returns when a body was due. [Series.Pause],
+// [Series.RunNow] and [Series.Reschedule] manage a series, and [ScheduledPool.Schedules] lists all series.
 //
 // Delays and rates are kept on the monotonic clock; At and On follow the wall
 // clock, also when it is set or the machine sleeps, within 30 seconds.
@@ -106,9 +101,9 @@
 // [Pool.Shutdown] stops the admission of tasks and runs the waiting ones; in a scheduled pool, policies decide which:
 // by default periodic work ends, and the tasks of Schedule and At stay until they are due, however late that is.
 // [Pool.ShutdownNow] ends the contexts of the bodies that run and returns the tasks that never ran, for use elsewhere.
-// [Pool.AwaitTermination] waits for the end within a context, [Pool.Close] is Shutdown and that wait without a bound,
-// and [Pool.Drain] ends it at a deadline. A pool that is not shut down keeps its workers, and is not garbage collected
-// while it has workers.
+// [Pool.AwaitTermination] waits for the end within a context. [Pool.Close] calls Shutdown and waits without a bound.
+// [Pool.Drain] does so until a deadline, and then calls ShutdownNow. A pool that is not shut down keeps its
+// workers, and is not garbage collected while it has workers.
 //
 // A task must not wait for its own pool to terminate, nor, in a pool without a worker to
 // spare, for a task that waits behind it. It may wait for tasks that it has submitted
@@ -120,8 +115,8 @@
 //
 // A panic in a body becomes a [*PanicError], with its value and stack, in the future; so do errors. Where no future
 // shows them (Go, Execute of a plain Runnable, periodic work), an error is logged, and a panic with its stack. A task
-// that was accepted and never ran is logged, too: for example, one whose context ended while it waited. Hooks.OnPanic,
-// AfterTask and Dropped are called, too. The worker goes on.
+// that was accepted and never ran is logged, too, such as a task whose context ended while it waited. In these cases
+// Hooks.OnPanic, AfterTask and Dropped are also called. The worker goes on.
 //
 // In periodic work an error is recorded and the schedule goes on; a panic ends it, unless
 // [ContinueAfterPanic] is given.
@@ -143,19 +138,17 @@
 //
 // # Guarantees
 //
-// Exactly once: a task that was accepted runs once. It does not run at all if it
-// is canceled or completed by hand before, evicted by DiscardOldest, or dropped
-// or given back by a shutdown. A future is completed once.
+// Exactly once: a task that was accepted runs once. It does not run at all if it is canceled or completed by hand
+// before it begins, evicted by DiscardOldest, or dropped or given back by a shutdown. A future is completed once.
 //
 // Order: tasks leave a first-in, first-out queue in the order of their admission, and
 // scheduled tasks in the order of their times, with equal times in the order of their
 // submission. So with one worker they run in that order.
 //
-// Memory, in the terms of the Go memory model: what a goroutine does before it
-// submits a task synchronizes before the body; what the body does, before the
-// return of any method that reports its outcome, before its AfterTask hook, and
-// before the return of AwaitTermination and Close; what one run of periodic work
-// does, before the next run.
+// Memory, in the terms of the Go memory model: what a goroutine does before it submits a task synchronizes before the
+// body. What the body does synchronizes before the return of any method that reports its outcome, before its AfterTask
+// hook, and before the return of AwaitTermination and Close. What one run of periodic work does synchronizes before the
+// next run.
 //
 // No lock is held while user code is called: bodies, hooks, policies, triggers, loggers, methods of contexts. Importing
 // this package starts no goroutine. When a pool is terminated, its goroutines have only to return.

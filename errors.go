@@ -19,8 +19,8 @@ var (
 	ErrRejected = errors.New("executor: task rejected")
 
 	// ErrShutdown reports that a shutdown was the reason. The rejection of a task that came after the shutdown matches
-	// it. So does the outcome of a task that never ran, and of one that returned the error of its context after
-	// ShutdownNow. It is the [context.Cause] of a task that ShutdownNow canceled.
+	// ErrShutdown. So does the outcome of a task that the shutdown kept from running, and of a task that returned the
+	// error of its context after ShutdownNow. ErrShutdown is the [context.Cause] of a task that ShutdownNow canceled.
 	ErrShutdown = errors.New("executor: shut down")
 
 	// ErrSaturated is the reason of a rejection by a running pool that had neither room in its queue nor a free worker
@@ -49,7 +49,7 @@ var (
 	// ErrRunning is returned by [Series.RunNow] if a run is in progress.
 	ErrRunning = errors.New("executor: a run is in progress")
 
-	// ErrNilTask is the error or the outcome of the submission of a nil task: nothing was submitted.
+	// ErrNilTask is the error of submitting a nil task, or the outcome of its future: nothing was submitted.
 	ErrNilTask = errors.New("executor: nil task")
 
 	// ErrInvalid is matched by every error about an invalid argument. Its message names the value, its range, and how

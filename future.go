@@ -13,14 +13,11 @@ import (
 // future always resolves, exactly once: with the body's value or error, with a [*PanicError], [ErrGoexit], a
 // [*CanceledError] or a [*RejectedError].
 //
-// Futures are returned by [Submit] and the functions like it. It is for waiting and
-// canceling; a [Promise] completes a future by hand, and a [Task] runs its body. All
-// methods may be called by any goroutine. A Future releases its body when the body will not
-// run again. It retains the context that it was submitted with. The zero Future is not
-// usable.
+// [Submit] and the functions like it return futures. A Future is for waiting and canceling; a [Promise] completes a
+// future by hand, and a [Task] runs its body. All methods may be called by any goroutine. A Future releases its body
+// when the body will not run again. It retains the context that it was submitted with. The zero Future is not usable.
 //
-// What happened in the body before it returned synchronizes before the return
-// of every method that reports the outcome.
+// What happened in the body before it returned synchronizes before the return of every method that reports the outcome.
 type Future[T any] struct {
 	// fn is the body, nil in a Promise. It is set to nil, under the task's lock, by
 	// the goroutine that completes a task whose body is not running, or by the body's
@@ -50,8 +47,8 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 // is a [*PanicError]. If ctx ends first, Get returns the error of ctx, and the task goes
 // on; State then reports that it is not done. If the task is done, ctx does not matter.
 //
-// A task can wait for another task that a task of its pool has submitted, without a second worker. So tasks may fork
-// and join in a pool of any size. What happens depends on the context that the task waits with:
+// A task can wait, without a second worker, for another task that a task of its pool has submitted. So tasks may fork
+// and join in a pool of any size. The effect depends on the context that the task waits with:
 //
 //	the waiting context                       Get, Join, Group.Wait, All, Map, Any, Completed
 //	the one of the submission, with values    run the other task when it is due, if it has not begun
@@ -100,8 +97,8 @@ func (f *Future[T]) Err() error {
 // tasks, and if the task is done or was not accepted.
 func (f *Future[T]) Next() time.Time { return nextOf(&f.core) }
 
-// Delay returns the time that is left until a task of [Schedule] or [At] is due. It is negative if the task is overdue,
-// and zero if Next is zero.
+// Delay returns the time left until a task of [Schedule] or [At] is due. It is negative if the task is overdue, and
+// zero if Next is zero.
 func (f *Future[T]) Delay() time.Duration { return delayOf(&f.core) }
 
 // errorOf returns the error of a task that is done.
@@ -114,7 +111,8 @@ func errorOf(t *task.Task) error {
 }
 
 // Join waits until the task is done and its body has returned, which may be later after Cancel and Abandon. Then it
-// returns nil. If ctx ends first, Join returns the error of ctx. A body that joins its own task waits for ever.
+// returns nil. If ctx ends first, Join returns the error of ctx. A body that calls Join on its own future waits for
+// ever.
 func (f *Future[T]) Join(ctx context.Context) error {
 	if !f.core.State().Done() {
 		defer f.help(ctx)()
@@ -165,8 +163,8 @@ func (f *Future[T]) CancelCause(cause error) bool {
 	return f.core.Cancel(canceled(cause), cause, f.drop)
 }
 
-// Abandon is Cancel without the end of the context: a body that is running continues
-// undisturbed, and its outcome is discarded.
+// Abandon completes the task as canceled, as Cancel does, but does not end the context of a body that is running: the
+// body continues, and its outcome is discarded.
 func (f *Future[T]) Abandon() bool { return f.core.Complete(task.Canceled, nil, f.drop) }
 
 // run is Task.Run.

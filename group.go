@@ -5,9 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// A Group runs functions on an executor and waits for all of them. The first one that
-// fails ends the context of the others. It is made by [NewGroup]; the zero Group is
-// not usable. All methods may be called by any goroutine.
+// A Group runs functions on an executor and waits for all of them. The first function that fails ends the context of
+// the others. [NewGroup] makes a Group; the zero Group is not usable. All methods may be called by any goroutine.
 //
 // A function of a group may add functions to the group, and may wait for a group of its own on the same pool. If a task
 // of the pool calls Wait, that task runs the functions that no worker has begun, so groups within groups need no more
@@ -32,7 +31,7 @@ func NewGroup(ctx context.Context, ex Executor) *Group {
 
 // Go submits fn. The group fails if fn returns an error, panics (with a [*PanicError]), or is rejected. Go waits only
 // if the executor does, as a pool with the policy [Block], and not after the group has failed; functions that wait then
-// never run. It must not be called once Wait has returned.
+// never run. Go must not be called once Wait has returned.
 func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	g.mustBeMade()
 	var body Runnable
@@ -50,7 +49,8 @@ func (g *Group) Context() context.Context {
 }
 
 // Wait waits until all functions have returned, or will never run, and returns the first error of one of them, nil if
-// all have succeeded. It waits without a limit. To end it early, cancel ctx: functions that heed their context return.
+// all have succeeded. It waits without a limit. To end the wait early, cancel the context that NewGroup got: functions
+// that check their context then return.
 func (g *Group) Wait() error {
 	g.mustBeMade()
 	if g.helps {

@@ -11,9 +11,8 @@ import (
 // Keyed runs tasks by key on a pool: at most n at once for each key, in the order of their submission, and as many keys
 // at once as the pool has workers. [NewKeyed] makes a Keyed.
 //
-// A task that waits for its key holds no worker, and leaves at once when it is canceled or
-// its context ends. There is no limit to the number of keys, and a key without tasks takes
-// no memory. Keys that have tasks take turns.
+// A task that waits for its key holds no worker, and leaves at once when it is canceled or its context ends. There is
+// no limit to the number of keys, and a key without tasks takes no memory. Keys with waiting tasks take turns.
 //
 // A task must not wait for a task of its own key. It may wait for one of another key, and for
 // tasks that it has submitted to the pool. A task of the pool may wait for one of a key, see
@@ -51,7 +50,7 @@ func (k *Keyed[K]) Go(ctx context.Context, key K, fn func(context.Context) error
 //
 //	f := executor.Submit(ctx, hosts.For("example.org"), fetch)
 //
-// It may be kept, or made for each call. A key that cannot be compared panics.
+// The Executor may be kept, or made for each call. A key that cannot be compared panics.
 func (k *Keyed[K]) For(key K) Executor {
 	mustHash(key)
 	return &keyExecutor{k.pool, key}

@@ -76,8 +76,8 @@ func Priority(n int) Option {
 }
 
 // Jitter delays each run by a random time below d, which must be positive, so that tasks of many processes do not run
-// at the same instant. Jitter does not shift the grid of a fixed rate, so d should be less than the period: a run that
-// is delayed past the time of the next is followed by that run without a pause. No run is delayed past [Until]. The
+// at the same instant. Jitter does not shift the grid of a fixed rate, so d should be less than the period: if a run is
+// delayed past the time of the next run, the next run follows without a pause. No run is delayed past [Until]. The
 // default is none.
 func Jitter(d time.Duration) Option {
 	return func(o *options) {
@@ -114,14 +114,14 @@ func Until(t time.Time) Option {
 	}
 }
 
-// CatchUp makes up for missed runs of a fixed rate or a trigger, those whose time passes while a run is in progress:
-// the latest n of them, one after the other, n being at least 0. The others are left out. CatchUp(0) skips all, and
-// goes on with the next run on the grid; CatchUp(1) makes one run in place of all; CatchUp([math.MaxInt]) makes all.
-// The default is all for a fixed rate, as in the JDK, and none for a trigger. Every due time has a run or is left out,
-// and both are counted, see [ScheduleInfo]. A series that a run ends, by Times, [Stop] or a panic, has no time after
-// that of the run.
+// CatchUp makes up for missed runs of a fixed rate or a trigger. A run is missed if its time passes while another run
+// is in progress. The latest n missed runs are made up for, one after the other; n is at least 0. The others are left
+// out. CatchUp(0) skips all, and goes on with the next run on the grid; CatchUp(1) makes one run in place of all;
+// CatchUp([math.MaxInt]) makes all. By default a fixed rate makes up for all missed runs, as in the JDK, and a trigger
+// for none. Every due time has a run or is left out, and both are counted, see [ScheduleInfo]. A series that a run
+// ends, by Times, [Stop] or a panic, has no time after that of the run.
 //
-// A trigger is asked for the missed times one by one. If 100,000 of them would be left out at once, one run is made in
+// A trigger is asked for the missed times one by one. If 100,000 of them would be left out at once, one run takes the
 // place of all of them. An n of 100,000 or more means all.
 func CatchUp(n int) Option {
 	return func(o *options) {
@@ -133,10 +133,10 @@ func CatchUp(n int) Option {
 	}
 }
 
-// Overlap lets up to n runs of a series overlap, n being at least 1: a run that is due begins even if the one before is
-// in progress. A time that comes while n runs are in progress is missed; see [CatchUp]. Each run then is a task of its
-// own in [Stats], which is canceled if the series ends while the run waits for a worker. Overlap does not apply to a
-// fixed delay, which counts from the end of a run. The default is 1: no two runs overlap.
+// Overlap lets up to n runs of a series overlap; n is at least 1. A run that is due begins even if the run before it is
+// still in progress. A time that comes while n runs are in progress is missed; see [CatchUp]. Each run then is a task
+// of its own in [Stats], which is canceled if the series ends while the run waits for a worker. Overlap does not apply
+// to a fixed delay, which counts from the end of a run. The default is 1: no two runs overlap.
 func Overlap(n int) Option {
 	return func(o *options) {
 		o.need(periodic, "Overlap")
@@ -160,8 +160,7 @@ func StartWithin(d time.Duration) Option {
 	}
 }
 
-// StartPaused makes a series that does not run before [Series.Resume]; its grid begins at
-// once.
+// StartPaused makes a series that does not run before [Series.Resume]. Its due times count from the start nevertheless.
 func StartPaused() Option {
 	return func(o *options) {
 		o.need(periodic, "StartPaused")

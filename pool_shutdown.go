@@ -41,8 +41,8 @@ func (s *Stage) UnmarshalText(text []byte) error { return setByName(s, "Stage", 
 
 // Shutdown stops the admission of tasks. Tasks that wait still run; in a scheduled pool its policies decide which.
 // Tasks that these submit to the pool with their own contexts still run, too, such as those of a [Group] in a task. A
-// share that has tasks takes such tasks as well, and one without is terminated at once. A task that waits for the next
-// attempt of [Retry] is canceled. Shutdown does not wait, and does nothing if the pool is shut down already.
+// share that has tasks accepts such tasks, too; a share without tasks is terminated at once. A task that waits for the
+// next attempt of [Retry] is canceled. Shutdown does not wait, and does nothing if the pool is shut down already.
 func (p *Pool) Shutdown() {
 	p.mustBeMade()
 	var drops func(engine.Unit) bool

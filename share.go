@@ -58,16 +58,17 @@ type ShareConfig struct {
 // as Max, the rate and the rejection policy.
 //
 // A shutdown of the share ends only the share. A shutdown of p shuts its shares down in the same way: after Shutdown, p
-// runs the tasks that wait in them; ShutdownNow returns those tasks, too; and p is terminated when its shares are.
-// A share without tasks is terminated at once, and rejects what a task of p that still runs submits to it; p itself
-// takes that. Until a share is terminated p refers to it. A share of a share is within the bounds of both.
+// runs the tasks that wait in them; ShutdownNow returns those tasks, too; and p is terminated when its shares are. A
+// share without tasks is terminated at once. If a task of p that still runs submits to such a share, the share rejects
+// that; p itself would accept it. Until a share is terminated p refers to it. A share of a share is within the bounds
+// of both.
 //
 // A task of p may wait for a task of a share, by [Future.Get], Join, [Group.Wait], [All], [Map], [Any] or [Completed],
 // or for room in a share, by [Block]: meanwhile the share may use its worker. The same holds for a task of another
 // share of p. The reverse is safe, too: a [Group] in a task of the share may run functions on p. But a task that waits
 // keeps its place within the limit of its share: if a function that it has on p, or in another share, waits in turn for
-// a task of the first share, and the limit is reached, both wait for ever. Let waits lead from one share to another in
-// one direction only.
+// a task of the first share, and the limit is reached, both wait for ever. To avoid that, let tasks of one share wait
+// for tasks of another in one direction only.
 //
 // If you make a share for a single request, shut it down: p keeps a share until the share is terminated.
 //

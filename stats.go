@@ -166,9 +166,9 @@ type NameFigures struct {
 	Wait, Late, Run histogram.Snapshot // as in Figures
 }
 
-// Figures returns the pool's counters and, if an Observer watches it, the measurements so
-// far. It takes some microseconds for the pool, and as long for each name; the pool's lock
-// is held as long as for Stats. The histograms are read after the counters.
+// Figures returns the pool's counters and, if an Observer watches it, the measurements so far. Figures takes some
+// microseconds for the pool, and the same for each name. It holds the pool's lock no longer than Stats does. The
+// histograms are read after the counters.
 func (p *Pool) Figures() Figures {
 	p.mustBeMade()
 	c := p.engine.Counts()

@@ -15,7 +15,7 @@ const MaxParents = 10_000
 
 // After makes the job wait until the jobs with these IDs, its parents, have succeeded: until then the job is Blocked.
 // With AtLeast it waits for some of them. The job begins no earlier than its delay or time says. Several After options
-// add up; one without an ID adds nothing.
+// add up; an After without an ID adds nothing.
 //
 // As soon as a parent is dead, canceled or deleted the job is canceled, with a Job.Error that names the parent; so are
 // the jobs after it. With EvenIfFailed the job runs nevertheless.
@@ -57,7 +57,7 @@ func AtLeast(n int) Option {
 }
 
 // EvenIfFailed makes a parent that is dead, canceled or deleted count for After and AtLeast as one that has succeeded.
-// The handler gets the state of each from Parents, and their numbers from CountParents.
+// The handler gets the state of each parent from Parents, and counts of them from CountParents.
 func EvenIfFailed() Option {
 	return func(j *addition) error {
 		j.After.Anyway = true

@@ -22,9 +22,9 @@ type Changed struct {
 func (c *Changed) Jobs() int { return c.Applied + c.Deferred + c.TooLate + c.NotFound }
 
 // ChangeAll makes a change to the jobs that f selects, one after the other in the order of their IDs, up to f.Limit of
-// them, where 0 means 1,000. The change and the answers are those of the method that c.Op names: Cancel for OpCancel,
-// for example. Each job is changed in a transaction of its own, so other programs may see some jobs changed and some
-// not. A job that is added or changes its state meanwhile may be changed or not.
+// them, where 0 means 1,000. Each job is changed as by the method that c.Op names, such as Cancel for OpCancel, and has
+// the answer of that method. Each job is changed in a transaction of its own, so other programs may see some jobs
+// changed and some not. A job that is added or changes its state meanwhile may be changed or not.
 //
 // If More is set, call ChangeAll again with f.After set to After. Do the same after an error: Changed then says what
 // was done before the error. The zero Filter selects all jobs of the store.

@@ -48,17 +48,17 @@ type Config struct {
 	// Drain is how long Run waits, once its context has ended, for the handlers that are running. Then Run cancels
 	// their contexts, with the cause executor.ErrShutdown, and goes on waiting for handlers that ignore that. Drain
 	// should be less than the time after which the program is killed, which is 30s in Kubernetes: a run that is cut
-	// short does not count as an attempt, but a run that is killed does. A handler that returns executor.Permanent of
-	// an error other than that of its context has failed for good even so. The default, 0, is 30s; with a negative
-	// Drain, Run cancels the contexts at once.
+	// short does not count as an attempt, but a run that is killed does. Even then, a handler that returns
+	// executor.Permanent of an error other than the error of its context has failed for good. The default, 0, is 30s;
+	// with a negative Drain, Run cancels the contexts at once.
 	Drain time.Duration
 
 	// Codec converts payloads and results to the bytes that are stored, and back, to encrypt them for example. All
 	// programs that share kinds must use the same Codec. The default, nil, stores JSON.
 	Codec Codec
 
-	// Triggers has the trigger for each NamedTrigger. The default is none. A job whose trigger is missing here is left
-	// to other nodes, and so begins late.
+	// Triggers has the trigger for each NamedTrigger. The default is none. If the trigger of a job is missing here,
+	// this node leaves the job to other nodes, so the job begins late.
 	Triggers map[string]executor.Trigger
 
 	// Keep is how long jobs and runs are kept after their end. It applies to everything in the store, whichever program

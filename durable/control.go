@@ -11,8 +11,8 @@ import (
 )
 
 // Cancel cancels a job: it does not run again. Applied means that it does not begin. Deferred means that it is running:
-// the context of its handler is canceled at the node's next heartbeat, or at once on this node, and the job ends with
-// the run: canceled if the run fails, succeeded if it returns nil and was the last run.
+// the context of its handler is canceled at the node's next heartbeat, or at once on this node. The job ends with this
+// run: as canceled if the run fails, as succeeded if the run returns nil and was the last one.
 func (j *Jobs) Cancel(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpCancel})
 }
@@ -30,8 +30,8 @@ func (j *Jobs) Resume(ctx context.Context, id ID) (Answer, error) {
 }
 
 // Reschedule moves the next occurrence of a job that waits or is paused to t, in the years 1 to 9999; the schedule of a
-// periodic one goes on from there. If a periodic job is running the answer is Deferred, and t is when it runs next,
-// unless that run ends the job with executor.Stop.
+// periodic job continues from t. If a periodic job is running, the answer is Deferred, and the next run is at t, unless
+// the present run ends the job with executor.Stop.
 func (j *Jobs) Reschedule(ctx context.Context, id ID, t time.Time) (Answer, error) {
 	mustContext(ctx)
 	if err := checkTime(t); err != nil {

@@ -1,6 +1,6 @@
 // Package durable keeps the tasks of package executor in a database. Jobs survive a crash of the process and, with
-// PostgreSQL, any number of machines share them. It uses the functions and terms of package executor, and its timers
-// are as precise.
+// PostgreSQL, any number of machines share them. The package uses the functions and terms of package executor, and its
+// timers are as precise.
 //
 // # Use
 //
@@ -16,7 +16,7 @@
 // kinds, at once.
 //
 // Run makes the program a node, which claims jobs that are due and runs them, until its context ends. A program that
-// only adds jobs, or looks at them, needs neither Run nor a handler, see Client.
+// only adds jobs, or reads them, needs neither Run nor a handler: see Client.
 //
 // Every function that takes a context panics at once if the context is nil.
 //
@@ -26,7 +26,7 @@
 // once. An occurrence runs again only if its handler fails or snoozes, or if its node loses the lease during the run or
 // is shut down and cuts the run short. So handlers must be safe to run again. Four things help:
 //
-//   - Step keeps the result of a part of the handler, which no later run of the occurrence does again; Sleep and Wait
+//   - Step keeps the result of a part of the handler, so that later runs of the occurrence skip that part; Sleep and Wait
 //     end a run until a time or a signal.
 //   - CompleteTx commits the end of a run together with what the handler did in the same database: that is exactly
 //     once.
@@ -36,14 +36,14 @@
 //
 // # Nodes
 //
-// A node has a lease on its life, by default of three seconds, and renews it by a heartbeat at each three tenths of
-// that. If it does not, another node frees its jobs. A node that can't renew its lease cancels its handlers before the
-// lease ends, with the cause [ErrLeaseLost]. If a handler goes on, the store refuses its outcome: every claim of a job
-// has an epoch of its own, which each write carries.
+// A node has a lease, by default of three seconds, and renews it by a heartbeat every three tenths of that time. If a
+// node does not renew its lease, another node frees its jobs. A node that can't renew its lease cancels its handlers
+// before the lease ends, with the cause [ErrLeaseLost]. If a handler goes on nevertheless, the store refuses its
+// outcome: every claim of a job has an epoch of its own, and each write carries the epoch.
 //
-// A node polls once a second and claims what is due before its next poll; it then waits for the exact time in memory. A
-// job is confirmed in the store just before it begins, so that a canceled job does not begin. A catch-up run keeps its
-// occurrence if another node has to begin it again.
+// A node polls once a second and claims what is due before its next poll; it then waits for the exact time in memory.
+// Just before a job begins, the node confirms it in the store, so that a canceled job does not begin. If another node
+// has to begin a catch-up run again, the run keeps its occurrence.
 //
 // The clock is that of the store. The clock of the machine may be wrong by any amount.
 //

@@ -24,8 +24,8 @@ var (
 	// dead. Another node may already run the same job, and the store will probably refuse the outcome of this run.
 	ErrLeaseLost = node.ErrLeaseLost
 
-	// ErrRefused reports that the run is no longer this node's. CompleteTx, Step, Sleep and Wait return it, CompleteTx
-	// also if the run was completed before. The handler must roll back its transaction, and return.
+	// ErrRefused reports that this node no longer has the run. CompleteTx, Step, Sleep and Wait return it; CompleteTx
+	// also returns it if the run was completed before. The handler must roll back its transaction, and return.
 	ErrRefused = node.ErrRefused
 
 	// ErrDead reports that a job has failed for good, or that a schedule to be registered is dead: see Jobs.Revive. The
@@ -64,9 +64,9 @@ func mustContext(ctx context.Context) {
 }
 
 // Snooze returns an error with which a handler postpones its job: the job runs again after d, for the same occurrence,
-// and this run counts neither as a failure nor as an attempt. It is for work that is not ready yet, or for a service
-// that asks to be retried later. A negative d counts as 0. If the error is wrapped, the history keeps the text around
-// it. A job that was canceled meanwhile is not postponed.
+// and this run counts neither as a failure nor as an attempt. Use it for work that is not ready yet, or for a service
+// that asks for a later retry. A negative d counts as 0. If the error is wrapped, the history keeps the text around it.
+// A job that was canceled meanwhile is not postponed.
 func Snooze(d time.Duration) error { return node.Snooze(max(d, 0)) }
 
 // Snoozed reports whether err postpones the job of a handler that returns it, as an error of Snooze, Sleep or Wait

@@ -22,9 +22,10 @@ func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
 	return jobs, failed("list", err)
 }
 
-// Counts returns, for each kind and state, how many of the jobs that f selects are in it, ordered by both and without
-// zeros: for a dashboard, or an alert if the Due of waiting jobs is long past. f.After and f.Limit have no effect. With
-// the zero Filter the store reads all jobs; if there are millions, do not call Counts every second, see Tally.
+// Counts counts the jobs that f selects, for each kind and state. The result is ordered by kind and state, and has no
+// zeros. Use it for a dashboard, or for an alert if the Due of waiting jobs is long past. f.After and f.Limit have no
+// effect. With the zero Filter the store reads all jobs; if there are millions, do not call Counts every second, see
+// Tally.
 func (j *Jobs) Counts(ctx context.Context, f Filter) ([]Count, error) {
 	mustContext(ctx)
 	if j.parts.Counter == nil {

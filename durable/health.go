@@ -8,9 +8,9 @@ import (
 
 // Healthy returns nil if this program works, for a readiness probe for example. While Run runs, that means that the
 // node has its lease, its pool is open, it is not draining, and no kind of call of the store, such as claims, has
-// failed for longer than Config.Lease. Healthy does not call the store then, since the node calls it all the time. If
-// the program has not called Run, since it only adds jobs, the store must answer within ctx. After Run has returned,
-// Healthy always returns an error.
+// failed for longer than Config.Lease. Healthy does not call the store then, since the node calls the store all the
+// time. If the program has not called Run, because it only adds jobs, Healthy returns nil if the store answers before
+// ctx ends. After Run has returned, Healthy always returns an error.
 func (j *Jobs) Healthy(ctx context.Context) error {
 	mustContext(ctx)
 	j.mu.Lock()

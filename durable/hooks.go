@@ -15,14 +15,14 @@ import (
 )
 
 // Hooks are functions that Jobs call around their work, for metrics and traces for example. Each may be nil, and then
-// costs nothing. They are called with no lock held, by several goroutines at once. If a hook panics, that is logged,
-// and the work is done as if there were no hook; so it is if Settled, Failed or Call calls runtime.Goexit. Join combines
+// costs nothing. They are called with no lock held, by several goroutines at once. If a hook panics, or if Settled,
+// Failed or Call calls runtime.Goexit, that is logged, and the work is done as if there were no hook. Join combines
 // several Hooks.
 type Hooks struct {
 	// Adding is called in place of each call of the store that adds jobs, or registers a periodic one, by the goroutine
 	// of the caller. It calls add, which makes the call; the jobs have been checked. Before that it may set the Meta
 	// and the Tags of the jobs, and no other field. The caller gets the error that Adding returns. If Adding does not
-	// call add, nothing is added, and a nil error is replaced by one that says so.
+	// call add, nothing is added, and if it then returns nil, the caller gets an error that says so.
 	//
 	// ctx is the caller's. Call add once, in the goroutine of Adding, with ctx, a context derived from it, or nil,
 	// which stands for ctx.
@@ -31,7 +31,7 @@ type Hooks struct {
 	// Around is called in place of each call of a handler, by the worker, and calls run, which calls the handler. The
 	// job and ctx are those of the handler: Current, Progress and Output work in it. run returns the handler's error, a
 	// *PanicError if it panicked; if the handler calls runtime.Goexit, run does not return. The error that Around
-	// returns is the error of the run; it may be another one than the handler's, and may be Permanent or Snooze. If
+	// returns is the error of the run; it may differ from the handler's error, and may be Permanent or Snooze. If
 	// Around calls runtime.Goexit, the error of the run is what run has returned. If Around does not call run, the
 	// handler is not called, and a nil error is replaced by one that says so.
 	//

@@ -69,8 +69,8 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 	return Client[P, R](j, name)
 }
 
-// Client returns the Kind for a program that adds jobs of the kind and awaits them, but leaves it to others to run
-// them. It is Handle without a handler. The name is checked when a job is added.
+// Client returns the Kind for a program that adds jobs of the kind and awaits them, while other programs run them. It
+// is Handle without a handler. The name is checked when a job is added.
 func Client[P, R any](j *Jobs, name string) *Kind[P, R] {
 	return &Kind[P, R]{j, name}
 }
@@ -96,8 +96,8 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 // AtFixedRate registers a periodic job, identified by its key. It runs first after initial, and then once in each
 // period, on any node. If the job exists already, it gets this payload and these options; its times change only if the
 // period differs. A job that was canceled, is dead or was ended by executor.Stop does not begin again for as long as it
-// is kept, unless ReuseKey is given. If it is dead, because run after run was lost with its node, AtFixedRate returns
-// its ID with an error that matches ErrDead; in the other cases Job.State says so.
+// is kept, unless ReuseKey is given. If the job is dead, because run after run was lost with its node, AtFixedRate
+// returns its ID with an error that matches ErrDead. In the other cases there is no error, and Job.State has the state.
 //
 // A negative initial counts as 0. The period must be at least a microsecond, and is rounded down to whole microseconds.
 // Runs never overlap. A run that fails is tried again; executor.Stop ends the schedule. Java: scheduleAtFixedRate.

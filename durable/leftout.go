@@ -13,7 +13,7 @@ type LeftOut struct {
 	First time.Time // zero if Count is 0
 }
 
-// LeftOutBefore returns the occurrences before that of the run of ctx that had no run, and that this run makes up for.
+// LeftOutBefore returns the occurrences that had no run before the occurrence of ctx, and that its run makes up for.
 // Only the first attempt of an occurrence reports them. The result is zero if ctx is not a handler's.
 func LeftOutBefore(ctx context.Context) LeftOut {
 	mustContext(ctx)
@@ -24,8 +24,9 @@ func LeftOutBefore(ctx context.Context) LeftOut {
 }
 
 // LeftOutDuring returns the occurrences that have passed during the run of ctx and that SkipOverlap leaves out. The
-// first call decides: an occurrence that passes after it is due when the run ends, and later calls return the same. So
-// a handler should call it last, if at all; durable calls it when the handler has returned.
+// first call decides: later calls return the same, and an occurrence that passes after the first call is due when the
+// run ends. So a handler that calls LeftOutDuring should do so at its end. If the handler does not, durable calls it
+// when the handler has returned.
 //
 // LeftOutDuring asks the store whether the job has got another schedule meanwhile. If the store does not answer within
 // Config.Lease, or if the run ends by CompleteTx, the schedule with which the run began counts. With a policy other

@@ -10,8 +10,8 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// These limits hold for what a store accepts. If one is exceeded, the call returns an error, or the run whose result it
-// is fails. Store larger data elsewhere, and let the payload or the result say where.
+// A store accepts no more than these limits. If a limit is exceeded, the call returns an error; if the result of a run
+// is too large, the run fails. Store larger data elsewhere, and let the payload or the result say where.
 const (
 	MaxKey     = 512     // bytes of a key
 	MaxKind    = 128     // bytes of a kind
@@ -36,9 +36,9 @@ type addition struct {
 }
 
 // Key names the job, by 1 to MaxKey bytes of UTF-8 without control characters. A second job with the same key is not
-// added: the call returns the ID of the first, whether that has run or not, for as long as it is kept; with ReuseKey
-// only until it has ended. If the first is of another kind, or only one of the two is periodic, the error matches
-// ErrKeyTaken.
+// added: the call returns the ID of the first job, whether or not that job has run, for as long as the job is kept;
+// with ReuseKey only until the first job has ended. If the first is of another kind, or only one of the two is
+// periodic, the error matches ErrKeyTaken.
 func Key(key string) Option {
 	return func(j *addition) error {
 		j.Key = key
@@ -66,7 +66,7 @@ func ReuseKey() Option {
 
 // Replace does what ReuseKey does. Also, if a job with the key waits or is paused, it gets the payload, the options and
 // the time of this one: the latest call counts. This is debouncing: a job that is added with a delay at each change
-// runs once nothing has changed for that long. Replace is an error for a periodic job, since registering it again does
+// runs when nothing has changed for that long. Replace is an error for a periodic job, since registering it again does
 // the same.
 func Replace() Option {
 	return func(j *addition) error {
@@ -126,8 +126,8 @@ func WithPriority(p Priority) Option {
 }
 
 // Attempts sets how often an occurrence is tried before the job is dead or, if it is periodic, before the schedule goes
-// on without it: 1 to 1000 times. The default is 12. An error of the handler that executor.Permanent marks ends them at
-// once, however many are left.
+// on without it: 1 to 1000 times. The default is 12. If the handler returns an error that executor.Permanent marks,
+// there is no further attempt.
 func Attempts(n int) Option {
 	return func(j *addition) error {
 		if n < 1 || n > 1000 {

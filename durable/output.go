@@ -55,8 +55,8 @@ func Output(ctx context.Context) io.Writer {
 }
 
 // Output returns what a run has written to its Output: seq is the number of the run in the history, or 0 for the last
-// run. A run in progress on this program's node is the last, and has the number that it will have in the history. The
-// error is ErrNotFound if there is no such run. For a run that has written nothing, RunOutput is empty.
+// run. A run in progress on this program's node counts as the last run, and has the number that it will have in the
+// history. The error is ErrNotFound if there is no such run. For a run that has written nothing, RunOutput is empty.
 func (j *Jobs) Output(ctx context.Context, id ID, seq int64) (RunOutput, error) {
 	mustContext(ctx)
 	if seq < 0 {

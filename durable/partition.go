@@ -13,8 +13,8 @@ func Partition(name string) Option {
 // time, as GlobalLimit does for the whole kind. Partitions take turns: a partition waits for at most one job of each of
 // the others, however many jobs those have, and jobs beyond the limit of one partition do not delay the others.
 // Priority comes before turns. A job without a Partition is not bounded; it may have to wait until most of the jobs of
-// its kind and priority that were due before it have been claimed, whatever their partitions. A job that gets another
-// Partition while it runs, from Replace or a registration, counts for that one at once.
+// its kind and priority that were due before it have been claimed, whatever their partitions. If Replace or a
+// registration gives a job another Partition while it runs, the job counts for the new partition at once.
 //
 // All programs must set the same n; if they differ, each uses its own. Handle panics if the store of j is not a
 // [store.Limiter]. The default is no bound, and no turns.

@@ -7,8 +7,8 @@ import (
 
 // PauseKind keeps all jobs of a kind from beginning, on all nodes, until ResumeKind: existing jobs and those that are
 // added meanwhile, whether this program handles the kind or not. Runs in progress go on. This program begins no more of
-// them once PauseKind has returned; other nodes learn of it from their next heartbeat, at most three tenths of their
-// lease later. Pausing a kind that is paused is no error.
+// these jobs once PauseKind has returned; other nodes learn of the pause from their next heartbeat, at most three
+// tenths of their lease later. Pausing a kind that is already paused is not an error.
 //
 // OnMissed decides what happens to the occurrences that a periodic job misses because of the pause.
 func (j *Jobs) PauseKind(ctx context.Context, kind string) error {

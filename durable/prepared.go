@@ -9,7 +9,7 @@ import (
 )
 
 // A Prepared is a job that [Jobs.Add] adds, together with others of any kinds. Kind.Prepare makes it without a call of
-// the store. It is safe to add it again after an error: it is added once.
+// the store. After an error it is safe to add it again: it is added once.
 type Prepared struct {
 	jobs *Jobs
 	job  addition
@@ -30,8 +30,8 @@ func (p Prepared) ID() ID { return p.job.ID }
 // before it in the list. No two jobs may have the same key. The IDs are in the order of the arguments; see
 // Kind.Schedule for the errors. In SQLite no other transaction writes meanwhile: see Kind.ScheduleAll.
 //
-// A batch is several jobs and one job after them, with EvenIfFailed. The handler of that job gets from CountParents how
-// many have failed; Jobs.CountParents returns how many have ended.
+// To make a batch, add several jobs, and one job After them with EvenIfFailed. The handler of that job gets from
+// CountParents how many have failed; Jobs.CountParents returns how many have ended.
 func (j *Jobs) Add(ctx context.Context, jobs ...Prepared) ([]ID, error) {
 	mustContext(ctx)
 	adds, err := j.additions(jobs)

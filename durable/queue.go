@@ -26,10 +26,10 @@ func Queue(name string) Option {
 	}
 }
 
-// SetQueues makes this node serve other queues from now on, in place of Config.Queues or those of the last call. As in
-// Config.Queues, no name means DefaultQueue. It may be called before and during Run. The node gives back the jobs of
-// queues that it no longer serves; jobs that have begun go on. The error matches executor.ErrInvalid if a name is out
-// of its range, or the store has no queues.
+// SetQueues makes this node serve these queues from now on, in place of Config.Queues or the queues of the last call.
+// As in Config.Queues, no name means DefaultQueue. SetQueues may be called before and during Run. The node gives back
+// the jobs of queues that it no longer serves; jobs that have begun go on. The error matches executor.ErrInvalid if a
+// name is out of its range, or the store has no queues.
 func (j *Jobs) SetQueues(queues ...string) error {
 	if err := checkQueues("queues", j.cfg.Store, queues); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (j *Jobs) Queues(ctx context.Context) ([]QueueInfo, error) {
 // that have not begun, and finishes those that run. NodeInfo.Draining is set, and the node has drained when
 // NodeInfo.Jobs is 0. Run goes on in the node's program, and UndrainNode ends the draining. node is NodeInfo.Name. If
 // the program is started again, its node has another name, and does not drain. The error matches ErrNoNode if no such
-// node is alive. Draining a node that is draining already is no error.
+// node is alive. Draining a node that is already draining is not an error.
 func (j *Jobs) DrainNode(ctx context.Context, node string) error {
 	return j.drainNode(ctx, "drain node", node, true)
 }

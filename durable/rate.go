@@ -13,8 +13,8 @@ const longestFill = 100 * 365 * 24 * time.Hour
 
 // GlobalRate bounds how often jobs of the kind begin on all nodes together: within any d seconds no more than Burst +
 // PerSecond*d. Jobs beyond that wait in the store, and hold no worker. Retries and skipped occurrences count, too. A
-// job that is claimed ahead of its time, by up to 1.25 times Config.Poll, counts for the time at which it is due. If
-// its node dies or stops before the job begins, or no worker is idle at its time, its part of the rate is lost. A job
+// job may be claimed ahead of its time, by up to 1.25 times Config.Poll; it counts for the time at which it is due. If
+// the node dies or stops before the job begins, or has no idle worker at that time, the token of the job is lost. A job
 // begins when a worker takes it, which is later than its time if the process is suspended in between.
 //
 // PerSecond may be from one in a hundred years to a million; the interval is rounded up to whole microseconds. Burst is

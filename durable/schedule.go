@@ -27,7 +27,7 @@ func CatchUp(max int) Missed { return Missed{timetable.CatchUp(max)} }
 // as Coalesce does, for those that passed when no node ran the job. LeftOutBefore and LeftOutDuring count both.
 func SkipOverlap() Missed { return Missed{timetable.SkipOverlap} }
 
-// A NamedTrigger is a trigger that every node has in its Config.Triggers under the same name. It is for triggers that
+// A NamedTrigger is a trigger that every node has in its Config.Triggers under the same name. Use it for triggers that
 // are code, and so have no text that the store could keep.
 type NamedTrigger string
 

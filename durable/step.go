@@ -14,8 +14,8 @@ import (
 
 // Step calls fn, and keeps what it returns in the store under a name. The next run of the same occurrence, after a
 // failure or the death of the node, gets the kept result and does not call fn again. So a handler of several steps
-// continues where it was: it is called from its top, and skips the steps that are done. It may take other steps each
-// time. The result is converted to JSON and back, also in the run that has called fn.
+// continues where it was: it is called from its top, and skips the steps that are done. A later run may take other
+// steps. The result is converted to JSON and back, also in the run that has called fn.
 //
 // An error of fn is returned as it is, and is not kept. If the program dies between the end of fn and the commit of its
 // result, fn is called again: so fn must be safe to repeat, for example by an idempotency key made of the job's ID and
@@ -30,9 +30,10 @@ import (
 // Permanent error.
 //
 // The results are removed with the job, when it is deleted or pruned, or with the first step or signal of its next
-// occurrence. A job that runs once and is added again, by Replace or ReuseKey, begins from its first step; a job that is
-// revived continues. Reschedule and RunNow make another occurrence of a periodic job, but not of a job that runs once.
-// A handler without steps costs nothing. One with steps costs a read of the results, and a commit for each new one.
+// occurrence. A job that runs once and is added again, by Replace or ReuseKey, begins from its first step; a job that
+// is revived continues. Reschedule and RunNow make another occurrence of a periodic job, but not of a job that runs
+// once. A handler without steps costs nothing extra. A handler with steps costs one read of its results, and a commit
+// for each new result.
 func Step[T any](ctx context.Context, name string, fn func(ctx context.Context) (T, error)) (T, error) {
 	var v T
 	h, err := stepping(ctx, "step", name)
@@ -55,9 +56,9 @@ func Step[T any](ctx context.Context, name string, fn func(ctx context.Context) 
 	return v, h.Kind().Decode(fmt.Sprintf("result of step %q", name), data, &v)
 }
 
-// Sleep postpones the job until d after the first call with this name in the occurrence. Until then it returns an
-// error, which the handler must return: the run ends, as by Snooze, and holds no worker. The next run begins at that
-// time, calls Sleep again, and gets nil. Put what the handler does before Sleep into steps.
+// Sleep postpones the job until d has passed since the first call with this name in the occurrence. Until then Sleep
+// returns an error, which the handler must return: the run ends, as by Snooze, and holds no worker. The next run begins
+// at that time, calls Sleep again, and gets nil. Put what the handler does before Sleep into steps.
 //
 // A Sleep and a step must not have the same name; other errors are those of Step. If d is 0 or negative, Sleep returns
 // nil at once. RunNow does not shorten a Sleep.
@@ -79,9 +80,10 @@ func Sleep(ctx context.Context, name string, d time.Duration) error {
 	return h.SleepUntil(until)
 }
 
-// Wait returns the payload of the signal with that name, once Jobs.Signal has sent it to the job for this occurrence.
-// Until then it returns an error, which the handler must return: the run ends, as by Snooze, and the job waits without
-// a worker, for up to a hundred years. The signal makes the job due. Each later run gets the same payload.
+// Wait returns the payload of the signal with that name, once Jobs.Signal has sent the signal to the job for this
+// occurrence. Until then Wait returns an error, which the handler must return: the run ends, as by Snooze, and the job
+// waits without a worker, for up to a hundred years. The signal makes the job due. Each later run gets the same
+// payload.
 //
 // To bound the wait, call Sleep when Wait has postponed the run, as Snoozed reports: the job is due when the signal
 // comes or the time has passed, whichever is first. Other errors are those of Step. A signal may have the name of a
@@ -122,7 +124,8 @@ func stepping(ctx context.Context, what, name string) (node.Handling, error) {
 // The first signal of a name counts: the answer is TooLate for a second one, unless its payload is the same, and for a
 // job that has ended. A call may be repeated after an error. If an occurrence of a periodic job is left out, because
 // one run makes up for several, a signal to that occurrence is left out, too. A signal that was sent before the job was
-// added again, as by Replace, does not count for the new one: to approve the old payload is not to approve the new one.
+// added again, as by Replace, does not count for the new job, since approval of the old payload is not approval of the
+// new one.
 func (j *Jobs) Signal(ctx context.Context, id ID, name string, payload any) (Answer, error) {
 	mustContext(ctx)
 	if err := checkName("signal", name, MaxStep); err != nil {

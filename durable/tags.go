@@ -6,8 +6,8 @@ import "slices"
 // bytes of UTF-8 without control characters, and a job has up to MaxTags different tags, in any order. The handler gets
 // them as Job.Tags. For a tag of the form name=value, Job.Tag returns the value.
 //
-// If a periodic job is registered again with other tags, that is a change, as another payload is. Each tag is a row
-// that is written when the job is added and removed with it; a job without tags costs nothing more.
+// Registering a periodic job again with other tags counts as a change, like another payload. Each tag is a row that is
+// written when the job is added and removed with it; a job without tags costs nothing more.
 func WithTags(tags ...string) Option {
 	return func(j *addition) error {
 		all, err := tagsOf(slices.Concat(j.Tags, tags))

@@ -70,11 +70,11 @@ func UniqueAmong(states ...State) Option {
 	}
 }
 
-// UniqueWithin bounds how long after its end a job keeps the key. After d, at least a microsecond, it loses the key to
-// this job. So with UniqueAmong(Waiting, Running, Succeeded), this job is not added if one with the key succeeded less
-// than d ago, but is added if that one failed. Without UniqueAmong all states count. A job that Config.Keep has removed
-// no longer counts. UniqueFor, in contrast, counts from when a job was added, in periods of the calendar. A job without
-// a key, or one that is periodic, is an error.
+// UniqueWithin bounds how long an earlier job keeps the key after its end. After d, at least a microsecond, the earlier
+// job loses the key to this job. So with UniqueAmong(Waiting, Running, Succeeded), this job is not added if one with
+// the key succeeded less than d ago, but is added if that one failed. Without UniqueAmong all states count. A job that
+// Config.Keep has removed no longer counts. UniqueFor, in contrast, counts from when a job was added, in periods of the
+// calendar. A job without a key, or one that is periodic, is an error.
 func UniqueWithin(d time.Duration) Option {
 	return func(j *addition) error {
 		if d < time.Microsecond {
