@@ -26,8 +26,8 @@
 // once. An occurrence runs again only if its handler fails or snoozes, or if its node loses the lease during the run or
 // is shut down and cuts the run short. So handlers must be safe to run again. Four things help:
 //
-//   - Step keeps the result of a part of the handler, so that later runs of the occurrence skip that part; Sleep and Wait
-//     end a run until a time or a signal.
+//   - Step keeps the result of a part of the handler, so that later runs of the occurrence skip that part; Sleep and
+//     Wait end a run until a time or a signal.
 //   - CompleteTx commits the end of a run together with what the handler did in the same database: that is exactly
 //     once.
 //   - [FencingToken] grows from run to run of a job; an external system that refuses smaller tokens is safe from a node

@@ -79,9 +79,9 @@ func Replace() Option {
 }
 
 // ReplacePayload is Replace, but a job with the key that waits or is paused keeps its time: it gets only the payload
-// and the options of this one. If the job runs, or waits for its next attempt, in a Sleep or in a Wait, it runs again at
-// the time of the first such call since it began. This is throttling: a job that is added with a delay at each change
-// runs at most once in each such delay, with the latest payload.
+// and the options of this one. If the job runs, or waits for its next attempt, in a Sleep or in a Wait, it runs again
+// at the time of the first such call since it began. This is throttling: a job that is added with a delay at each
+// change runs at most once in each such delay, with the latest payload.
 func ReplacePayload() Option {
 	return func(j *addition) error {
 		if j.Schedule != store.Once {

@@ -184,7 +184,8 @@ func (j *Jobs) signaledBefore(ctx context.Context, job Job, name string, plain [
 }
 
 // Steps returns the results of the steps of a job, and its signals, in the order in which they were stored: those of
-// the present occurrence or, until that has its first step or signal, of the one before. A job that does not exist has none.
+// the present occurrence or, until that has its first step or signal, of the one before. A job that does not exist has
+// none.
 func (j *Jobs) Steps(ctx context.Context, id ID) ([]KeptStep, error) {
 	mustContext(ctx)
 	if j.parts.Steps == nil {

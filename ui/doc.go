@@ -34,15 +34,15 @@
 // A UI refuses requests that another web site makes with a user's browser. Unless Config.Actions is set, no request can
 // change anything, and every method except GET and HEAD is answered with status 405.
 //
-// Everyone who may look sees the names of pools and tasks, the keys and kinds of jobs, the errors of their runs, and
-// what runs write to [durable.Output] and report with [durable.Progress]. Payloads and results are shown only with
-// Config.Payloads.
+// Everyone who may look at the pages sees the names of pools and tasks, the keys and kinds of jobs, the errors of their
+// runs, and what runs write to [durable.Output] and report with [durable.Progress]. Payloads and results are shown only
+// with Config.Payloads.
 //
 // # Cost
 //
 // A UI has no goroutine. It reads the pools when a request asks for them, at most once a second however many pages are
-// open. Its history therefore has gaps while no page is open. It reads each view of a database at most every 2 s, or
-// less often if the reading takes more than a tenth of a second: then every 20 times as long as that takes. For each
-// [Source] it makes one such request to the database at a time. The pages say how old a view is. At most 100 pages get
-// live updates at a time.
+// open. Its history therefore has gaps while no page is open. It reads each view of a database at most once in 2 s. If
+// that takes more than a tenth of a second, the UI waits for 20 times as long as it took. For each [Source] it makes
+// one such request to the database at a time. The pages say how old a view is. At most 100 pages get live updates at a
+// time.
 package ui

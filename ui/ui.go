@@ -126,7 +126,7 @@ type UI struct {
 }
 
 // New returns a UI that is ready to serve. If c is not valid, New returns an error that matches [executor.ErrInvalid],
-// and says which field is wrong and how to mend it. New starts no goroutine, and reads no pool or database.
+// and says which field is wrong and how to fix it. New starts no goroutine, and reads no pool or database.
 func New(c Config) (*UI, error) {
 	if c.Observer == nil && len(c.Jobs) == 0 && len(c.Pages) == 0 {
 		return nil, invalid("Config has nothing to show; set Observer, Jobs or Pages")
