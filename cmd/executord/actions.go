@@ -24,9 +24,8 @@ func newActs() []*cobra.Command {
 	var all []*cobra.Command
 	for _, a := range []act{
 		{client.Cancel, "Cancel jobs in a store", `
-cancel keeps the named jobs from running for good, even when a daemon is
-started whose file has them. A run in progress is ended, as by a timeout.
-resume brings a job back.`},
+cancel keeps the named jobs from running until resume, even if a daemon starts
+whose file has them. A run in progress is ended, as by a timeout.`},
 		{client.Pause, "Keep jobs in a store from running until they are resumed", `
 pause keeps the jobs named from running until resume, also when a daemon is
 started whose file has them. A run in progress may end.`},

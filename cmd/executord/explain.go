@@ -23,7 +23,7 @@ func newExplain() *cobra.Command {
 		Long: strings.TrimSpace(`
 explain reads SCHEDULE, or a line of a crontab, and prints what it says in
 words, when it is due next, what the changes of the clock within a year do to
-it, and what is unusual about it. Put it into single quotes, or the shell
+it, and what is unusual about it. Put SCHEDULE into single quotes, or the shell
 replaces the stars by names of files.`),
 		Example: strings.Trim(`
   executord explain '30 2 * * 1-5'

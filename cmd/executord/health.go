@@ -23,7 +23,7 @@ func newHealth() *cobra.Command {
 		Long: strings.TrimSpace(`
 health asks a daemon that runs with --listen whether it is alive; with --ready,
 whether its file is loaded, its store answers, and no drain has begun. It needs
-no token. The exit code is 0 if so, else 1.`),
+no token. The exit code is 0 if the answer is yes, else 1.`),
 		Example: strings.Trim(`
   executord health
   executord health --ready --at unix:/run/executord.sock

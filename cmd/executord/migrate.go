@@ -21,8 +21,8 @@ func newMigrate() *cobra.Command {
 		Long: strings.TrimSpace(`
 migrate creates the tables of a store, or brings them up to date for this
 executord, as a daemon does at its start. With --sql it prints the statements
-and changes nothing: for a database in which the daemons' role may not change
-tables. The role that owns the tables runs the statements before the daemons are
+and changes nothing. Use it if the role of the daemons may not change tables:
+the role that owns the tables then runs the statements before the daemons are
 replaced. If the store is up to date, it prints nothing.`),
 		Example: strings.Trim(`
   executord migrate --store postgres://app@db.internal/app?sslmode=verify-full --sql >migration.sql

@@ -26,8 +26,8 @@ func newRun() *cobra.Command {
 		Use:   "run FILE...",
 		Short: "Run the jobs of files until SIGINT or SIGTERM",
 		Long: strings.TrimSpace(`
-run reads each FILE (- for standard input), a crontab or TOML, and runs the
-jobs when they are due. With a mistake in FILE it starts nothing, prints every
+run reads each FILE (- for standard input), a crontab or TOML, and runs the jobs
+when they are due. If FILE has a mistake, run starts nothing, prints every
 mistake and exits with 1; see executord check.
 
 A due time during a run of the same job is skipped, counted and logged, unless
@@ -38,17 +38,17 @@ each line that the job writes.
 With --store the jobs and the history of their runs are kept in a file, or in
 PostgreSQL. One catch-up run makes up for due times at which no daemon ran.
 Daemons with the same store and namespace share the jobs: each due time runs on
-one of them, or on a machine that the key on of the job names. --name and
+one of them, or on the machines that the job names with the key "on". --name and
 --label set the name and the labels of this machine. The other commands show and
 change the jobs in a store.
 
 With --listen 127.0.0.1:8384 it serves pages with the jobs, their runs and
 output, live, and answers executord jobs, runs and logs, Prometheus (/metrics)
 and probes (/healthz, /readyz). --keep-output, --keep-runs and --keep-for limit
-the output that is kept. An address that other machines can
-reach needs a --token-file; a socket such as unix:/run/executord.sock is
-protected by its file permissions. With --actions the pages can run, pause and
-resume jobs, and end runs. With --tls-cert and --tls-key it speaks TLS.
+the output that is kept. An address that other machines can reach needs a
+--token-file; a socket such as unix:/run/executord.sock is protected by its file
+permissions. With --actions the pages can run, pause and resume jobs, and end
+runs. With --tls-cert and --tls-key it speaks TLS.
 
 Signals
   SIGINT, SIGTERM, SIGQUIT

@@ -22,7 +22,8 @@ results. A job with sql in TOML runs this command. $NAME and ${NAME} in
 DATABASE are variables of the environment, so that no password needs to be on
 the command line, which all users can read.
 
-PostgreSQL runs the statements in one transaction, unless they say otherwise.`),
+PostgreSQL runs the statements in one transaction, unless they contain begin and
+commit.`),
 		Example: "  echo 'delete from sessions where expires < now()' | executord sql '$SHOP_DATABASE'",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -20,9 +20,9 @@ func (h Host) export() *cobra.Command {
 		Use:   "export",
 		Short: "Write the whole content of a store, as lines of JSON",
 		Long: strings.TrimSpace(`
-export writes the whole content of a store at one moment; programs may go on. To
-move to another store, end the programs first: what they do afterwards is not in
-the export. Standard error says how many jobs a node holds.`),
+export writes a snapshot of the whole store; programs may use the store
+meanwhile. To move to another store, end the programs first: later changes are
+not in the export. Standard error says how many jobs nodes hold.`),
 		Example: "  executord store export --store jobs.db >jobs.jsonl",
 		Args:    cobra.NoArgs,
 	}
