@@ -74,8 +74,7 @@ func (f *Future[T]) Wait(ctx context.Context) error {
 	return err
 }
 
-// Result returns the outcome without waiting. Its error is [ErrNotDone] while there is
-// none.
+// Result returns the outcome without waiting. The error is [ErrNotDone] while there is no outcome.
 func (f *Future[T]) Result() (T, error) {
 	if !f.core.State().Done() {
 		var zero T
@@ -400,10 +399,10 @@ func (f *Future[T]) drop() {
 // future is embedded where [Future] would be a name that is in use.
 type future[T any] = Future[T]
 
-// A Promise is a [Future] that is completed by hand, for results that do not come from a
-// task of an executor. It has the methods of its Future besides those here. The code that
-// makes a Promise keeps it, and passes its Future to the waiters, which can cancel it but
-// not complete it. [NewPromise] makes a Promise; the zero Promise is not usable.
+// A Promise is a [Future] that your code completes, for results that do not come from a task of an executor. Besides
+// its own methods, a Promise has those of its Future. The code that makes a Promise keeps it, and passes its Future to
+// the waiters, which can cancel the Future but not complete it. [NewPromise] makes a Promise; the zero Promise is not
+// usable.
 type Promise[T any] struct{ future[T] }
 
 // NewPromise returns a pending Promise. It is done after a call of Complete, Fail, Cancel

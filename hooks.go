@@ -32,10 +32,9 @@ type Hooks struct {
 	// task.
 	Around func(ctx context.Context, info TaskInfo, run func(context.Context) error) error
 
-	// Terminated is called once, when the pool is shut down, its last task has ended and no
-	// worker is left, by the goroutine that ended or removed the last of them: a worker, or
-	// a caller of Shutdown, Cancel or Remove, for example. The pool is terminated when it
-	// returns.
+	// Terminated is called once, when the pool is shut down, its last task has ended and no worker is left. The
+	// goroutine that ended or removed the last of them calls it: a worker, or a caller of Shutdown, Cancel or Remove,
+	// for example. The pool is terminated when Terminated returns.
 	Terminated func()
 
 	// Dropped is called for each task that was accepted and never ran: it was canceled or

@@ -160,11 +160,11 @@ type Settings struct {
 // Rate bounds how often tasks or jobs begin, by a token bucket: within any d seconds at most Burst + PerSecond*d begin.
 // The zero Rate means no bound.
 type Rate struct {
-	// PerSecond is how often on average: 0.1 means once in ten seconds. It must be at least about 1e-9, which is once
-	// in 146 years, and at most a billion.
+	// PerSecond is how many tasks or jobs begin in a second on average: 0.1 means one in ten seconds. It must be at
+	// least about 1e-9, which is once in 146 years, and at most a billion.
 	PerSecond float64
 
-	// Burst is how many may begin at once after a pause. It must not be negative; 0, the default, is 1.
+	// Burst is how many tasks or jobs may begin at once after a pause. It must not be negative; 0, the default, is 1.
 	Burst int
 }
 

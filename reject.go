@@ -11,9 +11,8 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// RejectPolicy handles the tasks that a pool can't take, because it is shut down or has
-// neither room in its queue nor a worker to spare. It is called once for a task, by the
-// goroutine that submits it, with no lock held.
+// RejectPolicy handles the tasks that a pool can't take, because the pool is shut down or has neither room in its queue
+// nor a worker to spare. The goroutine that submits a task calls the policy, once for the task, with no lock held.
 //
 // The policies of this package are [Abort], [CallerRuns], [Discard], [DiscardOldest],
 // [DropLowest], [Block] and [BlockFor]; [RejectFunc] makes one of a function.
@@ -36,13 +35,11 @@ type RejectPolicy interface {
 	Reject(ctx context.Context, task Runnable, pool *Pool) error
 }
 
-// RejectFunc is a function as a RejectPolicy. It may leave the decision to a policy of this
-// package, by calling its Reject for the same pool; the task is then counted once, as that
-// policy decides. It may submit the task by Execute to another pool, or again to this one;
-// this pool then counts it as rejected. Either way the context that it passes becomes the
-// parent of the task's context, so one that ends when the function returns ends the task as
-// well. To bound the wait alone, use [BlockFor]. A nil RejectFunc is an error of [New] and
-// [Pool.Reconfigure].
+// RejectFunc is a function as a RejectPolicy. It may leave the decision to a policy of this package, by calling its
+// Reject for the same pool; the task is then counted once, as that policy decides. It may submit the task by Execute to
+// another pool, or again to this one; this pool then counts it as rejected. Either way the context that it passes
+// becomes the parent of the task's context. So a context that ends when the RejectFunc returns also ends the task. To
+// bound only the wait, use [BlockFor]. A nil RejectFunc is an error of [New] and [Pool.Reconfigure].
 type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error
 
 // Reject calls f.
@@ -72,13 +69,13 @@ var (
 
 	// DropLowest drops the least urgent of the tasks that wait in the queue [BoundedPrioritized], and of those the
 	// latest, and admits the new one in its place, in one step. The future of the dropped task fails with a
-	// [*RejectedError]. If the new task is not more urgent than one that waits, or the pool is shut down, it does what
-	// Abort does. With another queue it is an error of [New] and [Pool.Reconfigure].
+	// [*RejectedError]. If no waiting task is less urgent than the new task, or the pool is shut down, DropLowest does
+	// what Abort does. With another queue it is an error of [New] and [Pool.Reconfigure].
 	DropLowest RejectPolicy = &policy{"DropLowest", (*Pool).dropLowest}
 
-	// Block waits until the pool has room, first come, first served. The wait ends, and
-	// the submission fails, when the submitter's context ends or the pool is shut down. A
-	// task that submits to its own pool may wait for itself.
+	// Block waits until the pool has room, first come, first served. The wait ends, and the submission fails, when the
+	// submitter's context ends or the pool is shut down. A task that submits to its own pool with this policy may wait
+	// for itself.
 	Block RejectPolicy = &policy{"Block", (*Pool).block}
 )
 

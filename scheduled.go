@@ -29,9 +29,9 @@ type ScheduledConfig struct {
 	AllowCoreTimeout bool
 
 	// Slack is how late a task may begin so that others begin together with it: the pool wakes workers at intervals of
-	// at least Slack. The first task after a pause begins on time. With 0, the default, Slack grows with the number of
-	// tasks a second: it is none below 2,000, then 0.32 ms, and grows in proportion to 0.8 ms from 5,000 on; but it is
-	// at most a thousandth of their mean delay or period. A negative Slack means none.
+	// at least Slack. The first task after a pause begins on time. With 0, the default, Slack depends on the number of
+	// tasks a second: below 2,000 there is none; from 2,000 to 5,000 it grows in proportion from 0.32 ms to 0.8 ms, and
+	// then stays at 0.8 ms. It is at most a thousandth of the tasks' mean delay or period. A negative Slack means none.
 	Slack time.Duration
 
 	// Reject decides about tasks that come after Shutdown. The default, nil, is
@@ -44,11 +44,11 @@ type ScheduledConfig struct {
 	Logger   *slog.Logger
 
 	// DropDelayed cancels, when the pool is shut down, the tasks of Schedule and At that are not due yet, with the
-	// cause ErrShutdown. By default the pool waits for them.
+	// cause ErrShutdown. By default the pool waits until they are due and have run.
 	DropDelayed bool
 
-	// KeepPeriodic lets periodic work go on when the pool is shut down; the pool ends after it. By default, a shutdown
-	// cancels periodic work, with the cause ErrShutdown.
+	// KeepPeriodic lets periodic work go on when the pool is shut down; the pool then terminates when that work has
+	// ended. By default, a shutdown cancels periodic work, with the cause ErrShutdown.
 	KeepPeriodic bool
 }
 
@@ -57,14 +57,12 @@ type ScheduledConfig struct {
 // with the same time on the same clock in the order of their submission. The tasks of Go,
 // Execute and Submit are due at once.
 //
-// Times are kept on the monotonic clock to the nanosecond, except those of At
-// and On: these follow the wall clock, also when it is set or the machine
-// sleeps, within 30 seconds. On Linux a free worker begins a task some tens of
-// microseconds after its time, elsewhere as late as Go's timers are.
+// Times are kept on the monotonic clock to the nanosecond, except those of At and On: these follow the wall clock, also
+// when it is set or the machine sleeps, within 30 seconds. On Linux a free worker begins a task some tens of
+// microseconds after its time. On other systems the delay is that of Go's timers.
 //
-// While goroutines that do not yield occupy all of Go's processors, a task is up to 20 ms
-// late, and more if there are many of them. To keep a processor free, set
-// [runtime.GOMAXPROCS] to one more than the number of cores.
+// While goroutines that do not yield occupy all of Go's processors, a task is up to 20 ms late, or more if there are
+// many such goroutines. To keep a processor free, set [runtime.GOMAXPROCS] to one more than the number of cores.
 type ScheduledPool struct {
 	*Pool
 
@@ -229,12 +227,12 @@ func (p *ScheduledPool) schedule(ctx context.Context, u work, m moment) error {
 }
 
 // AtFixedRate submits fn to run after the delay initial, and then repeatedly: each run is due one period after the one
-// before was due. A run does not overlap with the one before, unless [Overlap] is given; runs that come late follow
-// each other until they have caught up, unless [CatchUp] says otherwise.
+// before was due. A run does not overlap with the one before, unless [Overlap] is given; late runs follow each other
+// without a pause until they have caught up, unless [CatchUp] says otherwise.
 //
-// An error that fn returns is recorded and passed to the hooks, and the schedule goes on;
-// [Stop] ends it without an error, a panic fails it and is reported, and the end of
-// ctx cancels it. The Series is done when the schedule has ended.
+// If fn returns an error, the error is recorded and passed to the hooks, and the schedule goes on. If fn returns
+// [Stop], the series succeeds. If fn panics, the panic is reported, and the series fails. If ctx ends, the series is
+// canceled. The Series is done when the schedule has ended.
 //
 // A negative initial counts as 0; period must be positive. If the submission fails,
 // AtFixedRate returns a nil Series and the error of [Pool.Execute], or one that matches
@@ -268,16 +266,14 @@ func (p *ScheduledPool) every(
 	return p.repeat(ctx, where, r, at, fn, opts)
 }
 
-// On submits fn to run at the wall-clock times that trigger returns, beginning with the
-// first one after now. Each further run is at the first time after that of the run before
-// it or, if that has passed, at the first time after now. So times that pass during a run
-// are skipped, unless [CatchUp] or [Overlap] is given. Otherwise On is
-// like AtFixedRate, and with [FixedRate] or [FixedDelay] as the trigger it is AtFixedRate or
-// WithFixedDelay. A nil trigger, or one without any time, is an error.
+// On submits fn to run at the wall-clock times that trigger returns, beginning with the first one after now. Each
+// further run is due at the first time after the due time of the run before it, or, if that time has passed, at the
+// first time after now. So times that pass during a run are skipped, unless [CatchUp] or [Overlap] is given. Otherwise
+// On is like AtFixedRate, and with [FixedRate] or [FixedDelay] as the trigger it is AtFixedRate or WithFixedDelay. A
+// nil trigger, or one without any time, is an error.
 //
-// If the wall clock is set back by less than three hours, no time is repeated:
-// the next run is where it was. If it is set back further, the next time is
-// found anew, so that a clock that was wrong by years does not stop the
+// If the wall clock is set back by less than three hours, no time is repeated: the next run is where it was. If the
+// clock is set back further, the next time is computed again, so that a clock that was wrong by years does not stop the
 // schedule for years.
 func (p *ScheduledPool) On(
 	ctx context.Context, trigger Trigger, fn func(context.Context) error, opts ...Option,

@@ -37,9 +37,9 @@ type ScheduleInfo struct {
 }
 
 // Schedules returns a snapshot of each [Series] that p has accepted and that is not done, in the order of their next
-// runs; those without one are the last. Each is a consistent snapshot of one series, but they are not all taken at the
-// same instant, because workers go on meanwhile. A series that is done, after a panic for example, is not among them:
-// its handle says how it ended.
+// runs; series without a next run come last. Each is a consistent snapshot of one series, but the snapshots are not all
+// taken at the same instant, because workers go on meanwhile. A series that is done, after a panic for example, is not
+// in the list: its handle says how it ended.
 //
 // For a series whose run is in progress, Schedules asks the Trigger for the next time.
 func (p *ScheduledPool) Schedules() []ScheduleInfo {

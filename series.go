@@ -117,9 +117,8 @@ func (s *Series) OnDone(fn func()) {
 	s.future.OnDone(fn)
 }
 
-// Cancel completes the series as canceled: there is no further run, and the context of
-// one in progress ends with the cause [ErrCanceled]. It reports false, and does nothing,
-// if the series is done.
+// Cancel completes the series as canceled: there is no further run, and the context of a run in progress ends with the
+// cause [ErrCanceled]. Cancel reports false, and does nothing, if the series is done.
 func (s *Series) Cancel() bool {
 	s.mustBeMade()
 	did := s.future.Cancel()
@@ -131,8 +130,8 @@ func (s *Series) Cancel() bool {
 	return did
 }
 
-// Abandon is Cancel without the end of the context: a run in progress continues
-// undisturbed.
+// Abandon completes the series as canceled, as Cancel does, but does not end the context of a run in progress: that run
+// continues.
 func (s *Series) Abandon() bool {
 	s.mustBeMade()
 	return s.future.Abandon()
@@ -156,8 +155,8 @@ func (s *Series) Next() time.Time {
 	return next
 }
 
-// Delay returns the time that is left until the next run is due. It is negative for one
-// that is overdue, zero if the series is done, and more than a century if it is paused.
+// Delay returns the time left until the next run is due. It is negative if the run is overdue, zero if the series is
+// done, and more than a century if the series is paused.
 func (s *Series) Delay() time.Duration {
 	s.mustBeMade()
 	return delayOf(s.taskCore())
@@ -171,8 +170,8 @@ func (s *Series) Runs() int64 {
 	return s.record.runs
 }
 
-// LastError returns the error of the last run that has ended, nil if it succeeded, and if
-// none has ended.
+// LastError returns the error of the last run that has ended. It returns nil if that run succeeded, or if no run has
+// ended.
 func (s *Series) LastError() error {
 	s.mustBeMade()
 	s.mu.Lock()
@@ -209,15 +208,15 @@ type Trigger interface {
 	Next(t time.Time) time.Time
 }
 
-// FixedRate returns the Trigger of [ScheduledPool.AtFixedRate]: a run is due each period, which
-// must be positive, first one period from now. It prints as "every 5m0s".
+// FixedRate returns the Trigger of [ScheduledPool.AtFixedRate]: the first run is due one period from now, and each
+// further run one period after the run before it was due. The period must be positive. It prints as "every 5m0s".
 func FixedRate(period time.Duration) Trigger {
 	return interval{rhythm.Rhythm{Kind: rhythm.FixedRate, Period: period}}
 }
 
-// FixedDelay returns the Trigger of [ScheduledPool.WithFixedDelay]: a run is due one delay, which
-// must be positive, from now, and then one after the end of each. It prints as
-// "5m0s after each run".
+// FixedDelay returns the Trigger of [ScheduledPool.WithFixedDelay]: the first run is due one delay from now, and each
+// further run one delay after the end of the run before it. The delay must be positive. It prints as "5m0s after each
+// run".
 func FixedDelay(delay time.Duration) Trigger {
 	return interval{rhythm.Rhythm{Kind: rhythm.FixedDelay, Period: delay}}
 }
@@ -330,9 +329,9 @@ func (u *seriesWork) fail(err error) {
 //	a worker has it            the worker puts it there, when the run has ended
 //	it has changed meanwhile   the method begins again
 
-// Pause keeps the series from running until [Series.Resume]; a run in progress goes on. What is left of [Times], and
-// the grid of a fixed rate, stay as they are. Pause reports false, and does nothing, if the series is already paused or
-// is done.
+// Pause keeps the series from running until [Series.Resume]; a run in progress goes on. The remaining [Times], and the
+// due times of a fixed rate, stay as they are. Pause reports false, and does nothing, if the series is already paused
+// or is done.
 //
 // A shutdown treats a paused series like any other: with KeepPeriodic the pool does
 // not end before the series has been resumed and has ended, or is canceled.
@@ -347,10 +346,9 @@ func (s *Series) Pause() (pauses bool) {
 	return pauses
 }
 
-// Resume ends a pause. The next run is due at the next time of the rhythm: no run is made
-// up for times that passed during the pause. With a fixed delay that has passed, it is due
-// at once. If there is no further time before [Until], the series ends, as succeeded.
-// Resume reports false, and does nothing, if the series is not paused, or is done.
+// Resume ends a pause. The next run is due at the next time of the schedule: times that passed during the pause are not
+// made up for. If a fixed delay has passed, the next run is due at once. If there is no further time before [Until],
+// the series ends, as succeeded. Resume reports false, and does nothing, if the series is not paused, or is done.
 //
 // Resume calls the Trigger, if there is one, and panics if that does.
 func (s *Series) Resume() bool {
@@ -412,8 +410,9 @@ func (s *Series) tryResume(f finding, err error) (r resumption) {
 // with others unless [Overlap] is given; a fixed delay begins anew at its end. A series
 // that is paused runs once and stays paused.
 //
-// RunNow returns nil if a run is due now that has not begun. If a run is in progress, or with Overlap the most runs
-// that may be, it does nothing and returns [ErrRunning]. If the series is done, it does nothing and returns [ErrDone].
+// RunNow returns nil if a run is now due that has not begun. If a run is in progress, or with Overlap as many runs as
+// are allowed, RunNow does nothing and returns [ErrRunning]. If the series is done, RunNow does nothing and returns
+// [ErrDone].
 func (s *Series) RunNow() (err error) {
 	s.mustBeMade()
 	s.change(func() bool {
