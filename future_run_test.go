@@ -1,11 +1,13 @@
 package executor_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
@@ -720,6 +722,59 @@ func TestFutureOnDonePanics(t *testing.T) {
 		}()
 		if f.State() != c.want {
 			t.Errorf("%s: %v", name, f.State())
+		}
+	}
+}
+
+// A function of OnDone that a worker calls and that panics is reported, once, however the body has ended and whatever
+// hooks there are: AfterTask gets the outcome of the body, and the worker goes on.
+func TestFutureOnDonePanicsInWorker(t *testing.T) {
+	around := func(ctx context.Context, _ executor.TaskInfo, run func(context.Context) error) error { return run(ctx) }
+	for name, hooks := range map[string]executor.Hooks{
+		"none":    {},
+		"OnPanic": {OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
+		"Around":  {Around: around},
+		"Around that calls run in another goroutine": {
+			Around: func(ctx context.Context, info executor.TaskInfo, run func(context.Context) error) error {
+				over := make(chan bool)
+				go func() {
+					defer close(over)
+					around(ctx, info, run)
+				}()
+				<-over
+				return nil
+			},
+		},
+		"BeforeTask": {
+			BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context { return ctx },
+		},
+	} {
+		for _, way := range testkit.Exits {
+			t.Run(name+"/"+way.Name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var out bytes.Buffer
+					after, hooked := errTask, name != "none" && name != "OnPanic"
+					if hooked {
+						hooks.AfterTask = func(_ context.Context, _ executor.TaskInfo, err error) { after = err }
+					}
+					p := newPool(t, executor.Config{Core: 1, Hooks: hooks, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+					ready := make(chan bool)
+					f := executor.Submit(t.Context(), p, func(context.Context) (int, error) {
+						<-ready
+						return 1, way.Leave()
+					})
+					f.OnDone(func() { panic("of OnDone") })
+					close(ready)
+					_, err := f.Get(t.Context())
+					waitStats(t, p)
+					expect(t, "reported", strings.Count(out.String(), `panic="of OnDone"`), 1)
+					expect(t, "lines", strings.Count(out.String(), "\n"), 1)
+					if hooked {
+						expect(t, "AfterTask gets the outcome", after == err, true)
+					}
+					executor.Submit(t.Context(), p, value(1)).Join(t.Context())
+				})
+			})
 		}
 	}
 }

@@ -39,17 +39,10 @@ func (l *local) runHooked(ctx context.Context, u work) (end ending) {
 	}
 	back := false
 	defer func() {
-		if !back { // the goroutine ends, or a panic of what the end of the task has called is on its way
-			t := u.taskCore()
-			if v := recover(); v != nil { // of a function that OnDone was given
-				p.report(ctx, info, abrupt(v))
-				end = ending{err: errorOf(t)}
-			} else {
-				end, l.settled = goexit, true
-				if t != nil && t.InBody() {
-					end = u.conclude(end)
-				}
-			}
+		if !back {
+			v := recover()
+			l.settled = v == nil // the goroutine ends
+			end = p.endInvoked(ctx, info, u, v)
 		}
 		if plain {
 			l.contexts.End()
@@ -76,6 +69,26 @@ func (l *local) runHooked(ctx context.Context, u work) (end ending) {
 	return end
 }
 
+// endInvoked returns the ending of a body whose invoke has not returned: it has called runtime.Goexit, or else a function
+// that OnDone was given has panicked with v, which is reported.
+func (p *Pool) endInvoked(ctx context.Context, info TaskInfo, u work, v any) (end ending) {
+	t := u.taskCore()
+	if v != nil {
+		p.report(ctx, info, abrupt(v))
+		return ending{err: errorOf(t)}
+	}
+	end = goexit
+	if t == nil || !t.InBody() {
+		return end
+	}
+	defer func() {
+		if v := recover(); v != nil { // of a function that OnDone was given
+			p.report(ctx, info, abrupt(v))
+		}
+	}()
+	return u.conclude(end)
+}
+
 // traceRegion begins a region of an execution trace, with the name of the task.
 func (l *local) traceRegion(u work) *trace.Region {
 	name := l.pool.info(l.worker.Number, u).Name
@@ -87,6 +100,8 @@ func (l *local) traceRegion(u work) *trace.Region {
 
 // aroundRun is a run that Hooks.Around is to make.
 type aroundRun struct {
+	pool  *Pool
+	info  TaskInfo
 	work  work
 	on    *engine.Worker
 	taken atomic.Bool   // run was called, or is too late
@@ -94,20 +109,18 @@ type aroundRun struct {
 	end   ending        // of the body; read once over is closed
 }
 
-func (r *aroundRun) run(ctx context.Context) error {
+func (r *aroundRun) run(ctx context.Context) (err error) {
 	mustContext(ctx)
 	if r.taken.Swap(true) {
 		return errRunOnce
 	}
 	back := false
 	defer func() {
-		if !back { // the body has called runtime.Goexit, which ends the hook too
-			r.end = goexit
-			if t := r.work.taskCore(); t != nil && t.InBody() {
-				r.end = r.work.conclude(goexit)
-			}
+		defer close(r.over)
+		if !back {
+			r.end = r.pool.endInvoked(ctx, r.info, r.work, recover())
+			err = r.end.err
 		}
-		close(r.over)
 	}()
 	r.end = r.work.invoke(ctx, r.on)
 	back = true
@@ -123,7 +136,7 @@ var (
 // called.
 func (l *local) around(ctx context.Context, info TaskInfo, u work) (end ending, called bool) {
 	p := l.pool
-	r := &aroundRun{work: u, on: l.worker, over: make(chan struct{})}
+	r := &aroundRun{pool: p, info: info, work: u, on: l.worker, over: make(chan struct{})}
 	var hook ending
 	returned := false
 	defer func() {

@@ -193,8 +193,8 @@ func (p *Pool) lost(w *engine.Worker, unit engine.Unit, v any) {
 		}
 		p.report(context.Background(), p.info(w.Number, u), abrupt(v))
 	case t.InBody() && v == nil:
-		end := u.conclude(goexit)
-		p.reportBody(context.Background(), u, p.info(w.Number, u), end)
+		info := p.info(w.Number, u)
+		p.reportBody(context.Background(), u, info, p.endInvoked(context.Background(), info, u, nil))
 	case t.State().Done():
 		if v != nil {
 			p.report(context.Background(), p.info(w.Number, u), abrupt(v))
