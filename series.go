@@ -315,11 +315,15 @@ func (u *seriesWork) String() string { return u.series().String() }
 func (u *seriesWork) Run(ctx context.Context) error { return u.future.run(ctx) }
 
 func (u *seriesWork) fail(err error) {
-	s := u.series()
+	u.series().notCalled()
+	u.future.fail(err)
+}
+
+// notCalled records that the body of a run that has begun will not be called.
+func (s *Series) notCalled() {
 	s.mu.Lock()
-	s.record.since = time.Time{} // the body was not called
+	s.record.since = time.Time{}
 	s.mu.Unlock()
-	s.future.fail(err)
 }
 
 // This file changes a series that a pool has. A method finds what it needs of user code

@@ -60,7 +60,8 @@ func (l *local) runSeries(s *Series) {
 		return
 	}
 	ctx, ok := t.Begin(task.AnyTime)
-	if !ok {
+	if !ok { // it is done
+		s.notCalled()
 		return
 	}
 	s.run.Add(1)

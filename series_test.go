@@ -818,6 +818,23 @@ func TestScheduleInfoRunningSince(t *testing.T) {
 	})
 }
 
+// A series that ends when a worker takes it, before its function is called, has no run in progress.
+func TestScheduleInfoRunningNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		block := newBlocker(t)
+		block.Fill(t, p.Pool, 1)
+		ctx := &silentContext{Context: t.Context()}
+		s := mustRepeat(t)(p.AtFixedRate(ctx, 0, time.Minute, nop))
+		ctx.over = true
+		block.Release()
+		synctest.Wait()
+		testkit.StateIs(t, "the series", s, executor.Canceled)
+		expect(t, "running", s.Info().Running, 0)
+		expect(t, "running since", s.Info().RunningSince, time.Time{})
+	})
+}
+
 // NextN returns the times of the next runs, as far as there are any.
 func TestScheduleInfoNextN(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
