@@ -9,13 +9,20 @@ import (
 )
 
 // Missing returns what would keep the command from being started, as far as that shows in the file system now: that its
-// directory or its program is not there, or may not be used by its user.
+// directory, its program, or what it reads without input is not there, or may not be used by its user.
 func (c Command) Missing() error {
 	if err := missingDir(c.Dir); err != nil {
 		return err
 	}
 	if err := c.Setup.checkSystem(); err != nil {
 		return err
+	}
+	if c.Stdin == "" {
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			return err // as of a run
+		}
+		null.Close()
 	}
 	cmd, err := c.prepare()
 	if err != nil {
