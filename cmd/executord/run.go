@@ -126,9 +126,9 @@ func (o *runOptions) run() error {
 	}
 	exposure.Log(log.Logger, exposure.Of(read, o.store.name()))
 	again := make(chan job.File)
-	defer answerReloads(reloads, watch, func(quit <-chan struct{}) {
+	defer answerReloads(reloads, watch, o.readable, func(quit <-chan struct{}) (unread bool) {
 		listening.again()
-		o.reload(log.Logger, again, quit)
+		return o.reload(log.Logger, again, quit)
 	})()
 
 	var observer *executor.Observer

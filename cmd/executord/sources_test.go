@@ -2,8 +2,10 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -92,6 +94,44 @@ func TestWatchReadsFilesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.until("job scheduled", "job", "last", "change", "new")
+}
+
+// With --watch, a file that could not be read is read once it can be, though it shows no change.
+func TestWatchReadsFileOnceItIsReadable(t *testing.T) {
+	t.Parallel()
+	tab := write(t, "tab", "# name: one\n@daily true\n")
+	p := startCommand(t, withoutPowers(t, executord(t, "run", tab, "--watch")))
+	p.until("job scheduled", "job", "one")
+	unreadable := write(t, "new", "# name: two\n@daily true\n")
+	if err := os.Chmod(unreadable, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(unreadable, tab); err != nil {
+		t.Fatal(err)
+	}
+	p.until("file not read again")
+	if err := os.Chmod(tab, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.until("job scheduled", "job", "two")
+}
+
+// withoutPowers has a command of root obey the modes of files, as those of other users do.
+func withoutPowers(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
+	t.Helper()
+	if os.Getuid() != 0 {
+		if runtime.GOOS == "windows" {
+			t.Skip("files have no mode")
+		}
+		return cmd
+	}
+	setpriv, err := exec.LookPath("setpriv")
+	if err != nil {
+		t.Skip("root reads all files:", err)
+	}
+	cmd.Path, cmd.Args = setpriv, append([]string{"setpriv", "--bounding-set=-dac_override,-dac_read_search",
+		"--inh-caps=-dac_override,-dac_read_search", cmd.Path}, cmd.Args[1:]...)
+	return cmd
 }
 
 // Of a directory, those files are read that cron would; their jobs have the names of the files before their own.
