@@ -3,8 +3,11 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -108,6 +111,48 @@ func TestExposedToOwnerAndGroup(t *testing.T) {
 		}
 		if code != exitOK || fail != want {
 			t.Errorf("exit code %d, got %q, want %q", code, fail, want)
+		}
+	}
+}
+
+// A file with the variables of a job to which others may write is noted, as they choose its PATH; its user is none of the
+// others.
+func TestExposedVariables(t *testing.T) {
+	names := files(t, "env", "A=b\n", "secret", "value\n")
+	tab := write(t, "jobs.toml", fmt.Sprintf("[[job]]\nname = \"a\"\nschedule = \"@daily\"\ncommand = \"true\"\nenv_file = %q\nsecret.S = %q\n", names[0], names[1]))
+	for _, name := range names {
+		if err := os.Chmod(name, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, fail, code := output(t, "", "check", tab)
+	for _, name := range names {
+		want := "all users may write to it\n    -rw-rw-rw- " + name + "\n    hint: " + job.QuoteArgs([]string{"chmod", "go-w", name}) + "\n"
+		if code != exitOK || !strings.Contains(fail, want) {
+			t.Errorf("exit code %d, stderr %q, want %q in it", code, fail, want)
+		}
+	}
+}
+
+// A file with variables may belong to the user as whom the job runs, and to no other.
+func TestExposedVariablesNotToUserOfJob(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		t.Skip(err)
+	}
+	uid, _ := strconv.Atoi(nobody.Uid)
+	env := write(t, "env", "A=b\n")
+	tab := write(t, "tab", "# env_file: "+env+"\n# user: nobody\n@daily true\n")
+	for owner, want := range map[int]bool{uid: false, 4711: true} {
+		if err := os.Chown(env, owner, 0); err != nil {
+			t.Fatal(err)
+		}
+		_, fail, code := output(t, "", "check", tab)
+		if got := strings.Contains(fail, exposure.What); code != exitOK || got != want {
+			t.Errorf("of user %d: exit code %d, noted %v, want %v; stderr %q", owner, code, got, want, fail)
 		}
 	}
 }

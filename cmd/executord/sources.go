@@ -154,7 +154,7 @@ func (s sources) parse(stored, again bool) (all job.File, read []exposure.File, 
 		all.Jobs, all.Channels, all.Groups, all.Naming = nil, nil, nil, nil
 		return all, read, mistakes
 	}
-	return all, read, nil
+	return all, append(read, exposure.Used(all.Jobs)...), nil
 }
 
 // prefixNames puts the name of a file before those of its jobs: nobody has made them unique in a directory.
