@@ -10,6 +10,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/durable"
@@ -24,12 +25,7 @@ func newRecord() *cobra.Command {
 acts shows the actions on the jobs of a store, by cancel, pause, resume, run-now
 and the pages of a daemon, the latest first. Actions are kept for a year.`),
 		Example: "  executord acts --store jobs.db",
-		Args: func(_ *cobra.Command, names []string) error {
-			if len(names) > 0 {
-				return fmt.Errorf("acts takes no arguments, but got %q", names[0])
-			}
-			return nil
-		},
+		Args:    complaint.NoArguments,
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each")

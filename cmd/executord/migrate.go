@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/environ"
 	"github.com/executor-go/executor/cmd/executord/internal/notices"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
@@ -28,7 +29,7 @@ replaced. If the store is up to date, it prints nothing.`),
   executord migrate --store postgres://app@db.internal/app?sslmode=verify-full --sql >migration.sql
   psql -f migration.sql postgres://owner@db.internal/app
   executord migrate --store jobs.db`, "\n"),
-		Args: cobra.NoArgs,
+		Args: complaint.NoArguments,
 	}
 	store := newStoreFlag(cmd, "the store")
 	asSQL := cmd.Flags().Bool("sql", false, "print the SQL for a PostgreSQL database, and change nothing")

@@ -60,7 +60,7 @@ func TestMigrateMistakes(t *testing.T) {
 		{"--store=", exitUsage, "--store is empty"},
 		{"--sql --store=jobs.db", exitUsage, "--sql is for PostgreSQL"},
 		{"--sql --store=postgres://app:secret@db.invalid/app", exitMistake, "sslmode"},
-		{"more", exitUsage, "unknown command"},
+		{"more", exitUsage, `migrate takes no arguments, but got "more"`},
 	} {
 		stdout, stderr, code := output(t, "", append([]string{"migrate"}, strings.Fields(test.args)...)...)
 		if code != test.code || !strings.Contains(stderr, test.want) || stdout != "" || strings.Contains(stderr, "secret") {

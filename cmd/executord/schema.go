@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/keys"
 )
 
@@ -24,7 +25,7 @@ line:
 
 Then they complete keys, explain each, and mark mistakes.`),
 		Example: "  executord schema > executord.schema.json",
-		Args:    cobra.NoArgs,
+		Args:    complaint.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			text, err := json.MarshalIndent(keys.Schema(), "", "  ")
 			if err != nil {

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 )
 
 func newVersion() *cobra.Command {
@@ -13,7 +15,7 @@ func newVersion() *cobra.Command {
 		Use:               "version",
 		Short:             "Print the version",
 		ValidArgsFunction: cobra.NoFileCompletions,
-		Args:              cobra.NoArgs,
+		Args:              complaint.NoArguments,
 		Run: func(cmd *cobra.Command, _ []string) {
 			fmt.Fprintf(cmd.OutOrStdout(), "executord %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},

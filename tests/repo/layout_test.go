@@ -151,7 +151,7 @@ var executordLayers = within("internal", []layer{
 	{"runlog", []string{"about", "complaint", "job", "logwriter", "outcome", "terminal"}},
 	{"notices", []string{"notify"}},
 	{"stores", []string{"complaint", "job", "nodelock", "notices"}},
-	{"anystore", []string{"job", "stores", "terminal"}},
+	{"anystore", []string{"complaint", "job", "stores", "terminal"}},
 	{"catalog", []string{"job", "outcome"}},
 	{"view", []string{"catalog", "job", "outcome"}},
 	{"client", []string{"catalog", "job", "view"}},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/durable"
 )
@@ -222,6 +223,7 @@ func (c client) note(ctx context.Context, a durable.Act) {
 // namedCommand does something to each of the kinds or nodes that its arguments name.
 type namedCommand struct {
 	cobra.Command
+	of   string // what the arguments name, such as "the name of a node"
 	do   func(ctx context.Context, c client, name string) error
 	text string // the answer for a name
 }
@@ -232,12 +234,14 @@ func (h Host) pauses() []*cobra.Command {
 		h.named(namedCommand{
 			Command: cobra.Command{Use: "pause-kind KIND...", Short: "Keep all jobs of a kind from beginning, on all nodes",
 				Example: "  executord store pause-kind --store jobs.db mail"},
+			of:   "the name of a kind",
 			do:   func(ctx context.Context, c client, kind string) error { return c.jobs.PauseKind(ctx, kind) },
 			text: "paused",
 		}),
 		h.named(namedCommand{
 			Command: cobra.Command{Use: "resume-kind KIND...", Short: "Let the jobs of a kind begin again",
 				Example: "  executord store resume-kind --store jobs.db mail"},
+			of:   "the name of a kind",
 			do:   func(ctx context.Context, c client, kind string) error { return c.jobs.ResumeKind(ctx, kind) },
 			text: "resumed",
 		}),
@@ -263,6 +267,7 @@ func (h Host) drains() []*cobra.Command {
 			Command: cobra.Command{Use: "drain NODE...", Short: "Have nodes take no more jobs; runs in progress go on",
 				Long:    "Have nodes take no more jobs; runs in progress go on." + aboutNodes,
 				Example: "  executord store drain --store jobs.db web-1-qm3v7t2x9a"},
+			of: "the name of a node",
 			do: func(ctx context.Context, c client, node string) error {
 				return known(c, node, c.jobs.DrainNode(ctx, node))
 			},
@@ -272,6 +277,7 @@ func (h Host) drains() []*cobra.Command {
 			Command: cobra.Command{Use: "undrain NODE...", Short: "Have nodes take jobs again",
 				Long:    "Have nodes take jobs again." + aboutNodes,
 				Example: "  executord store undrain --store jobs.db web-1-qm3v7t2x9a"},
+			of: "the name of a node",
 			do: func(ctx context.Context, c client, node string) error {
 				return known(c, node, c.jobs.UndrainNode(ctx, node))
 			},
@@ -283,7 +289,7 @@ func (h Host) drains() []*cobra.Command {
 // named returns the command, which notes in the audit log what it has done.
 func (h Host) named(n namedCommand) *cobra.Command {
 	cmd := &n.Command
-	cmd.Args = cobra.MinimumNArgs(1)
+	cmd.Args = complaint.SomeArguments(n.of)
 	open := h.Flag(cmd)
 	reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {

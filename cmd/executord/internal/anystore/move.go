@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/transfer"
 )
@@ -24,7 +25,7 @@ export writes a snapshot of the whole store; programs may use the store
 meanwhile. To move to another store, end the programs first: later changes are
 not in the export. Standard error says how many jobs nodes hold.`),
 		Example: "  executord store export --store jobs.db >jobs.jsonl",
-		Args:    cobra.NoArgs,
+		Args:    complaint.NoArguments,
 	}
 	open := h.Flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -54,7 +55,12 @@ created if it is a file that does not exist. The store must be empty, unless
 --add is given: then a job whose ID exists already does not change, and a key
 that another job has is a mistake. A file that was cut or changed is refused.`),
 		Example: "  executord store import --store postgres://app@db/app jobs.jsonl",
-		Args:    cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, files []string) error {
+			if len(files) > 1 {
+				return fmt.Errorf("import takes one file, but got %q too", files[1])
+			}
+			return nil
+		},
 	}
 	open := h.Flag(cmd)
 	add := cmd.Flags().Bool("add", false, "add to a store that is not empty")

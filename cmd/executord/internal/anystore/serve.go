@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui"
 )
@@ -27,7 +28,7 @@ serve answers with pages of the jobs, their runs and the nodes, until SIGINT or
 SIGTERM. The pages change nothing. Only users of this machine can look; from another
 machine use ssh -L.`),
 		Example: "  executord store serve --store jobs.db --listen 127.0.0.1:8385",
-		Args:    cobra.NoArgs,
+		Args:    complaint.NoArguments,
 	}
 	open := h.Flag(cmd)
 	listen := cmd.Flags().String("listen", "127.0.0.1:8385", "the address, of this machine")

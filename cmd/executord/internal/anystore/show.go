@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
@@ -108,7 +109,7 @@ list shows the jobs that match all flags. IDs begin with the time at which a job
 was added, so the oldest jobs come first. Times are in UTC. Keys and errors are
 shown where there is room, and by show and --json.`),
 		Example: "  executord store list --store jobs.db --kind mail --state dead --state canceled",
-		Args:    cobra.NoArgs,
+		Args:    complaint.NoArguments,
 	}
 	open, flags := h.Flag(cmd), newFilterFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each job")
@@ -192,7 +193,7 @@ func (h Host) show() *cobra.Command {
 		Use:     "show ID|KEY...",
 		Short:   "Show jobs with payload, result, history and steps",
 		Example: "  executord store show --store jobs.db welcome/17",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    complaint.SomeArguments("the ID or key of a job"),
 	}
 	open := h.Flag(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each job")
@@ -298,7 +299,7 @@ func (h Host) counts() *cobra.Command {
 		Use:     "counts",
 		Short:   "Count jobs of each kind in each state",
 		Example: "  executord store counts --store jobs.db",
-		Args:    cobra.NoArgs,
+		Args:    complaint.NoArguments,
 	}
 	open, flags := h.Flag(cmd), newFilterFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each kind and state")
@@ -354,7 +355,7 @@ func (h Host) nodes() *cobra.Command {
 		Use:     "nodes",
 		Short:   "List the nodes that are alive, and what they hold",
 		Example: "  executord store nodes --store jobs.db",
-		Args:    cobra.NoArgs,
+		Args:    complaint.NoArguments,
 	}
 	open := h.Flag(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each node")
@@ -402,7 +403,7 @@ func (h Host) queues() *cobra.Command {
 		Use:     "queues",
 		Short:   "List the queues that jobs wait in, or nodes serve",
 		Example: "  executord store queues --store jobs.db",
-		Args:    cobra.NoArgs,
+		Args:    complaint.NoArguments,
 	}
 	open := h.Flag(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each queue")
