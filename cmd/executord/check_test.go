@@ -122,6 +122,7 @@ func TestMainRefusesCommandLine(t *testing.T) {
 		{"run a --lease 3", "", 2, "", "--lease 3: not a duration; write it with units, as 90s or 1h30m"},
 		{"run a --grace 1s", "", 2, "", "unknown flag: --grace"},
 		{"run DIR/good --kill-after -1s", "", 2, "", "cannot be negative"},
+		{"jobs --store a --at b:1", "", 2, "", "executord: --at asks a daemon, and --store a store: leave one of them out"},
 		{"rum", "", 2, "", `unknown command "rum" for "executord"`},
 		{"help rum", "", 2, "", `unknown command "rum" for "executord"`},
 		{"help run", "", 0, "SIGINT, SIGTERM", ""},

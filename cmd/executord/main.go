@@ -140,7 +140,8 @@ stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 }
 
 // checkGiven refuses flags with an empty value, as of a script whose variable is not set: without a token, or an address
-// to listen at, a daemon would do something else than it was meant to. Texts may be empty, and the store says more.
+// to listen at, a daemon would do something else than it was meant to. Texts may be empty, and the store says more. It
+// also refuses a store beside a daemon to ask: one of the two would have no effect.
 func checkGiven(flags *pflag.FlagSet) (err error) {
 	mayBeEmpty := []string{"reason", "error", "store"}
 	flags.Visit(func(f *pflag.Flag) {
@@ -148,6 +149,9 @@ func checkGiven(flags *pflag.FlagSet) (err error) {
 			err = fmt.Errorf("--%s is empty: give it a value, or leave it out", f.Name)
 		}
 	})
+	if err == nil && flags.Changed("at") && flags.Changed("store") {
+		err = errors.New("--at asks a daemon, and --store a store: leave one of them out")
+	}
 	return err
 }
 
