@@ -242,6 +242,37 @@ func TestStoreReadOnly(t *testing.T) {
 	}
 }
 
+// A store that may not be read or made is refused, with what to do.
+func TestStoreRefusesWithoutRights(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "dir")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	store, file := filepath.Join(dir, "jobs.db"), write(t, "tab", "# name: job\n@daily true\n")
+	if err := os.WriteFile(store, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(dir, 0o755) })
+	missing := filepath.Join(dir, "new.db")
+	for _, c := range []struct{ store, want string }{
+		{store, "executord: the store " + store + ": it may not be read, or the directory it is in: run executord as its owner\n"},
+		{missing, "executord: the store " + missing + " cannot be created: executord may not create a file in the directory " + dir +
+			": run it as the owner of that, or name a file in another\n"},
+	} {
+		var stderr strings.Builder
+		cmd := withoutPowers(t, executord(t, "run", file, "--store", c.store))
+		cmd.Stderr = &stderr
+		cmd.Run()
+		if code := cmd.ProcessState.ExitCode(); stderr.String() != c.want || code != exitMistake {
+			t.Errorf("exit code %d, %q", code, stderr.String())
+		}
+	}
+}
+
 // A store of a newer executord is refused, by all commands, with what to do.
 func TestStoreRefusesNewerOne(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {

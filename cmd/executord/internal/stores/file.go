@@ -38,7 +38,7 @@ func lookAtFile(name string, create bool) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return makeFile(name)
 	case err != nil:
-		return fmt.Errorf("the store %s: %w", name, complaint.Cause(err))
+		return unread(name, err)
 	case info.IsDir():
 		return fmt.Errorf("the store %s is a directory: name a file in it", name)
 	case !info.Mode().IsRegular():
@@ -51,7 +51,7 @@ func lookAtFile(name string, create bool) error {
 	head, err := readHead(name)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the store %s: %w", name, complaint.Cause(err))
+		return unread(name, err)
 	case head == "" && create:
 		return nil
 	case head == "":
@@ -76,6 +76,14 @@ func lookAtFile(name string, create bool) error {
 	return nil
 }
 
+// unread returns why a file cannot be looked at or read.
+func unread(name string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("the store %s: it may not be read, or the directory it is in: run executord as its owner", name)
+	}
+	return fmt.Errorf("the store %s: %w", name, complaint.Cause(err))
+}
+
 // makeFile makes an empty file that only its user may read: commands and their
 // variables are in it, and a user who can write to it can have commands run. It
 // follows no link, which may be another user's. Another daemon may make the file
@@ -90,6 +98,9 @@ func makeFile(name string) error {
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("the store %s cannot be created: %s", name, notMade(name))
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("the store %s cannot be created: executord may not create a file in the directory %s: run it as the owner of that, "+
+			"or name a file in another", name, filepath.Dir(name))
 	case err != nil:
 		return fmt.Errorf("the store %s cannot be created: %w", name, complaint.Cause(err))
 	}
