@@ -216,6 +216,7 @@ func (h *helper) run(first bool) (done bool, next time.Duration) {
 	h.all = slices.DeleteFunc(h.all, func(b helped) bool {
 		over := b.taskCore().State().Done()
 		if over {
+			done = true // maybe since it was looked at above
 			b.forget()
 		}
 		return over
