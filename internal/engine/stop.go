@@ -102,8 +102,8 @@ func (e *Engine) StageLocked() Stage { return e.stage }
 // Terminated returns a channel that is closed when the engine is terminated.
 func (e *Engine) Terminated() <-chan struct{} { return e.terminated }
 
-// Hold keeps the engine from its termination until Unhold, for a goroutine that runs a unit beside its workers. It
-// reports false if it is too late.
+// Hold keeps the engine from terminating until Unhold, for a goroutine that runs a unit beside the workers. Hold reports
+// false if the engine has begun to terminate.
 func (e *Engine) Hold() bool {
 	e.Lock()
 	defer e.Unlock()

@@ -12,7 +12,8 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
-// A node is drained, or let take jobs again. As on the command line, the audit log has its name as the key.
+// This file has the actions on a node: drain and undrain. The audit log has the node's name as the key, as it has for
+// the command line.
 
 var (
 	drainAction = action{
@@ -29,7 +30,7 @@ var (
 	}
 )
 
-// toNode returns what does something to a node, with the answer and what that means if it is done.
+// toNode returns an action that calls do for a node. If do succeeds, the page shows answer and says.
 func toNode(do func(*durable.Jobs, context.Context, string) error, answer, says string) doing {
 	return func(ctx context.Context, t *target) (outcome, error) {
 		err := do(t.source.Jobs, ctx, t.key)

@@ -286,7 +286,7 @@ func (h Host) drains() []*cobra.Command {
 	}
 }
 
-// named returns the command, which notes in the audit log what it has done.
+// named returns the command. It records in the audit log what it has done.
 func (h Host) named(n namedCommand) *cobra.Command {
 	cmd := &n.Command
 	cmd.Args = complaint.SomeArguments(n.of)
