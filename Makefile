@@ -10,9 +10,13 @@ help: ## list the targets
 test: ## run the tests of all modules
 	go test work
 
+.PHONY: long
+long: ## run the long form of the tests of all modules
+	EXECUTOR_LONG=1 go test -timeout 1h work
+
 .PHONY: race
 race: ## run them with the race detector, in random order
-	go test -race -shuffle=on -exec "$(CURDIR)/scripts/raced" -timeout 1h work
+	CGO_ENABLED=1 go test -race -shuffle=on -exec "$(CURDIR)/scripts/raced" -timeout 1h work
 
 .PHONY: ci
 ci: ## run all that must hold before a merge
@@ -35,9 +39,8 @@ oracle: ## compare 20,000 programs that nobody has drawn before with the JDK's e
 	go test -count=1 -v -run SameAsJDK -timeout 1h ./tests/oracle -oracle.programs 20000 -oracle.seed 0
 
 .PHONY: nightly
-nightly: ## run what takes longer than a merge may: all tests with -race, fuzzing, tests from the zips, the JDK, mutants, a release, soaks
-	$(MAKE) race
-	GOARCH=386 go test -short ./durable ./durable/memory ./durable/sqlite
+nightly: ## run what takes longer than a merge may: the long tests with -race, other systems, fuzzing, tests from the zips, the JDK, mutants, a release, soaks
+	scripts/nightly
 	$(MAKE) fuzz FUZZTIME=10m
 	$(MAKE) zips oracle vulns rehearsal mutants
 	$(MAKE) soak SOAK=60m

@@ -2,6 +2,7 @@ package durable_test
 
 import (
 	"context"
+	"os"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -186,7 +187,7 @@ func TestNodeIdleFindsNewJobs(t *testing.T) {
 // some fifty heartbeats few make it claim.
 func TestNodeThatPollsSeldomFindsNewJobs(t *testing.T) {
 	step := 170 * time.Millisecond
-	if testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") == "" {
 		step *= 10
 	}
 	for idle := 10 * time.Second; idle < 75*time.Second; idle += step {

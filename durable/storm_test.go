@@ -23,7 +23,7 @@ import (
 // is cut for seconds: nothing is lost, no occurrence is committed twice, nothing begins early.
 func TestHistoryWithFaultyStore(t *testing.T) {
 	lost, twice, seeds := 0, 0, uint64(8)
-	if testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") == "" {
 		seeds = 3
 	}
 	for seed := range seeds {
@@ -214,7 +214,7 @@ func TestHistoryOfStorms(t *testing.T) {
 	switch {
 	case os.Getenv("EXECUTOR_SOAK") != "":
 		programs = 5_000
-	case testing.Short():
+	case os.Getenv("EXECUTOR_LONG") == "":
 		programs = 40
 	}
 	for seed := range programs {

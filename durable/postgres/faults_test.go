@@ -39,7 +39,7 @@ var codes = map[string]string{refusedByLock: "55P03", refusedByOther: "40001", r
 func TestStoreFaults(t *testing.T) {
 	for name, more := range map[string]string{"sessions": "", "pooled": pooled} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name == "pooled" {
+			if os.Getenv("EXECUTOR_LONG") == "" && name == "pooled" {
 				t.Skip("takes as long as the other")
 			}
 			storetest.RunFaults(t, func(t *testing.T) (durablestore.Store, storetest.Faults) { return faulty(t, more) })
@@ -88,8 +88,8 @@ func faulty(t *testing.T, more string) (durablestore.Store, storetest.Faults) {
 	}
 	t.Cleanup(func() { db.Close() })
 	kinds := []string{refusedByLock, refusedByOther, refusedFull, cutBefore, cutAfter}
-	if testing.Short() {
-		kinds = []string{refusedByLock, cutAfter} // .ci/run has the others in the long tests
+	if os.Getenv("EXECUTOR_LONG") == "" {
+		kinds = []string{refusedByLock, cutAfter}
 	}
 	return store, storetest.Faults{
 		Kinds: kinds,

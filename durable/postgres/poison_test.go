@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/executor-go/executor/durable"
@@ -12,7 +13,7 @@ import (
 // one waits and one is held by a dead node. See package poisontest.
 func TestPoisonedRows(t *testing.T) {
 	for i, c := range append(poisontest.Cases(), poisontest.Case{Column: "payload", Value: `'\x00'`}) {
-		if testing.Short() && i%7 > 0 {
+		if os.Getenv("EXECUTOR_LONG") == "" && i%7 > 0 {
 			continue
 		}
 		t.Run(poisontest.Name(c, false), func(t *testing.T) {

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,7 +41,7 @@ func pooledBy(t *testing.T, dsn string, change func(c *pgxpool.Config)) *pgxpool
 // A store over a pool passes what each store passes, also behind a pooler.
 func TestOpenPoolConformance(t *testing.T) {
 	for name, more := range map[string]string{"direct": "", "pooled": pooled} {
-		if testing.Short() && more == pooled {
+		if os.Getenv("EXECUTOR_LONG") == "" && more == pooled {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -22,7 +23,7 @@ import (
 // Transactions of pgx's own pass the suite, in each of the ways in which pgx sends statements.
 func TestTxOfPgx(t *testing.T) {
 	modes := []string{"simple_protocol", "cache_statement", "cache_describe", "describe_exec", "exec"}
-	if testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") == "" {
 		modes = modes[:2]
 	}
 	for _, mode := range modes {

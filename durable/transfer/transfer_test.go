@@ -142,7 +142,7 @@ func TestImportHasAllThatWasExported(t *testing.T) {
 	for _, source := range places {
 		t.Run(source.name, func(t *testing.T) {
 			seeds := 3
-			if source.name != "memory" || testing.Short() {
+			if source.name != "memory" || os.Getenv("EXECUTOR_LONG") == "" {
 				seeds = 1
 			}
 			for seed := range uint64(seeds) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -510,7 +511,7 @@ func TestEngineBorrowsWorkers(t *testing.T) {
 // add up.
 func TestEngineModel(t *testing.T) {
 	n := 400
-	if testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") == "" {
 		n = 50
 	}
 	for range n {

@@ -16,8 +16,8 @@ import (
 // need returns what find finds, and skips the test without it, or fails where CI is set.
 func need[T any](t *testing.T, find func() (T, error)) T {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a test with a browser; run it without -short")
+	if os.Getenv("EXECUTOR_LONG") == "" {
+		t.Skip("a test with a browser: set EXECUTOR_LONG=1")
 	}
 	found, err := find()
 	switch {

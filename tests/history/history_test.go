@@ -99,7 +99,7 @@ func TestHistories(t *testing.T) {
 		return
 	}
 	rounds := 3
-	if testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") == "" {
 		rounds = 1
 	}
 	for range rounds {

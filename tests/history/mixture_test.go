@@ -26,7 +26,7 @@ var mixtures = flag.Uint64("history.mixture", 0, "run the mixture of this seed o
 // each future has an outcome, each pool terminates, and its counters add up.
 func TestMixtureEnds(t *testing.T) {
 	n := 150
-	if testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") == "" {
 		n = 40
 	}
 	seeds := make([]uint64, n)

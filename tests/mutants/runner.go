@@ -130,7 +130,7 @@ func (r runner) try(i int, m mutant) verdict {
 // notice nothing.
 func (r runner) test(pkg, named, overlay string, race bool) (string, error) {
 	patience := max(minPatience, r.patience[pkg])
-	args := []string{"test", "-vet=off", "-count=1", "-short", "-failfast", "-v", "-timeout=" + patience.String()}
+	args := []string{"test", "-vet=off", "-count=1", "-failfast", "-v", "-timeout=" + patience.String()}
 	if r.skip != "" {
 		args = append(args, "-skip="+r.skip)
 	}

@@ -55,7 +55,7 @@ func (i image) command(first bool, args ...string) *exec.Cmd {
 // The image from packaging/Dockerfile, which has no shell, runs as it is, and as its page says: a job that is a request
 // runs and is kept in /data, the health check knows the daemon from none, and the end is orderly.
 func TestImageRuns(t *testing.T) {
-	if testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") == "" {
 		t.Skip("it builds executord")
 	}
 	needNamespace(t)

@@ -160,7 +160,7 @@ func TestKubernetesManifestIsRight(t *testing.T) {
 // The pod of the manifest, whose root cannot be written to, is alive and ready by its probes, which come from another
 // address than its own, and follows a change of the ConfigMap.
 func TestKubernetesPodRuns(t *testing.T) {
-	if testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") == "" {
 		t.Skip("it builds executord")
 	}
 	objects, _ := manifest(t)

@@ -71,7 +71,7 @@ var packages = sync.OnceValues(func() (map[string]string, error) {
 // needPackages skips a test where there is no nfpm, since it comes from a module proxy.
 func needPackages(t *testing.T) map[string]string {
 	t.Helper()
-	if testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") == "" {
 		t.Skip("it builds executord and nfpm")
 	}
 	if _, err := nfpmTool(); err != nil {

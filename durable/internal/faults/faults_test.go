@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	if !testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") != "" {
 		flag.Set("test.parallel", "4") // they wait more than they work
 	}
 	os.Exit(pgtest.Main(m.Run, &server))
@@ -133,7 +133,7 @@ type occurrence struct {
 }
 
 func newFleet(t *testing.T, store string) *fleet {
-	if testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") == "" {
 		t.Skip("takes many leases of real time")
 	}
 	return &fleet{T: t, ledger: newLedger(), store: store, direct: store, distinct: make(map[occurrence]struct{}),

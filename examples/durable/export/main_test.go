@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { killtest.Main(m, main) }
 func TestExportIsCompleteAfterKills(t *testing.T) {
 	killtest.OnEachStore(t, func(t *testing.T, p *killtest.Program) {
 		parts, kills := 40, 4
-		if testing.Short() {
+		if os.Getenv("EXECUTOR_LONG") == "" {
 			parts, kills = 15, 2
 		}
 		dir := t.TempDir()

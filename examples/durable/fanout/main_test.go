@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 
@@ -16,7 +17,7 @@ func TestMain(m *testing.M) { killtest.Main(m, main) }
 func TestFanOutAddsUpAfterKills(t *testing.T) {
 	killtest.OnEachStore(t, func(t *testing.T, p *killtest.Program) {
 		n, kills := 10_000, 4
-		if testing.Short() {
+		if os.Getenv("EXECUTOR_LONG") == "" {
 			n, kills = 1000, 3
 		}
 		p.Lines, p.Args = n/300, []string{"-n", fmt.Sprint(n)}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ func TestMain(m *testing.M) { killtest.Main(m, main) }
 func TestLettersAreSentWithinRateAfterKills(t *testing.T) {
 	killtest.OnEachStore(t, func(t *testing.T, p *killtest.Program) {
 		n, kills := 60, 4
-		if testing.Short() {
+		if os.Getenv("EXECUTOR_LONG") == "" {
 			n, kills = 25, 3
 		}
 		p.Lines, p.Args = n/3, []string{"-n", fmt.Sprint(n)}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ func TestMain(m *testing.M) { killtest.Main(m, main) }
 func TestOrdersEndRightAfterKills(t *testing.T) {
 	killtest.OnEachStore(t, func(t *testing.T, p *killtest.Program) {
 		n, kills := 12, 4
-		if testing.Short() {
+		if os.Getenv("EXECUTOR_LONG") == "" {
 			n, kills = 6, 3
 		}
 		decided := make(map[string]bool)
