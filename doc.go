@@ -70,7 +70,8 @@
 // context that the body gets: the body sees its values and its deadline. When the submitter's context ends, a task that
 // waits is canceled and never runs, and the context of a body that runs ends, too. For a task whose work must outlive
 // the request that submits it, pass [context.WithoutCancel] of the request's context. [context.Background] costs
-// nothing, another context two allocations. All functions that submit or run a task panic if the context is nil.
+// nothing, another context two allocations. All functions that submit or run a task panic if the context is nil. The
+// methods of a context of your own must not panic.
 //
 // The context of a body ends when the body has returned, as that of an HTTP request does. So if a body submits a task
 // and does not wait for it, such as the next step of a pipeline, pass the context that came from outside: with the

@@ -122,7 +122,8 @@ func (f *Future[T]) Join(ctx context.Context) error {
 // OnDone arranges for fn to be called once the task is done: by the goroutine
 // that completes it, in order of registration and with no lock held; at once,
 // by the caller, if the task is done already. fn must be quick and must not
-// panic. If a call does not return, the others are still called. A nil fn panics.
+// panic: a worker reports the panic, as that of a body without a future, and in any other
+// goroutine it goes on. If a call does not return, the others are still called. A nil fn panics.
 //
 // [Pool.Close] waits for functions that the pool's workers call. A function that another
 // goroutine calls, such as the one that cancels futures when their context ends, may run
@@ -181,27 +182,18 @@ type body interface {
 }
 
 // beginByHand is task.BeginByHand, but for a task that a pool has: a series only that runs, and a task ends with
-// the context that it was submitted with. If the parent panics when a context is derived from it, the task fails,
-// and the panic continues in the caller.
+// the context that it was submitted with.
 func beginByHand(b body, parent context.Context, when task.When) (ctx context.Context, ok bool) {
 	t := b.taskCore()
 	if t.Attached() && (isTimed(t) || endsByContext(b)) {
 		return nil, false
 	}
-	returned := false
-	defer repanic(&returned, b.fail)
-	ctx, ok = t.BeginByHand(parent, when)
-	returned = true
-	return ctx, ok
+	return t.BeginByHand(parent, when)
 }
 
 // endsByContext cancels a pending task if the context that it was submitted with has ended, and reports whether it has.
-// If a method of the context panics, the task is canceled, and the panic continues in the caller.
 func endsByContext(b body) bool {
-	returned := false
-	defer repanic(&returned, func(err error) { b.end(task.Canceled, canceled(err)) })
 	err := task.IfEnded(b.taskCore().Context())
-	returned = true
 	if err != nil {
 		b.end(task.Canceled, canceled(err))
 	}
@@ -262,8 +254,6 @@ func runByHand(ctx context.Context, b body, when task.When) error {
 // awaitAttempt waits for the time of the next attempt of a task that no pool has. It reports false if the task is done,
 // also by the end of ctx, or if a pool has it now.
 func awaitAttempt(ctx context.Context, b body) bool {
-	returned := false
-	defer repanic(&returned, b.fail)
 	t := b.taskCore()
 	timer := time.NewTimer(time.Duration(t.Due())) // without an owner there is no epoch
 	defer timer.Stop()
@@ -273,7 +263,6 @@ func awaitAttempt(ctx context.Context, b body) bool {
 	case <-ctx.Done():
 		b.end(task.Canceled, canceled(task.ContextError(ctx)))
 	}
-	returned = true
 	return !t.State().Done() && t.Owner() == nil
 }
 

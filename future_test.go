@@ -613,43 +613,6 @@ func TestFutureOnDoneChain(t *testing.T) {
 	})
 }
 
-// A function of OnDone that panics when the context of its future ends does not end the process: the
-// panic is reported, and the other functions and futures follow.
-func TestFutureOnDonePanicsAtContextEnd(t *testing.T) {
-	for name, over := range map[string]func(*executor.Pool) executor.Executor{
-		"pool":           func(p *executor.Pool) executor.Executor { return p },
-		"other executor": func(p *executor.Pool) executor.Executor { return hiding{p} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				panics, calls := 0, 0
-				pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
-					OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { panics++ },
-				}})
-				block := newBlocker(t)
-				block.Fill(t, pool, 1)
-				ctx, cancel := context.WithCancel(t.Context())
-				var fs []*executor.Future[int]
-				for range 3 {
-					f := executor.Submit(ctx, over(pool), value(1))
-					f.OnDone(func() { panic(errTask) })
-					f.OnDone(func() { calls++ })
-					fs = append(fs, f)
-				}
-				cancel()
-				synctest.Wait()
-				for _, f := range fs {
-					expect(t, "State", f.State(), executor.Canceled)
-				}
-				expect(t, "calls of the others", calls, 3)
-				if name == "pool" {
-					expect(t, "reported", panics, 3)
-				}
-			})
-		})
-	}
-}
-
 // hiding is an executor whose pool does not see the futures.
 type hiding struct{ pool *executor.Pool }
 

@@ -190,11 +190,10 @@ func newPool(c Config) *Pool {
 		epoch:  time.Now().Add(-1),
 	}
 	p.reject.Store(&c.Reject)
-	p.contexts.Ended = p.contextEnded
+	p.contexts.Ended = cancelByContext
 	p.watching.Call = p.watchSoon
 	ctx, cancel := context.WithCancelCause(context.Background())
 	p.ctx, p.cancel = p.owner.Init(p.unqueue, p.requeue, ctx, p.epoch), cancel
-	p.owner.Panicked = p.contextPanicked
 	return p
 }
 

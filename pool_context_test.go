@@ -639,26 +639,6 @@ func (c named) Err() error {
 	return c.err
 }
 
-// A callback of one future that calls Goexit does not keep the others from being canceled with
-// their context.
-func TestPoolContextEndsOnDoneGoexit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := behind(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		var fs []*executor.Future[int]
-		for range 3 {
-			f := submitNothing(ctx, pool)
-			f.OnDone(runtime.Goexit)
-			fs = append(fs, f)
-		}
-		cancel()
-		synctest.Wait()
-		for i, f := range fs {
-			expect(t, "state of future "+string(rune('0'+i)), f.State(), executor.Canceled)
-		}
-	})
-}
-
 // A context that ends, or a future that is done, while the callback is registered.
 
 // A future is canceled if its context ends in AfterFunc.
@@ -748,81 +728,6 @@ func TestPoolContextRegisteredByTwo(t *testing.T) {
 		synctest.Wait()
 		expectIs(t, "error of the one", (*inner).Err(), context.DeadlineExceeded)
 		expectIs(t, "error of the other", outer.Err(), context.DeadlineExceeded)
-	})
-}
-
-// Contexts that do not return.
-
-// silent is a context whose Err does not return once it has ended.
-type silent struct{ *hookable }
-
-func (c silent) Err() error {
-	if c.hookable.Err() != nil {
-		runtime.Goexit()
-	}
-	return nil
-}
-
-// A waiting future is canceled when its context ends, even if Err of the context calls Goexit.
-func TestPoolContextErrGoexit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool, ctx := behind(t), newHookable()
-		before := submitNothing(ctx, pool)
-		mute := submitNothing(silent{ctx}, pool)
-		after := submitNothing(ctx, pool)
-		ctx.end()
-		synctest.Wait()
-		expectIs(t, "error of the one before", before.Err(), context.DeadlineExceeded)
-		expectIs(t, "error of the one", mute.Err(), executor.ErrGoexit)
-		expectIs(t, "error of the one after", after.Err(), context.DeadlineExceeded)
-	})
-}
-
-// clinging is a context of which the stop functions of AfterFunc panic.
-type clinging struct{ *hookable }
-
-func (c clinging) AfterFunc(f func()) func() bool {
-	unhook := c.hookable.AfterFunc(f)
-	return func() bool {
-		unhook()
-		panic("stop")
-	}
-}
-
-// Done and OnDone of a canceled future work even if the stop function of its context panics.
-func TestPoolContextStopPanics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool, ctx := behind(t), newHookable()
-		f := submitNothing(clinging{ctx}, pool)
-		done, called := f.Done(), false
-		f.OnDone(func() { called = true })
-		synctest.Wait()
-		func() {
-			defer func() { expect(t, "panic", recover(), any("stop")) }()
-			f.Cancel()
-		}()
-		select {
-		case <-done:
-		default:
-			t.Error("Done is not closed")
-		}
-		expect(t, "OnDone is called", called, true)
-	})
-}
-
-// A future whose submission panicked in the stop function of its context does not keep the callback
-// registered.
-func TestPoolContextStopPanicsInSubmit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool, ctx := newScheduled(t, executor.ScheduledConfig{Core: 1}), newHookable()
-		testkit.Occupy(t, pool)
-		inner := ctx.submitMeanwhile(pool)
-		func() {
-			defer func() { expect(t, "panic", recover(), any("stop")) }()
-			submitNothing(clinging{ctx}, pool)
-		}()
-		(*inner).Cancel()
-		expect(t, "registered callbacks", ctx.callbacks(), 0)
 	})
 }
 

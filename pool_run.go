@@ -176,8 +176,8 @@ func (l *local) perform(ctx, labels context.Context, u work) ending {
 }
 
 // lost ends a task that has ended the goroutine of its worker: by runtime.Goexit, with a nil
-// v, or by a panic of user code other than body and hooks: of a method of the submitter's
-// context, or of an OnDone function, maybe one that is called here.
+// v, or by a panic of user code other than body and hooks: of an OnDone function, maybe one that
+// is called here.
 func (p *Pool) lost(w *engine.Worker, unit engine.Unit, v any) {
 	u := unit.(work)
 	l := localOf(w)
@@ -195,22 +195,12 @@ func (p *Pool) lost(w *engine.Worker, unit engine.Unit, v any) {
 	case t.InBody() && v == nil:
 		info := p.info(w.Number, u)
 		p.reportBody(context.Background(), u, info, p.endInvoked(context.Background(), info, u, nil))
-	case t.State().Done():
-		if v != nil {
-			p.report(context.Background(), p.info(w.Number, u), abrupt(v))
-		}
-	case v == nil && w.HasCalled(): // between two runs: it was reported
-	default:
+	case v != nil:
 		end := abrupt(v)
-		if v != nil || t.Reported() {
-			defer func() { p.report(context.Background(), p.info(w.Number, u), end) }()
+		p.report(context.Background(), p.info(w.Number, u), end)
+		if !t.State().Done() {
+			u.fail(end.err)
 		}
-		defer func() {
-			if v := recover(); v != nil {
-				p.report(context.Background(), p.info(w.Number, u), abrupt(v))
-			}
-		}()
-		u.fail(end.err)
 	}
 	if t != nil {
 		w.Outcome = outcomeOf(t)

@@ -777,32 +777,28 @@ func TestPoolDroppedAtShutdown(t *testing.T) {
 	})
 }
 
-// A Dropped that panics, or calls Goexit, changes nothing: the future is canceled, and others follow.
+// A Dropped that panics changes nothing: the future is canceled, and others follow.
 func TestPoolDroppedPanics(t *testing.T) {
-	for _, exit := range testkit.Exits {
-		t.Run(exit.Name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var calls atomic.Int32
-				pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler),
-					Hooks: executor.Hooks{Dropped: func(context.Context, executor.TaskInfo, error) {
-						calls.Add(1)
-						exit.Leave()
-					}},
-				})
-				block := newBlocker(t)
-				block.Fill(t, pool, 1)
-				ctx, cancel := context.WithCancel(t.Context())
-				fs := testkit.SubmitAll(ctx, pool, value(1), value(2), value(3))
-				cancel()
-				for _, f := range fs {
-					_, err := f.Get(t.Context())
-					expectIs(t, "Get", err, context.Canceled)
-				}
-				synctest.Wait()
-				expect(t, "calls", calls.Load(), 3)
-			})
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler),
+			Hooks: executor.Hooks{Dropped: func(context.Context, executor.TaskInfo, error) {
+				calls.Add(1)
+				panic("no")
+			}},
 		})
-	}
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		fs := testkit.SubmitAll(ctx, pool, value(1), value(2), value(3))
+		cancel()
+		for _, f := range fs {
+			_, err := f.Get(t.Context())
+			expectIs(t, "Get", err, context.Canceled)
+		}
+		synctest.Wait()
+		expect(t, "calls", calls.Load(), 3)
+	})
 }
 
 // Whatever happens to the tasks of a pool, each that was accepted runs or calls Dropped, and none does

@@ -105,7 +105,7 @@ func (p *Pool) enter(ctx context.Context, u work, t *task.Task, helps bool) erro
 	}
 	watched := t != nil && t.IsToBeWatched()
 	if watched {
-		if err := callUser(p, u, func() error { return task.IfEnded(ctx) }); err != nil {
+		if err := task.IfEnded(ctx); err != nil {
 			u.end(task.Canceled, canceled(err))
 			return err
 		}
@@ -114,7 +114,7 @@ func (p *Pool) enter(ctx context.Context, u work, t *task.Task, helps bool) erro
 		t.SetSubmitted(p.elapsed())
 	}
 	v := p.engine.Submit(u, false)
-	if v == engine.TooLate && callUser(p, u, func() bool { return p.comesFromWithin(ctx, t) }) {
+	if v == engine.TooLate && p.comesFromWithin(ctx, t) {
 		v = p.engine.Submit(u, true)
 	}
 	switch {
@@ -165,23 +165,13 @@ func (p *Pool) afterQueued(ctx context.Context, u work, t *task.Task, watched bo
 }
 
 // watchContext arranges for u, which is queued, to be canceled when ctx ends, by add, a method
-// of p.contexts. If a method of ctx panics, ctx counts as ended, and the panic continues. A worker
-// may have begun the task by then; otherwise it does not run.
+// of p.contexts.
 func (p *Pool) watchContext(ctx context.Context, u work, add func(*watch, <-chan struct{})) {
-	var m *watch
-	returned := false
-	defer repanic(&returned, func(err error) {
-		u.end(task.Canceled, canceled(err))
-		if m != nil {
-			m.Remove()
-		}
-	})
 	if done := ctx.Done(); done != nil {
-		m = p.contexts.NewMember(u, ctx)
+		m := p.contexts.NewMember(u, ctx)
 		add(m, done)
 		u.taskCore().RemoveWhenDone(m)
 	}
-	returned = true
 }
 
 type watch = ctxgroup.Member[work]
@@ -189,59 +179,12 @@ type watch = ctxgroup.Member[work]
 // watchSoon is watchContext for a task that was queued a moment ago, if it still waits, in a
 // goroutine for such tasks: most do not.
 func (p *Pool) watchSoon(u work) {
-	defer p.reportPanic(u)
 	if t := u.taskCore(); t.State() == task.Pending && t.BelongsTo(&p.owner) {
 		p.watchContext(t.Context(), u, p.contexts.AddOrEnd)
 	}
 }
 
-// contextEnded cancels a task whose context has ended, in the goroutine of the context. A
-// panic of the user's, as of what OnDone was given, is reported.
-func (p *Pool) contextEnded(u work, ctx context.Context) {
-	defer p.reportPanic(u)
-	cancelByContext(u, ctx)
-}
-
-// reportPanic, deferred, reports a panic in a goroutine that watches the contexts of tasks.
-func (p *Pool) reportPanic(u work) {
-	if v := recover(); v != nil {
-		p.report(context.Background(), p.info(0, u), abrupt(v))
-	}
-}
-
-// cancelByContext cancels a task whose context has ended. If a method of ctx panics, the
-// panic is the cause.
+// cancelByContext cancels a task whose context has ended.
 func cancelByContext(u work, ctx context.Context) {
-	returned := false
-	defer repanic(&returned, func(err error) { u.end(task.Canceled, canceled(err)) })
-	err := task.ContextError(ctx)
-	returned = true
-	u.end(task.Canceled, canceled(err))
-}
-
-// callUser calls question, a method of the submitter's context. If it
-// panics, the task, which is not queued yet, fails and counts as rejected, and the
-// panic continues in the submitter.
-func callUser[A any](p *Pool, u work, question func() A) (answer A) {
-	returned := false
-	defer repanic(&returned, func(err error) {
-		p.countRejected(err)
-		u.end(task.Failed, err)
-	})
-	answer = question()
-	returned = true
-	return answer
-}
-
-// repanic is deferred by a caller of user code. If the user code has not returned, it calls
-// failed, and then continues the panic, or the runtime.Goexit.
-func repanic(returned *bool, failed func(err error)) {
-	if *returned {
-		return
-	}
-	end := abrupt(recover())
-	failed(end.err)
-	if perr := end.panicked(); perr != nil {
-		panic(perr.Value)
-	}
+	u.end(task.Canceled, canceled(task.ContextError(ctx)))
 }

@@ -154,11 +154,18 @@ func (p *Pool) refuse(ctx context.Context, u work, r RejectPolicy, why error) er
 		p.engine.Locked(t.Detach)
 	}
 	decided := false
-	defer repanic(&decided, func(err error) {
-		d.why = err
+	defer func() {
+		if decided {
+			return
+		}
+		end := abrupt(recover())
+		d.why = end.err
 		p.decided(d)
-		u.end(task.Failed, err)
-	})
+		u.end(task.Failed, end.err)
+		if perr := end.panicked(); perr != nil {
+			panic(perr.Value)
+		}
+	}()
 	err := r.Reject(ctx, d.task, p)
 	decided = true
 	p.decided(d)
@@ -259,17 +266,13 @@ func (p *Pool) takeOn(u work) {
 	}
 }
 
-// beginHere is task.Begin in the submitter's goroutine, as beginByHand.
+// beginHere is task.Begin in the submitter's goroutine.
 func (p *Pool) beginHere(u work) (ctx context.Context, ok bool) {
-	returned := false
-	defer repanic(&returned, u.fail)
 	t, when := u.taskCore(), task.AnyTime
 	if retryOf(t) != nil {
 		when = task.WhenDue
 	}
-	ctx, ok = t.Begin(when)
-	returned = true
-	return ctx, ok
+	return t.Begin(when)
 }
 
 // runHere runs the body of u in the submitter's goroutine.
@@ -336,9 +339,7 @@ func BlockFor(d time.Duration) RejectPolicy {
 	}}
 }
 
-// block is the policy Block. The methods Done and Value of the context are called before u waits for
-// room, and its Err method after u has stopped waiting. So if one of them panics, u was not
-// admitted.
+// block is the policy Block.
 func (p *Pool) block(ctx context.Context, u work, _ error) error {
 	return p.blockUntil(ctx, u, nil)
 }
@@ -346,8 +347,6 @@ func (p *Pool) block(ctx context.Context, u work, _ error) error {
 // blockUntil waits for room until ctx ends or there is a value in over. Meanwhile the worker of the caller, if it has
 // one, is offered to p.
 func (p *Pool) blockUntil(ctx context.Context, u work, over <-chan time.Time) error {
-	done := callUser(p, u, ctx.Done)
-	worker := callUser(p, u, func() *task.Owner { return task.WorkerOwnerOf(ctx) })
 	var entered func()
 	if m, ok := u.(*measured); ok {
 		entered = func() { m.admitted = m.by.elapsed() }
@@ -356,7 +355,7 @@ func (p *Pool) blockUntil(ctx context.Context, u work, over <-chan time.Time) er
 	if v != engine.Saturated {
 		return p.finish(ctx, u, v)
 	}
-	if worker != nil {
+	if worker := task.WorkerOwnerOf(ctx); worker != nil {
 		defer worker.Offer(&p.owner)()
 	}
 	late := false
@@ -365,7 +364,7 @@ func (p *Pool) blockUntil(ctx context.Context, u work, over <-chan time.Time) er
 		return p.finish(ctx, u, v)
 	case <-over:
 		late = true
-	case <-done:
+	case <-ctx.Done():
 	}
 	if !p.engine.GiveUp(waits) {
 		return p.finish(ctx, u, <-waits.Decided()) // decided in the same moment, and that stands
@@ -373,5 +372,5 @@ func (p *Pool) blockUntil(ctx context.Context, u work, over <-chan time.Time) er
 	if late {
 		return p.abort(ctx, u, ErrSaturated)
 	}
-	return p.abort(ctx, u, callUser(p, u, func() error { return task.ContextError(ctx) }))
+	return p.abort(ctx, u, task.ContextError(ctx))
 }

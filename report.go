@@ -146,34 +146,20 @@ func (p *Pool) dropAll(us []engine.Unit) {
 	})
 }
 
-// contextPanicked reports a panic of the context that a body's context derives from, when the pool ends that.
-func (p *Pool) contextPanicked(v any) {
-	p.countPanic()
-	p.logPanic(context.Background(), TaskInfo{Executor: p.name}, abrupt(v).panicked())
-}
-
 func (p *Pool) logPanic(ctx context.Context, info TaskInfo, err *PanicError) {
-	logPanic(p.logger, ctx, info, err)
+	p.log(ctx, slog.LevelError, "executor: task panicked", info.attrs(slog.Any("panic", err.Value), slog.String("stack", string(err.Stack)))...)
 }
 
-func logPanic(to *slog.Logger, ctx context.Context, info TaskInfo, err *PanicError) {
-	writeLog(to, ctx, slog.LevelError, "executor: task panicked",
-		info.attrs(slog.Any("panic", err.Value), slog.String("stack", string(err.Stack))))
-}
-
-func (p *Pool) log(ctx context.Context, level slog.Level, text string, attrs ...slog.Attr) {
-	writeLog(p.logger, ctx, level, text, attrs)
-}
-
-// writeLog writes a record to a logger, nil for slog.Default. If the user's handler panics,
+// log writes a record to the logger of p, slog.Default without one. If the user's handler panics,
 // one line goes to the standard error: the goroutine may be a worker.
-func writeLog(to *slog.Logger, ctx context.Context, level slog.Level, text string, attrs []slog.Attr) {
+func (p *Pool) log(ctx context.Context, level slog.Level, text string, attrs ...slog.Attr) {
 	defer func() {
 		if v := recover(); v != nil {
 			fmt.Fprintf(os.Stderr, "executor: the log handler panicked: %q; lost: %s %q %q\n",
 				fmt.Sprint(v), level, text, fmt.Sprint(attrs))
 		}
 	}()
+	to := p.logger
 	if to == nil {
 		to = slog.Default()
 	}

@@ -365,20 +365,18 @@ func TestShareShutdownOfPoolEndsIdle(t *testing.T) {
 	})
 }
 
-// A context that panics while ShutdownNow of a pool asks it keeps no share from its end.
+// A panic of what ShutdownNow of a pool cancels keeps no share from its end.
 func TestShareShutdownNowOfPoolPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
-		armed := false
-		executor.Submit(&armable{context.Background(), &armed}, pool, value(1))
+		executor.Submit(t.Context(), pool, value(1)).OnDone(func() { panic("done") })
 		waits := executor.Submit(t.Context(), share, value(1))
 		synctest.Wait()
-		armed = true
 		func() {
-			defer func() { expect(t, "panic", recover(), any("Err")) }()
+			defer func() { expect(t, "panic", recover(), any("done")) }()
 			pool.ShutdownNow()
 		}()
 		expectIs(t, "error of what waits in the share", waits.Err(), executor.ErrShutdown)
@@ -386,19 +384,6 @@ func TestShareShutdownNowOfPoolPanics(t *testing.T) {
 		<-pool.Terminated()
 		expect(t, "stage of the share", share.Stats().Stage, executor.StageTerminated)
 	})
-}
-
-// armable is a context whose Err panics once it is armed.
-type armable struct {
-	context.Context
-	armed *bool
-}
-
-func (a *armable) Err() error {
-	if *a.armed {
-		panic("Err")
-	}
-	return a.Context.Err()
 }
 
 // A panic of what Shutdown of a pool cancels in one share keeps no other from its shutdown.

@@ -44,7 +44,7 @@ type Stats struct {
 		Shutdown  int64 // the pool was shut down
 		Expired   int64 // the context ended while the submission waited for room
 		Evicted   int64 // DiscardOldest or DropLowest dropped the waiting task for another one
-		Panicked  int64 // the RejectFunc panicked, or a method of the context did
+		Panicked  int64 // the RejectFunc panicked
 	}
 
 	Runs   int64         // bodies that workers have run, not Task.Run, Get and the like

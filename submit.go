@@ -370,17 +370,7 @@ func (c *collector[T]) forget() {
 }
 
 // foreign are the futures that wait in executors which are not ours.
-var foreign = ctxgroup.Set[work]{Ended: func(u work, ctx context.Context) {
-	defer logPanicOfContext()
-	cancelByContext(u, ctx)
-}}
-
-// logPanicOfContext, deferred, logs a panic of a user's context, or of what it has ended.
-func logPanicOfContext() {
-	if v := recover(); v != nil {
-		logPanic(nil, context.Background(), TaskInfo{}, abrupt(v).panicked())
-	}
-}
+var foreign = ctxgroup.Set[work]{Ended: cancelByContext}
 
 // watchForeign has a task canceled when ctx ends, unless it is done, or a pool has it, which
 // does that itself. An executor of the user's may never call Run of a task whose context

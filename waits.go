@@ -129,7 +129,6 @@ func (f *Future[T]) helpBeside(ctx context.Context) (helps bool) {
 	}
 	go func() {
 		defer owner.Unhold()
-		defer logPanicOfContext()
 		help()
 	}()
 	return true

@@ -23,8 +23,7 @@ import (
 // for concurrent use. It must not be copied.
 type Set[E any] struct {
 	// Ended is called for each member whose context has ended, with no lock held and after
-	// the member was removed. If a call does not return, because it panics or calls
-	// runtime.Goexit, the others are still made. It must be set before the first Add.
+	// the member was removed. It must be set before the first Add.
 	Ended func(value E, ctx context.Context)
 
 	mu     spinlock.Mutex // no other lock is taken under it, and no context is called
@@ -58,7 +57,7 @@ func (s *Set[E]) NewMember(value E, ctx context.Context) *Member[E] {
 }
 
 // Add adds m to the group of done, which is the Done channel of its context. It may
-// call methods of the context, which may panic; then m may have been added or not.
+// call methods of the context.
 func (s *Set[E]) Add(m *Member[E], done <-chan struct{}) {
 	if !s.joinGroup(m, done) {
 		s.addFirst(m, done)
@@ -80,7 +79,6 @@ func (s *Set[E]) AddOrEnd(m *Member[E], done <-chan struct{}) {
 
 // addFirst is Add for a member that has found no group.
 func (s *Set[E]) addFirst(m *Member[E], done <-chan struct{}) {
-	// This may panic, so the group is made afterwards.
 	stop := context.AfterFunc(m.node.Value.ctx, func() { s.end(done) })
 	if !s.makeGroup(m, done, stop) {
 		stop()
@@ -180,13 +178,7 @@ func (s *Set[E]) shrinkLocked() {
 // end removes all members of the group of done, which is closed, also members that are
 // added meanwhile, and calls Ended for each.
 func (s *Set[E]) end(done <-chan struct{}) {
-	n := s.first(done)
-	defer func() {
-		if n != nil { // Ended did not return
-			s.end(done)
-		}
-	}()
-	for ; n != nil; n = s.first(done) {
+	for n := s.first(done); n != nil; n = s.first(done) {
 		s.Ended(n.Value.value, n.Value.ctx)
 	}
 }

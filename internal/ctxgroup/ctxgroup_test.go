@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -99,27 +98,6 @@ func TestSetAddAfterEnd(t *testing.T) {
 		r.add(1, ctx)
 		if got := r.take(); !slices.Equal(got, []int{1}) {
 			t.Errorf("%v have ended", got)
-		}
-	})
-}
-
-// A call of Ended that does not return keeps it from being called for no other member.
-func TestSetEndedGoexit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var set ctxgroup.Set[int]
-		var ended []int
-		set.Ended = func(v int, _ context.Context) {
-			ended = append(ended, v)
-			runtime.Goexit()
-		}
-		ctx, end := context.WithCancel(t.Context())
-		for i := range 4 {
-			set.Add(set.NewMember(i, ctx), ctx.Done())
-		}
-		end()
-		synctest.Wait()
-		if !slices.Equal(ended, []int{0, 1, 2, 3}) {
-			t.Errorf("%v have ended", ended)
 		}
 	})
 }

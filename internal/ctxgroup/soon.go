@@ -10,8 +10,7 @@ import (
 // begins. So a value that is needed for an instant only can be passed over. It is safe for concurrent use. It must not
 // be copied.
 type Soon[E any] struct {
-	// Call is called with no lock held. If a call does not return, the others are still made. It must be set before the
-	// first Add.
+	// Call is called with no lock held. It must be set before the first Add.
 	Call func(E)
 
 	mu      spinlock.Mutex
@@ -32,22 +31,11 @@ func (s *Soon[E]) Add(value E) {
 	if begin {
 		go func() {
 			runtime.Gosched()
-			s.callAll()
+			for value, ok := s.next(); ok; value, ok = s.next() {
+				s.Call(value)
+			}
 		}()
 	}
-}
-
-func (s *Soon[E]) callAll() {
-	over := false
-	defer func() {
-		if !over { // a call did not return
-			s.callAll()
-		}
-	}()
-	for value, ok := s.next(); ok; value, ok = s.next() {
-		s.Call(value)
-	}
-	over = true
 }
 
 // keptValues is the number of values whose room is kept for later ones, twice.

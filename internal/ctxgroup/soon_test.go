@@ -1,7 +1,6 @@
 package ctxgroup
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -48,26 +47,6 @@ func TestSoonCallsAgain(t *testing.T) {
 		}
 		if want := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; !slices.Equal(got, want) {
 			t.Errorf("calls for %v, want %v", got, want)
-		}
-	})
-}
-
-// A call that ends its goroutine does not keep the other values, and later ones, from being called.
-func TestSoonGoexit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		calls := 0
-		s := Soon[int]{Call: func(int) {
-			calls++
-			runtime.Goexit()
-		}}
-		for range 3 {
-			for i := range 3 {
-				s.Add(i)
-			}
-			synctest.Wait()
-		}
-		if calls != 9 {
-			t.Errorf("%d calls, want 9", calls)
 		}
 	})
 }

@@ -207,14 +207,7 @@ func (o *Owner) WithCancel(parent context.Context) (context.Context, context.Can
 	if o.ctx.Err() != nil {
 		cancel(context.Cause(o.ctx)) // the AfterFunc would do it some time later
 	}
-	stop := context.AfterFunc(o.ctx, func() {
-		defer func() {
-			if v := recover(); v != nil {
-				o.Panicked(v)
-			}
-		}()
-		cancel(context.Cause(o.ctx)) // asks parent, to leave it
-	})
+	stop := context.AfterFunc(o.ctx, func() { cancel(context.Cause(o.ctx)) })
 	return ctx, func(cause error) {
 		stop()
 		cancel(cause)

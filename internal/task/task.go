@@ -79,8 +79,6 @@ type Owner struct {
 	epoch   time.Time
 	links   links // shared by its tasks that have no links of their own
 
-	Panicked func(v any) // reports a panic of a submitter's context in a goroutine of package context
-
 	Hold   func() bool // keeps its engine from its termination, unless it is too late
 	Unhold func()      // ends one Hold
 

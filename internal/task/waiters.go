@@ -129,23 +129,14 @@ type effects struct {
 	onDone *Callback // the first of them
 }
 
-// run carries out the effects. Calls into a context come first: a user's context may panic,
-// and then deferred calls do the rest.
+// run carries out the effects.
 func (e *effects) run() {
-	if e.cancel == nil && e.watch == nil {
-		e.wake()
-		return
-	}
-	defer e.wake()
-	if e.watch != nil {
-		defer e.watch.Remove()
-	}
 	if e.cancel != nil {
 		e.cancel(e.cause)
 	}
-}
-
-func (e *effects) wake() {
+	if e.watch != nil {
+		e.watch.Remove()
+	}
 	if e.done != nil {
 		close(e.done)
 	}
