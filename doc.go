@@ -133,9 +133,9 @@
 //	Workers   = Active + Idle
 //
 // Config.Name is the pprof label "executor" of the pool's workers, and [Named] sets the
-// label "task" while the task runs. They also have the labels of the context that the task
-// was submitted with. [Hooks] are called before and after each run and at the end of the
-// pool.
+// label "task" while the task runs. A body has these labels, and none of its submitter's; it
+// calls [pprof.Do] for more. [Hooks] are called before and after each run and at the end of
+// the pool.
 //
 // # Guarantees
 //

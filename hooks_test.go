@@ -527,39 +527,59 @@ func TestPoolLabelsOfWorker(t *testing.T) {
 	})
 }
 
-// A task has the labels of its submitter's context with those of the worker, which win; the next
-// task and the idle worker do not have them.
+// A task has the labels of its worker alone, whatever labels its submitter and the submitter's context have.
 func TestPoolLabelsOfTask(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "p", Core: 1})
-		run := func(ctx context.Context, want string) {
-			t.Helper()
-			block := newBlocker(t)
-			if err := pool.Go(ctx, block.Run); err != nil {
-				t.Fatal(err)
+		const want = `{"executor":"p", "worker":"1"}`
+		pprof.Do(t.Context(), pprof.Labels("user", "ann"), func(ctx context.Context) {
+			for _, ctx := range []context.Context{ctx, context.Background()} {
+				block := newBlocker(t)
+				if err := pool.Go(ctx, block.Run); err != nil {
+					t.Fatal(err)
+				}
+				expectLabels(t, "at work", atWork, want)
+				block.Release()
+				expectLabels(t, "idle", atRest, want)
 			}
-			expectLabels(t, "at work", atWork, want)
-			block.Release()
-			expectLabels(t, "idle", atRest, `{"executor":"p", "worker":"1"}`)
-		}
-		labeled := pprof.WithLabels(t.Context(), pprof.Labels("user", "ann", "executor", "mine"))
-		pprof.Do(labeled, pprof.Labels("inside", "do"), func(ctx context.Context) {
-			run(ctx, `{"executor":"p", "inside":"do", "user":"ann", "worker":"1"}`)
-			run(t.Context(), `{"executor":"p", "worker":"1"}`)
 		})
-		run(context.Background(), `{"executor":"p", "worker":"1"}`)
 	})
 }
 
-// A task that has a name has it as a label, with those of the worker and of its context; the next task
-// does not have it.
+// A context that answers costs what its depth is: a task of a task of a task has a deep one. So a pool that runs a
+// task does not ask for values.
+func TestPoolAsksContextForNoValue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, name := range []string{"", "p"} {
+			pool := newPool(t, executor.Config{Name: name, Core: 1})
+			ctx := valueCounter{t.Context(), new(atomic.Int32)}
+			f := executor.Submit(ctx, pool, value(1), executor.Named("n"))
+			synctest.Wait()
+			expect(t, "state", f.State(), executor.Succeeded)
+			expect(t, "calls of Value", ctx.calls.Load(), 0)
+		}
+	})
+}
+
+// valueCounter counts the calls of Value.
+type valueCounter struct {
+	context.Context
+	calls *atomic.Int32
+}
+
+func (c valueCounter) Value(key any) any {
+	c.calls.Add(1)
+	return c.Context.Value(key)
+}
+
+// A task that has a name has it as a label, with those of the worker; the next task does not have it.
 func TestPoolLabelsOfName(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "p", Core: 1})
-		run := func(ctx context.Context, want string, opts ...executor.Option) {
+		run := func(want string, opts ...executor.Option) {
 			t.Helper()
 			block := newBlocker(t)
-			if err := pool.Go(ctx, block.Run, opts...); err != nil {
+			if err := pool.Go(t.Context(), block.Run, opts...); err != nil {
 				t.Fatal(err)
 			}
 			expectLabels(t, "at work", atWork, want)
@@ -567,27 +587,23 @@ func TestPoolLabelsOfName(t *testing.T) {
 			expectLabels(t, "idle", atRest, `{"executor":"p", "worker":"1"}`)
 		}
 		for range 2 {
-			run(t.Context(), `{"executor":"p", "task":"mail", "worker":"1"}`, executor.Named("mail"))
+			run(`{"executor":"p", "task":"mail", "worker":"1"}`, executor.Named("mail"))
 		}
-		run(t.Context(), `{"executor":"p", "worker":"1"}`, executor.Priority(1))
-		pprof.Do(t.Context(), pprof.Labels("user", "ann"), func(ctx context.Context) {
-			run(ctx, `{"executor":"p", "task":"bill", "user":"ann", "worker":"1"}`, executor.Named("bill"))
-		})
+		run(`{"executor":"p", "worker":"1"}`, executor.Priority(1))
 	})
 }
 
-// In a pool without a name a worker has no labels, not even those of the goroutine that started it,
-// and a task has those of its submitter's context.
+// In a pool without a name neither a worker has labels, not even those of the goroutine that started it, nor a task.
 func TestPoolLabelsWithoutName(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
 		pprof.Do(t.Context(), pprof.Labels("user", "ann"), func(ctx context.Context) {
 			mustGo(t, pool, block.Run) // not in ctx
-			expectLabels(t, "of a stranger", atWork, "")
+			expectLabels(t, "of a plain function", atWork, "")
 			pool.Go(ctx, block.Run)
 			block.ReleaseOne()
-			expectLabels(t, "of its submitter", atWork, `{"user":"ann"}`)
+			expectLabels(t, "of a task", atWork, "")
 		})
 		block.Release()
 		expectLabels(t, "idle", atRest, "")

@@ -114,8 +114,8 @@ func (l *local) runTask(u work) {
 }
 
 // prepare returns when a task may begin that has options or a context, and its labels: those of
-// the worker, the name of the task, and those of the context that it was submitted with. If that
-// has ended, the task is canceled.
+// the worker, and the name of the task. If the context that it was submitted with has ended, the
+// task is canceled.
 func (l *local) prepare(u work) (when task.When, labels context.Context) {
 	t := u.taskCore()
 	submitted := t.Context()
@@ -128,9 +128,6 @@ func (l *local) prepare(u work) (when task.When, labels context.Context) {
 			when = task.WhenDue
 		}
 		labels = l.labelsNamed(t.Options().Name)
-	}
-	if submitted != context.Background() {
-		labels = labelsWith(labels, submitted)
 	}
 	return when, labels
 }
@@ -216,27 +213,6 @@ func (l *local) labelsNamed(name string) context.Context {
 		l.named, l.namedLabels = name, pprof.WithLabels(l.labels, pprof.Labels(labelTask, name))
 	}
 	return l.namedLabels
-}
-
-// labelsWith returns labels with those of ctx that it has not. If ctx is that of a body, the labels
-// of that body's worker and its name are not passed on.
-func labelsWith(labels, ctx context.Context) context.Context {
-	some, ofBody := false, false
-	var more []string
-	pprof.ForLabels(ctx, func(k, v string) bool {
-		if !some {
-			some, ofBody = true, task.OwnerOf(ctx) != nil
-		}
-		_, has := pprof.Label(labels, k)
-		if !has && !(ofBody && (k == labelPool || k == labelWorker || k == labelTask)) {
-			more = append(more, k, v)
-		}
-		return true
-	})
-	if !some {
-		return labels
-	}
-	return pprof.WithLabels(labels, pprof.Labels(more...)) // without any too, so that those of ctx are not found
 }
 
 // The keys of the labels of a body.

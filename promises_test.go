@@ -491,35 +491,19 @@ func TestCompletedContextCopyAndRelease(t *testing.T) {
 	expect(t, "cancels the futures", pending.Future().State(), executor.Pending)
 }
 
-// pprof.Do in a body leaves the goroutine with the labels that it had, and what the body submits has
-// no labels of the body's worker.
+// pprof.Do in a body adds to the labels of the goroutine, and leaves it with those that it had.
 func TestPoolLabelsAfterDo(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "p", Core: 1})
-		other := newPool(t, executor.Config{Core: 1})
-		for _, opts := range [][]executor.Option{nil, {executor.Named("mail")}} {
+		for opt, opts := range map[string][]executor.Option{"": nil, `"task":"mail", `: {executor.Named("mail")}} {
 			block := newBlocker(t)
-			after := func(ctx context.Context) error {
-				pprof.Do(ctx, pprof.Labels("inside", "do"), func(ctx context.Context) {
-					executor.Submit(ctx, other, func(ctx context.Context) (int, error) {
-						pprof.ForLabels(ctx, func(k, v string) bool {
-							if k == "worker" || k == "task" {
-								t.Errorf("the other pool's task has the label %s of the body that submitted it", k)
-							}
-							return true
-						})
-						return 0, nil
-					}).Get(ctx)
-				})
+			mustGo(t, pool, func(ctx context.Context) error {
+				pprof.Do(ctx, pprof.Labels("inside", "do"), func(ctx context.Context) { block.Run(ctx) })
 				return block.Run(ctx)
-			}
-			mustGo(t, pool, after, opts...)
-			synctest.Wait()
-			want := `{"executor":"p", "worker":"1"}`
-			if opts != nil {
-				want = `{"executor":"p", "task":"mail", "worker":"1"}`
-			}
-			expectLabels(t, "after Do", atWork, want)
+			}, opts...)
+			expectLabels(t, "in Do", atWork, `{"executor":"p", "inside":"do", `+opt+`"worker":"1"}`)
+			block.ReleaseOne()
+			expectLabels(t, "after Do", atWork, `{"executor":"p", `+opt+`"worker":"1"}`)
 			block.Release()
 			waitStats(t, pool)
 		}
