@@ -1,8 +1,10 @@
 package alarm
 
 import (
+	"context"
 	"math"
 	"os"
+	"runtime/pprof"
 	"sync"
 	"syscall"
 	"time"
@@ -76,6 +78,7 @@ func newWaker(timer *time.Timer, ring func()) *waker {
 // wait: the runtime's monitor, which sleeps while the process idles, is not woken for it.
 func (w *waker) run() {
 	defer close(w.done)
+	pprof.SetGoroutineLabels(context.Background()) // not those of the request that made the alarm
 	w.conn.Read(func(fd uintptr) bool {
 		var expirations [8]byte
 		n, _, _ := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&expirations)), 8)

@@ -1,7 +1,10 @@
 package alarm
 
 import (
+	"context"
 	"runtime"
+	"runtime/pprof"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -134,4 +137,21 @@ func TestWakerNotInBubbleAtPresent(t *testing.T) {
 			t.Error("the alarm has a waker in a bubble")
 		}
 	})
+}
+
+// The goroutine that reads the descriptor has no labels of the goroutine that made the alarm, which may serve a request.
+func TestWakerHasNoLabels(t *testing.T) {
+	pprof.Do(t.Context(), pprof.Labels("request", "of the maker"), func(context.Context) {
+		w, rung := testWaker(t)
+		w.set(5 * time.Millisecond)
+		w.mu.timer.Reset(time.Hour) // so that the descriptor is the first
+		<-rung
+	})
+	var profile strings.Builder
+	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(profile.String(), "of the maker") {
+		t.Errorf("a goroutine has the labels of the maker:\n%s", profile.String())
+	}
 }

@@ -1,7 +1,9 @@
 package ctxgroup
 
 import (
+	"context"
 	"runtime"
+	"runtime/pprof"
 
 	"github.com/executor-go/executor/internal/spinlock"
 )
@@ -30,6 +32,7 @@ func (s *Soon[E]) Add(value E) {
 	s.mu.Unlock()
 	if begin {
 		go func() {
+			pprof.SetGoroutineLabels(context.Background()) // it serves others than the caller, too
 			runtime.Gosched()
 			for value, ok := s.next(); ok; value, ok = s.next() {
 				s.Call(value)

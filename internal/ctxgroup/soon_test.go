@@ -1,7 +1,10 @@
 package ctxgroup
 
 import (
+	"context"
+	"runtime/pprof"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -68,6 +71,23 @@ func TestSoonRoom(t *testing.T) {
 			if v != nil {
 				t.Fatal("a value is retained")
 			}
+		}
+	})
+}
+
+// The goroutine that makes the calls has no labels of the one that added the first value: it serves others, too.
+func TestSoonHasNoLabels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var profile strings.Builder
+		s := Soon[int]{Call: func(int) {
+			if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
+				t.Error(err)
+			}
+		}}
+		pprof.Do(t.Context(), pprof.Labels("request", "of the first"), func(context.Context) { s.Add(1) })
+		synctest.Wait()
+		if strings.Contains(profile.String(), "of the first") {
+			t.Errorf("the goroutine has the labels of the one that added a value:\n%s", profile.String())
 		}
 	})
 }
