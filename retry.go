@@ -14,7 +14,8 @@ import (
 
 // Retry makes a task that fails run again, up to the given number of attempts in all, which
 // must be at least 1. backoff returns the time until the attempt after the n-th, from 1;
-// see [Backoff]. It must not be nil, and is called by a worker. Retry is for what runs once:
+// see [Backoff]. It must not be nil, and is called by a worker. If it returns a negative time, as one does that
+// overflows, the task fails with an error that matches [ErrInvalid]. Retry is for what runs once:
 // [Submit], [Pool.Go], [Keyed.Go], [Group.Go], [Map], [Schedule], [ScheduledPool.After] and
 // [At], of which the first attempt is at its time. It does not apply to [NewTask]. The
 // default is one attempt.
@@ -166,11 +167,12 @@ func (r *retry) judge(t *task.Task, end ending) (last ending, again bool) {
 		if err := task.IfEnded(ctx); err != nil {
 			return canceled(withLast(err, end.err))
 		}
-		d = r.rule.backoff(n)
-		return nil
+		var err error
+		d, err = r.rule.wait(n)
+		return err
 	})
 	switch {
-	case asked.is(wasAbrupt): // backoff has panicked
+	case asked.is(wasAbrupt) || d < 0: // backoff has panicked, or overflowed
 		return ending{err: withLast(asked.err, end.err)}, false
 	case asked.err != nil: // the context has ended during the attempt
 		return ending{asked.err, wasStopped}, false
@@ -181,6 +183,16 @@ func (r *retry) judge(t *task.Task, end ending) (last ending, again bool) {
 	}
 	t.Move(max(delay.After(now, int64(d)), 1), false)
 	return end, true
+}
+
+// wait returns the time until the attempt after the n-th, or an error with a negative time: most often the user's
+// function has overflowed, and attempts without a pause would be the opposite of what it is for.
+func (r retryRule) wait(n int) (time.Duration, error) {
+	d := r.backoff(n)
+	if d < 0 {
+		return d, invalid("Retry: backoff(%d) is %v; it must not be negative; bound it, as Backoff(first, most) does", n, d)
+	}
+	return d, nil
 }
 
 // outcomeWithLast returns err, the outcome of a task that ends while it waits, with the error
@@ -229,7 +241,11 @@ func inPlace[T any](
 			if err == nil || mark != nil || n >= rule.attempts {
 				return v, err
 			}
-			timer := time.NewTimer(rule.backoff(n))
+			d, invalid := rule.wait(n)
+			if invalid != nil {
+				return v, withLast(invalid, err)
+			}
+			timer := time.NewTimer(d)
 			select {
 			case <-timer.C:
 			case <-ctx.Done():

@@ -420,6 +420,24 @@ func TestRetryBackoffPanics(t *testing.T) {
 	})
 }
 
+// A backoff that overflows fails the task, with its last error: it does not make attempts without a pause.
+func TestRetryBackoffOverflows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		for name, ex := range map[string]executor.Executor{
+			"a pool": pool, "a foreign one": runs(func(ctx context.Context, r executor.Runnable) { go r.Run(ctx) }),
+		} {
+			attempts := 0
+			f := executor.Submit(t.Context(), ex, func(context.Context) (int, error) { attempts++; return 0, errTask },
+				executor.Retry(100, func(n int) time.Duration { return time.Hour << (20 * n) }))
+			_, err := f.Get(t.Context())
+			expectIs(t, name, err, executor.ErrInvalid)
+			expectIs(t, name, err, errTask)
+			expect(t, name+": attempts", attempts, 2)
+		}
+	})
+}
+
 // Backoff doubles up to its most, shortened by up to a half.
 func TestBackoff(t *testing.T) {
 	b := executor.Backoff(time.Second, 10*time.Second)
