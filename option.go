@@ -218,11 +218,10 @@ func (u seriesRules) check(where string, r rhythm.Rhythm) error {
 	return nil
 }
 
-// retryRule is the option Retry or RetryUnordered; zero without them.
+// retryRule is the option Retry; zero without it.
 type retryRule struct {
-	attempts  int
-	backoff   func(int) time.Duration
-	unordered bool
+	attempts int
+	backoff  func(int) time.Duration
 }
 
 // errRetry is the error of Retry for work that it does not apply to.

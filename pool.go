@@ -203,7 +203,6 @@ func (p *Pool) build(c engine.Config) {
 	c.Epoch = p.epoch
 	c.Later = p.later
 	c.Keeps, c.Dropped, c.Lost = p.keeps, p.notKept, p.lost
-	c.Passed = passed
 	c.Started, c.Parked, c.Exited = p.workerStarted, parkLabels, p.workerExited
 	c.Over = p.over
 	p.engine = engine.New(c)

@@ -45,7 +45,10 @@ func (s *Stage) UnmarshalText(text []byte) error { return setByName(s, "Stage", 
 // next attempt of [Retry] is canceled. Shutdown does not wait, and does nothing if the pool is shut down already.
 func (p *Pool) Shutdown() {
 	p.mustBeMade()
-	var drops func(engine.Unit) bool
+	drops := func(unit engine.Unit) bool {
+		t := unit.(work).taskCore()
+		return t != nil && waitsForAttempt(t)
+	}
 	if p.timer != nil {
 		drops = p.timer.drops()
 	}

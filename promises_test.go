@@ -245,64 +245,8 @@ func TestRetryKeepsItsPlace(t *testing.T) {
 	})
 }
 
-// With RetryUnordered others pass a task that waits for its next attempt, and it queues behind
-// those that wait when it is due. It is one task of its pool all the time.
-func TestRetryUnorderedLetsOthersPass(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		single := executor.Single()
-		defer single.Close()
-		keyed := newKeyed[string](t, newPool(t, executor.Config{Core: 2}), 1)
-		for name, c := range map[string]struct {
-			ex   executor.Executor
-			pool *executor.Pool
-		}{
-			"Single": {single, single},
-			"Keyed":  {keyed.For("k"), keyed.Pool()},
-		} {
-			var ran []string
-			submit := func(name string, d time.Duration, fails int, opts ...executor.Option) *executor.Future[int] {
-				return executor.Submit(t.Context(), c.ex, func(context.Context) (int, error) {
-					ran = append(ran, name)
-					time.Sleep(d)
-					if fails--; fails >= 0 {
-						return 0, errTask
-					}
-					return 1, nil
-				}, opts...)
-			}
-			passed := submit("passed", 0, 2, executor.RetryUnordered(3, func(int) time.Duration { return time.Minute }))
-			waits := []*executor.Future[int]{passed, submit("long", 2*time.Minute, 0), submit("short", 0, 0)}
-			time.Sleep(90 * time.Second) // it is due, and the long one runs
-			s := checkStats(t, c.pool)
-			expect(t, name+": active", s.Active, 1)
-			expect(t, name+": queued", s.Queued, 2)
-			for _, f := range waits {
-				f.Join(t.Context())
-			}
-			want := []string{"passed", "long", "short", "passed", "passed"}
-			if !slices.Equal(ran, want) {
-				t.Errorf("%s: ran %v, want %v", name, ran, want)
-			}
-			s = waitStats(t, c.pool)
-			expect(t, name+": succeeded", s.Succeeded, 3)
-
-			ran = nil
-			removed := submit("removed", 0, 9, executor.RetryUnordered(9, func(int) time.Duration { return time.Minute }))
-			synctest.Wait()
-			expect(t, name+": Remove", c.pool.Remove(removed), true)
-			submit("next", 0, 0).Join(t.Context())
-			held := submit("held", 0, 1, executor.Retry(2, func(int) time.Duration { return time.Minute }))
-			submit("behind", 0, 0).Join(t.Context())
-			held.Join(t.Context())
-			if want := []string{"removed", "next", "held", "held", "behind"}; !slices.Equal(ran, want) {
-				t.Errorf("%s: ran %v, want %v", name, ran, want)
-			}
-		}
-	})
-}
-
-// The limit of a key, and of a pool with one worker, holds whatever passes.
-func TestRetryUnorderedKeepsLimit(t *testing.T) {
+// The limit of a key holds while its tasks wait for other attempts.
+func TestRetryKeepsLimitOfKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(1, rand.Uint64()))
 		keyed := newKeyed[int](t, newPool(t, executor.Config{Core: 4}), 2)
@@ -310,10 +254,6 @@ func TestRetryUnorderedKeepsLimit(t *testing.T) {
 		var fs []*executor.Future[int]
 		for range 300 {
 			key, takes, fails := rnd.IntN(3), time.Duration(rnd.IntN(5))*time.Second, rnd.IntN(3)
-			retry := executor.Retry
-			if rnd.IntN(2) == 0 {
-				retry = executor.RetryUnordered
-			}
 			f := executor.Submit(t.Context(), keyed.For(key), func(context.Context) (int, error) {
 				defer running[key].Add(-1)
 				if n := running[key].Add(1); n > 2 {
@@ -324,7 +264,7 @@ func TestRetryUnorderedKeepsLimit(t *testing.T) {
 					return 0, errTask
 				}
 				return 1, nil
-			}, retry(3, func(int) time.Duration { return takes }))
+			}, executor.Retry(3, func(int) time.Duration { return takes }))
 			switch rnd.IntN(10) {
 			case 0:
 				f.Cancel()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/internal/delay"
-	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -21,10 +20,9 @@ import (
 // default is one attempt.
 //
 // It is one task of its pool, admitted once, with one future. Between two attempts it is Pending: it waits with the
-// time of the next one, among the tasks that [Pool.Waiting] yields and Stats.Queued counts, and holds no worker. It is
-// not rejected when the next attempt begins. In a pool made by [Single] no other task begins meanwhile, and in a
-// [Keyed] none of its key takes its place, so that the order is kept, unless the option is [RetryUnordered]; elsewhere
-// others go on.
+// time of the next one, among the tasks that [Pool.Waiting] yields and Stats.Queued counts, and holds no worker. When
+// the next one is due, it gets in line as a task that is submitted then, but is not rejected. In a pool made by [Single]
+// no other task begins meanwhile, and in a [Keyed] none of its key takes its place, so that the order is kept.
 //
 // The task fails with the error of the last attempt. A failure is final if its error is marked by [Permanent] or if the
 // task panicked. During the wait, the end of ctx, Cancel, and a shutdown of the pool, also by Shutdown, cancel the task
@@ -33,27 +31,17 @@ import (
 // Each attempt is a run in [TaskInfo], with a timeout of its own if there is a [Timeout]. In an Executor of another
 // package, and where a policy that has [Kept] the task calls its Run, the task holds its goroutine between two attempts.
 func Retry(attempts int, backoff func(n int) time.Duration) Option {
-	return retryOption("Retry", retryRule{attempts, backoff, false})
-}
-
-// RetryUnordered is [Retry] for a task whose order does not matter: in a pool made by [Single]
-// other tasks run between two attempts, and in a [Keyed] others of its key. The next attempt
-// waits, once it is due, behind the tasks that wait already.
-func RetryUnordered(attempts int, backoff func(n int) time.Duration) Option {
-	return retryOption("RetryUnordered", retryRule{attempts, backoff, true})
-}
-
-func retryOption(name string, rule retryRule) Option {
 	return func(o *options) {
-		if rule.attempts < 1 {
-			o.reject("%s: attempts is %d; it must be at least 1", name, rule.attempts)
+		if attempts < 1 {
+			o.reject("Retry: attempts is %d; it must be at least 1", attempts)
 		}
-		if rule.backoff == nil {
-			o.reject("%s: nil backoff; use Backoff(first, most)", name)
+		if backoff == nil {
+			o.reject("Retry: nil backoff; use Backoff(first, most)")
 		}
-		o.retry = rule
+		o.retry = retryRule{attempts, backoff}
 	}
 }
+
 
 // Backoff returns a function for [Retry]: first after the first attempt, twice as much
 // after each further one, and not more than most, all shortened at random by up to a half.
@@ -94,12 +82,6 @@ func retryOf(t *task.Task) *retry {
 		return p.retry
 	}
 	return nil
-}
-
-// passed reports whether others may run while unit waits for its next attempt.
-func passed(unit engine.Unit) bool {
-	r := retryOf(unit.(work).taskCore())
-	return r != nil && r.rule.unordered
 }
 
 // attempts returns the number of attempts that have ended.

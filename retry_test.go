@@ -789,3 +789,92 @@ func TestRetryKeepsOrderWithoutWorkers(t *testing.T) {
 		}
 	})
 }
+
+// A task that is due for another attempt waits in line, behind those that waited already and before those that came
+// since: also for the rate of a share, which its first attempt had to wait for, too.
+func TestRetryWaitsInLine(t *testing.T) {
+	for name, make := range map[string]func(*testing.T) *executor.Pool{
+		"one worker": func(t *testing.T) *executor.Pool { return newPool(t, executor.Config{Core: 1}) },
+		"bounded": func(t *testing.T) *executor.Pool {
+			return newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(3)})
+		},
+		"limit of a share": func(t *testing.T) *executor.Pool {
+			return newShare(t, newPool(t, executor.Config{Core: 4}), executor.ShareConfig{Limit: 1})
+		},
+		"rate of a share": func(t *testing.T) *executor.Pool {
+			return newShare(t, newPool(t, executor.Config{Core: 4}), executor.ShareConfig{Rate: executor.Rate{PerSecond: 0.1}})
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			pool := make(t)
+			var order []string
+			submit := func(name string, fails int) {
+				mustGo(t, pool, func(context.Context) error {
+					order = append(order, name)
+					time.Sleep(9 * time.Second)
+					if fails--; fails >= 0 {
+						return errTask
+					}
+					return nil
+				}, executor.Retry(2, seconds))
+			}
+			submit("again", 1)
+			submit("first", 0)
+			time.Sleep(9500 * time.Millisecond) // the one has failed, and waits for half a second more; the other runs, or is next
+			submit("second", 0)
+			time.Sleep(time.Second)
+			submit("last", 0)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if want := []string{"again", "first", "second", "again", "last"}; !slices.Equal(order, want) {
+				t.Errorf("%s: order %v, want %v", name, order, want)
+			}
+		})
+	}
+}
+
+// Attempts of a task that fails do not keep others from their first.
+func TestRetrySharesRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		share := newShare(t, newPool(t, executor.Config{Core: 4}), executor.ShareConfig{Rate: executor.Rate{PerSecond: 1}})
+		start := time.Now()
+		var first []time.Duration
+		for range 3 {
+			begun := false
+			mustGo(t, share, func(context.Context) error {
+				if !begun {
+					first = append(first, time.Since(start))
+				}
+				begun = true
+				return errTask
+			}, executor.Retry(5, func(int) time.Duration { return 100 * time.Millisecond }))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if want := []time.Duration{0, time.Second, 2 * time.Second}; !slices.Equal(first, want) {
+			t.Errorf("first attempts at %v, want %v", first, want)
+		}
+		expect(t, "attempts", share.Stats().Runs, 15)
+	})
+}
+
+// A shutdown ends the wait for another attempt, also of a task that is due and waits in line.
+func TestRetryInLineEndsWithShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, pool := range map[string]*executor.Pool{
+			"pool": executor.Fixed(1), "scheduled": executor.Scheduled(1).Pool,
+			"share": newShare(t, newPool(t, executor.Config{Core: 1}), executor.ShareConfig{}),
+		} {
+			f := executor.Submit(t.Context(), pool, failingFirst(), executor.Retry(2, seconds))
+			synctest.Wait()
+			mustGo(t, pool, func(context.Context) error { time.Sleep(time.Minute); return nil })
+			time.Sleep(10 * time.Second)
+			next := executor.Submit(t.Context(), pool, value(1))
+			pool.Shutdown()
+			expectIs(t, name, f.Err(), executor.ErrShutdown)
+			expectIs(t, name, f.Err(), errTask)
+			<-pool.Terminated()
+			expect(t, name+": one that was submitted then", next.State(), executor.Succeeded)
+		}
+	})
+}

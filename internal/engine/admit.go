@@ -32,14 +32,23 @@ func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 	if e.stage != Running && (!late || e.stage != Shut) {
 		return TooLate
 	}
-	if e.Lender != nil && e.someWaitAgainLocked() {
-		e.askLocked() // for those that wait to run again, which have tokens and leases first
+	if e.someWaitAgainLocked() {
+		e.lineUpLocked()
+		if e.Lender != nil {
+			e.askLocked() // for those before u, which have tokens and leases first
+		}
 	}
+	return e.placeLocked(u)
+}
+
+// placeLocked is admitLocked once the stage allows it.
+func (e *Engine) placeLocked(u Unit) Verdict {
 	free := e.workers - e.active
 	switch {
+	case e.Lender != nil: // pushLocked asks for leases
 	case e.workers < e.Core && !e.WhenBusy:
 		return e.hireForLocked(u)
-	case e.countedLocked() < e.eager() && free <= e.readyLocked() && e.mayHireLocked():
+	case e.workers < e.eager() && free <= e.readyLocked():
 		// each worker that is free has a unit to come
 		return e.hireForLocked(u)
 	case e.hands && e.waking == nil && e.idle.top != nil && e.waitsLocked() == 0:
@@ -50,7 +59,7 @@ func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 	if e.pushLocked(u, e.takersLocked(free)) {
 		return Queued
 	}
-	if e.countedLocked() < e.Max && e.mayHireLocked() {
+	if e.Lender == nil && e.workers < e.Max {
 		return e.hireForLocked(u)
 	}
 	return Saturated
@@ -71,13 +80,19 @@ func (e *Engine) pushLocked(u Unit, extra int) bool {
 }
 
 // takersLocked returns how many units workers take from the queue next, whatever else happens. For each
-// there is room beyond the limit. These workers are the free ones, and those whose unit shows its outcome,
-// but for those that are too many, or find no token of the rate, or take a unit that waits to run again.
+// there is room beyond the limit. These workers are the free ones, and those whose unit shows its outcome, and the
+// leases that may be asked for, but for those that are too many, or find no token of the rate, or take a unit that waits
+// to run again.
 func (e *Engine) takersLocked(free int) int {
 	if !e.limited {
 		return Any
 	}
-	n := free + int(e.showing.Load()) - max(e.countedLocked()-e.Max, 0)
+	n := free + int(e.showing.Load())
+	more := min(e.Max, Any) - e.countedLocked()
+	if e.Lender == nil || e.stranded {
+		more = min(more, 0)
+	}
+	n += more
 	if e.Lender != nil && e.Rate.Bounded() {
 		n = int(min(int64(n), e.Rate.Tokens(e.Now())))
 	}
@@ -101,11 +116,7 @@ func (e *Engine) hireForLocked(u Unit) Verdict {
 		return Saturated
 	}
 	e.gate.submitted++
-	if e.Lender != nil {
-		e.askLocked()
-	} else {
-		e.hireLocked()
-	}
+	e.hireLocked()
 	return Queued
 }
 

@@ -3,11 +3,11 @@ package engine
 // This file is about units that run more than once. Between two runs one waits in the queue, if
 // that is Timed, or else in a queue beside it, later:
 //
-//	its run has ended ── it may run again ──▶ waits again ── it is due ──▶ popLocked
+//	its run has ended ── it may run again ──▶ waits again ── it is due ──▶ as one that is submitted then
 //	                         └─ not any more ─▶ aside ── Dropped ends it
 //
-// In later it bars others, if the engine is InOrder or its queue Keyed, unless it is passed. Its
-// time may change while it waits.
+// If the engine is InOrder, or its queue Keyed and the unit has a key, a unit in later bars others, and is the next to
+// run when it is due. Its time may change while it waits.
 
 // waitAgainLocked has a unit wait to run again.
 func (e *Engine) waitAgainLocked(u Unit) {
@@ -18,11 +18,6 @@ func (e *Engine) waitAgainLocked(u Unit) {
 	if e.later == nil {
 		e.later = e.Later()
 	}
-	if !e.passedLocked(u) {
-		e.barring++
-	} else if e.keyed != nil {
-		e.keyed.Release(u)
-	}
 	e.later.Push(u, Any)
 }
 
@@ -30,10 +25,33 @@ func (e *Engine) waitAgainLocked(u Unit) {
 func (e *Engine) someWaitAgainLocked() bool { return e.later != nil && e.later.Len() > 0 }
 
 // barredLocked reports whether a unit that waits to run again bars all others.
-func (e *Engine) barredLocked() bool { return e.InOrder && e.barring > 0 }
+func (e *Engine) barredLocked() bool { return e.InOrder && e.someWaitAgainLocked() }
 
-// passedLocked reports whether u bars no others while it waits to run again.
-func (e *Engine) passedLocked(u Unit) bool { return e.Passed != nil && e.Passed(u) }
+// nextAgainLocked returns the unit that is due to run again and has barred others, nil for none. Those that are due
+// before it and have barred nobody get in line.
+func (e *Engine) nextAgainLocked() Unit {
+	if !e.someWaitAgainLocked() {
+		return nil
+	}
+	for u := e.later.Pop(); u != nil; u = e.later.Pop() {
+		if e.InOrder || e.keyed != nil && e.keyed.Bars(u) {
+			return u
+		}
+		e.gate.submitted-- // it is admitted a second time
+		if e.placeLocked(u) == Saturated {
+			e.pushLocked(u, Any) // it is never rejected
+		}
+	}
+	return nil
+}
+
+// lineUpLocked has the units that are due to run again get in line, before another unit does, unless they bar others:
+// then workers look for them.
+func (e *Engine) lineUpLocked() {
+	if !e.InOrder && e.keyed == nil {
+		e.nextAgainLocked()
+	}
+}
 
 // keepsLocked reports whether u may wait to run again.
 func (e *Engine) keepsLocked(u Unit) bool {
@@ -100,14 +118,9 @@ func (e *Engine) Move(s *Slot, decide func() bool) {
 	}
 }
 
-// releaseLocked follows the removal of a unit from q: one that waits to run again bars others,
-// unless it is passed.
+// releaseLocked follows the removal of a unit from q: one that waited to run again does not bar others any more.
 func (e *Engine) releaseLocked(q Queue, u Unit) {
-	if q == e.Queue || e.passedLocked(u) {
-		return
-	}
-	e.barring--
-	if e.keyed != nil {
+	if q != e.Queue && e.keyed != nil {
 		e.keyed.Release(u)
 	}
 }

@@ -155,19 +155,6 @@ func (e *Engine) alarmCoversLocked() bool {
 	return true
 }
 
-// dueLimitLocked returns up to how many workers there may be for what becomes due. One that is due
-// to run again, of those that wait in later, is as one that is submitted and finds all workers busy:
-// there is a worker for it where the engine grows, or the queue has no room.
-func (e *Engine) dueLimitLocked(again bool) int {
-	switch {
-	case !again:
-		return max(e.Core, 1)
-	case e.limited && e.Queue.Len() >= e.Queue.Limit():
-		return max(e.Max, 1)
-	}
-	return max(e.eager(), 1)
-}
-
 // setAlarmLocked sets the alarm for what may run next, if there is a worker for that, or may
 // be one. An alarm for an earlier time stays: to look once in vain costs less than to set it
 // anew for each first unit that is canceled.
@@ -175,7 +162,7 @@ func (e *Engine) setAlarmLocked() {
 	switch {
 	case e.stage >= Stopped || e.stranded: // nothing runs any more
 		return
-	case e.idle.top == nil && e.Lender == nil && e.workers >= e.dueLimitLocked(e.someWaitAgainLocked()):
+	case e.idle.top == nil && e.Lender == nil && e.workers >= e.mostLocked():
 		// a worker looks when its unit has run
 		return
 	}
@@ -207,6 +194,7 @@ func (e *Engine) tick() {
 	}
 	if e.later != nil {
 		e.later.Wake()
+		e.lineUpLocked()
 	}
 	if e.stage < Tidying {
 		e.unblockLocked()

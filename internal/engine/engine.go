@@ -27,10 +27,6 @@ type Config struct {
 	// InOrder has a unit that waits to run again bar all others: they do not run meanwhile.
 	InOrder bool
 
-	// Passed reports whether a unit that waits to run again bars no others, also with InOrder and
-	// in a Keyed queue; then the unit joins the queue when it is due. It is called under the lock.
-	Passed func(Unit) bool
-
 	// Keeps reports whether a unit may still run again though the engine is shut down. It is
 	// called under the lock.
 	Keeps func(Unit) bool
@@ -72,6 +68,14 @@ func (l *Limits) eager() int {
 	return l.Core
 }
 
+// mostLocked returns how many workers there may be. One with a Timed queue does not grow beyond Core.
+func (e *Engine) mostLocked() int {
+	if e.timed != nil {
+		return max(e.Core, 1)
+	}
+	return e.Max
+}
+
 // Engine runs units. It is made by New.
 type Engine struct {
 	Config     // the lock guards Limits, Rate and what is in Queue; the rest does not change
@@ -94,7 +98,6 @@ type Engine struct {
 	runs        int64              // calls of Worker.Called
 	ended       [numOutcomes]int64 // units that have ended, by outcome
 	later       Timed              // units that wait to run again, if Queue is not Timed; nil before the first
-	barring     int                // units in later that bar others
 
 	workers  int                // that have not decided to exit
 	crew     list.List[*Worker] // these, the oldest first

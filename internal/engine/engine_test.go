@@ -500,8 +500,7 @@ func TestEngineBorrowsWorkers(t *testing.T) {
 			t.Errorf("%d at most at once, counts are %+v", w.most, c)
 		}
 		check(t, lender)
-		lender.Shutdown(nil)
-		lender.Tidy()
+		shut(lender)
 		<-lender.Terminated()
 	})
 }
@@ -533,7 +532,7 @@ func (w *world) settled(t *testing.T, engines []*Engine) {
 		held := false
 		for l := e; l != nil; l = l.Lender {
 			l.Lock()
-			held = held || l.InOrder && l.barring > 0 || l.Lender != nil && !l.Rate.Has(l.Now(), 0)
+			held = held || l.barredLocked() || l.Lender != nil && !l.Rate.Has(l.Now(), 0)
 			l.Unlock()
 		}
 		e.Lock()
@@ -564,7 +563,12 @@ func (w *world) settled(t *testing.T, engines []*Engine) {
 
 // shut shuts an engine down, and ends what is not to run again.
 func shut(e *Engine) {
-	left, _ := e.Shutdown(nil)
+	left, _ := e.Shutdown(func(u Unit) bool {
+		p := u.(*probe)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.engine != nil && (e.Keeps == nil || !e.Keeps(u))
+	})
 	for _, u := range left {
 		u.(*probe).drop(e)
 	}

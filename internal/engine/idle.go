@@ -75,8 +75,7 @@ func (e *Engine) dispatchLocked() {
 		e.restLocked()
 	case e.idle.top != nil:
 		e.wakeLocked()
-	case e.workers == e.active && e.stage < Stopped && // else one is about to look
-		e.workers < e.dueLimitLocked(e.later != nil && e.later.Ready() > 0):
+	case e.workers == e.active && e.stage < Stopped && e.workers < max(e.Core, 1): // else one is about to look
 		e.hireLocked()
 	}
 }

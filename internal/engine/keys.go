@@ -48,7 +48,7 @@ func (q *Keys) Release(u Unit) {
 
 func (q *Keys) Bars(u Unit) bool {
 	i, ok := keyed(u)
-	return !ok || i.MayRun()
+	return ok && i.MayRun()
 }
 
 func (q *Keys) At(place int) Unit { return q.lanes.At(place) }

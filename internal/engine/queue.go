@@ -50,7 +50,7 @@ type Keyed interface {
 	// Release has others run in place of a unit that was popped. It does nothing if that has
 	// happened since.
 	Release(u Unit)
-	// Bars reports whether u, which was popped, still bars others, or is none that does.
+	// Bars reports whether u, which was popped, still bars others.
 	Bars(u Unit) bool
 }
 

@@ -20,23 +20,15 @@ const (
 )
 
 // Shutdown ends the admission of units, and returns true, unless it has ended. The units that
-// match leave the queue, as by TakeFunc; a nil match keeps all. The caller ends them, and calls
-// Tidy.
+// match, of those that wait for a time or have waited for one, leave the queue, as by TakeFunc. The caller ends them, and
+// calls Tidy.
 func (e *Engine) Shutdown(match func(Unit) bool) (left []Unit, first bool) {
 	e.Lock()
 	first = e.stage == Running
 	if first {
 		e.stage = Shut
-		if match != nil {
+		if e.timed != nil || e.later != nil { // else no unit waits for a time, or has done so
 			left = e.takeFuncLocked(match)
-		}
-		if e.later != nil { // what waits to run again does not, unless it is kept
-			gone := e.later.RemoveFunc(func(u Unit) bool { return e.Keeps == nil || !e.Keeps(u) })
-			for _, u := range gone {
-				e.releaseLocked(e.later, u)
-				e.takenLocked(u)
-			}
-			left = append(left, gone...)
 		}
 		e.turnAwayLocked()
 		e.retireLocked()
@@ -69,7 +61,6 @@ func (e *Engine) Stop() (waiting []Unit, first bool) {
 	var all []Unit
 	if e.later != nil {
 		all = e.later.Drain()
-		e.barring = 0
 	}
 	all = append(all, e.Queue.Drain()...)
 	var leases []*lease

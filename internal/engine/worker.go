@@ -315,22 +315,13 @@ func (e *Engine) exitLocked(w *Worker) step {
 	return stepExit
 }
 
-// popLocked takes the unit that is to run next, nil if none may run now: one that is due to
-// run again first.
+// popLocked takes the unit that is to run next, nil if none may run now: one that has barred others first.
 func (e *Engine) popLocked() Unit {
-	if e.someWaitAgainLocked() {
-		for u := e.later.Pop(); u != nil; u = e.later.Pop() {
-			if !e.passedLocked(u) {
-				e.barring--
-				if e.keyed == nil || e.keyed.Bars(u) {
-					return u
-				} // else it has lost its key to a run elsewhere
-			}
-			e.Queue.Push(u, Any) // there is room
-		}
-		if e.barredLocked() {
-			return nil
-		}
+	if u := e.nextAgainLocked(); u != nil {
+		return u
+	}
+	if e.barredLocked() {
+		return nil
 	}
 	return e.Queue.Pop()
 }
