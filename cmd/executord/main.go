@@ -7,7 +7,6 @@
 //	                         say in words when a schedule is due
 //	executord import FILE... print TOML for what other schedulers have
 //	executord http URL       make an HTTP request, for a job
-//	executord sql DATABASE   run SQL from standard input, for a job
 //	executord notify test FILE
 //	                         try the channels that are told of jobs
 //	executord schema         print the JSON schema of job files, for editors
@@ -125,7 +124,7 @@ stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkGiven(cmd.Flags()) }
 	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext(), newNotify())
 	addGroup(root, "write", "To write a job file:", newExplain(), newImport(), newSchema())
-	addGroup(root, "job", "As the command of a job:", newHTTP(), newSQL())
+	addGroup(root, "job", "As the command of a job:", newHTTP())
 	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate(), newAnyStore())...)
 	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs(), newNotices())
 	addGroup(root, "probe", "With a daemon that listens:", newHealth())

@@ -78,12 +78,12 @@ type policyJob struct {
 	name   string
 	period time.Duration // 0 if it is not due by the clock alone
 	keys   string        // in TOML, without its name, its schedule and its command
-	run    string        // of the shell; the keys have the request or the statement if it is empty
+	run    string        // of the shell; the keys have the request if it is empty
 	silent bool          // its runs write down nothing
 }
 
 // policyJobs are jobs of each kind, with each policy, and with those together that concern each other.
-func policyJobs(url, database, out string) []policyJob {
+func policyJobs(url, out string) []policyJob {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	request := func(path string) string {
 		return fmt.Sprintf("url = '%s%s'\nheaders = { X-Job = '$EXECUTORD_JOB', X-Due = '$EXECUTORD_DUE', X-Daemon = '$EXECUTORD_TEST_NAME' }\n", url, path)
@@ -127,8 +127,6 @@ func policyJobs(url, database, out string) []policyJob {
 		{name: "request", period: ms(700), keys: request("/good")},
 		{name: "request-bad", period: ms(900), keys: request("/bad") + "retries = 1\nretry_wait = '100ms'\n"},
 		{name: "request-slow", period: ms(800), keys: request("/slow") + "timeout = '400ms'\noverlap = 'queue'\n"},
-		{name: "statement", period: ms(700), keys: "sql = 'select 1'\ndsn = '" + database + "'\n", silent: true},
-		{name: "statement-bad", period: ms(900), keys: "sql = 'select nothing'\ndsn = '" + database + "'\n", silent: true},
 	}
 	return jobs
 }
@@ -167,7 +165,7 @@ func TestRunSoakOfPolicies(t *testing.T) {
 	}
 	out := t.TempDir()
 	l, url := newLedger(t)
-	jobs := policyJobs(url, filepath.Join(out, "shop.db"), out)
+	jobs := policyJobs(url, out)
 	if err := os.WriteFile(filepath.Join(out, "holidays"), []byte("sat-sun\nmon-fri\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

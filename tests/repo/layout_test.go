@@ -129,7 +129,6 @@ var executordLayers = within("internal", []layer{
 	{"outcome", nil},
 	{"process", nil},
 	{"request", nil},
-	{"statement", nil},
 	{"systemd", nil},
 	{"traces", nil},
 	{"terminal", nil},

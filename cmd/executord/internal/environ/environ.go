@@ -125,7 +125,7 @@ func User(c job.Command) (as *process.User, dir string, err error) {
 
 // Args replaces the program of a job that executord itself does by the file of that.
 func Args(args []string) []string {
-	if len(args) < 2 || args[0] != job.Self || args[1] != "http" && args[1] != "sql" {
+	if len(args) < 2 || args[0] != job.Self || args[1] != "http" {
 		return args
 	}
 	own, err := os.Executable()

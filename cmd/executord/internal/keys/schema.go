@@ -26,7 +26,7 @@ func Schema() map[string]any {
 			"type":                 "object",
 			"properties":           own,
 			"required":             Names(Needed),
-			"oneOf":                []any{map[string]any{"required": []string{"command"}}, map[string]any{"required": []string{"url"}}, map[string]any{"required": []string{"sql", "dsn"}}},
+			"oneOf":                []any{map[string]any{"required": []string{"command"}}, map[string]any{"required": []string{"url"}}},
 			"additionalProperties": false,
 		},
 	}

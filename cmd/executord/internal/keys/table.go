@@ -24,8 +24,6 @@ var All = []*Key{
 	{Name: "headers", Kind: Headers, Doc: "The headers of the request. $NAME is a variable of the environment."},
 	{Name: "body", Kind: Text, Example: "{}", Doc: "The body of the request."},
 	{Name: "expect", Kind: Text, Example: "200-299,404", Doc: "The status codes that count as success. The default is 200-299."},
-	{Name: "sql", Kind: Text, Example: "vacuum analyze", Doc: "Instead of a command: statements to run on the database of dsn."},
-	{Name: "dsn", Kind: Text, Example: "postgres://app@db.internal/shop", Doc: "The database of sql: a PostgreSQL URL, or the path of a SQLite file. $NAME is a variable of the environment."},
 	{Name: "stdin", Kind: Text, Example: "text", Doc: "Text for the standard input of the command. The default is /dev/null."},
 	{Name: "progress", Kind: Truth, Place: Comment, Example: "true", Doc: "With true, lines of output such as ::progress 42/100 photos set a progress bar. The default is false.",
 		set: truth(func(s *Settings) *bool { return &s.Job.Progress })},
@@ -91,6 +89,13 @@ var All = []*Key{
 		set: setEnvFile},
 	{Name: "secret", Kind: Files, Place: Above | Comment, Example: "DB_PASSWORD=/run/secrets/db", Doc: "Variables of the command whose values are in files; a job's are added to those above all jobs.",
 		set: setSecret},
+}
+
+// Gone has the keys of earlier versions, each with what the command of the job does instead. A file that has one is
+// refused: a job must not run otherwise than the file says.
+var Gone = map[string]string{
+	"sql": `run the client of the database, as in: command = 'psql -X -c "vacuum analyze" shop', or sqlite3`,
+	"dsn": "name the database in the command, as an argument of psql or sqlite3; a password belongs into secret.PGPASSWORD",
 }
 
 // unknown returns what is wrong with a value that is none of those that a key may have.

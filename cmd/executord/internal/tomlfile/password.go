@@ -18,7 +18,7 @@ func (d *decoder) notePassword(key string, value *node, text string, secret bool
 }
 
 // variableOf has names of variables for hints.
-var variableOf = map[string]string{"url": "$SHOP_TOKEN", "dsn": "$SHOP_DATABASE", "headers": "$SHOP_TOKEN"}
+var variableOf = map[string]string{"url": "$SHOP_TOKEN", "headers": "$SHOP_TOKEN"}
 
 // secretHeader is the name of a header whose value is a secret, as a rule.
 var secretHeader = regexp.MustCompile(`(?i)^(proxy-)?authorization$|^cookie$|token|secret|password|api-?key`)

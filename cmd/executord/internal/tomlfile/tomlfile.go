@@ -146,6 +146,10 @@ func (d *decoder) unknownAtTop(key string, value *node) {
 }
 
 func (d *decoder) unknown(key string, line int, near string, known []string) {
+	if hint := keys.Gone[key]; hint != "" {
+		d.report.Mistake(line, hint, "%q is a key no more", key)
+		return
+	}
 	hint := "remove it; known are " + strings.Join(known, ", ")
 	if near != "" {
 		hint = "did you mean " + near + "?"
@@ -171,12 +175,15 @@ func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 			stdin, _ = d.text(key, value, "")
 		case key == "parameters":
 			own.Job.Parameters = d.parameters(value)
-		case slices.Contains(requestKeys, key), slices.Contains(statementKeys, key):
+		case slices.Contains(requestKeys, key):
 			// together, below
 		case row != nil:
 			d.set(&own, row, value)
 		default:
 			near := job.Closest(key, jobKeys)
+			if keys.Gone[key] != "" {
+				near = "command"
+			}
 			d.unknown(key, value.line, near, jobKeys)
 			if near != "" && t.table[near] == nil {
 				t.table[near] = &node{kind: broken} // not missing, but misspelled
@@ -184,9 +191,6 @@ func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 		}
 	}
 	if args, input, ok := d.request(t); ok {
-		command.Args, stdin = args, input
-	}
-	if args, input, ok := d.statement(t); ok {
 		command.Args, stdin = args, input
 	}
 	j := own.Job
@@ -219,7 +223,7 @@ func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 		}
 	}
 	for _, key := range []string{"name", "schedule", "command"} {
-		if t.table[key] == nil && (key != "command" || t.table["url"] == nil && t.table["sql"] == nil) {
+		if t.table[key] == nil && (key != "command" || t.table["url"] == nil) {
 			d.report.Mistake(t.line, example[key], "the job has no %s", key)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/keys"
 )
 
 // parse reads a file that has to be without mistakes.
@@ -127,6 +128,7 @@ func TestParseMistakes(t *testing.T) {
 		{"unknown key", least + "comand = 'y'", `5: unknown key "comand" | did you mean command?`},
 		{"misspelled key is not missing too", "[[job]]\nname='a'\nschedul='@daily'\ncommand='x'", `3: unknown key "schedul" | did you mean schedule?`},
 		{"unlike any key", least + "colour = 'red'", `5: unknown key "colour" | remove it; known are ` + strings.Join(jobKeys, ", ")},
+		{"key of an earlier version", "[[job]]\nname='a'\nschedule='@daily'\nsql='vacuum'", `4: "sql" is a key no more | ` + keys.Gone["sql"]},
 		{"key of a job above all", "name = 'a'\n" + least, `1: "name" is above all jobs, but belongs to one job | put it below a line [[job]]`},
 		{"one bracket", "[job]\nname = \"a\"\nschedule = \"@daily\"\ncommand = \"x\"", "1: [job] is one table, but jobs are a list | write [[job]], with two brackets"},
 		{"one bracket twice", strings.Repeat("[job]\nname='a'\nschedule='@daily'\ncommand='x'\n", 2), "1: [job] is one table, but jobs are a list | write [[job]], with two brackets\n5: [job] has one bracket, so there can be only one | write [[job]] for every job"},
