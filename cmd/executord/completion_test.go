@@ -67,7 +67,6 @@ func TestCompletionOfArguments(t *testing.T) {
 		{"logs --at unix:/nowhere ", "", false},
 		{"notify test ", "", true},
 		{"notify test " + channels + " ", "ops pager", false},
-		{"import --kind o", "auto systemd ofelia cronicle dkron kubernetes github", false}, // the shell takes what fits
 		{"explain ", "", false},
 		{"completion ", "bash zsh fish", false},
 	} {

@@ -61,15 +61,22 @@ func parse(name, format string, again bool) (job.File, exposure.File, error) {
 	if err != nil {
 		return job.File{Name: shown}, from, err
 	}
-	parse := crontab.Parse
+	parse, guessed := crontab.Parse, false
 	switch {
 	case format == "toml", format == "auto" && strings.EqualFold(filepath.Ext(name), ".toml"):
 		parse = tomlfile.Parse
 	case format == "system", format == "auto" && isSystem(name):
 		parse = crontab.ParseSystem
+	case format == "auto":
+		guessed = true
 	}
 	file, err := parse(shown, data)
 	file.Name = shown
+	if err != nil && guessed {
+		if what, hint := foreign(name, data); what != "" {
+			file, err = job.File{Name: shown}, job.Mistakes{{File: shown, Line: 1, What: what, Hint: hint}}
+		}
+	}
 	return file, from, err
 }
 

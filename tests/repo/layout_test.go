@@ -144,7 +144,7 @@ var executordLayers = within("internal", []layer{
 	{"keys", []string{"job", "notify"}},
 	{"crontab", []string{"job", "keys"}},
 	{"tomlfile", []string{"complaint", "job", "keys", "notify", "request"}},
-	{"importer", []string{"job", "request", "tomlfile"}},
+	{"importer", []string{"job", "tomlfile"}},
 	{"environ", []string{"job", "process", "variables"}},
 	{"record", []string{"outcome"}},
 	{"runlog", []string{"about", "complaint", "job", "logwriter", "outcome", "terminal"}},

@@ -13,6 +13,9 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 )
 
+// examples are files of each kind, in testdata.
+var examples = []string{"backup.timer", "cat.txt", "compose.yml", "ofelia.ini"}
+
 var update = flag.Bool("update", false, "write testdata/*.toml")
 
 func beside(name string) ([]byte, error) {
@@ -23,19 +26,29 @@ func beside(name string) ([]byte, error) {
 	return data, nil
 }
 
+// read returns the jobs of a timer.
+func read(t *testing.T, timer string, beside func(string) ([]byte, error)) []importer.Job {
+	t.Helper()
+	found, err := importer.Read("x.timer", []byte(timer), beside)
+	if err != nil || len(found.Lost) > 0 {
+		t.Fatalf("%s: %+v, %v", timer, found, err)
+	}
+	return found.Jobs
+}
+
 // What is made of a file of each kind is as testdata has it, and a job file without mistakes and notes.
 func TestReadEachKind(t *testing.T) {
-	for _, name := range []string{"backup.timer", "compose.yml", "ofelia.ini", "cron.yaml", "dkron.json", "cronicle.txt", "wf.yml"} {
+	for _, name := range examples {
 		data, err := beside(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		jobs, err := importer.Read("", name, data, beside)
+		found, err := importer.Read(name, data, beside)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		got, off := importer.TOML(name, jobs)
+		got, off := importer.TOML(name, found)
 		golden := filepath.Join("testdata", name+".toml")
 		if *update {
 			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -50,8 +63,8 @@ func TestReadEachKind(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 		}
 		file, err := tomlfile.Parse(name, []byte(got))
-		if err != nil || len(file.Notes) > 0 || len(file.Jobs) != len(jobs)-off {
-			t.Errorf("%s: %d jobs of %d, notes %v, mistakes %v", name, len(file.Jobs), len(jobs), file.Notes, err)
+		if err != nil || len(file.Notes) > 0 || len(file.Jobs) != len(found.Jobs)-off {
+			t.Errorf("%s: %d jobs of %d, notes %v, mistakes %v", name, len(file.Jobs), len(found.Jobs), file.Notes, err)
 		}
 	}
 }
@@ -88,9 +101,9 @@ func TestReadCalendars(t *testing.T) {
 		"someday":                        "",
 		"1:2:3:4":                        "",
 	} {
-		jobs, err := importer.Read("systemd", "x.timer", []byte("[Timer]\nOnCalendar="+text+"\n"), beside)
-		if err != nil || len(jobs) != 1 || jobs[0].Schedule != want {
-			t.Errorf("%s: %+v, %v; want %q", text, jobs, err, want)
+		jobs := read(t, "[Timer]\nOnCalendar="+text+"\n", beside)
+		if len(jobs) != 1 || jobs[0].Schedule != want {
+			t.Errorf("%s: %+v; want %q", text, jobs, want)
 			continue
 		}
 		zone := text[strings.LastIndexByte(text, ' ')+1:]
@@ -124,90 +137,48 @@ func TestReadSchedulesOfRobfig(t *testing.T) {
 		"TZ=Asia/Tokyo 30 0 0 */2 * *": "TZ=Asia/Tokyo @extended 30 0 0 */2 * *",
 		"@every 1h30m":                 "@every 1h30m",
 	} {
-		dkron := `{"name": "a", "schedule": "` + text + `", "executor": "shell", "executor_config": {"command": "x"}}`
-		jobs, err := importer.Read("dkron", "x.json", []byte(dkron), beside)
-		if err != nil || len(jobs) != 1 || jobs[0].Schedule != want {
-			t.Errorf("%s: %+v, %v; want %q", text, jobs, err, want)
+		found, err := importer.Read("x.ini", []byte("[job-local \"a\"]\nschedule = "+text+"\ncommand = x\n"), beside)
+		if err != nil || len(found.Jobs) != 1 || found.Jobs[0].Schedule != want {
+			t.Errorf("%s: %+v, %v; want %q", text, found, err, want)
 			continue
 		}
-		if made, off := importer.TOML("x.json", jobs); off != 0 {
+		if made, off := importer.TOML("x.ini", found); off != 0 {
 			t.Errorf("%s: the job does not run: %s", text, made)
 		}
 	}
 }
 
-// What a CronJob does not say is as Kubernetes has it: runs may overlap.
-func TestReadDefaultsOfKubernetes(t *testing.T) {
-	const text = "kind: CronJob\nmetadata: {name: a}\nspec:\n  schedule: 0 0 */2 * 1\n" +
-		"  jobTemplate: {spec: {template: {spec: {containers: [{image: i, command: [x]}]}}}}\n"
-	jobs, err := importer.Read("kubernetes", "x.yaml", []byte(text), beside)
-	if err != nil || len(jobs) != 1 {
-		t.Fatal(jobs, err)
-	}
-	made, _ := importer.TOML("x.yaml", jobs)
-	for _, want := range []string{`schedule = "0 0 1-31/2 * 1"`, `timezone = "UTC"`, `overlap  = "allow 100"`, `retries  = 6`} {
-		if !strings.Contains(made, want) {
-			t.Errorf("no %s in %s", want, made)
-		}
-	}
-}
-
-// $(NAME) is the value of a variable of the container, as Kubernetes has it before the shell. Where the value is not in
-// the file, that is told, and what names no variable stays.
-func TestReadExpandsVariablesOfContainer(t *testing.T) {
-	const head = "kind: CronJob\nmetadata: {name: a}\nspec:\n  schedule: 0 0 * * *\n" +
-		"  jobTemplate: {spec: {template: {spec: {containers: [{image: i, env: [{name: DAY, value: mon}, {name: DIR, value: /data/$(DAY)}," +
-		" {name: PASSWORD, valueFrom: {secretKeyRef: {name: db, key: p}}}, {name: URL, value: 'db://$(PASSWORD)@db'}], "
-	for _, test := range []struct{ rest, want, lost string }{
-		{`command: [/bin/sh, -c, 'report "$(DAY)" $(date) $$(DAY) $$$$ $('], envFrom: []`, `command  = 'report "mon" $(date) $(DAY) $$ $('`, ""},
-		{`command: [/bin/sh, -c, ls $(DIR)]`, `command  = "ls /data/mon"`, ""},
-		{`command: [ls], args: [$(DIR), $$(DIR), $(NONE)]`, `command  = ["ls", "/data/mon", "$(DIR)", "$(NONE)"]`, ""},
-		{`command: [/bin/sh, -c, "login $(PASSWORD)"]`, "", "the variable PASSWORD in login $(PASSWORD)"},
-		{`command: [login, $(PASSWORD)]`, "", "the variable PASSWORD in $(PASSWORD)"},
-		{`command: [/bin/sh, -c, ls $(HOME_OF)], envFrom: [{configMapRef: {name: more}}]`, "", "the variable HOME_OF in ls $(HOME_OF), if envFrom has it"},
-		{`command: [curl, $(SHOP_SERVICE_HOST)]`, "", "the variable SHOP_SERVICE_HOST in $(SHOP_SERVICE_HOST)"},
+// A timer makes up for missed times if it says so, which is told, and otherwise does not, with a store either.
+func TestReadPersistent(t *testing.T) {
+	for line, persistent := range map[string]bool{
+		"Persistent=true": true, "Persistent=1": true, "Persistent=on": true, "Persistent=Yes": true,
+		"Persistent=false": false, "Persistent=0": false, "Persistent=off": false, "": false,
 	} {
-		jobs, err := importer.Read("kubernetes", "x.yaml", []byte(head+test.rest+"}]}}}}\n"), beside)
-		if err != nil || len(jobs) != 1 {
-			t.Fatal(jobs, err)
+		jobs := read(t, "[Timer]\nOnCalendar=daily\n"+line+"\n", beside)
+		made, _ := importer.TOML("x.timer", importer.Found{Jobs: jobs})
+		if strings.Contains(made, "# not imported: Persistent") != persistent || strings.Contains(made, `misfire  = "skip"`) == persistent {
+			t.Errorf("%s: %s", line, made)
 		}
-		made, _ := importer.TOML("x.yaml", jobs)
-		if test.want != "" && !strings.Contains(made, test.want+"\n") {
-			t.Errorf("%s: got\n%swant %s", test.rest, made, test.want)
-		}
-		lost := slices.DeleteFunc(jobs[0].Lost, func(lost string) bool {
-			return strings.HasPrefix(lost, "the variable PASSWORD, from ") || strings.HasPrefix(lost, "the image ") ||
-				lost == "the variable PASSWORD in URL=db://$(PASSWORD)@db" || strings.HasPrefix(lost, "envFrom = ")
+	}
+}
+
+// An empty value takes back all times above it, of whatever kind.
+func TestReadTakesTimesBack(t *testing.T) {
+	jobs := read(t, "[Timer]\nOnBootSec=1min\nOnUnitActiveSec=1h\nOnCalendar=daily\nOnUnitActiveSec=\nOnCalendar=weekly\n", beside)
+	if len(jobs) != 1 || jobs[0].Schedule != "0 0 * * 1" {
+		t.Errorf("%+v", jobs)
+	}
+}
+
+// What stands in other sections of a timer and of its service is told, but what does not change a run.
+func TestReadTellsSections(t *testing.T) {
+	jobs := read(t, "[Unit]\nDescription=a\nConditionACPower=true\n[Timer]\nOnCalendar=daily\n[Install]\nWantedBy=timers.target\nAlso=b\n",
+		func(string) ([]byte, error) {
+			return []byte("[Unit]\nDocumentation=man:x\nOnFailure=mail@%n\n[Service]\nExecStart=/bin/x\n[X-Own]\nA=1\n"), nil
 		})
-		if got := strings.Join(lost, "; "); got != test.lost {
-			t.Errorf("%s: lost %q, want %q", test.rest, got, test.lost)
-		}
-	}
-}
-
-// What a workflow sets for all of its jobs, and cannot be brought, is told.
-func TestReadTellsDefaultsOfWorkflow(t *testing.T) {
-	const text = "on: {schedule: [{cron: 0 0 * * *}]}\ndefaults: {run: {working-directory: shop}}\n" +
-		"concurrency: nightly\njobs: {a: {steps: [{run: x}]}}\n"
-	jobs, err := importer.Read("github", "wf.yml", []byte(text), beside)
-	if err != nil || len(jobs) != 1 {
-		t.Fatal(jobs, err)
-	}
-	lost := strings.Join(jobs[0].Lost, "; ")
-	for _, want := range []string{"concurrency of the workflow = nightly", "defaults of the workflow = run: working-directory: shop"} {
-		if !strings.Contains(lost, want) {
-			t.Errorf("no %q in %s", want, lost)
-		}
-	}
-}
-
-// That a timer makes up for missed times is told, however it says so.
-func TestReadTellsPersistent(t *testing.T) {
-	for value, told := range map[string]bool{"true": true, "1": true, "on": true, "Yes": true, "false": false, "0": false, "off": false} {
-		jobs, err := importer.Read("systemd", "x.timer", []byte("[Timer]\nOnCalendar=daily\nPersistent="+value+"\n"), beside)
-		if err != nil || len(jobs) != 1 || strings.Contains(strings.Join(jobs[0].Lost, "; "), "Persistent") != told {
-			t.Errorf("%s: %+v, %v", value, jobs, err)
-		}
+	want := []string{"[Unit] ConditionACPower=true", "[Install] Also=b", "[Unit] OnFailure=mail@%n", "[X-Own] A=1"}
+	if len(jobs) != 1 || !slices.Equal(jobs[0].Lost, want) {
+		t.Errorf("lost %q, want %q", jobs[0].Lost, want)
 	}
 }
 
@@ -225,19 +196,22 @@ func TestReadServices(t *testing.T) {
 		{"ExecStart=/bin/x 'a", `command  = "/bin/x 'a"`, "the quotes in: /bin/x 'a"},
 		{"ExecStart=/bin/x %%a %h", `command  = ["/bin/x", "%a", "%h"]`, "what systemd puts in place of % in: ExecStart=/bin/x %%a %h"},
 		{"ExecStart=/bin/x\nEnvironment=A=%h/x", "", "what systemd puts in place of % in: Environment=A=%h/x"},
+		{"ExecStart=/bin/x\nSuccessExitStatus=1\nSuccessExitStatus=\nSuccessExitStatus=3 TEMPFAIL 75", `success_codes = [0, 3, 75]`, "SuccessExitStatus=TEMPFAIL"},
+		{"ExecStart=/bin/x\nType=oneshot\nTimeoutStartSec=1h\nRuntimeMaxSec=5", `timeout  = "1h"`, ""},
+		{"ExecStart=/bin/x\nTimeoutStartSec=1h\nRuntimeMaxSec=5", `timeout  = "5s"`, ""},
 		{"ExecStart=/bin/x\nUMask=022\nUMask=027\nNice=1\nNice=2", "umask    = \"027\"\nnice     = 2", ""},
 		{"ExecStart=/bin/x\nEnvironment=A=1\nEnvironment=\nEnvironment=B=2", `env      = { B = "2" }`, ""},
 		{"ExecStart=/bin/x\nEnvironmentFile=/c\nEnvironmentFile=\nEnvironmentFile=/a\nEnvironmentFile=/b", `env_file = ["/a", "/b"]`, ""},
 		{"ExecStart=/bin/x\nEnvironmentFile=/a\nEnvironment=B=2", `env_file = "/a"`,
 			"EnvironmentFile wins over Environment for systemd; here env wins over env_file"},
 	} {
-		jobs, err := importer.Read("systemd", "x.timer", []byte("[Timer]\nOnCalendar=daily\n"), func(string) ([]byte, error) {
+		jobs := read(t, "[Timer]\nOnCalendar=daily\n", func(string) ([]byte, error) {
 			return []byte("[Service]\n" + test.service), nil
 		})
-		if err != nil || len(jobs) != 1 {
-			t.Fatal(jobs, err)
+		if len(jobs) != 1 {
+			t.Fatal(jobs)
 		}
-		made, off := importer.TOML("x.timer", jobs)
+		made, off := importer.TOML("x.timer", importer.Found{Jobs: jobs})
 		if off > 0 || !strings.Contains(made, test.want) {
 			t.Errorf("%s: got\n%swant\n%s", test.service, made, test.want)
 		}
@@ -256,32 +230,91 @@ func TestReadSpans(t *testing.T) {
 		"OnBootSec=5min":                         "@reboot",
 		"OnUnitActiveSec=1 fortnight":            "",
 	} {
-		jobs, err := importer.Read("systemd", "x.timer", []byte("[Timer]\n"+text+"\n"), beside)
-		if err != nil || len(jobs) != 1 || jobs[0].Schedule != want {
-			t.Errorf("%s: %+v, %v; want %q", text, jobs, err, want)
+		if jobs := read(t, "[Timer]\n"+text+"\n", beside); len(jobs) != 1 || jobs[0].Schedule != want {
+			t.Errorf("%s: %+v; want %q", text, jobs, want)
 		}
 	}
 }
 
-// A file that does not show whose it is, or is none of the kind, is an error that says what to do.
-func TestReadRefusesFiles(t *testing.T) {
-	for _, test := range []struct{ kind, name, text, want string }{
-		{"", "x.yml", "a: 1\n", "the scheduler of the file was not recognized; set --kind systemd|ofelia|"},
-		{"", "x.service", "[Service]\n", "name the .timer"},
-		{"", "x.yml", "a: [\n", "yaml: "},
-		{"systemd", "x.timer", "[Unit]\n", "it has no [Timer]"},
-		{"github", "x.yml", "on: push\njobs: {a: {}}\n", "the workflow has no schedule"},
-		{"at", "x", "", `unknown kind "at"`},
+// compose reads a compose file with one service of a name, and one that runs ofelia.
+func compose(t *testing.T, service, scheduler string) importer.Found {
+	t.Helper()
+	found, err := importer.Read("c.yml", []byte("services:\n  web: {"+service+"}\n  cron: {image: 'mcuadros/ofelia:0.3'"+scheduler+"}\n"), beside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// The zone of all jobs is that of the container in which ofelia runs, UTC unless it sets another one.
+func TestReadZoneOfCompose(t *testing.T) {
+	const job = "container_name: w, labels: {ofelia.enabled: 'true', ofelia.job-exec.a.schedule: '0 30 2 * * *', ofelia.job-exec.a.command: x}"
+	for scheduler, want := range map[string]struct{ zone, lost string }{
+		"":                                {"UTC", ""},
+		", environment: {TZ: Asia/Tokyo}": {"Asia/Tokyo", ""},
+		", environment: [A=b, TZ=CET]":    {"CET", ""},
+		", environment: {TZ: '${TZ}'}":    {"", "the zone of the times, TZ=${TZ} of cron: set timezone"},
+		", env_file: e":                   {"UTC", "the zone of the times, if env_file of cron sets TZ: set timezone"},
+		", volumes: ['/etc/localtime:/etc/localtime:ro']": {"", ""},
 	} {
-		if _, err := importer.Read(test.kind, test.name, []byte(test.text), beside); err == nil || !strings.HasPrefix(err.Error(), test.want) {
-			t.Errorf("%s %s: %v, want %s", test.kind, test.text, err, test.want)
+		found := compose(t, job, scheduler)
+		if lost := strings.Join(found.Lost, "; "); len(found.Jobs) != 1 || found.Jobs[0].Zone != want.zone || lost != want.lost {
+			t.Errorf("%s: zone %q, lost %q; want %+v", scheduler, found.Jobs[0].Zone, lost, want)
+		}
+	}
+}
+
+// In labels $$ is a $, lists are JSON, and what Compose takes from its own environment is told.
+func TestReadValuesOfCompose(t *testing.T) {
+	found := compose(t, "container_name: '$NAME', labels: ['ofelia.enabled=true', 'ofelia.job-exec.a.schedule=@every 1h', 'ofelia.job-exec.a.command=x $$(date) ${DIR:-/}',"+
+		"'ofelia.job-exec.a.environment=[\"A=1\", \"B=$$2\"]', 'ofelia.job-exec.a.no-overlap=true']", "")
+	want := []string{"docker", "exec", "--user", "root", "--env", "A=1", "--env", "B=$2", "$NAME", "x", "$(date)", "${DIR:-/}"}
+	if len(found.Jobs) != 1 || !slices.Equal(found.Jobs[0].Args, want) || found.Jobs[0].Zone != "" {
+		t.Errorf("%+v", found.Jobs)
+	}
+	lost := []string{"the value of ${DIR:-/}, which Compose takes from its own environment", "the value of $NAME, which Compose takes from its own environment"}
+	if !slices.Equal(found.Jobs[0].Lost, lost) {
+		t.Errorf("lost %q", found.Jobs[0].Lost)
+	}
+}
+
+// Jobs that ofelia does not run are comments that say why, and what it has for all jobs is told.
+func TestReadTellsWhatOfeliaIgnores(t *testing.T) {
+	found := compose(t, "labels: {ofelia.job-exec.a.schedule: '@daily', ofelia.job-exec.a.command: x, ofelia.job-local.b.schedule: '@daily', ofelia.job-local.b.command: y}",
+		", labels: {ofelia.smtp-host: mail, ofelia.job-foo.a.b: c, ofelia.job-run.r.schedule: '@daily', ofelia.job-run.r.image: i}")
+	made, off := importer.TOML("c.yml", found)
+	if off != 2 || len(found.Jobs) != 3 {
+		t.Errorf("%d of %d are comments", off, len(found.Jobs))
+	}
+	for _, want := range []string{
+		"# not imported: the label ofelia.job-foo.a.b of cron = c\n# not imported: the label ofelia.smtp-host of cron = mail\n",
+		"# This job did not run: its container has no label ofelia.enabled=true.\n",
+		"# This job did not run: ofelia has a job-local from the labels of its own container alone.\n",
+		`command  = ["docker", "run", "--rm", "--user", "root", "i"]`,
+	} {
+		if !strings.Contains(made, want) {
+			t.Errorf("no %s in\n%s", want, made)
+		}
+	}
+}
+
+// A file that is none of the kinds is an error that says what to do.
+func TestReadRefusesFiles(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"x.yml", "a: 1\n", importer.ErrUnknown.Error()},
+		{"x.yml", "a: [\n", importer.ErrUnknown.Error() + ": yaml: "},
+		{"x.service", "[Service]\n", "name the .timer"},
+		{"x.ini", "[Unit]\n", importer.ErrUnknown.Error()},
+	} {
+		if _, err := importer.Read(test.name, []byte(test.text), beside); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %s", test.text, err, test.want)
 		}
 	}
 }
 
 // Whatever is read, what is made of it has no mistakes, and as many jobs as are not comments.
 func FuzzReadMakesJobFiles(f *testing.F) {
-	for _, name := range []string{"backup.timer", "compose.yml", "ofelia.ini", "cron.yaml", "dkron.json", "cronicle.txt", "wf.yml"} {
+	for _, name := range examples {
 		data, err := beside(name)
 		if err != nil {
 			f.Fatal(err)
@@ -289,16 +322,16 @@ func FuzzReadMakesJobFiles(f *testing.F) {
 		f.Add(name, data)
 	}
 	f.Add("x.timer", []byte("[Timer]\nOnUnitActiveSec=1\n[Timer]\nOnCalendar=*:0/0\n"))
-	f.Add("x.json", []byte(`[{"name":"a\u0000'''\"\\","schedule":"@every 1h","executor":"shell","executor_config":{"command":"a\nb'''\u001b","shell":"true","env":"A=\u0000,1=2","cwd":"\u0000"}}]`))
+	f.Add("x.json", []byte(`{"services":{"a":{"labels":{"ofelia.service":"true","ofelia.job-local.a\u0000'''\"\\.schedule":"@every 1h","ofelia.job-local.a\u0000'''\"\\.command":"a\nb'''\u001b"}}}}`))
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
-		jobs, err := importer.Read("", name, data, beside)
-		if err != nil || len(data) > 4096 || len(jobs) > 100 {
+		found, err := importer.Read(name, data, beside)
+		if err != nil || len(data) > 4096 || len(found.Jobs) > 100 {
 			return
 		}
-		text, off := importer.TOML(name, jobs)
+		text, off := importer.TOML(name, found)
 		file, err := tomlfile.Parse(name, []byte(text))
-		if err != nil || len(file.Jobs) != len(jobs)-off {
-			t.Errorf("%d jobs of %d, %d off: %v\n%s", len(file.Jobs), len(jobs), off, err, text)
+		if err != nil || len(file.Jobs) != len(found.Jobs)-off {
+			t.Errorf("%d jobs of %d, %d off: %v\n%s", len(file.Jobs), len(found.Jobs), off, err, text)
 		}
 	})
 }

@@ -1,11 +1,24 @@
 package importer
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // section is one of an INI file.
 type section struct {
 	name string
 	keys []Variable // in order; a name may come again
+}
+
+// kind returns the first word of its name.
+func (s section) kind() string {
+	kind, _, _ := strings.Cut(s.name, " ")
+	return kind
+}
+
+func hasSection(sections []section, name string) bool {
+	return slices.ContainsFunc(sections, func(s section) bool { return s.name == name })
 }
 
 // readINI reads the files of systemd and ofelia. A backslash at the end continues a line.

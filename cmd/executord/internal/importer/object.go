@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -81,15 +80,6 @@ func (o *object) text(key string) string {
 	default:
 		return fmt.Sprint(v)
 	}
-}
-
-// number returns a value that is a number, or the text of one, 0 for anything else.
-func (o *object) number(key string) float64 {
-	n, err := strconv.ParseFloat(o.text(key), 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // truth reports whether a value is true, 1, or the text of that.

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,95 +15,131 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// readTimer reads a timer of systemd, and the service beside it.
-func readTimer(name string, data []byte, beside func(string) ([]byte, error)) (jobs []Job, err error) {
+// readTimer reads a timer of systemd, and its service: what systemctl cat prints of both has the service in the same text,
+// else it is in the file beside it.
+func readTimer(name string, data []byte, beside func(string) ([]byte, error)) (found Found) {
+	if shown := unitOfCat.FindSubmatch(data); shown != nil {
+		name = string(shown[1])
+	}
 	base := strings.TrimSuffix(filepath.Base(name), ".timer")
 	j := Job{Name: base}
 	unit := base + ".service"
-	var schedules []string
-	var spans []string
-	found := false
-	for _, s := range readINI(data) {
+	var schedules, spans []string
+	atStart, persistent := false, false
+	sections := readINI(data)
+	for _, s := range sections {
 		if s.name != "Timer" {
-			continue // Unit, Install
+			j.loseSection(s)
+			continue
 		}
-		found = true
 		for _, k := range s.keys {
 			switch k.Name {
-			case "OnCalendar":
-				schedules = append(schedules, k.Value)
-				if k.Value == "" {
-					schedules = nil // takes back those above
+			case "OnCalendar", "OnUnitActiveSec", "OnUnitInactiveSec", "OnBootSec", "OnStartupSec", "OnActiveSec":
+				if k.Value == "" { // takes back all those above
+					schedules, spans, atStart = nil, nil, false
+					continue
 				}
-			case "OnUnitActiveSec", "OnUnitInactiveSec":
-				spans = append(spans, k.Value)
-				if k.Name == "OnUnitInactiveSec" {
+				switch k.Name {
+				case "OnCalendar":
+					schedules = append(schedules, k.Value)
+					continue
+				case "OnUnitActiveSec":
+					spans = append(spans, k.Value)
+					continue
+				case "OnUnitInactiveSec":
+					spans = append(spans, k.Value)
 					j.lose("OnUnitInactiveSec counts from the end of a run; @every counts from when executord starts")
+					continue
 				}
-			case "OnBootSec", "OnStartupSec", "OnActiveSec":
-				if len(s.keys) == 1 || !hasKey(s.keys, "OnCalendar", "OnUnitActiveSec", "OnUnitInactiveSec") {
-					schedules = append(schedules, "@reboot")
-				}
+				atStart = true
 				j.lose("%s=%s: a job of @reboot starts with executord, and others wait for their next time", k.Name, k.Value)
 			case "RandomizedDelaySec":
+				var err error
 				if j.Jitter, err = span(k.Value); err != nil {
 					j.lose("RandomizedDelaySec=%s: %v", k.Value, err)
 				}
 			case "Unit":
 				unit = k.Value
 			case "Persistent":
-				if !slices.Contains([]string{"0", "no", "n", "false", "f", "off"}, strings.ToLower(k.Value)) {
-					j.lose("Persistent=%s: for times without a daemon run executord with --store", k.Value)
-				}
+				persistent = !slices.Contains([]string{"0", "no", "n", "false", "f", "off"}, strings.ToLower(k.Value))
 			case "AccuracySec": // executord is on time
 			default:
 				j.lose("%s=%s", k.Name, k.Value)
 			}
 		}
 	}
-	if !found {
-		return nil, errors.New("it has no [Timer]")
+	if persistent {
+		j.lose("Persistent: for times without a daemon run executord with --store")
 	}
-	if text, err := beside(unit); err != nil {
+	if hasSection(sections, "Service") {
+		readService(&j, sections)
+	} else if text, err := beside(unit); err != nil {
 		j.lose("%s: %v", unit, err)
 	} else {
-		readService(&j, text)
+		readService(&j, readINI(text))
+	}
+	add := func(text, schedule, zone string, err error) {
+		one := j
+		one.Lost, one.Keys = slices.Clone(j.Lost), slices.Clone(j.Keys)
+		if one.Schedule, one.Zone = schedule, zone; err != nil {
+			one.lose("%s: %v", text, err)
+		}
+		if !persistent && schedule != "@reboot" {
+			one.set("misfire", "skip")
+		}
+		found.Jobs = append(found.Jobs, one)
 	}
 	for _, text := range spans {
-		one := j
-		one.Lost = slices.Clone(j.Lost)
-		if every, err := span(text); err != nil {
-			one.lose("OnUnitActiveSec=%s: %v", text, err)
-		} else {
-			one.Schedule = "@every " + duration(every)
+		every, err := span(text)
+		schedule := ""
+		if err == nil {
+			schedule = "@every " + duration(every)
 		}
-		jobs = append(jobs, one)
+		add("OnUnitActiveSec="+text, schedule, "", err)
 	}
 	for _, text := range schedules {
-		one := j
-		one.Lost = slices.Clone(j.Lost)
-		if text == "@reboot" {
-			one.Schedule = text
-		} else if one.Schedule, one.Zone, err = calendar(text); err != nil {
-			one.lose("OnCalendar=%s: %v", text, err)
-		}
-		jobs = append(jobs, one)
+		schedule, zone, err := calendar(text)
+		add("OnCalendar="+text, schedule, zone, err)
 	}
-	if len(jobs) == 0 {
-		jobs = append(jobs, j)
+	if len(found.Jobs) == 0 && atStart {
+		add("", "@reboot", "", nil)
 	}
-	return jobs, nil
+	if len(found.Jobs) == 0 {
+		found.Jobs = append(found.Jobs, j)
+	}
+	return found
 }
 
-func hasKey(keys []Variable, names ...string) bool {
-	return slices.ContainsFunc(keys, func(k Variable) bool { return slices.Contains(names, k.Name) })
+// unitOfCat is the line that systemctl cat prints above a timer.
+var unitOfCat = regexp.MustCompile(`(?m)^# /\S+/([^/\s]+)\.timer$`)
+
+// loseSection says what is lost of a section that executord does not need: a description means nothing to it, and whether
+// a timer is started with the machine is not for its jobs.
+func (j *Job) loseSection(s section) {
+	switch s.name {
+	case "Service":
+		return // for readService
+	case "Install":
+		s.keys = slices.DeleteFunc(s.keys, func(k Variable) bool { return k.Name == "WantedBy" || k.Name == "RequiredBy" || k.Name == "Alias" })
+	case "Unit":
+		s.keys = slices.DeleteFunc(s.keys, func(k Variable) bool { return k.Name == "Description" || k.Name == "Documentation" })
+	}
+	for _, k := range s.keys {
+		j.lose("[%s] %s=%s", s.name, k.Name, k.Value)
+	}
 }
 
 // readService takes the command of a service, and what is around it.
-func readService(j *Job, data []byte) {
+func readService(j *Job, sections []section) {
 	var commands, files []string
-	for _, s := range readINI(data) {
+	var codes []int
+	kind := "simple"
+	limits := make(map[string]time.Duration)
+	for _, s := range sections {
 		if s.name != "Service" {
+			if s.name != "Timer" && !hasSection(sections, "Timer") {
+				j.loseSection(s)
+			}
 			continue
 		}
 		for _, k := range s.keys {
@@ -120,7 +157,7 @@ func readService(j *Job, data []byte) {
 					commands = append(commands, k.Value)
 				}
 			case "Type":
-				if k.Value != "oneshot" && k.Value != "simple" && k.Value != "exec" {
+				if kind = k.Value; kind != "oneshot" && kind != "simple" && kind != "exec" {
 					j.lose("Type=%s", k.Value)
 				}
 			case "User":
@@ -129,6 +166,17 @@ func readService(j *Job, data []byte) {
 				j.set("umask", k.Value)
 			case "Nice":
 				j.set("nice", json.Number(k.Value))
+			case "SuccessExitStatus":
+				if k.Value == "" {
+					codes = nil
+				}
+				for word := range strings.FieldsSeq(k.Value) {
+					if code, err := strconv.Atoi(word); err == nil && code >= 0 && code <= 255 {
+						codes = append(codes, code)
+					} else {
+						j.lose("SuccessExitStatus=%s", word) // a name, or a signal
+					}
+				}
 			case "EnvironmentFile":
 				switch {
 				case k.Value == "":
@@ -156,15 +204,23 @@ func readService(j *Job, data []byte) {
 					j.setEnv(name, value)
 				}
 			case "RuntimeMaxSec", "TimeoutStartSec", "TimeoutSec":
-				if timeout, err := span(k.Value); err == nil {
-					j.Timeout = timeout
-				} else if k.Value != "infinity" {
+				timeout, err := span(k.Value)
+				if err != nil && k.Value != "infinity" {
 					j.lose("%s=%s: %v", k.Name, k.Value, err)
 				}
+				limits[k.Name] = timeout
 			default:
 				j.lose("[Service] %s=%s", k.Name, k.Value)
 			}
 		}
+	}
+	// Of a command that systemd does not wait for when it starts it, RuntimeMaxSec limits the run, and of others the time
+	// to start.
+	if j.Timeout = limits["RuntimeMaxSec"]; kind == "oneshot" {
+		j.Timeout = cmp.Or(limits["TimeoutStartSec"], limits["TimeoutSec"])
+	}
+	if len(codes) > 0 {
+		j.set("success_codes", append([]int{0}, codes...))
 	}
 	switch {
 	case len(files) == 1:

@@ -11,25 +11,29 @@ import (
 
 // TOML returns a job file. What could not be brought is in comments. A job that does not run where it is from, or that
 // executord could not run, is a comment as a whole, and counted in off.
-func TOML(from string, jobs []Job) (text string, off int) {
+func TOML(from string, found Found) (text string, off int) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Imported from %s. Lines that begin with \"not imported\" say what is lost.\n", job.Printable(from))
-	used := make(map[string]bool)
-	for _, j := range jobs {
-		j.Name = uniqueName(j.Name, used)
-		lead := ""
-		b.WriteString("\n")
-		for _, lost := range j.Lost {
-			fmt.Fprintf(&b, "# not imported: %s\n", oneLine(lost))
+	tell := func(lost []string) {
+		for _, text := range lost {
+			fmt.Fprintf(&b, "# not imported: %s\n", oneLine(text))
 		}
+	}
+	tell(found.Lost)
+	used := make(map[string]bool)
+	for _, j := range found.Jobs {
+		j.Name = uniqueName(j.Name, used)
+		b.WriteString("\n")
+		tell(j.Lost)
+		off++
+		lead := "# "
 		if err := j.check(); err != nil {
 			fmt.Fprintf(&b, "# This job does not run yet: %s.\n", oneLine(err.Error()))
-			lead = "# "
-			off++
-		} else if j.Off {
-			b.WriteString("# This job was disabled.\n")
-			lead = "# "
-			off++
+		} else if j.Off != "" {
+			fmt.Fprintf(&b, "# This job did not run: %s.\n", oneLine(j.Off))
+		} else {
+			off--
+			lead = ""
 		}
 		for line := range strings.Lines(j.table()) {
 			b.WriteString(lead + line)
@@ -52,24 +56,10 @@ func (j *Job) table() string {
 	set("name", j.Name)
 	set("schedule", j.Schedule)
 	set("timezone", j.Zone)
-	if r := j.Request; r != nil {
-		set("url", r.URL)
-		set("method", r.Method)
-		var headers []string
-		for _, h := range r.Headers {
-			name, value, _ := strings.Cut(h, ":")
-			headers = append(headers, basic(strings.TrimSpace(name))+" = "+basic(strings.TrimSpace(value)))
-		}
-		if len(headers) > 0 {
-			fmt.Fprintf(&b, "headers  = { %s }\n", strings.Join(headers, ", "))
-		}
-		set("body", j.Body)
-		set("expect", r.Expect)
-	} else if len(j.Args) > 0 {
+	if len(j.Args) > 0 {
 		fmt.Fprintf(&b, "command  = %s\n", list(j.Args))
 	} else {
 		set("command", strings.TrimRight(j.Script, "\n"))
-		set("shell", j.Shell)
 	}
 	if j.Timeout > 0 {
 		set("timeout", duration(j.Timeout))
