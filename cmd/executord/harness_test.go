@@ -17,8 +17,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	commands "github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
 // mainVariable makes the test binary behave as executord itself, so that the
@@ -30,7 +28,6 @@ const mainVariable = "EXECUTORD_TEST_MAIN"
 const linesVariable, exitMark = "EXECUTORD_TEST_LINES", "exit code of the test: "
 
 func TestMain(m *testing.M) {
-	commands.Launch()
 	if os.Getenv(mainVariable) == "" {
 		waitTogether()
 		code := m.Run()

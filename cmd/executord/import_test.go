@@ -10,7 +10,7 @@ import (
 // import prints a job file that check takes, and says how much was not imported.
 func TestImportPrintsJobFile(t *testing.T) {
 	stdout, stderr, code := output(t, "", "import", "internal/importer/testdata/backup.timer", "internal/importer/testdata/ofelia.ini")
-	if code != 0 || stderr != "executord: 6 jobs, 0 of them commented out, and 12 remarks on what was not imported\n" {
+	if code != 0 || stderr != "executord: 6 jobs, 0 of them commented out, and 16 remarks on what was not imported\n" {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	table, fail, code := output(t, stdout, "check", "-", "--format", "toml", "-n", "1")

@@ -45,11 +45,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
-	commands "github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
 func main() {
-	commands.Launch()
 	os.Exit(execute(os.Args[1:]))
 }
 

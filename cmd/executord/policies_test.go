@@ -5,7 +5,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -166,27 +165,6 @@ func TestCheckNotesPoliciesForStore(t *testing.T) {
 	if code != 0 || !strings.Contains(stderr, file+":3: note: a allows several runs at a time: each daemon counts its own") {
 		t.Errorf("with a store: exit code %d, %s", code, stderr)
 	}
-}
-
-// A job has the umask that its file says, as the whole program starts it.
-func TestRunUmaskOfJob(t *testing.T) {
-	p := start(t, "# name: a\n# umask: 0123\n@reboot umask\n")
-	p.until("0123", "job", "a", "stream", "stdout")
-	p.until("run ended", "job", "a", "outcome", "ok")
-	p.signal(syscall.SIGTERM)
-	p.wait()
-}
-
-// A job has the niceness and the limits that its file says.
-func TestRunNiceOfJob(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("they are for Linux")
-	}
-	p := start(t, "# name: a\n# nice: 12\n# rlimit: nofile=99\n@reboot echo $(nice) $(ulimit -n)\n")
-	p.until("12 99", "job", "a", "stream", "stdout")
-	p.until("run ended", "job", "a", "outcome", "ok")
-	p.signal(syscall.SIGTERM)
-	p.wait()
 }
 
 // The file of a secret is read at each run, and its value is shown nowhere.

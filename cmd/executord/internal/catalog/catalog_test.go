@@ -47,10 +47,6 @@ jitter = "30s"
 tags = ["team=shop", "nightly"]
 success_codes = [0, 3]
 env_file = ["/etc/a.env", "/etc/b.env"]
-umask = "027"
-nice = 5
-ionice = "best-effort 7"
-rlimit = { nofile = 1024, as = "2G" }
 priority = "high"
 after = ["text"]
 after_on = "failure"

@@ -24,7 +24,6 @@ type Spec struct {
 	Secrets  []string      `json:"secrets,omitempty"` // NAME=path
 	Dir      string        `json:"dir,omitempty"`
 	User     string        `json:"user,omitempty"`
-	Umask    string        `json:"umask,omitempty"`
 	Timeout  time.Duration `json:"timeout,omitempty"`
 	Jitter   time.Duration `json:"jitter,omitempty"`
 
@@ -48,9 +47,6 @@ type Spec struct {
 	AfterOn string     `json:"after_on,omitempty"`
 	Next    []job.Next `json:"next,omitempty"`
 
-	Nice     *int     `json:"nice,omitempty"`
-	IONice   string   `json:"ionice,omitempty"`
-	Limits   []string `json:"rlimits,omitempty"`
 	Priority string   `json:"priority,omitempty"`
 	Tags     []string `json:"tags,omitempty"`
 
@@ -79,7 +75,7 @@ func NewSpec(j job.Job) Spec {
 	return Spec{
 		Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
 		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, User: c.User,
-		EnvFiles: c.EnvFiles, Secrets: c.Secrets, Umask: c.Umask, Nice: c.Nice, IONice: c.IONice, Limits: c.Limits,
+		EnvFiles: c.EnvFiles, Secrets: c.Secrets,
 		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress, SuccessCodes: j.SuccessCodes, Parameters: j.Parameters,
 		Retries: j.Retry.Times, RetryWait: j.Retry.Wait, RetryFactor: j.Retry.Factor, RetryMost: j.Retry.Most,
 		Overlap: j.Overlap, Misfire: j.Misfire,
@@ -96,7 +92,7 @@ func (s Spec) Job(name string) job.Job {
 		Name: name,
 		Command: job.Command{
 			Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir, User: s.User,
-			EnvFiles: s.EnvFiles, Secrets: s.Secrets, Umask: s.Umask, Nice: s.Nice, IONice: s.IONice, Limits: s.Limits,
+			EnvFiles: s.EnvFiles, Secrets: s.Secrets,
 		},
 		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress, SuccessCodes: s.SuccessCodes, Parameters: s.Parameters,
 		Retry:   job.Retry{Times: s.Retries, Wait: s.RetryWait, Factor: s.RetryFactor, Most: s.RetryMost},

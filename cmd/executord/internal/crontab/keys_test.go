@@ -1,11 +1,13 @@
 package crontab
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/keys"
 )
 
 // Keys above a line are for its job alone, and win over what the lines above have set.
@@ -22,10 +24,6 @@ RANDOM_DELAY=5
 # dir: "/srv/my shop"
 # progress: true
 # success_codes: 0, 3
-# umask: 027
-# nice: -5
-# ionice: "best-effort 7"
-# rlimit: nofile=1024, as=2G
 # priority: low
 # after: b, c
 # after_on: either
@@ -45,8 +43,7 @@ RANDOM_DELAY=5
 `)
 	a, b := f.Jobs[0], f.Jobs[1]
 	if a.Name != "a" || a.Timeout != 90*time.Second || a.Jitter != 0 || a.Schedule.Location().String() != "Asia/Tokyo" ||
-		a.Schedule.Text != "30 4 * * *" || a.Command.Shell != "/bin/sh" || a.Command.Dir != "/srv/my shop" || !a.Progress || a.Command.Umask != "027" || *a.Command.Nice != -5 || a.Command.IONice != "best-effort 7" ||
-		!slices.Equal(a.Command.Limits, []string{"nofile=1024", "as=2G"}) || a.Priority != "low" || !slices.Equal(a.After, []string{"b", "c"}) || a.AfterOn != "either" || a.Group != "db" || a.Overlap != "allow 3" || a.Misfire != "skip" ||
+		a.Schedule.Text != "30 4 * * *" || a.Command.Shell != "/bin/sh" || a.Command.Dir != "/srv/my shop" || !a.Progress || a.Priority != "low" || !slices.Equal(a.After, []string{"b", "c"}) || a.AfterOn != "either" || a.Group != "db" || a.Overlap != "allow 3" || a.Misfire != "skip" ||
 		a.Retry != (job.Retry{Times: 3, Wait: time.Minute, Factor: 3, Most: time.Hour}) ||
 		!slices.Equal(a.SuccessCodes, []int{0, 3}) || !slices.Equal(a.Command.EnvFiles, []string{"/etc/a", "/etc/b"}) ||
 		!slices.Equal(a.Command.Secrets, []string{"A=/run/a", "B=/run/b"}) {
@@ -136,5 +133,14 @@ func TestParseMailTo(t *testing.T) {
 	}
 	if len(f.Notes) > 0 || len(f.NoMail) != 1 || f.NoMail[0].Error() != "tab:2: MAILTO is ignored: no mail is sent" {
 		t.Errorf("notes %v, and without mail %v", f.Notes, f.NoMail)
+	}
+}
+
+// A key of an earlier version is a mistake that says what to write, and words that begin with one are a comment.
+func TestParseRefusesKeysThatAreGone(t *testing.T) {
+	_, err := Parse("tab", []byte("# umask: 027\n# rlimit: nofile=99, as=2G\n# nice: things to have\n@daily a\n"))
+	var all job.Mistakes
+	if !errors.As(err, &all) || len(all) != 2 || all[0].What != "umask is a key no more" || all[0].Hint != keys.Gone["umask"] || all[1].Line != 2 {
+		t.Errorf("%+v", all)
 	}
 }

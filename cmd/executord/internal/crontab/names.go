@@ -29,6 +29,8 @@ func (p *parser) comment(n int, text string) {
 		p.name(n, value)
 	case key != nil && key.In(keys.Comment):
 		p.key(n, key, value)
+	case keys.Gone[word] != "" && value != "" && (len(strings.Fields(value)) == 1 || word == "rlimit"):
+		p.report.Mistake(n, keys.Gone[word], "%s is a key no more", word)
 	case word == "parameters" && value != "":
 		p.report.Note(n, "write the job in a TOML file, which may stand beside the crontab", "a crontab has no parameters: this is a comment")
 	case strings.EqualFold(word, "name") && value != "":
@@ -114,7 +116,7 @@ func (p *parser) key(n int, key *keys.Key, value string) {
 // misspelled notes a comment that is a key but for a letter or two, with a value that such a key may have.
 func (p *parser) misspelled(n int, word, value string) {
 	key := keys.Find(job.Closest(word, keys.Names(keys.Comment)))
-	// as many words are near to nice
+	// as many words are near to a short one
 	if key == nil || value == "" || len(key.Name) < 5 && !strings.EqualFold(word, key.Name) {
 		return
 	}

@@ -72,10 +72,6 @@ func (r *run) command(ctx context.Context) process.Result {
 	if err != nil {
 		return process.Result{Err: err}
 	}
-	setup, err := environ.Setup(c)
-	if err != nil {
-		return process.Result{Err: err}
-	}
 	env, err := r.environment()
 	if err != nil {
 		return process.Result{Err: err}
@@ -87,7 +83,6 @@ func (r *run) command(ctx context.Context) process.Result {
 		Dir:     dir,
 		As:      as,
 		Stdin:   c.Stdin,
-		Setup:   setup,
 		Timeout: r.job.Timeout,
 	}, process.Observer{
 		Started: func(pid int, began time.Time) {

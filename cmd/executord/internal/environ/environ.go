@@ -87,25 +87,6 @@ func isForAll(variable string) bool {
 	return name == "PATH" || name == "TZ" || name == "LANG" || strings.HasPrefix(name, "LC_")
 }
 
-// Setup returns what of a command's process is other than the daemon's.
-func Setup(c job.Command) (s process.Setup, err error) {
-	if s.Umask, err = job.ParseUmask(c.Umask); err != nil {
-		return s, err
-	}
-	if s.IO, err = job.ParseIONice(c.IONice); err != nil {
-		return s, err
-	}
-	s.Nice = c.Nice
-	for _, text := range c.Limits {
-		name, value, err := job.ParseLimit(text)
-		if err != nil {
-			return s, err
-		}
-		s.Limits = append(s.Limits, process.Limit{Name: name, Value: value})
-	}
-	return s, nil
-}
-
 // User returns the user that a command is run as, nil for the daemon's own, and the directory that it is run in.
 func User(c job.Command) (as *process.User, dir string, err error) {
 	if c.User == "" {

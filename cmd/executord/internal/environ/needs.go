@@ -19,11 +19,7 @@ func Missing(c job.Command) error {
 	if err != nil {
 		return err
 	}
-	setup, err := Setup(c)
-	if err != nil {
-		return err
-	}
-	run := process.Command{Args: Args(c.Args), Env: env, Dir: dir, As: as, Setup: setup, Stdin: c.Stdin}
+	run := process.Command{Args: Args(c.Args), Env: env, Dir: dir, As: as, Stdin: c.Stdin}
 	if len(c.Args) > 0 {
 		return run.Missing()
 	}

@@ -199,7 +199,7 @@ func TestReadServices(t *testing.T) {
 		{"ExecStart=/bin/x\nSuccessExitStatus=1\nSuccessExitStatus=\nSuccessExitStatus=3 TEMPFAIL 75", `success_codes = [0, 3, 75]`, "SuccessExitStatus=TEMPFAIL"},
 		{"ExecStart=/bin/x\nType=oneshot\nTimeoutStartSec=1h\nRuntimeMaxSec=5", `timeout  = "1h"`, ""},
 		{"ExecStart=/bin/x\nTimeoutStartSec=1h\nRuntimeMaxSec=5", `timeout  = "5s"`, ""},
-		{"ExecStart=/bin/x\nUMask=022\nUMask=027\nNice=1\nNice=2", "umask    = \"027\"\nnice     = 2", ""},
+		{"ExecStart=/bin/x\nUMask=027\nNice=1", "", "UMask=027: set it in the command: umask 027; ...; Nice=1: set it in the command: nice -n 1 ..."},
 		{"ExecStart=/bin/x\nEnvironment=A=1\nEnvironment=\nEnvironment=B=2", `env      = { B = "2" }`, ""},
 		{"ExecStart=/bin/x\nEnvironmentFile=/c\nEnvironmentFile=\nEnvironmentFile=/a\nEnvironmentFile=/b", `env_file = ["/a", "/b"]`, ""},
 		{"ExecStart=/bin/x\nEnvironmentFile=/a\nEnvironment=B=2", `env_file = "/a"`,

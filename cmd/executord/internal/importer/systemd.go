@@ -2,7 +2,6 @@ package importer
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -163,9 +162,9 @@ func readService(j *Job, sections []section) {
 			case "User":
 				j.User = k.Value
 			case "UMask":
-				j.set("umask", k.Value)
+				j.lose("UMask=%s: set it in the command: umask %[1]s; ...", k.Value)
 			case "Nice":
-				j.set("nice", json.Number(k.Value))
+				j.lose("Nice=%s: set it in the command: nice -n %[1]s ...", k.Value)
 			case "SuccessExitStatus":
 				if k.Value == "" {
 					codes = nil

@@ -3,9 +3,7 @@
 package job
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
@@ -93,23 +91,6 @@ type Command struct {
 	Secrets  []string // NAME=path of a file with the value, which wins over all
 	Dir      string   // working directory; "" means the daemon's own, and with a User that one's home
 	User     string   // to run it as; "" means the daemon's own
-	Nice     *int     // nil means the daemon's own
-	IONice   string   // see ParseIONice
-	Limits   []string // see ParseLimit; the last of a name counts
-	Umask    string   // in octal digits; "" means the daemon's own
-}
-
-// ParseUmask returns the number that the text of a umask is, nil for "".
-func ParseUmask(text string) (*int, error) {
-	if text == "" {
-		return nil, nil
-	}
-	number, err := strconv.ParseUint(text, 8, 32)
-	if err != nil || number > 0o777 || len(text) > 4 {
-		return nil, fmt.Errorf("umask %q is not three octal digits", text)
-	}
-	umask := int(number)
-	return &umask, nil
 }
 
 // Self is the program of a job that executord itself does, whatever the name of its file: executord http ...

@@ -21,13 +21,10 @@ const (
 	Duration             // a length of time, such as "1h30m", not negative
 	Truth                // true or false
 	Number               // a whole number, not negative
-	Integer              // a whole number
 	Numbers              // whole numbers, not negative; in TOML one alone needs no brackets
 	List                 // texts; in TOML one alone needs no brackets, and in a comment commas are between them
 
 	Files // a table of absolute paths, by the names of variables; in a comment NAME=path, with commas between them
-
-	Limits // a table of numbers, or of texts with units, by names; in a comment NAME=value, with commas between them
 
 	// Others are read by the reader of a format itself.
 	Command   // a text for the shell, or a list of a program and its arguments
@@ -99,11 +96,8 @@ func (k *Key) Set(s *Settings, values ...string) *Wrong {
 		return &Wrong{What: fmt.Sprintf("%s is %q, but has to be true or false", k.Name, values[0]), Hint: "write", Like: "true"}
 	case k.Kind == Numbers && len(values) == 0:
 		return &Wrong{What: k.Name + " has no number", Hint: "write one, or several", Like: k.Example}
-	case k.Kind == Number || k.Kind == Numbers || k.Kind == Integer:
+	case k.Kind == Number || k.Kind == Numbers:
 		for _, value := range values {
-			if k.Kind == Integer {
-				value = strings.TrimPrefix(value, "-")
-			}
 			if value == "" || strings.Trim(value, "0123456789") != "" {
 				return &Wrong{What: fmt.Sprintf("%s %q is not a whole number", k.Name, value), Hint: "write digits alone", Like: k.Example}
 			}
@@ -117,7 +111,7 @@ func (k *Key) Set(s *Settings, values ...string) *Wrong {
 
 // Many reports whether it may have several values.
 func (k *Key) Many() bool {
-	return k.Kind == List || k.Kind == Numbers || k.Kind == Files || k.Kind == Limits
+	return k.Kind == List || k.Kind == Numbers || k.Kind == Files
 }
 
 // Split returns the values that a text has which is not TOML: commas separate those of a list, blanks around them

@@ -3,7 +3,6 @@ package keys
 import (
 	"slices"
 
-	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 )
 
@@ -91,11 +90,6 @@ func (k *Key) schema() map[string]any {
 		s["type"] = "boolean"
 	case Number:
 		s["type"], s["minimum"] = "integer", 0
-	case Integer:
-		s["type"] = "integer"
-	case Limits:
-		s["type"], s["additionalProperties"] = "object", map[string]any{"type": []string{"integer", "string"}}
-		s["propertyNames"] = map[string]any{"enum": job.LimitNames}
 	case Numbers:
 		whole := map[string]any{"type": "integer", "minimum": 0}
 		s["anyOf"] = []any{whole, map[string]any{"type": "array", "minItems": 1, "items": whole}}
@@ -128,7 +122,7 @@ func (k *Key) schema() map[string]any {
 		s["type"], s["additionalProperties"] = "object", texts
 		s["propertyNames"] = map[string]any{"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 	}
-	if k.Example != "" && !slices.Contains([]Kind{Truth, Number, Integer, Numbers, Files, Limits}, k.Kind) {
+	if k.Example != "" && !slices.Contains([]Kind{Truth, Number, Numbers, Files}, k.Kind) {
 		s["examples"] = []any{k.Example}
 	}
 	return s

@@ -67,14 +67,6 @@ var All = []*Key{
 		set: text(func(s *Settings) *string { return &s.Job.Command.Dir })},
 	{Name: "user", Kind: Text, Place: Above | Comment, Example: "www-data", Doc: "The user to run the command as; executord must be root. The default is executord's own user.",
 		set: text(func(s *Settings) *string { return &s.Job.Command.User })},
-	{Name: "umask", Kind: Text, Place: Above | Comment, Example: "027", Doc: "The umask of the command, three octal digits. The default is that of executord.",
-		set: setUmask},
-	{Name: "nice", Kind: Integer, Place: Above | Comment, Example: "10", Doc: "The niceness of the command, -20 to 19. The default is that of executord.",
-		set: setNice},
-	{Name: "ionice", Kind: Text, Place: Above | Comment, Example: "idle", Doc: "The I/O scheduling class of the command: idle, best-effort or realtime, the latter two optionally with a level from 0 to 7, as in best-effort 7. The default level is 4.",
-		set: setIONice},
-	{Name: "rlimit", Kind: Limits, Place: Above | Comment, Example: "nofile=1024", Doc: "Resource limits of the command's processes, by their names in prlimit; a job's are added to those above all jobs.",
-		set: setLimits},
 	{Name: "priority", Kind: Text, Place: Above | Comment, Values: job.Priorities, Example: "high", Doc: "Which of the due jobs starts first if not all can. The default is normal.",
 		set: text(func(s *Settings) *string { return &s.Job.Priority })},
 	{Name: "notify", Kind: List, Place: Comment, Example: "ops", Doc: "The channels for this job, instead of those for all jobs; none for no channel.",
@@ -92,10 +84,15 @@ var All = []*Key{
 }
 
 // Gone has the keys of earlier versions, each with what the command of the job does instead. A file that has one is
-// refused: a job must not run otherwise than the file says.
+// refused: a job must not run otherwise than its file says.
 var Gone = map[string]string{
 	"sql": `run the client of the database, as in: command = 'psql -X -c "vacuum analyze" shop', or sqlite3`,
 	"dsn": "name the database in the command, as an argument of psql or sqlite3; a password belongs into secret.PGPASSWORD",
+
+	"umask":  "set it in the command: umask 027; backup --all",
+	"nice":   "set it in the command: nice -n 10 backup --all",
+	"ionice": "set it in the command: ionice -c 3 backup --all",
+	"rlimit": "set them in the command: ulimit -n 1024; backup --all",
 }
 
 // unknown returns what is wrong with a value that is none of those that a key may have.
@@ -248,43 +245,6 @@ func setSuccessCodes(s *Settings, values []string) *Wrong {
 		}
 		s.Job.SuccessCodes = append(s.Job.SuccessCodes, code)
 	}
-	return nil
-}
-
-func setUmask(s *Settings, values []string) *Wrong {
-	umask := values[0]
-	if _, err := job.ParseUmask(umask); err != nil {
-		return &Wrong{What: err.Error(), Hint: "write three octal digits", Like: "027"}
-	}
-	s.Job.Command.Umask = umask
-	return nil
-}
-
-func setNice(s *Settings, values []string) *Wrong {
-	nice, err := strconv.Atoi(values[0])
-	if err != nil || nice < -20 || nice > 19 {
-		return &Wrong{What: fmt.Sprintf("nice %s is out of range", values[0]), Hint: "write a number from -20 to 19", Like: "10"}
-	}
-	s.Job.Command.Nice = &nice
-	return nil
-}
-
-func setIONice(s *Settings, values []string) *Wrong {
-	if _, err := job.ParseIONice(values[0]); err != nil {
-		return &Wrong{What: err.Error(), Hint: "choose one of them", Like: "best-effort 7"}
-	}
-	s.Job.Command.IONice = values[0]
-	return nil
-}
-
-// setLimits adds to what stands above all jobs, in a list of its own.
-func setLimits(s *Settings, values []string) *Wrong {
-	for _, value := range values {
-		if _, _, err := job.ParseLimit(value); err != nil {
-			return &Wrong{What: err.Error(), Hint: "write the limits to change", Like: "nofile=1024"}
-		}
-	}
-	s.Job.Command.Limits = slices.Concat(s.Job.Command.Limits, values)
 	return nil
 }
 

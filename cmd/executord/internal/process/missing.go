@@ -14,9 +14,6 @@ func (c Command) Missing() error {
 	if err := missingDir(c.Dir); err != nil {
 		return err
 	}
-	if err := c.Setup.checkSystem(); err != nil {
-		return err
-	}
 	if c.Stdin == "" {
 		null, err := os.Open(os.DevNull)
 		if err != nil {

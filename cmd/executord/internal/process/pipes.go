@@ -82,7 +82,6 @@ func (s *source) Read(b []byte) (int, error) {
 type pipes struct {
 	stdout, stderr source
 	stdin          *os.File // nil if there is no input
-	report         *os.File // of a launcher; nil if there is none
 	child          []*os.File
 	reading        sync.WaitGroup // copies out of stdout and stderr
 	writing        sync.WaitGroup // copies into stdin
@@ -158,7 +157,7 @@ func (p *pipes) finish() {
 }
 
 func (p *pipes) close() {
-	for _, f := range []*os.File{p.stdout.File, p.stderr.File, p.stdin, p.report} {
+	for _, f := range []*os.File{p.stdout.File, p.stderr.File, p.stdin} {
 		if f != nil {
 			f.Close()
 		}

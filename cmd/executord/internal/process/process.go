@@ -29,7 +29,6 @@ type Command struct {
 	Dir   string   // working directory; "" means the caller's own
 	As    *User    // nil for the caller's own user
 	Stdin string   // standard input; "" means /dev/null
-	Setup Setup
 
 	// Timeout is how long the command may take, from when it is started: what it
 	// waits for others to be started does not count. Zero means no limit.
@@ -211,21 +210,14 @@ func (s *Supervisor) start(
 	if p, err = attach(cmd, command.Stdin); err != nil {
 		return nil, nil, time.Time{}, explainLimit(err)
 	}
-	want := *cmd
-	if command.Setup.isZero() {
-		command.As.take(cmd.SysProcAttr)
-	} else if err = p.viaLauncher(cmd, command.Setup, command.As); err != nil {
-		p.closeChildEnds()
-		p.close()
-		return nil, nil, time.Time{}, err
-	}
+	command.As.take(cmd.SysProcAttr)
 	s.setStarting()
 	err = cmd.Start()
 	p.closeChildEnds()
 	if err != nil {
 		s.started(nil)
 		p.close()
-		return nil, nil, time.Time{}, explain(err, &want, command.As)
+		return nil, nil, time.Time{}, explain(err, cmd, command.As)
 	}
 	c = &child{pid: cmd.Process.Pid, ended: make(chan struct{})}
 	if s.started(c) {
@@ -295,11 +287,6 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadlineCause(ctx, began.Add(c.Timeout), ErrTimeout)
 		defer cancel()
-	}
-	if err := pipes.launched(ctx, c); err != nil {
-		<-child.ended
-		pipes.close()
-		return Result{Err: err}
 	}
 	r := run{Supervisor: s, group: child.pid, Result: Result{Began: began}}
 	observing := pipes.copy(c.Stdin, o, func() { o.Started(child.pid, began) })

@@ -32,7 +32,7 @@ func (d *decoder) values(key *keys.Key, value *node) (values []string, ok bool) 
 	switch {
 	case value.kind == broken:
 		return nil, false
-	case key.Kind == keys.Truth && value.kind == truth, (key.Kind == keys.Number || key.Kind == keys.Integer) && value.kind == number,
+	case key.Kind == keys.Truth && value.kind == truth, key.Kind == keys.Number && value.kind == number,
 		key.Kind == keys.Duration && value.kind == number: // which has no unit, and is wrong
 		return []string{value.text}, true
 	case key.Kind == keys.Numbers && value.kind == number:
@@ -50,10 +50,10 @@ func (d *decoder) values(key *keys.Key, value *node) (values []string, ok bool) 
 		hint := fmt.Sprintf("write %s = true, or false, without quotes", key.Name)
 		d.report.Mistake(value.line, hint, "%s is %s, but has to be true or false", key.Name, value.kind)
 		return nil, false
-	case key.Kind == keys.Number || key.Kind == keys.Integer || key.Kind == keys.Numbers:
+	case key.Kind == keys.Number || key.Kind == keys.Numbers:
 		d.report.Mistake(value.line, "write a number without quotes, such as: "+written(key, key.Example), "%s is %s, but has to be a number", key.Name, value.kind)
 		return nil, false
-	case key.Kind == keys.Files || key.Kind == keys.Limits:
+	case key.Kind == keys.Files:
 		return d.pairs(key, value)
 	case key.Kind == keys.List && value.kind == array:
 		for _, item := range value.items {
@@ -76,15 +76,8 @@ func (d *decoder) pairs(key *keys.Key, value *node) (values []string, ok bool) {
 		return nil, false
 	}
 	for _, name := range value.keys {
-		if v := value.table[name]; key.Kind == keys.Limits && v.kind == number {
-			values = append(values, name+"="+v.text)
-			continue
-		}
-		like := "/run/secrets/" + strings.ToLower(name)
-		if key.Kind == keys.Limits {
-			like = "512M"
-		}
-		file, fine := d.text(key.Name+"."+name, value.table[name], fmt.Sprintf("%s.%s = %q", key.Name, name, like))
+		hint := fmt.Sprintf("%s.%s = %q", key.Name, name, "/run/secrets/"+strings.ToLower(name))
+		file, fine := d.text(key.Name+"."+name, value.table[name], hint)
 		if !fine {
 			return nil, false
 		}
@@ -96,13 +89,10 @@ func (d *decoder) pairs(key *keys.Key, value *node) (values []string, ok bool) {
 // written returns how a value is written in TOML.
 func written(key *keys.Key, value string) string {
 	switch key.Kind {
-	case keys.Truth, keys.Number, keys.Integer:
+	case keys.Truth, keys.Number:
 		return key.Name + " = " + value
 	case keys.Numbers:
 		return key.Name + " = [" + value + "]"
-	case keys.Limits:
-		name, number, _ := strings.Cut(value, "=")
-		return fmt.Sprintf("%s.%s = %s", key.Name, name, number)
 	case keys.Files:
 		name, file, _ := strings.Cut(value, "=")
 		return fmt.Sprintf("%s.%s = %q", key.Name, name, file)
