@@ -10,7 +10,6 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/store"
-	"github.com/executor-go/executor/durable/store/transition"
 )
 
 func compareIDs(a, b durable.ID) int { return bytes.Compare(a[:], b[:]) }
@@ -69,146 +68,57 @@ func (s *Store) rows() (rows []store.Row) {
 	return rows
 }
 
-// Import adds rows, all or none.
-func (s *Store) Import(ctx context.Context, rows iter.Seq2[store.Row, error], add bool) (store.ImportResult, error) {
+// Import adds rows to an empty store.
+func (s *Store) Import(ctx context.Context, rows iter.Seq2[store.Row, error]) error {
 	var all []store.Row
 	for row, err := range rows {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return store.ImportResult{}, err
+			return err
 		}
 		all = append(all, row)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !add && len(s.mu.jobs)+len(s.mu.paused)+len(s.mu.acts) > 0 {
-		return store.ImportResult{}, store.ErrNotEmpty
+	if len(s.mu.jobs)+len(s.mu.paused)+len(s.mu.acts) > 0 {
+		return store.ErrNotEmpty
 	}
-	left, err := s.fitLocked(all)
-	if err != nil {
-		return store.ImportResult{}, err
-	}
-	r := store.ImportResult{There: len(left)}
 	for _, row := range all {
-		s.importLocked(row, left, add, &r)
+		s.importLocked(row)
 	}
-	return r, nil
+	return nil
 }
 
-// fitLocked returns the jobs among rows that are there, or why the rows can't be added.
-func (s *Store) fitLocked(rows []store.Row) (left map[durable.ID]bool, err error) {
-	left = make(map[durable.ID]bool)
-	keys, added := make(map[string]durable.ID), make(map[durable.ID]bool)
-	for _, row := range rows {
-		switch {
-		case row.Job != nil && s.mu.jobs[row.Job.ID] != nil:
-			left[row.Job.ID] = true
-		case row.Job != nil:
-			j := row.Job
-			added[j.ID] = true
-			if j.Key == "" {
-				continue
-			}
-			other, taken := s.mu.keys[j.Key]
-			if !taken {
-				other, taken = keys[j.Key]
-			}
-			if taken {
-				return nil, store.KeyInUse(j.ID, other, j.Key)
-			}
-			keys[j.Key] = j.ID
-		case row.After != nil && !left[row.After.Job]:
-			for _, p := range row.After.Parents {
-				if !p.State.Done() && !added[p.ID] && s.mu.jobs[p.ID] == nil {
-					return nil, store.LostParent(row.After.Job, p.ID)
-				}
-			}
-		}
-	}
-	return left, nil
-}
-
-// importLocked adds a row, unless it belongs to a job that is left alone.
-func (s *Store) importLocked(row store.Row, left map[durable.ID]bool, add bool, r *store.ImportResult) {
-	now := s.nowLocked()
+func (s *Store) importLocked(row store.Row) {
 	switch {
-	case row.Job != nil && !left[row.Job.ID]:
-		j := new(*row.Job)
-		if r.Jobs++; j.State.Held() {
-			r.Freed++
-			if run, ok := transition.Reap(j, now); ok {
-				s.mu.runs[j.ID] = append(s.mu.runs[j.ID], line{Run: run})
-			}
-			if j.State == durable.Dead {
-				r.Dead++
-			}
+	case row.Job != nil:
+		if s.mu.jobs[row.Job.ID] = new(*row.Job); row.Job.Key != "" {
+			s.mu.keys[row.Job.Key] = row.Job.ID
 		}
-		if s.mu.jobs[j.ID] = j; j.Key != "" {
-			s.mu.keys[j.Key] = j.ID
+	case row.After != nil:
+		u := &upbringing{ParentCounts: row.After.Counts()}
+		for _, p := range row.After.Parents {
+			u.parents = append(u.parents, parent{p.ID, p.State})
+			if s.mu.children[p.ID] == nil {
+				s.mu.children[p.ID] = make(map[durable.ID]bool)
+			}
+			s.mu.children[p.ID][row.After.Job] = true
 		}
-	case row.After != nil && !left[row.After.Job]:
-		s.regraftLocked(row.After)
-	case row.Run != nil && !left[row.Run.Job]:
-		lines := append(s.mu.runs[row.Run.Job], line{row.Run.Run, row.Run.Output})
-		// What Reap has added comes after it.
-		slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.Seq, b.Seq) })
-		s.mu.runs[row.Run.Job] = lines
-	case row.Step != nil && !left[row.Step.Job]:
+		s.mu.parents[row.After.Job] = u
+	case row.Run != nil:
+		s.mu.runs[row.Run.Job] = append(s.mu.runs[row.Run.Job], line{row.Run.Run, row.Run.Output})
+	case row.Step != nil:
 		s.mu.steps[row.Step.Job] = append(s.mu.steps[row.Step.Job], row.Step.KeptStep)
 	case row.Paused != nil:
 		s.mu.paused[row.Paused.Kind] = true
 	case row.Bucket != nil:
-		if b := row.Bucket; b.Full.After(s.mu.full[b.Kind]) {
-			s.mu.full[b.Kind] = b.Full
-		}
+		s.mu.full[row.Bucket.Kind] = row.Bucket.Full
 	case row.Turn != nil:
-		p := partition{row.Turn.Kind, row.Turn.Priority, row.Turn.Partition}
-		if at, ok := s.mu.lines[p]; !ok || row.Turn.At.Before(at) {
-			s.mu.lines[p] = row.Turn.At
-		}
+		s.mu.lines[partition{row.Turn.Kind, row.Turn.Priority, row.Turn.Partition}] = row.Turn.At
 	case row.Act != nil:
-		s.reactLocked(*row.Act, add)
+		a := *row.Act
+		s.mu.lastAct++
+		a.Seq = s.mu.lastAct
+		s.mu.acts = append(s.mu.acts, a)
+		s.mu.acts = slices.Delete(s.mu.acts, 0, max(len(s.mu.acts)-MostActs, 0))
 	}
-}
-
-// regraftLocked gives a job that was imported its parents, and settles it if these have ended.
-func (s *Store) regraftLocked(after *store.JobAfter) {
-	u := &upbringing{ParentCounts: store.ParentCounts{Total: len(after.Parents), Need: after.Need, Anyway: after.Anyway}}
-	for _, p := range after.Parents {
-		of := s.mu.jobs[p.ID]
-		if of != nil {
-			of.HasChildren = true
-		}
-		if !p.State.Done() && of.State.Done() {
-			p.State = of.State // here, or when it was freed
-		}
-		if p.State.Done() {
-			u.Add(p.State, 1)
-		}
-		u.parents = append(u.parents, parent{p.ID, p.State})
-		if s.mu.children[p.ID] == nil {
-			s.mu.children[p.ID] = make(map[durable.ID]bool)
-		}
-		s.mu.children[p.ID][after.Job] = true
-	}
-	s.mu.parents[after.Job] = u
-	j, now := s.mu.jobs[after.Job], s.nowLocked()
-	j.HasParents = true
-	if changed, _ := transition.Settle(j, u.ParentCounts, u.failed, now); changed {
-		s.endedLocked(now, j.ID)
-	}
-}
-
-// reactLocked adds an act that was noted elsewhere, unless it may be there, and is.
-func (s *Store) reactLocked(a durable.Act, maybe bool) {
-	same := func(b durable.Act) bool {
-		a.Seq = b.Seq
-		return a == b
-	}
-	if maybe && slices.ContainsFunc(s.mu.acts, same) {
-		return
-	}
-	s.mu.lastAct++
-	a.Seq, a.At = s.mu.lastAct, a.At.UTC()
-	s.mu.acts = append(s.mu.acts, a)
-	s.mu.acts = slices.Delete(s.mu.acts, 0, max(len(s.mu.acts)-MostActs, 0))
 }

@@ -64,7 +64,7 @@ func TestStoreFaultsFindBelievedRows(t *testing.T) {
 	out, _ := cmd.CombinedOutput()
 	in := strings.ReplaceAll(lied, " ", "_")
 	for _, method := range []string{"Insert", "InsertTx", "Join", "Heartbeat", "Leave", "Claim", "Release", "Commit", "CompleteTx",
-		"Change_cancels", "Change_deletes", "PauseKind", "NoteAct", "Report", "Prune", "Import"} {
+		"Change_cancels", "Change_deletes", "PauseKind", "NoteAct", "Report", "Prune"} {
 		if !bytes.Contains(out, []byte("FAIL: TestStoreFaultsFindBelievedRows/"+in+"/"+method+" (")) {
 			t.Errorf("rows of %s that are not there are not missed", method)
 		}

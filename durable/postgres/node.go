@@ -28,7 +28,7 @@ const joinNode = `with n as materialized (select ` + clock + ` as now)
 
 // heartbeat renews a lease, begins those of others anew or cuts them down after a jump of the clock, and looks for a
 // job as lookJobs does. The sub-selects see the leases as they were before it. A row whose lease_until is 0 is a
-// tombstone, see bury. Of parents that are late a planner without statistics expects many: the order makes it use the
+// tombstone, see sqlrow.Bury. Of parents that are late a planner without statistics expects many: the order makes it use the
 // index.
 var heartbeat, heartbeatQueues = heartbeatOf(""), heartbeatOf(` or exists (
 		select from pg_catalog.unnest($8::text[]) as k (kind), pg_catalog.unnest($9::text[]) as q (queue), pg_catalog.unnest({Priorities}) as p (priority), lateral (
@@ -165,12 +165,6 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	) select count(*), coalesce(string_agg(id::text, ' ') filter (where dead), ''),
 		coalesce(string_agg(id::text, ' ') filter (where ended), '') from u`)
 
-// bury leaves a tombstone for each node of which something could not be freed, since another transaction has its row:
-// the node is not alive, but it is not forgotten, and the next heartbeat tries again.
-var bury = sqlrow.SQL(`insert into executor_node (id, lease_until, lease)
-	select distinct owner, 0, 0 from executor_job j where state in {Held} and not exists (select from executor_node where id = j.owner)
-	on conflict do nothing`)
-
 // reaped is what reap has done.
 type reaped struct {
 	freed int
@@ -189,7 +183,7 @@ func reap(ctx context.Context, tx querier, node string) (r reaped, err error) {
 	if err := tx.queryRow(ctx, reapJobs, durable.MaxLost).Scan(&r.freed, &buried, &parents); err != nil {
 		return r, err
 	}
-	if err := tx.exec(ctx, bury); err != nil {
+	if err := tx.exec(ctx, sqlrow.Bury); err != nil { // those of which something could not be freed, as its row is locked
 		return r, err
 	}
 	if r.dead, err = parseIDs(buried); err != nil || r.freed == 0 {
@@ -216,7 +210,7 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 		left, err = release(ctx, tx, node, nil)
 		s.floors.reset()
 		if err == nil && left {
-			err = tx.exec(ctx, bury)
+			err = tx.exec(ctx, sqlrow.Bury)
 		}
 		return left, err
 	})

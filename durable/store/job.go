@@ -148,7 +148,7 @@ type Job struct {
 	Lost    int       `json:"lost,omitempty"` // runs in a row that were lost with their nodes
 	Error   string    `json:"error,omitempty"`
 	Label   string    `json:"label,omitempty"` // of the last run, see durable.SetLabel
-	Result  []byte    `json:"result,omitempty"`
+	Result  []byte    `json:"result,omitzero"`
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 }

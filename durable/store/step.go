@@ -32,7 +32,7 @@ type KeptStep struct {
 	Occasion time.Time `json:"occasion"`
 	// Result is what a step returned, or the payload of a signal: a byte at least. It is nil while the job waits for the
 	// signal. It must not be changed.
-	Result []byte `json:"result,omitempty"`
+	Result []byte `json:"result,omitzero"`
 	// At is when the step or signal was kept, on the store's clock. For a signal that the job has waited for, it is
 	// when the wait began.
 	At time.Time `json:"at"`

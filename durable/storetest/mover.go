@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"time"
 
-	"github.com/executor-go/executor/durable/internal/filled"
-	"github.com/executor-go/executor/durable/memory"
 	"github.com/executor-go/executor/durable/store"
 )
 
@@ -26,8 +23,8 @@ func (p partial) Export(ctx context.Context, each func(store.Row) error) error {
 	return p.mover().Export(ctx, each)
 }
 
-func (p partial) Import(ctx context.Context, rows iter.Seq2[store.Row, error], add bool) (store.ImportResult, error) {
-	return p.mover().Import(ctx, rows, add)
+func (p partial) Import(ctx context.Context, rows iter.Seq2[store.Row, error]) error {
+	return p.mover().Import(ctx, rows)
 }
 
 // exported returns all that a store has.
@@ -53,12 +50,39 @@ func yielded(rows []store.Row, err error) iter.Seq2[store.Row, error] {
 	}
 }
 
-// full returns rows of all sorts, of a store in memory. Nothing is held.
-func (b *bench) full() []store.Row {
-	first, then := memory.New(), memory.New()
-	must(0, filled.Fill(b.Context(), first, rand.New(rand.NewPCG(7, 7)), 100))
-	must(then.Import(b.Context(), yielded(exported(b.Context(), first), nil), false))
-	return exported(b.Context(), then)
+// everySort returns rows of every sort, as another store may have them. Nothing is held.
+func everySort() []store.Row {
+	at := time.Date(2026, 11, 27, 12, 0, 0, 123_456_000, time.UTC)
+	jobs := make([]store.Job, 4)
+	for i := range jobs {
+		jobs[i] = store.Job{ID: store.NewID(), Kind: `k"é\`, Payload: []byte{0, 1, 255}, Schedule: store.Once, Anchor: at, Due: at, Occurrence: at,
+			State: store.Succeeded, Epoch: 3, Attempt: 1, Attempts: 2, Runs: 2, Created: at, Updated: at}
+	}
+	parent, child, every, queued := &jobs[0], &jobs[1], &jobs[2], &jobs[3]
+	parent.HasChildren, parent.Result, parent.Label = true, []byte{}, "läbel"
+	child.HasParents, child.State, child.Pending, child.Error = true, store.Blocked, store.PendingPause, "it föiled"
+	child.Key, child.Tags, child.Meta = "key/ü", []string{"t=1", "täg <&>"}, map[string]string{"trace": "é"}
+	every.Schedule, every.Missed, every.State, every.Key, every.Partition = "rate 1m0s", "coalesce", store.Waiting, "every", "part"
+	every.HasChildren, every.NextDue, every.Suspect, every.Lost, every.Timeout = true, at.Add(time.Hour), true, 2, time.Minute
+	queued.Queue, queued.Priority, queued.State = "queue", store.High, store.Dead
+	rows := []store.Row{{Job: parent}, {Job: child}, {Job: every}, {Job: queued},
+		{After: &store.JobAfter{Job: child.ID, Need: 3, Anyway: true, Parents: []store.JobParent{
+			{ID: parent.ID, State: store.Succeeded}, {ID: every.ID}, {ID: store.NewID(), State: store.Canceled}}}}}
+	for seq := range int64(2) {
+		k := &store.KeptRun{Run: store.Run{Job: parent.ID, Seq: seq + 1, Occurrence: at, Attempt: 1, Epoch: seq + 1, Node: "gone", Started: at,
+			Finished: at.Add(time.Second), Verdict: store.RunFailed, Error: "it failed", Label: "läbel"}}
+		if seq > 0 {
+			k.Output = []byte{0, 255}
+		}
+		rows = append(rows, store.Row{Run: k})
+	}
+	for n, k := range []store.KeptStep{{Name: "stép", Result: []byte{}}, {Name: "awaited", Signal: true}, {Name: "come", Signal: true, Result: []byte{1}}} {
+		k.Occasion, k.At = at, at.Add(time.Duration(n)*time.Second)
+		rows = append(rows, store.Row{Step: &store.JobStep{Job: every.ID, KeptStep: k}})
+	}
+	return append(rows, store.Row{Paused: &store.PausedKind{Kind: "paused"}}, store.Row{Bucket: &store.Bucket{Kind: "rated", Full: at}},
+		store.Row{Turn: &store.Turn{Kind: every.Kind, Partition: "part", At: at}},
+		store.Row{Act: &store.Act{Seq: 7, At: at, Who: "ops' é", Action: "cancel", Job: parent.ID, Key: "k", Reason: "it <was> late", Answer: "applied"}})
 }
 
 // rank returns the place of the sort of a row in an export, and what rows of it are sorted by.
@@ -135,20 +159,20 @@ func at(all []string, i int) string {
 	return "nothing"
 }
 
-// An empty store takes all rows, of every sort, and has them as they were.
+// An empty store takes rows of every sort, and has them as they were.
 func importsAll(b *bench) {
-	rows := b.full()
-	r := must(b.store.Import(b.Context(), yielded(rows, nil), false))
-	jobs := 0
-	for _, row := range rows {
-		if row.Job != nil {
-			jobs++
-		}
-	}
-	if want := (store.ImportResult{Jobs: jobs}); r != want {
-		b.Errorf("imported: %+v, want %+v", r, want)
-	}
+	rows := everySort()
+	must(0, b.store.Import(b.Context(), yielded(rows, nil)))
 	b.exportIs(rows)
+	if c := must(b.store.CountParents(b.Context(), rows[1].Job.ID)); c != (store.ParentCounts{Total: 3, Succeeded: 1, Failed: 1, Need: 3, Anyway: true}) {
+		b.Errorf("the parents of the job count %+v", c)
+	}
+	// What waits goes on: its last parent ends here.
+	b.change(rows[2].Job.ID, store.OpCancel, store.Applied)
+	b.state(rows[1].Job.ID, store.Paused)
+	if found := b.listed("t=1"); len(found) != 1 {
+		b.Errorf("%d jobs are found by a tag", len(found))
+	}
 }
 
 // Jobs of all states are exported as they are, whoever has them, and the store is left as it was.
@@ -172,113 +196,45 @@ func exportsAll(b *bench) {
 	b.exportIs(want)
 }
 
-// What one node had belongs to none after an import, as if that were dead.
+// What a node of the other store had is freed by the first heartbeat as that of a dead node.
 func importFrees(b *bench) {
+	at := must(b.store.Now(b.Context())).Add(-time.Minute)
+	of := func(state store.State) store.Row {
+		j := &store.Job{ID: store.NewID(), Kind: "k", Schedule: store.Once, Anchor: at, Due: at, Occurrence: at, State: state, Epoch: 1,
+			Owner: "killed", Attempts: 3, Created: at, Updated: at}
+		if state == store.Running {
+			j.Attempt, j.Started = 1, at
+		}
+		return store.Row{Job: j}
+	}
+	rows := []store.Row{of(store.Claimed), of(store.Confirmed), of(store.Running)}
+	must(0, b.store.Import(b.Context(), yielded(rows, nil)))
+	b.exportIs(rows)
 	node := b.node("a")
-	b.running(node)
-	b.add(-time.Second)
-	b.claim(node)
-	rows := exported(b.Context(), b.store)
-	for i := range rows { // as if they were of another store
-		j := *rows[i].Job
-		j.ID = store.NewID()
-		rows[i].Job = &j
+	if p := b.beat(node, lease); p.Freed != 3 {
+		b.Errorf("freed are %d jobs", p.Freed)
 	}
-	r := must(b.store.Import(b.Context(), yielded(rows, nil), true))
-	if want := (store.ImportResult{Jobs: 2, Freed: 2}); r != want {
-		b.Errorf("imported: %+v, want %+v", r, want)
-	}
-	for _, row := range rows {
+	for i, row := range rows {
 		j := b.state(row.Job.ID, store.Waiting)
-		if j.Epoch != row.Job.Epoch+1 || j.Owner != "" || !j.Suspect {
+		if j.Epoch != 2 || j.Owner != "" || j.Attempt != i/2 || j.Suspect != (i > 0) || len(must(b.store.Runs(b.Context(), j.ID, 0, 2))) != i/2 {
 			b.Errorf("it was %+v, and is %+v", row.Job, j)
 		}
 	}
 }
 
-// With an error among the rows nothing is added; nor is it if a key is in use, or the store has something.
+// With an error among the rows nothing is added, and a store that has something takes none.
 func importIsAllOrNothing(b *bench) {
-	rows, broken := b.full(), errors.New("broken")
-	if _, err := b.store.Import(b.Context(), yielded(rows, broken), false); !errors.Is(err, broken) {
+	rows, broken := everySort(), errors.New("broken")
+	if err := b.store.Import(b.Context(), yielded(rows, broken)); !errors.Is(err, broken) {
 		b.Errorf("with an error: %v", err)
 	}
 	b.exportIs(nil)
-	there := b.add(time.Hour, key("key"))
+	b.add(time.Hour)
 	before := exported(b.Context(), b.store)
-	if _, err := b.store.Import(b.Context(), yielded(rows, nil), false); !errors.Is(err, store.ErrNotEmpty) {
+	if err := b.store.Import(b.Context(), yielded(rows, nil)); !errors.Is(err, store.ErrNotEmpty) {
 		b.Errorf("into a store that is not empty: %v", err)
 	}
-	last := there
-	last.ID = store.NewID()
-	taken := append(slices.DeleteFunc(rows, func(row store.Row) bool { return row.Job == nil || row.Job.HasParents }), store.Row{Job: &last})
-	if _, err := b.store.Import(b.Context(), yielded(taken, nil), true); !errors.Is(err, store.ErrKeyInUse) {
-		b.Errorf("with a key that is in use: %v", err)
-	}
 	b.exportIs(before)
-}
-
-// What is there is left alone by an import that adds, so that one may be repeated.
-func importAdds(b *bench) {
-	rows := b.full()
-	must(b.store.Import(b.Context(), yielded(rows, nil), true))
-	b.exportIs(rows)
-	changed := slices.Clone(rows)
-	for i, row := range changed {
-		if row.Job != nil {
-			j := *row.Job
-			j.Error = "changed"
-			changed[i].Job = &j
-		}
-	}
-	r := must(b.store.Import(b.Context(), yielded(changed, nil), true))
-	if r.Jobs != 0 || r.There == 0 {
-		b.Errorf("imported again: %+v", r)
-	}
-	b.exportIs(rows)
-}
-
-// few returns some rows of each sort that belongs to a job. Nothing is held.
-func (b *bench) few() []store.Row {
-	m := &bench{TB: b.TB, store: newPartial(memory.New())}
-	node, key := m.node("n"), fresh("key")
-	j := m.running(node, func(j *store.NewJob) { j.Key, j.Tags = key, []string{"t"} })
-	must(0, m.store.NoteAct(m.Context(), store.Act{Job: j.ID, Action: "run", Answer: "applied"}))
-	if _, _, err := m.store.KeepStep(m.Context(), store.Ref{ID: j.ID, Epoch: j.Epoch}, store.KeptStep{Name: "s", Occasion: j.Occasion()}); err != nil {
-		panic(failure{err.Error()})
-	}
-	must(m.store.Insert(m.Context(), []store.NewJob{job(time.Hour, func(n *store.NewJob) { n.After = store.After{Parents: []store.ID{j.ID}, Need: 1} })},
-		store.Placement{}))
-	m.endRun(node, j, store.Dead)
-	return exported(m.Context(), m.store)
-}
-
-// importing returns the call that imports jobs with all that belongs to them.
-func (b *faulted) importing() told {
-	rows := b.few()
-	ids := make(map[store.ID]bool)
-	for _, row := range rows {
-		if row.Job != nil {
-			ids[row.Job.ID] = true
-		}
-	}
-	return told{
-		call: func() (any, error) { return answer(b.store.Import(b.Context(), yielded(rows, nil), true)) },
-		wrong: func(a any) string {
-			if r := a.(store.ImportResult); r.Jobs+r.There != len(ids) || r.Jobs > 0 && r.There > 0 {
-				return fmt.Sprintf("there are %d jobs", len(ids))
-			}
-			of := make(map[string]int) // each row of the store
-			for _, row := range exported(b.Context(), b.store) {
-				of[rowText(row)]++
-			}
-			for _, row := range rows {
-				if n := of[rowText(row)]; row.Bucket == nil && row.Turn == nil && n != 1 {
-					return fmt.Sprintf("it is there %d times: %s", n, rowText(row))
-				}
-			}
-			return ""
-		},
-	}
 }
 
 func exporting(b *faulted, _ string, j store.Job) func() ([]string, error) {

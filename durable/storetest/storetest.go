@@ -207,7 +207,6 @@ var tests = []struct {
 	{"ImportHasEverythingAsItWas", importsAll},
 	{"ImportFreesWhatANodeHad", importFrees},
 	{"ImportIsAllOrNothing", importIsAllOrNothing},
-	{"ImportMayBeRepeated", importAdds},
 
 	{"NowIsBetweenOtherAnswers", nowBetween},
 	{"GetAndFindKnowNothingUnknown", getUnknown},

@@ -1,20 +1,21 @@
-// Package transfer moves the whole content of a store into another store, as lines of JSON: from a file of SQLite to
-// PostgreSQL and back, into a new version of a database, or into a test. Both stores must be a [store.Mover], as those
-// of packages sqlite, postgres and memory are.
+// Package transfer exports the whole content of a store that no program uses to a file, and imports it into another
+// store: from a file of SQLite to PostgreSQL and back, or into a new version of a database. Both stores must be a
+// [store.Mover], as those of packages sqlite, postgres and memory are.
 //
 // An export has jobs in all states and schedules, with their IDs, keys and tags, and with payloads and results as they
 // are stored, without applying a Codec. It has the parents of jobs, the history with its output, steps and signals,
 // paused kinds, the tokens of rates, the turns of partitions, and the audit log. It has no nodes, and no progress of
-// runs that have not ended.
+// runs.
 //
-// An Export has the content of the store at one moment; programs may go on using the store meanwhile. To switch to
-// another store, end all programs that use the old store, both nodes and programs that add jobs. Then export, import,
-// and start the programs with the new store. If a node was killed or still runs, the export has jobs that it holds.
-// Import frees them as the jobs of a lost node: a run that had begun counts as an attempt, and the job runs again.
+// End all programs that use the old store, both nodes and programs that add jobs. Then export, import, and start the
+// programs with the new store. If a node was killed, its lease has to end first, and the export has jobs that it held.
+// The first node of the new store frees them as the jobs of a lost node: a run that had begun counts as an attempt, and
+// the job runs again.
 package transfer
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -28,148 +29,183 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Format is the version of the lines that Export writes. Import also reads all earlier versions.
+// Format is the version of the lines of an export.
 const Format = 1
 
-// A Summary says what an export contains.
+// A Summary says what an export has.
 type Summary struct {
+	Exported time.Time // a time of the store just before
+	Jobs     int
+	Held     int // of the jobs, those that killed nodes held
+	Runs     int // of the history
+}
+
+func (s *Summary) count(row store.Row) {
+	switch {
+	case row.Job != nil:
+		s.Jobs++
+		if row.Job.State.Held() {
+			s.Held++
+		}
+	case row.Run != nil:
+		s.Runs++
+	}
+}
+
+// A line has one of these. Their names, and those of their fields, are stored: do not change them, and see Format.
+type line struct {
+	Store *header `json:"store,omitempty"` // of the first line
+	store.Row
+	End *end `json:"end,omitempty"` // of the last line
+}
+
+type header struct {
 	Format   int       `json:"format"`
-	Exported time.Time `json:"exported"` // a time of the store just before
-	Rows     Rows      `json:"rows"`
-	Held     int       `json:"held"` // of the jobs, those that a node had
+	Exported time.Time `json:"exported"`
 }
 
-// Rows counts the rows of each sort.
-type Rows struct {
-	Jobs    int `json:"jobs"`
-	After   int `json:"after"` // jobs with parents
-	Runs    int `json:"runs"`
-	Steps   int `json:"steps"` // and signals
-	Paused  int `json:"paused"`
-	Buckets int `json:"buckets"`
-	Turns   int `json:"turns"`
-	Acts    int `json:"acts"`
+type end struct {
+	SHA256 string `json:"sha256"` // of the lines before
 }
 
-// Options change an Import.
-type Options struct {
-	// Add allows an Import into a store that is not empty. A job whose ID exists already stays as it is, with
-	// everything that belongs to it, so that an Import may be repeated; a key that another job has is an error.
-	Add bool
-}
-
-// A Result says what an Import has read and added.
-type Result struct {
-	Summary
-	store.ImportResult
-}
-
-// Export writes the whole content of a store at one moment. If it returns an error, what it has written is incomplete,
-// and Import refuses it: the last line of an export has the number of rows and a checksum.
+// Export writes the whole content of a store, in lines of JSON. It fails if a node of the store is alive. If it returns
+// an error, what it has written is incomplete, and Import refuses it: the last line of an export has a checksum.
 func Export(ctx context.Context, from store.Store, w io.Writer) (Summary, error) {
-	m, err := mover(from)
-	if err != nil {
-		return Summary{}, err
-	}
-	s := Summary{Format: Format}
-	if s.Exported, err = from.Now(ctx); err != nil {
-		return Summary{}, fmt.Errorf("durable/transfer: export: %w", err)
-	}
-	out := newWriter(w)
-	err = out.write(line{Store: &header{Format: s.Format, Exported: s.Exported}})
-	if err == nil {
-		err = m.Export(ctx, func(row store.Row) error {
-			s.count(row)
-			return out.write(lineOf(row))
-		})
-	}
-	if err == nil {
-		err = out.write(line{End: &end{Rows: s.Rows, SHA256: out.sum()}})
-	}
-	if err == nil {
-		err = out.buffer.Flush()
-	}
+	s, err := export(ctx, from, w)
 	if err != nil {
 		return Summary{}, fmt.Errorf("durable/transfer: export: %w", err)
 	}
 	return s, nil
 }
 
-// Import adds what Export has written: all of it, or nothing if there is an error, even in the last line. The error
-// names the line and the field. It matches store.ErrNotEmpty if the store has jobs, paused kinds or acts and
-// Options.Add is not set; and executor.ErrInvalid if something is wrong with what was read.
-func Import(ctx context.Context, to store.Store, r io.Reader, o Options) (Result, error) {
-	m, err := mover(to)
+func export(ctx context.Context, from store.Store, w io.Writer) (s Summary, err error) {
+	m, now, err := idle(ctx, from)
 	if err != nil {
-		return Result{}, err
+		return s, err
 	}
-	in := newReader(r)
-	done, err := m.Import(ctx, in.rows, o.Add)
+	s.Exported = now
+	sum, buffer := sha256.New(), bufio.NewWriter(w)
+	lines := json.NewEncoder(io.MultiWriter(buffer, sum))
+	if err := lines.Encode(line{Store: &header{Format, now}}); err != nil {
+		return s, err
+	}
+	err = m.Export(ctx, func(row store.Row) error {
+		s.count(row)
+		return lines.Encode(line{Row: row})
+	})
 	if err != nil {
-		return Result{}, fmt.Errorf("durable/transfer: import: %w", err)
+		return s, err
 	}
-	return Result{in.Summary, done}, nil
+	if _, _, err := idle(ctx, from); err != nil { // nor has a node begun meanwhile
+		return s, err
+	}
+	if err := lines.Encode(line{End: &end{hex.EncodeToString(sum.Sum(nil))}}); err != nil {
+		return s, err
+	}
+	return s, buffer.Flush()
 }
 
-// Check reads and checks what Export has written, as Import does, without a store.
-func Check(r io.Reader) (Summary, error) {
-	in := newReader(r)
-	for _, err := range in.rows {
-		if err != nil {
-			return Summary{}, fmt.Errorf("durable/transfer: %w", err)
-		}
+// Import adds what Export has written to an empty store: all of it, or nothing if there is an error. The error matches
+// store.ErrNotEmpty if the store has jobs, paused kinds or acts, and executor.ErrInvalid if something is wrong with what
+// was read, with the number of the line. Import fails if a node of the store is alive.
+func Import(ctx context.Context, to store.Store, r io.Reader) (Summary, error) {
+	in := reader{buffer: bufio.NewReader(r), sum: sha256.New()}
+	m, _, err := idle(ctx, to)
+	if err == nil {
+		err = m.Import(ctx, in.rows)
+	}
+	if err != nil {
+		return Summary{}, fmt.Errorf("durable/transfer: import: %w", err)
 	}
 	return in.Summary, nil
 }
 
-func mover(s store.Store) (store.Mover, error) {
-	m := store.PartsOf(s).Mover
-	if m == nil {
-		return nil, argument.Invalid("durable/transfer: the store is a %T, which can't be moved: it is not a store.Mover", s)
+// idle returns a store and its time. It is an error if the store can't be moved, or a node is alive.
+func idle(ctx context.Context, s store.Store) (store.Mover, time.Time, error) {
+	parts := store.PartsOf(s)
+	if parts.Mover == nil || parts.Reports == nil {
+		return nil, time.Time{}, argument.Invalid("the store is a %T, which can't be moved: it is not a store.Mover with store.Reports", s)
 	}
-	return m, nil
-}
-
-// count counts a row.
-func (s *Summary) count(row store.Row) {
-	switch {
-	case row.Job != nil:
-		s.Rows.Jobs++
-		if row.Job.State.Held() {
-			s.Held++
+	now, err := s.Now(ctx)
+	if err != nil {
+		return nil, now, err
+	}
+	nodes, err := parts.Reports.Nodes(ctx)
+	for _, n := range nodes {
+		if until := n.Beat.Add(n.Lease); err == nil && until.After(now) {
+			err = argument.Invalid("node %s is alive, or was killed just now: end it, or wait until its lease ends at %s, and try again",
+				n.Name, until.Format(time.RFC3339Nano))
 		}
-	case row.After != nil:
-		s.Rows.After++
-	case row.Run != nil:
-		s.Rows.Runs++
-	case row.Step != nil:
-		s.Rows.Steps++
-	case row.Paused != nil:
-		s.Rows.Paused++
-	case row.Bucket != nil:
-		s.Rows.Buckets++
-	case row.Turn != nil:
-		s.Rows.Turns++
-	case row.Act != nil:
-		s.Rows.Acts++
 	}
+	return parts.Mover, now, err
 }
 
-// writer writes lines.
-type writer struct {
-	buffer *bufio.Writer
-	hash   hash.Hash
-	json   *json.Encoder
+// A reader reads an export.
+type reader struct {
+	Summary
+	buffer *bufio.Reader
+	sum    hash.Hash
+	at     int // of the line
 }
 
-func newWriter(w io.Writer) *writer {
-	out := &writer{buffer: bufio.NewWriterSize(w, 1<<16), hash: sha256.New()}
-	out.json = json.NewEncoder(io.MultiWriter(out.buffer, out.hash))
-	out.json.SetEscapeHTML(false)
-	return out
+// rows yields the rows, and then an error if something is wrong.
+func (r *reader) rows(yield func(store.Row, error) bool) {
+	first, err := r.next()
+	switch h := first.Store; {
+	case err != nil:
+	case h == nil:
+		err = r.wrong("this is no export of a store")
+	case h.Format != Format:
+		err = r.wrong("the export has format %d, and this program reads format %d: use the version that has written it", h.Format, Format)
+	default:
+		r.Exported = h.Exported
+	}
+	for err == nil {
+		sum := hex.EncodeToString(r.sum.Sum(nil))
+		var l line
+		l, err = r.next()
+		switch {
+		case err != nil:
+		case l.End == nil && l.Row == store.Row{}:
+			err = r.wrong("it has no row")
+		case l.End == nil:
+			r.count(l.Row)
+			if !yield(l.Row, nil) {
+				return
+			}
+		case l.End.SHA256 != sum:
+			err = r.wrong("the checksum is not that of the lines before: the export was changed; export again")
+		default:
+			if _, err = r.buffer.Peek(1); err == io.EOF {
+				return
+			}
+			r.at++
+			err = r.wrong("it comes after the end of the export")
+		}
+	}
+	yield(store.Row{}, err)
 }
 
-func (w *writer) write(l line) error { return w.json.Encode(l) }
+// next reads a line.
+func (r *reader) next() (l line, err error) {
+	r.at++
+	text, err := r.buffer.ReadBytes('\n')
+	if err == io.EOF {
+		return l, r.wrong("the export ends before its last line: it was cut; export again")
+	}
+	if err != nil {
+		return l, fmt.Errorf("line %d: %w", r.at, err)
+	}
+	r.sum.Write(text)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&l); err != nil {
+		return l, r.wrong("%w", err)
+	}
+	return l, nil
+}
 
-// sum returns the checksum of what was written.
-func (w *writer) sum() string { return hex.EncodeToString(w.hash.Sum(nil)) }
+// wrong returns an error about the line.
+func (r *reader) wrong(format string, args ...any) error {
+	return argument.Invalid("line %d: %w", r.at, fmt.Errorf(format, args...))
+}

@@ -94,9 +94,8 @@ var durableLayers = []layer{
 	{"internal/steptest", []string{"."}},
 	{"internal/graphtest", []string{".", "store"}},
 	{"internal/poisontest", []string{".", "store"}},
-	{"internal/filled", []string{"store"}},
 	{"durabletest", []string{".", "memory"}},
-	{"storetest", []string{".", "internal/filled", "memory", "store"}},
+	{"storetest", []string{".", "store"}},
 	{"storetest/pgserver", nil},
 	{"internal/pgtest", []string{"storetest/pgserver"}},
 }

@@ -193,9 +193,14 @@ func (p *program) move() (operator *durable.Jobs) {
 	}
 	var lines bytes.Buffer
 	_, err := transfer.Export(p.ctx, p.store, &lines)
+	for errors.Is(err, executor.ErrInvalid) { // what was killed is alive until its lease ends
+		time.Sleep(time.Second)
+		lines.Reset()
+		_, err = transfer.Export(p.ctx, p.store, &lines)
+	}
 	p.store, p.next = p.next[0](), p.next[1:]
 	if err == nil {
-		_, err = transfer.Import(p.ctx, p.store, &lines, transfer.Options{})
+		_, err = transfer.Import(p.ctx, p.store, &lines)
 	}
 	if err == nil {
 		operator, err = durable.New(durable.Config{Store: p.store})

@@ -2,6 +2,7 @@ package sqlrow
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/store"
@@ -145,69 +146,85 @@ func exportedAct(row Scanner) (store.Row, error) {
 	return store.Row{Act: &a}, err
 }
 
-// A Table is one that rows are imported into, with the columns that Values returns.
+// A Table is one that rows are imported into, with the columns of what Imported adds.
 type Table struct {
 	Name    string
 	Columns []string
 }
 
-// The tables of Imported. The store adds to what a row of executor_parent or executor_after has.
+// The tables of Imported.
 var (
-	Jobs    = Table{"executor_job", Names}
-	Tagged  = Table{"executor_tag", []string{"tag", "job"}}
-	Parents = Table{"executor_parent", []string{"child", "ord", "parent", "state"}}
-	Afters  = Table{"executor_after", []string{"job", "total", "succeeded", "failed", "need", "anyway"}}
-	Runs    = Table{"executor_run", []string{"job", "seq", "occurrence", "attempt", "epoch", "node", "started", "finished", "verdict", "error", "label", "output"}}
-	Steps   = Table{"executor_step", []string{"job", "occasion", "signal", "name", "result", "noted"}}
-	Paused  = Table{"executor_pause", []string{"kind"}}
-	Buckets = Table{"executor_limit", []string{"kind", "filled"}}
-	Turns   = Table{"executor_part", []string{"kind", "priority", "part", "line"}}
-	ActRows = Table{"executor_act", []string{"noted", "who", "action", "job", "key", "reason", "answer"}}
+	jobs    = Table{"executor_job", Names}
+	begun   = Table{"executor_begun", []string{"job", "epoch", "started"}}
+	tagged  = Table{"executor_tag", []string{"tag", "job"}}
+	parents = Table{"executor_parent", []string{"child", "ord", "parent", "state"}}
+	afters  = Table{"executor_after", []string{"job", "total", "succeeded", "failed", "need", "anyway"}}
+	runs    = Table{"executor_run", strings.Split(RunColumns+", output", ", ")}
+	steps   = Table{"executor_step", []string{"job", "occasion", "signal", "name", "result", "noted"}}
+	pauses  = Table{"executor_pause", []string{"kind"}}
+	buckets = Table{"executor_limit", []string{"kind", "filled"}}
+	turns   = Table{"executor_part", []string{"kind", "priority", "part", "line"}}
+	acts    = Table{"executor_act", []string{"noted", "who", "action", "job", "key", "reason", "answer"}}
+
+	moved = []Table{jobs, begun, tagged, parents, afters, runs, steps, pauses, buckets, turns, acts}
 )
 
-// leftTables are those whose rows are not moved: nodes, with what they report, and which runs have begun; and the
-// version.
-var leftTables = []string{"executor_node", "executor_begun", "executor_progress", "executor_schema"}
-
-// AllTables returns the names of the tables that Export knows, in order.
+// AllTables returns the names of the tables whose rows are moved, and of those whose rows are not: nodes, with what
+// they report, and the version.
 func AllTables() []string {
-	names := slices.Clone(leftTables)
-	for _, t := range []Table{Jobs, Tagged, Parents, Afters, Runs, Steps, Paused, Buckets, Turns, ActRows} {
+	names := []string{"executor_node", "executor_progress", "executor_schema"}
+	for _, t := range moved {
 		names = append(names, t.Name)
 	}
 	slices.Sort(names)
 	return names
 }
 
-// KeptRunValues returns the columns of Runs.
-func KeptRunValues(r *store.KeptRun, id any) []any { return append(RunValues(&r.Run, id), r.Output) }
-
-// StepValues returns the columns of Steps.
-func StepValues(k *store.JobStep, id any) []any {
-	return []any{id, Micros(k.Occasion), k.Signal, k.Name, k.Result, Micros(k.At)}
-}
-
-// BucketValues returns the columns of Buckets.
-func BucketValues(b *store.Bucket) []any { return []any{b.Kind, Micros(b.Full)} }
-
-// TurnValues returns the columns of Turns.
-func TurnValues(t *store.Turn) []any {
-	return []any{t.Kind, int64(t.Priority), t.Partition, Micros(t.At)}
-}
-
-// ActValues returns the columns of ActRows.
-func ActValues(a *store.Act, id any) []any {
-	return []any{Micros(a.At), a.Who, a.Action, id, a.Key, a.Reason, a.Answer}
-}
-
-// ScanEdges reads and closes rows of two IDs: that of a child, and that of a parent.
-var ScanEdges = all(func(row Scanner) (edge [2]durable.ID, err error) {
-	var ids [2][]byte
-	if err = row.Scan(&ids[0], &ids[1]); err != nil {
-		return edge, err
+// Imported calls add for each row of a table that row is in. id returns an ID as the store writes it.
+func Imported(row store.Row, id func(durable.ID) any, add func(t Table, values []any) error) error {
+	switch {
+	case row.Job != nil:
+		j := row.Job
+		if j.State == durable.Running {
+			if err := add(begun, []any{id(j.ID), j.Epoch, Micros(j.Started)}); err != nil {
+				return err
+			}
+		}
+		for _, tag := range j.Tags {
+			if err := add(tagged, []any{tag, id(j.ID)}); err != nil {
+				return err
+			}
+		}
+		return add(jobs, Values(j, id(j.ID)))
+	case row.After != nil:
+		for n, p := range row.After.Parents {
+			if err := add(parents, []any{id(row.After.Job), n, id(p.ID), int64(p.State)}); err != nil {
+				return err
+			}
+		}
+		c := row.After.Counts()
+		return add(afters, []any{id(row.After.Job), c.Total, c.Succeeded, c.Failed, c.Need, c.Anyway})
+	case row.Run != nil:
+		return add(runs, append(RunValues(&row.Run.Run, id(row.Run.Job)), row.Run.Output))
+	case row.Step != nil:
+		k := row.Step
+		return add(steps, []any{id(k.Job), Micros(k.Occasion), k.Signal, k.Name, k.Result, Micros(k.At)})
+	case row.Paused != nil:
+		return add(pauses, []any{row.Paused.Kind})
+	case row.Bucket != nil:
+		return add(buckets, []any{row.Bucket.Kind, Micros(row.Bucket.Full)})
+	case row.Turn != nil:
+		t := row.Turn
+		return add(turns, []any{t.Kind, int64(t.Priority), t.Partition, Micros(t.At)})
+	case row.Act != nil:
+		a := row.Act
+		return add(acts, []any{Micros(a.At), a.Who, a.Action, id(a.Job), a.Key, a.Reason, a.Answer})
 	}
-	if edge[0], err = ID(ids[0]); err == nil {
-		edge[1], err = ID(ids[1])
-	}
-	return edge, err
-})
+	return nil
+}
+
+// Bury leaves a tombstone for each node that holds jobs and is not there: it is not alive, but it is not forgotten, and
+// the next heartbeat frees what it holds.
+var Bury = SQL(`insert into executor_node (id, lease_until, lease)
+	select distinct owner, 0, 0 from executor_job j where state in {Held} and not exists (select 1 from executor_node where id = j.owner)
+	on conflict do nothing`)
