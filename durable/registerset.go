@@ -11,9 +11,11 @@ import (
 type Absent uint8
 
 const (
-	KeepAbsent   Absent = iota // the schedules go on
-	PauseAbsent                // the schedules are paused until Resume, even if they are in the set again
-	DeleteAbsent               // the schedules are deleted with their history; a schedule that is running is canceled instead
+	KeepAbsent  Absent = iota // the schedules go on
+	PauseAbsent               // the schedules are paused until Resume, even if they are in the set again
+	// DeleteAbsent deletes the schedules with their history. A schedule that is running is canceled instead, and its
+	// Job.Absent is set: a later registration treats it as if it were deleted.
+	DeleteAbsent
 )
 
 var absentNames = [...]string{"keep", "pause", "delete"}
@@ -81,7 +83,7 @@ func (j *Jobs) RegisterSet(ctx context.Context, set ScheduleSet, schedules ...Re
 	treated := make(map[ID]bool)
 	for again := true; again; {
 		err := j.goingOn(ctx, set.Prefix, func(job Job) error {
-			if present[job.Key] || treated[job.ID] || job.State == Paused && set.Absent == PauseAbsent {
+			if present[job.Key] || treated[job.ID] || job.Absent || job.State == Paused && set.Absent == PauseAbsent {
 				return nil
 			}
 			answer, err := j.absent(ctx, set.Absent, job.ID)
@@ -124,11 +126,11 @@ func (j *Jobs) goingOn(ctx context.Context, prefix string, each func(Job) error)
 	}
 }
 
-// putBack registers again those of the schedules that are not in the store, since another program has deleted them
-// after they were registered. It reports whether there were any.
+// putBack registers again those of the schedules that another program has deleted after they were registered, or is to
+// delete after their run. It reports whether there were any.
 func (j *Jobs) putBack(ctx context.Context, prefix string, schedules []Registration, results []Registered) (bool, error) {
 	there := make(map[string]bool)
-	if err := j.goingOn(ctx, prefix, func(job Job) error { there[job.Key] = true; return nil }); err != nil {
+	if err := j.goingOn(ctx, prefix, func(job Job) error { there[job.Key] = !job.Absent; return nil }); err != nil {
 		return false, err
 	}
 	var places []int
@@ -137,8 +139,8 @@ func (j *Jobs) putBack(ctx context.Context, prefix string, schedules []Registrat
 		if there[s.Key()] {
 			continue
 		}
-		switch _, err := j.Find(ctx, s.Key()); {
-		case errors.Is(err, ErrNotFound):
+		switch job, err := j.Find(ctx, s.Key()); {
+		case errors.Is(err, ErrNotFound), err == nil && job.Absent:
 			places, missing = append(places, i), append(missing, s)
 		case err != nil:
 			return false, err
@@ -159,11 +161,16 @@ func (j *Jobs) absent(ctx context.Context, what Absent, id ID) (Answer, error) {
 	case PauseAbsent:
 		return j.Pause(ctx, id)
 	case DeleteAbsent:
-		answer, err := j.Delete(ctx, id)
-		if err == nil && answer == TooLate { // it runs
-			return j.Cancel(ctx, id)
-		}
-		return answer, err
+		for {
+			answer, err := j.Delete(ctx, id)
+			if err != nil || answer != TooLate {
+				return answer, err
+			}
+			answer, err = j.change(ctx, id, Change{Op: OpCancel, Absent: true}) // it runs
+			if err != nil || answer == Deferred {
+				return answer, err
+			}
+		} // its run has ended meanwhile
 	}
 	return Applied, nil
 }

@@ -89,6 +89,71 @@ func TestRegisterSetDeletesWhatRuns(t *testing.T) {
 	})
 }
 
+// A schedule that a version of the program lacks while it runs goes on if the next call of RegisterSet has it again: in
+// the same run, after it, and if the call that lacks it comes while the other one is under way. What was canceled by
+// hand stays so.
+func TestRegisterSetAgainAfterDelete(t *testing.T) {
+	for name, ends := range map[string]bool{"during the run": false, "after the run": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				jobs := newJobs(t, memory.New())
+				runs := 0
+				kind := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+					runs++
+					time.Sleep(10 * time.Minute)
+					return "", nil
+				})
+				start(t, jobs)
+				ctx, set := t.Context(), durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}
+				schedule := kind.FixedRate("app/a", 0, time.Hour, "")
+				must(jobs.RegisterSet(ctx, set, schedule))
+				time.Sleep(time.Minute)
+				for range 2 { // the programs alternate
+					must(jobs.RegisterSet(ctx, set))
+					if ends {
+						time.Sleep(10 * time.Minute)
+					}
+					got := must(jobs.RegisterSet(ctx, set, schedule)).Schedules[0]
+					if got.Effect == durable.EffectNone || got.Job.State.Done() || got.Job.Pending == durable.PendingCancel {
+						t.Errorf("registered again: %+v", got)
+					}
+					time.Sleep(time.Minute)
+				}
+				synctest.Wait()
+				before := runs
+				time.Sleep(4*time.Hour + time.Minute)
+				synctest.Wait()
+				if runs-before < 4 {
+					t.Errorf("%d runs in four hours", runs-before)
+				}
+			})
+		})
+	}
+}
+
+// A schedule that a person has canceled stays canceled, whether sets have it or not.
+func TestRegisterSetKeepsWhatWasCanceledByHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		kind := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			time.Sleep(10 * time.Minute)
+			return "", nil
+		})
+		start(t, jobs)
+		ctx, set := t.Context(), durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}
+		schedule := kind.FixedRate("app/a", 0, time.Hour, "")
+		id := must(jobs.RegisterSet(ctx, set, schedule)).Schedules[0].Job.ID
+		time.Sleep(time.Minute)
+		must(jobs.Cancel(ctx, id))
+		must(jobs.RegisterSet(ctx, set))
+		must(jobs.RegisterSet(ctx, set, schedule))
+		time.Sleep(2 * time.Hour)
+		if got := must(jobs.RegisterSet(ctx, set, schedule)).Schedules[0]; got.Job.ID != id || got.Job.State != durable.Canceled {
+			t.Errorf("the schedule is %+v, want canceled", got.Job)
+		}
+	})
+}
+
 // Of many that are absent none is forgotten.
 func TestRegisterSetOfMany(t *testing.T) {
 	jobs, kind, _ := newNode(t, memory.New())
@@ -125,6 +190,34 @@ func TestRegisterSetChecksArguments(t *testing.T) {
 	if all := must(jobs.List(t.Context(), durable.Filter{})); len(all) != 1 || all[0].State != durable.Waiting {
 		t.Errorf("the jobs are %+v, want app/a alone", all)
 	}
+}
+
+// A schedule that runs, and that another program cancels as absent while this one's call is under way, goes on.
+func TestRegisterSetPutsBackWhatRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, ctx := newFaulty(memory.New()), t.Context()
+		early, late := newJobs(t, store.Store), newJobs(t, store)
+		kind := durable.Handle(early, "k", func(ctx context.Context, _ string) (string, error) {
+			time.Sleep(10 * time.Minute)
+			return "", nil
+		})
+		start(t, early)
+		set := durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}
+		must(early.RegisterSet(ctx, set, kind.FixedRate("app/runs", 0, time.Hour, ""), kind.FixedRate("app/other", time.Hour, time.Hour, "")))
+		time.Sleep(time.Minute)
+		once := sync.OnceFunc(func() { must(early.RegisterSet(ctx, set, kind.FixedRate("app/other", time.Hour, time.Hour, ""))) })
+		store.set(func(op string) (error, error) {
+			if op == "change" { // late is about to delete app/other
+				once()
+			}
+			return nil, nil
+		})
+		must(late.RegisterSet(ctx, set, durable.Client[string, string](late, "k").FixedRate("app/runs", 0, time.Hour, "")))
+		time.Sleep(time.Hour)
+		if j := must(early.Find(ctx, "app/runs")); j.State.Done() || j.Pending == durable.PendingCancel {
+			t.Errorf("the schedule of the call that ended last is %+v", j)
+		}
+	})
 }
 
 // Two programs with different sets, which delete what is not in theirs, at the same time: the set of the call that ends

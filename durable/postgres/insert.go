@@ -107,28 +107,34 @@ func (s *Store) lowerTo(placed []durable.InsertResult) {
 }
 
 // freeKeys takes the keys that are to be reused from jobs that are over. No other transaction can have one of them
-// before this one has ended.
-func freeKeys(ctx context.Context, tx querier, jobs []durable.NewJob) error {
+// before this one has ended. Those of schedules are among them only if found is true, as few of them can be had.
+func freeKeys(ctx context.Context, tx querier, jobs []durable.NewJob, found bool) error {
 	var ids []pgtype.UUID
 	var keys []string
 	var among []int32
 	var within []int64
+	var periodic []bool
 	for i := range jobs {
-		if j := &jobs[i]; j.ReuseKey || len(j.Among) > 0 {
+		if j := &jobs[i]; j.ReuseKey || len(j.Among) > 0 || found && j.Periodic() {
 			ids, keys = append(ids, uuid(j.ID)), append(keys, j.Key)
 			among, within = append(among, statesOf(j)), append(within, j.Within.Microseconds())
+			periodic = append(periodic, j.Periodic())
 		}
 	}
 	if len(keys) == 0 {
 		return nil
 	}
-	return tx.exec(ctx, unkeyJobs, ids, keys, among, within)
+	return tx.exec(ctx, unkeyJobs, ids, keys, among, within, periodic)
 }
 
 // statesOf returns the states in which a job keeps the key that j is to have, a bit for each as the rows have them.
 func statesOf(j *durable.NewJob) (bits int32) {
 	states := j.Among
-	if len(states) == 0 {
+	switch {
+	case len(states) > 0:
+	case !j.ReuseKey:
+		return -1
+	default:
 		states = []durable.State{durable.Waiting, durable.Claimed, durable.Running, durable.Paused}
 	}
 	for _, s := range states {
@@ -141,8 +147,9 @@ func statesOf(j *durable.NewJob) (bits int32) {
 
 // unkeyJobs is transition.Reuses in one statement: it takes the keys from jobs, except from those that an earlier call
 // added with the same IDs.
-var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1::uuid[], $2::text[], $3::integer[], $4::bigint[]) as n (id, key, among, within)
-		where j.key = n.key and (j.schedule = 'once' or j.state in {Over}) and ((n.among >> j.state::integer) & 1 = 0 or n.within > 0 and j.state in {Over} and j.updated + n.within <= ` + clock + `)
+var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1::uuid[], $2::text[], $3::integer[], $4::bigint[], $5::boolean[]) as n (id, key, among, within, periodic)
+		where j.key = n.key and (j.schedule = 'once' or j.state in {Over}) and ((n.among >> j.state::integer) & 1 = 0 or n.within > 0 and j.state in {Over} and j.updated + n.within <= ` + clock + `
+			or n.periodic and j.state in {Over} and (j.family & {IsAbsent}) <> 0)
 			and not exists (select from executor_job where id = n.id)`)
 
 // insert adds the jobs that are not there; those that are, are absent in its results. If tx is set, q is a caller's

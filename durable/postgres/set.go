@@ -66,7 +66,7 @@ func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, before []
 		if try == 10 {
 			return nil, errBusyKeys
 		}
-		if err = freeKeys(ctx, tx, in.some(rest)); err != nil {
+		if err = freeKeys(ctx, tx, in.some(rest), try > 0); err != nil {
 			break
 		}
 		if rest, err = in.add(ctx, rest, p, callers); err == nil && len(rest) > 0 {

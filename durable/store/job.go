@@ -135,6 +135,11 @@ type Job struct {
 	// start of the next run is recorded before its handler is called, so that the attempt counts if it kills its node.
 	Suspect bool `json:"suspect,omitempty"`
 
+	// Absent reports that the schedule was canceled, or is to be canceled after its run, since durable.DeleteAbsent was
+	// asked for. To whoever registers it again it is as if it had been deleted: during its last run it goes on after all,
+	// and later its key belongs to a new schedule.
+	Absent bool `json:"absent,omitempty"`
+
 	// HasParents reports that the job was added with parents, and HasChildren that another job was added with this one
 	// as a parent; see After.
 	HasParents  bool `json:"has_parents,omitempty"`

@@ -467,6 +467,8 @@ type Change struct {
 	Due time.Time // for OpReschedule
 	// Queue is for OpMove, "" for the default queue.
 	Queue string
+	// Absent is for OpCancel of a schedule: see Job.Absent. It has no effect on one that is to be canceled already.
+	Absent bool
 }
 
 // Retention is how long jobs and runs are kept after their end. Zero means for ever. In durable.Config.Keep, however,

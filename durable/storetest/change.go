@@ -139,6 +139,12 @@ func rescheduleRunning(b *bench) {
 	}
 	k := b.running(node)
 	b.changeBy(k.ID, move, durable.TooLate)
+	c := b.running(node, key("canceled"), every("1h0m0s"))
+	b.change(c.ID, durable.OpCancel, durable.Deferred)
+	b.changeBy(c.ID, move, durable.TooLate) // no occurrence follows
+	if got := b.get(c.ID); !got.NextDue.IsZero() {
+		b.Errorf("one that is to be canceled is %+v", got)
+	}
 }
 
 // What was asked of a running job holds, too, if its schedule has no other time:

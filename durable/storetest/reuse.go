@@ -168,6 +168,89 @@ func reuseSchedule(b *bench) {
 	}
 }
 
+// A schedule that was canceled as absent, while it ran or before, is one that is deleted to those who register it: it
+// goes on after its run, or is a new one if that has ended. Whoever cancels it by hand afterwards, or did before, has the
+// last word.
+func absentSchedule(b *bench) {
+	absent := durable.Change{Op: durable.OpCancel, Absent: true}
+	again := func(name string) durable.InsertResult {
+		return b.insert(job(time.Minute, key(name), every("1m0s"), payload("2")), store.Placement{})
+	}
+	for name, end := range map[string]func(node string, j durable.Job){
+		"goes on": func(node string, j durable.Job) { b.settle(node, next(j, j.Due.Add(time.Hour))) },
+		"canceled": func(node string, j durable.Job) {
+			o := outcome(j)
+			o.State, o.Due = durable.Canceled, time.Time{}
+			b.settle(node, o)
+		},
+		"lost": func(node string, _ durable.Job) {
+			b.die(node)
+			b.beat(b.node("heir of "+node), lease)
+		},
+		"given back": func(node string, _ durable.Job) { b.ok(errOf(b.store.Release(b.Context(), node, nil))) },
+	} {
+		during := b.running(b.node(name), key(name), every("1m0s"))
+		b.changeBy(during.ID, absent, durable.Deferred)
+		p := again(name)
+		if p.ID != during.ID || !p.Changed || p.Pending != durable.PendingNone || p.Absent {
+			b.Errorf("%s: registered during its run it is %+v", name, p)
+		}
+		end(name, b.get(during.ID))
+		if j := b.state(during.ID, durable.Waiting); !j.Due.Equal(p.Now.Add(time.Minute)) || j.Absent || string(j.Payload) != "2" {
+			b.Errorf("%s: job is %+v, want due at %v", name, j, p.Now.Add(time.Minute))
+		}
+		b.change(during.ID, durable.OpCancel, durable.Applied)
+
+		name += ", later"
+		after := b.running(b.node(name), key(name), every("1m0s"))
+		b.changeBy(after.ID, absent, durable.Deferred)
+		end(name, b.get(after.ID))
+		if j := b.state(after.ID, durable.Canceled); !j.Absent {
+			b.Errorf("%s: job is %+v, want absent", name, j)
+		}
+		once := b.insert(job(time.Minute, key(name)), store.Placement{})
+		if once.ID != after.ID {
+			b.Errorf("%s: a job that runs once has taken the key", name)
+		}
+		p = again(name)
+		if p.ID == after.ID || !p.Changed || p.State != durable.Waiting || p.Absent {
+			b.Errorf("%s: registered it is %+v, want a new one", name, p)
+		}
+		if old := b.state(after.ID, durable.Canceled); old.Key != "" || must(b.store.Find(b.Context(), name)).ID != p.ID {
+			b.Errorf("%s: the key belongs to %+v", name, old)
+		}
+		b.change(p.ID, durable.OpCancel, durable.Applied)
+	}
+
+	for name, cancel := range map[string][]durable.Change{
+		"by hand before": {{Op: durable.OpCancel}, absent},
+		"by hand after":  {absent, {Op: durable.OpCancel}},
+	} {
+		j := b.running(b.node(name), key(name), every("1m0s"))
+		for _, c := range cancel {
+			b.changeBy(j.ID, c, durable.Deferred)
+		}
+		if p := again(name); p.Pending != durable.PendingCancel || p.Absent {
+			b.Errorf("%s: registered again it is %+v", name, p)
+		}
+		b.settle(name, next(b.get(j.ID), j.Due.Add(time.Hour)))
+		b.state(j.ID, durable.Canceled)
+		if p := again(name); p.ID != j.ID || p.State != durable.Canceled {
+			b.Errorf("%s: registered after its run it is %+v", name, p)
+		}
+	}
+
+	waits := b.add(time.Hour, key("waits"), every("1m0s"))
+	b.changeBy(waits.ID, absent, durable.Applied)
+	if j := b.state(waits.ID, durable.Canceled); !j.Absent {
+		b.Errorf("one that waited is %+v, want absent", j)
+	}
+	b.change(waits.ID, durable.OpRevive, durable.Applied)
+	if j := b.state(waits.ID, durable.Waiting); j.Absent {
+		b.Errorf("revived it is %+v", j)
+	}
+}
+
 func payload(text string) func(*durable.NewJob) {
 	return func(j *durable.NewJob) { j.Payload = []byte(text) }
 }

@@ -65,6 +65,7 @@ var tests = []struct {
 	{"InsertReusesNoKeyOfAJobThatIsNotOver", reuseKeyOfLive},
 	{"InsertDuringARunAsksForAnother", reuseDuringRun},
 	{"ReuseKeyKeepsAScheduleThatIsBeingCanceled", reuseSchedule},
+	{"InsertTreatsAnAbsentScheduleAsDeleted", absentSchedule},
 	{"InsertReplacesWhatWaits", replaces},
 	{"InsertReplacesThePayloadOfWhatWaits", replacesPayload},
 	{"InsertReplacesThePayloadOfWhatHasBegun", replacesPayloadOfBegun},

@@ -377,7 +377,7 @@ func (m *model) call() {
 		ref, _ := m.ref()
 		waits := pick(m, durable.OpCancel, durable.OpPause, durable.OpReschedule) // for the end of a run
 		c := durable.Change{Op: pick(m, waits, waits, durable.OpResume, durable.OpReschedule, durable.OpRunNow,
-			durable.OpRevive, durable.OpDelete, durable.OpMove), Due: m.time(), Queue: pick(m, "", "q")}
+			durable.OpRevive, durable.OpDelete, durable.OpMove), Due: m.time(), Queue: pick(m, "", "q"), Absent: m.IntN(2) == 0}
 		m.compare(fmt.Sprintf("change %v %+v", ref.ID, c), func(s durable.Store) (any, error) { return s.Change(ctx, ref.ID, c) })
 	case n < 97:
 		kind, pause := pick(m, kinds...), m.IntN(2) == 0

@@ -5,12 +5,13 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// The parts of the column family. A job that has neither parents nor children has 0: what concerns them is done only
-// for what has not.
+// The parts of the column family. A job that has neither parents nor children has none of the first three: what
+// concerns them is done only for what has.
 const (
 	hasChildren = 1 // stored: do not change
 	hasParents  = 2 // stored: do not change
 	isBlocked   = 4 // stored: do not change
+	isAbsent    = 8 // stored: do not change
 )
 
 // family returns the column of that name.
@@ -23,6 +24,9 @@ func family(j *durable.Job) (f int64) {
 	}
 	if j.State == durable.Blocked {
 		f |= isBlocked
+	}
+	if j.Absent {
+		f |= isAbsent
 	}
 	return f
 }

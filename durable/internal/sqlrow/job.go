@@ -65,7 +65,7 @@ func (r *reader) scan(s Scanner) error {
 	j.Anchor, j.Due, j.Occurrence, j.NextDue = Time(r.anchor), Time(r.due), Time(r.occurrence), Time(r.next)
 	j.Created, j.Updated = Time(r.created), Time(r.updated)
 	j.Timeout = time.Duration(r.timeout) * time.Microsecond
-	j.HasParents, j.HasChildren = r.family&hasParents != 0, r.family&hasChildren != 0
+	j.HasParents, j.HasChildren, j.Absent = r.family&hasParents != 0, r.family&hasChildren != 0, r.family&isAbsent != 0
 	switch {
 	case j.State == durable.Paused && r.family&isBlocked != 0:
 		j.State = durable.Blocked

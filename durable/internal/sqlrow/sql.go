@@ -34,6 +34,7 @@ var numbers = func() *strings.Replacer {
 	add("HasChildren", hasChildren)
 	add("HasParents", hasParents)
 	add("IsBlocked", isBlocked)
+	add("IsAbsent", isAbsent)
 	add("High", int(durable.High))
 	add("Most", int64(Most))
 	add("MostSmall", int64(MostSmall))

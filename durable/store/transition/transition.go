@@ -107,9 +107,9 @@ func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 			j.Due, j.Occurrence, j.Attempt = due, due, 0
 		}
 	}
-	if n.ReuseKey && j.Pending == store.PendingCancel { // it starts again, as if the run that is canceled had ended
+	if (n.ReuseKey || j.Absent) && j.Pending == store.PendingCancel { // it starts again, as if that run had ended
 		changed = true
-		j.Pending, j.NextDue = store.PendingNone, first(n, now)
+		j.Pending, j.NextDue, j.Absent = store.PendingNone, first(n, now), false
 	}
 	if changed {
 		j.Meta = meta(n) // it is no change by itself: a new one comes with each trace
@@ -165,6 +165,8 @@ func Reuses(j *store.Job, n store.NewJob, now time.Time) bool {
 	switch {
 	case j.Periodic() && !j.State.Done():
 		return false
+	case j.Absent && n.Periodic():
+		return true
 	case len(n.Among) == 0:
 		return n.ReuseKey && j.State.Done()
 	case !slices.Contains(n.Among, j.State):
@@ -203,6 +205,7 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 	case store.OpCancel:
 		switch {
 		case j.State.Granted():
+			j.Absent = c.Absent && (j.Absent || j.Pending != store.PendingCancel)
 			j.Pending = store.PendingCancel
 			if j.Schedule == once {
 				j.NextDue = time.Time{} // what is asked for from now on is not meant
@@ -211,7 +214,7 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 			return store.TooLate
 		default:
 			free(j)
-			j.State, j.Pending = store.Canceled, store.PendingNone
+			j.State, j.Pending, j.Absent = store.Canceled, store.PendingNone, c.Absent
 		}
 	case store.OpPause:
 		switch {
@@ -236,7 +239,7 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 		}
 	case store.OpReschedule:
 		switch {
-		case j.State.Granted() && j.Schedule != once:
+		case j.State.Granted() && j.Schedule != once && j.Pending != store.PendingCancel:
 			j.NextDue = c.Due
 		case j.State.Granted() || j.State.Done():
 			return store.TooLate
@@ -269,7 +272,7 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 			return store.TooLate
 		}
 		due(j, now, now)
-		j.State, j.Lost = store.Waiting, 0
+		j.State, j.Lost, j.Absent = store.Waiting, 0, false
 	}
 	j.Updated = now
 	if before.State.Granted() {
