@@ -66,6 +66,9 @@ func (k *Kind[P, R]) prepare(job NewJob, payload P, opts []Option) (addition, er
 	if err := j.after(k.jobs); err != nil {
 		return j, err
 	}
+	if err := j.spawns(k.jobs); err != nil {
+		return j, err
+	}
 	if !j.Due.IsZero() {
 		j.Due = timetable.Ceil(j.Due)
 	}
@@ -203,6 +206,9 @@ func (j *addition) encode(jobs *Jobs) (err error) {
 	if j.plain != nil {
 		j.Payload, err = jobs.stored(j.Kind, "payload", j.plain, MaxPayload)
 		j.plain = nil
+	}
+	if err == nil {
+		err = j.wrap()
 	}
 	return err
 }

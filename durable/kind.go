@@ -29,8 +29,12 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 	opts ...HandlerOption) *Kind[P, R] {
 	k := &node.Kind{Name: name, First: time.Second, Max: time.Hour}
 	err := checkName("kind", name, MaxKind)
-	if err == nil && fn == nil {
+	switch {
+	case err != nil:
+	case fn == nil:
 		err = invalid("kind %q: its handler must not be nil", name)
+	case name == ScheduleKind:
+		err = invalid("kind %q: it is that of schedules with OnOverlap, which need no handler; use another name", name)
 	}
 	for _, opt := range opts {
 		switch {
@@ -66,6 +70,9 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 		panic(invalid("kind %q: it has a handler already", name))
 	}
 	j.mu.kinds[name] = k
+	if j.parts.Graph != nil && j.mu.kinds[ScheduleKind] == nil {
+		j.mu.kinds[ScheduleKind] = j.firingKind()
+	}
 	return Client[P, R](j, name)
 }
 

@@ -33,6 +33,7 @@ type addition struct {
 	period    time.Duration // of UniqueFor; 0 for none
 	among     []State       // of UniqueAmong
 	afters    bool          // After
+	overlap   string        // of OnOverlap; "" for none
 }
 
 // Key names the job, by 1 to MaxKey bytes of UTF-8 without control characters. A second job with the same key is not

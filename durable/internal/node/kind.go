@@ -17,6 +17,8 @@ type Kind struct {
 	// PerPartition is how many of each partition may be held on all nodes together; 0 for no bound.
 	PerPartition int
 	First, Max   time.Duration
+	// Internal kinds are those of package durable itself. The node does not report them.
+	Internal bool
 	// Encode returns what is stored of a value, and Decode reads that. what says what it is.
 	Encode func(what string, v any, limit int) ([]byte, error)
 	Decode func(what string, data []byte, v any) error

@@ -117,7 +117,7 @@ func (p *reporter) look() (node incarnation, running map[*run]*store.RunProgress
 
 // details returns what the node reports of itself.
 func (n *Node) details() store.NodeDetails {
-	kinds := n.cfg.Kinds()
+	kinds := slices.DeleteFunc(n.cfg.Kinds(), func(name string) bool { return n.cfg.Kind(name).Internal })
 	kinds = slices.Clip(kinds[:min(len(kinds), maxKinds)])
 	return store.NodeDetails{Host: n.host, PID: os.Getpid(), Version: version(), Kinds: kinds, Workers: n.workers(),
 		Queues: n.reportedQueues()}
