@@ -169,7 +169,7 @@ func (f *Future[T]) Abandon() bool { return f.core.Complete(task.Canceled, nil, 
 
 // run is Task.Run.
 func (f *Future[T]) run(ctx context.Context) error {
-	return runByHand(ctx, f, task.AnyTime)
+	return runByHand(ctx, f, task.Unowned)
 }
 
 // body is the part of work that a Future has.
@@ -239,6 +239,9 @@ func runByHand(ctx context.Context, b body, when task.When) error {
 	mustContext(ctx)
 	run, ok := beginByHand(b, ctx, when)
 	if !ok {
+		if when == task.Unowned && b.taskCore().Attached() {
+			return invalid("Run of a task that a pool has, which runs it; wait for its future, or cancel that")
+		}
 		return nil
 	}
 	end := byHand(run, b)
@@ -439,7 +442,7 @@ var (
 	_ Awaitable = (*Task[int])(nil)
 )
 
-// NewTask returns a pending Task whose body is fn. Pass it to an executor's Execute, or call Run. If fn is nil, the
+// NewTask returns a pending Task whose body is fn. Pass it to an executor's Execute, once, or call Run. If fn is nil, the
 // task has failed with [ErrNilTask]; if an option is out of its range, it has failed with an error that matches
 // [ErrInvalid].
 func NewTask[T any](fn func(context.Context) (T, error), opts ...Option) *Task[T] {
@@ -462,12 +465,10 @@ func newTask[T any](fn func(context.Context) (T, error)) *Task[T] {
 }
 
 // Run runs the body in the calling goroutine and completes the task with its outcome,
-// which Run also returns; a panic is returned as a [*PanicError]. Run does nothing, and
-// returns nil, if the task is running or done. ctx is the parent of the body's context,
-// unless the task was submitted to a pool: then the parent is the context that it was
-// submitted with; if that has ended, the task is canceled. The task leaves the pool's queue,
-// counts as queued until it is done, and its outcome is that of the body, also after
-// ShutdownNow. The pool's hooks are not called. A nil ctx panics.
+// which Run also returns; a panic is returned as a [*PanicError]. ctx is the parent of the
+// body's context. Run does nothing, and returns nil, if the task is running or done. It does
+// nothing, either, if the task was submitted to a pool; the error then matches [ErrInvalid].
+// A nil ctx panics.
 func (t *Task[T]) Run(ctx context.Context) error {
 	if t == nil {
 		panic("executor: Task.Run: nil Task")

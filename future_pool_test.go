@@ -234,21 +234,25 @@ func TestFutureCancelAfterHandOver(t *testing.T) {
 	}
 }
 
-// A future in a queue that is run by Run runs once, with the context with which it was submitted,
-// and the pool discards it.
-func TestFutureRunWhileQueued(t *testing.T) {
+// Run of a task that a pool has, in whatever state, is an error, and changes nothing.
+func TestTaskRunOfPoolsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		b := newBlocker(t)
 		b.Fill(t, p, 1)
-		f := executor.NewTask(func(ctx context.Context) (int, error) { return ctx.Value(contextKey{}).(int), nil })
-		p.Execute(context.WithValue(t.Context(), contextKey{}, 1), f)
-		f.Run(context.WithValue(t.Context(), contextKey{}, 2))
-		futureIs(t, f, executor.Succeeded, 1, nil)
-		b.Release()
-		if s := waitStats(t, p); s.Queued != 0 || s.Active != 0 || s.Runs != 1 {
-			t.Errorf("%+v", s)
+		runs := 0
+		f := executor.NewTask(func(ctx context.Context) (int, error) { runs++; return runs, b.Run(ctx) })
+		expect(t, "Execute", p.Execute(t.Context(), f), nil)
+		for _, state := range []executor.State{executor.Pending, executor.Running, executor.Succeeded} {
+			synctest.Wait()
+			expect(t, "state", f.State(), state)
+			expectIs(t, "Run", f.Run(t.Context()), executor.ErrInvalid)
+			if state != executor.Succeeded {
+				b.ReleaseOne()
+			}
 		}
+		futureIs(t, f, executor.Succeeded, 1, nil)
+		expect(t, "Runs", waitStats(t, p).Runs, 2)
 	})
 }
 
@@ -389,57 +393,34 @@ func TestFutureCancelHoldsTermination(t *testing.T) {
 
 // A future that is submitted several times.
 
-// A future that is submitted to two executors, or twice to one, runs once.
+// A task is submitted once: another submission, to whichever pool, is an error, and changes nothing.
 func TestFutureSubmittedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, q := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1})
 		b := newBlocker(t)
 		b.Fill(t, p, 1)
-		runs := 0
-		f := executor.NewTask(func(context.Context) (int, error) { runs++; return runs, nil })
-		for _, p := range []*executor.Pool{p, p, q} {
-			if err := p.Execute(t.Context(), f); err != nil {
-				t.Error(err)
+		f := executor.NewTask(func(ctx context.Context) (any, error) { return ctx.Value(contextKey{}), nil })
+		expect(t, "Execute", p.Execute(context.WithValue(t.Context(), contextKey{}, 1), f), nil)
+		again := func() {
+			t.Helper()
+			for _, ex := range []executor.Executor{p, q, newKeyed[string](t, q, 1).For("k")} {
+				expectIs(t, "Execute again", ex.Execute(t.Context(), f), executor.ErrInvalid)
 			}
 		}
-		if v, err := f.Get(t.Context()); v != 1 || err != nil { // by q
-			t.Errorf("Get: %d, %v", v, err)
-		}
+		again()
+		expect(t, "Queued", p.Stats().Queued, 1)
 		b.Release()
-		for _, p := range []*executor.Pool{p, q} {
-			if s := waitStats(t, p); s.Queued != 0 || s.Active != 0 {
-				t.Errorf("%+v", s)
-			}
-		}
-		if runs != 1 {
-			t.Errorf("%d runs", runs)
-		}
-	})
-}
-
-// A future that waits in one pool and is submitted to a second keeps the context of the first
-// submission; when the second pool has run it, it has left the queue of the first.
-func TestFutureInTwoPools(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		type key struct{}
-		first := newPool(t, executor.Config{Core: 1})
-		second := newPool(t, executor.Config{Core: 1})
-		b := newBlocker(t)
-		b.Fill(t, first, 1)
-		f := executor.NewTask(func(ctx context.Context) (any, error) { return ctx.Value(key{}), nil })
-		for i, pool := range []*executor.Pool{first, second} {
-			if err := pool.Execute(context.WithValue(t.Context(), key{}, i), f); err != nil {
-				t.Fatal(err)
-			}
-		}
-		expect(t, "Queued", waitStats(t, first).Queued, 0)
-		v, err := f.Get(t.Context())
-		expect(t, "value", v, any(0))
+		synctest.Wait()
+		again()
+		v, err := f.Result()
+		expect(t, "value", v, any(1))
 		expect(t, "error", err, nil)
+		expect(t, "Submitted to the first", waitStats(t, p).Submitted, 2)
+		expect(t, "Submitted to the second", waitStats(t, q).Submitted, 0)
 	})
 }
 
-// The context of a running task does not change when the future is submitted to a pool.
+// A task that runs by hand can't be submitted to a pool, and its context does not change.
 func TestFutureSubmittedWhileRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
@@ -456,8 +437,7 @@ func TestFutureSubmittedWhileRunning(t *testing.T) {
 		})
 		go f.Run(context.WithValue(t.Context(), contextKey{}, "own"))
 		synctest.Wait()
-		p.Execute(context.WithValue(t.Context(), contextKey{}, "pool's"), f)
-		synctest.Wait()
+		expectIs(t, "Execute", p.Execute(context.WithValue(t.Context(), contextKey{}, "pool's"), f), executor.ErrInvalid)
 		p.ShutdownNow()
 		close(gate)
 		f.Get(t.Context())
@@ -475,7 +455,7 @@ func TestFutureSubmittedAfterRun(t *testing.T) {
 		var leaked context.Context
 		f := executor.NewTask(func(ctx context.Context) (int, error) { leaked = ctx; return 1, nil })
 		f.Run(context.WithValue(t.Context(), contextKey{}, "own"))
-		p.Execute(context.WithValue(t.Context(), contextKey{}, "pool's"), f)
+		expect(t, "Execute", p.Execute(context.WithValue(t.Context(), contextKey{}, "pool's"), f), nil)
 		synctest.Wait()
 		if v := leaked.Value(contextKey{}); v != "own" {
 			t.Errorf("the context that was left behind has the value %v", v)
@@ -621,7 +601,7 @@ func TestFutureRaceCancelFirstUseOfContext(t *testing.T) {
 	}
 }
 
-// A future that two pools and Run get at the same time runs once, and its context does not change
+// A task that two pools and Run get at the same time runs once, and its context does not change
 // during the run.
 func TestFutureRaceExecutors(t *testing.T) {
 	p, q := executor.Fixed(2), executor.Fixed(2)
@@ -745,44 +725,6 @@ func TestFutureRaceCancelShutdownNow(t *testing.T) {
 		close(gate)
 		p.Close()
 	}
-}
-
-// meanwhile is a context that calls happen whenever Err is called.
-type meanwhile struct {
-	context.Context
-	happen func()
-}
-
-func (m meanwhile) Err() error {
-	m.happen()
-	return m.Context.Err()
-}
-
-// A future that is run by Run while a pool is about to reject it keeps its context and its outcome.
-func TestFutureRunDuringRejection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(),
-			Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil })})
-		newBlocker(t).Fill(t, p, 1)
-		gate := make(chan struct{})
-		f := executor.NewTask(func(ctx context.Context) (any, error) {
-			<-gate
-			return ctx.Value(contextKey{}), ctx.Err()
-		})
-		own := context.WithValue(t.Context(), contextKey{}, "own")
-		var asked atomic.Bool
-		run := func() {
-			if !asked.Swap(true) { // Run asks the context too
-				go f.Run(own)
-				synctest.Wait()
-			}
-		}
-		p.Execute(meanwhile{own, run}, f) // it calls Err of the context first
-		close(gate)
-		if v, err := f.Get(t.Context()); v != "own" || err != nil {
-			t.Errorf("%v, %v", v, err)
-		}
-	})
 }
 
 // A task that waits for one of another key does not run it itself, beside the tasks of that key.

@@ -75,7 +75,10 @@ func (p *Pool) keyed(n int) *Pool {
 func (p *Pool) submitKeyed(ctx context.Context, r Runnable, key any) error {
 	mustContext(ctx)
 	p.mustBeMade()
-	u, t := p.newWork(ctx, r)
+	u, t, err := p.newWork(ctx, r)
+	if err != nil {
+		return err
+	}
 	return p.enter(ctx, withKey(u, key), t, false)
 }
 

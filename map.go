@@ -222,7 +222,7 @@ func (m *mapping[In, Out]) helpWith(calls []*call[In, Out]) {
 	may := func(t *task.Task) bool { return ofOwnPool(t) && endsWith(t, m.ctx) }
 	if len(calls) == 1 && retryOf(&calls[0].core) == nil {
 		if t := &calls[0].core; isDue(t) && may(t) {
-			calls[0].member.Run(m.ctx)
+			runByHand(m.ctx, &calls[0].member, task.AnyTime)
 		}
 		return
 	}

@@ -47,9 +47,8 @@ func (p *Pool) requeue(t *task.Task) {
 
 // Remove removes a waiting task from the queue, cancels it with the cause [ErrCanceled], and reports whether the queue
 // had it. what is the task's *Future, *Task or *Series, or the Runnable passed to Execute, compared by ==. Functions
-// can't be compared, so a [Func] is never found. Each call removes one task. A future is found in constant time; a
-// Runnable, and a [Task] that was submitted more than once, by a scan of the queue. A task that a call of Run has begun
-// does not wait.
+// can't be compared, so a [Func] is never found. Each call removes one task. A future is found in constant time, a
+// Runnable by a scan of the queue.
 func (p *Pool) Remove(what any) bool {
 	p.mustBeMade()
 	if what == nil || !reflect.ValueOf(what).Comparable() {
@@ -77,14 +76,14 @@ func (p *Pool) Remove(what any) bool {
 
 // find takes out of the queue what Remove is given, whose task is t, which may be nil.
 func (p *Pool) find(what any, t *task.Task) work {
-	if t != nil && t.Owner() == &p.owner {
-		left := p.engine.Take(slotOf(t), func() bool { return t.BelongsTo(&p.owner) })
-		if left != nil {
-			return left.(work)
-		}
-		if !t.Resubmitted() {
+	if t != nil {
+		if t.Owner() != &p.owner {
 			return nil
 		}
+		if left := p.engine.Take(slotOf(t), func() bool { return t.BelongsTo(&p.owner) }); left != nil {
+			return left.(work)
+		}
+		return nil
 	}
 	found := false
 	left := p.engine.TakeFunc(func(unit engine.Unit) bool {

@@ -118,10 +118,10 @@ func (d Dropped) submission() Runnable {
 	return r
 }
 
-// AwaitTermination waits until the pool is terminated: it is shut down, all its tasks have ended, including those that
-// Task.Run runs, and the bodies that its workers ran, or that ran beside a task that waited, and Hooks.Terminated have
-// returned. It then returns nil, even if ctx has ended, and the error of ctx if ctx ends first. A task that calls
-// AwaitTermination on its own pool waits for itself.
+// AwaitTermination waits until the pool is terminated: it is shut down, all its tasks have ended, and the bodies that
+// its workers ran, or that ran beside a task that waited, and Hooks.Terminated have returned. It then returns nil, even
+// if ctx has ended, and the error of ctx if ctx ends first. A task that calls AwaitTermination on its own pool waits for
+// itself.
 func (p *Pool) AwaitTermination(ctx context.Context) error {
 	p.mustBeMade()
 	return task.Await(ctx, p.engine.Terminated())

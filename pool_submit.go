@@ -31,9 +31,9 @@ import (
 // For a plain Runnable, a panic of its body, an error that it returns, and that it never ran are logged; Hooks.OnPanic,
 // AfterTask and Dropped are called, too. A *Future carries them itself. Execute panics if ctx is nil.
 //
-// A *Future that is done, or was submitted before, is accepted too, as another task.
-// Its body still runs once, for whichever comes first; the others find nothing
-// to do.
+// A [Task] is submitted once: Execute declines one that a pool has had, or that runs by hand, with an error that
+// matches [ErrInvalid]. One that a [RejectFunc] gets may be submitted again. One that was completed by hand is
+// accepted, and does not run.
 //
 // Execute declines a type of your own that embeds a *Task, with an error that matches [ErrInvalid]: the pool would take
 // it for that Task, and never call its own Run.
@@ -70,30 +70,34 @@ func runnable(r Runnable) (Runnable, error) {
 func (p *Pool) submit(ctx context.Context, r Runnable) error {
 	mustContext(ctx)
 	p.mustBeMade()
-	u, t := p.newWork(ctx, r)
+	u, t, err := p.newWork(ctx, r)
+	if err != nil {
+		return err
+	}
 	return p.enter(ctx, u, t, false)
 }
 
 // newWork returns the work of a Runnable that is to run as soon as it can, and its task, if
 // it has one. In a scheduled pool it has one, for its time.
-func (p *Pool) newWork(ctx context.Context, r Runnable) (work, *task.Task) {
+func (p *Pool) newWork(ctx context.Context, r Runnable) (work, *task.Task, error) {
 	due := int64(0)
 	if p.timer != nil {
 		due = p.elapsed()
 	}
 	u := workOf(r)
 	switch {
-	case u != nil && u.taskCore().Attach(&p.owner, ctx, due):
-		return u, u.taskCore()
 	case u == nil && p.plain && task.IsBackground(ctx):
 		if f, ok := r.(Func); ok {
-			return plainFunc(f), nil
+			return plainFunc(f), nil, nil
 		}
-		return &plainRunnable{r}, nil
+		return &plainRunnable{r}, nil, nil
+	case u == nil:
+		u = newTaskRunnable(r)
 	}
-	c := newTaskRunnable(r)
-	c.core.Attach(&p.owner, ctx, due)
-	return c, &c.core
+	if !u.taskCore().Attach(&p.owner, ctx, due) {
+		return nil, nil, invalid("%v was submitted before, or runs by hand; a task is submitted once: make another one", r)
+	}
+	return u, u.taskCore(), nil
 }
 
 // enter admits the work of t, which may be nil, submitted with ctx, or has the rejection

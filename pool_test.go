@@ -164,23 +164,6 @@ func TestPoolRunnableManyTimes(t *testing.T) {
 	})
 }
 
-// A Future that is submitted to its pool several times runs once.
-func TestPoolFutureTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
-		runs := 0
-		f := executor.NewTask(func(context.Context) (int, error) { runs++; return runs, nil })
-		for range 3 {
-			if err := pool.Execute(t.Context(), f); err != nil {
-				t.Fatal(err)
-			}
-		}
-		waitStats(t, pool)
-		expect(t, "runs", runs, 1)
-		expect(t, "Err", f.Err(), nil)
-	})
-}
-
 // If the context of Get ends the task is not affected.
 func TestPoolGetContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

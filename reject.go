@@ -91,7 +91,10 @@ func (r *policy) String() string { return "executor." + r.name }
 // Reject is for a policy of the user's that leaves the decision about a task to a policy of
 // this package.
 func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
-	u, _ := pool.newWork(ctx, task) // refuse has detached it
+	u, _, err := pool.newWork(ctx, task) // refuse has detached it
+	if err != nil {
+		return err
+	}
 	pool.deciding.leave(task)
 	why := ErrSaturated
 	if pool.engine.Stage() != engine.Running {

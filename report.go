@@ -147,7 +147,8 @@ func (p *Pool) dropAll(us []engine.Unit) {
 }
 
 func (p *Pool) logPanic(ctx context.Context, info TaskInfo, err *PanicError) {
-	p.log(ctx, slog.LevelError, "executor: task panicked", info.attrs(slog.Any("panic", err.Value), slog.String("stack", string(err.Stack)))...)
+	p.log(ctx, slog.LevelError, "executor: task panicked",
+		info.attrs(slog.Any("panic", err.Value), slog.String("stack", string(err.Stack)))...)
 }
 
 // log writes a record to the logger of p, slog.Default without one. If the user's handler panics,

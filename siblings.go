@@ -127,7 +127,7 @@ func (s *siblings) helpRetrying(h *helper, retrying *[]*member) {
 func (s *siblings) runWaiting(retrying *[]*member) {
 	for m := s.waiting.next(); m != nil; m = s.waiting.next() {
 		if retryOf(&m.core) == nil {
-			m.Run(s.ctx)
+			runByHand(s.ctx, m, task.AnyTime)
 		} else {
 			*retrying = append(*retrying, m)
 		}
@@ -187,9 +187,8 @@ func (m *member) Name() string { return m.core.Options().Name }
 
 func (m *member) String() string { return describe(m.of.of.what(), &m.core, errorOf(&m.core)) }
 
-// Run is called by the caller that waits, by an executor that is not of the package, and by what a
-// RejectFunc has given the task to.
-func (m *member) Run(ctx context.Context) error { return runByHand(ctx, m, task.AnyTime) }
+// Run is called by an executor that is not of the package, and by what a RejectFunc has given the task to.
+func (m *member) Run(ctx context.Context) error { return runByHand(ctx, m, task.Unowned) }
 
 func (m *member) Slot() *engine.Slot      { return m.core.Slot() }
 func (m *member) Outcome() engine.Outcome { return outcomeOf(&m.core) }

@@ -29,7 +29,7 @@ type Stats struct {
 	Active  int // workers that have a task, from before its BeforeTask until after its AfterTask
 	Idle    int // workers that have none
 	Largest int // most workers ever alive together
-	Queued  int // tasks that wait in the queue, or for their time, or are run by Task.Run
+	Queued  int // tasks that wait in the queue, or for their time, or are run by a task that waits for them
 	Blocked int // submitters that wait for room; their tasks are not counted yet
 
 	Submitted int64 // tasks that were accepted or rejected
@@ -47,7 +47,7 @@ type Stats struct {
 		Panicked  int64 // the RejectFunc panicked
 	}
 
-	Runs   int64         // bodies that workers have run, not Task.Run, Get and the like
+	Runs   int64         // bodies that workers have run, not Get and the like
 	Panics int64         // panics of bodies and hooks
 	Uptime time.Duration // since the pool was made
 }

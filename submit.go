@@ -329,7 +329,7 @@ func (c *collector[T]) run(ctx context.Context) bool {
 		case f == nil || f.State().Done() || !c.mayRun(&f.core):
 		case isDue(&f.core) && retryOf(&f.core) == nil:
 			c.tried++
-			f.run(ctx)
+			runByHand(ctx, f, task.AnyTime)
 			return true
 		case f.State() == Pending || retryOf(&f.core) != nil: // it has a time, or may have attempts to come
 			c.runWhenDue(ctx)

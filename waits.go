@@ -99,7 +99,7 @@ func (f *Future[T]) help(ctx context.Context) (waited func()) {
 // worker begins, if it has Retry.
 func (f *Future[T]) helpNow(ctx context.Context) {
 	if isDue(&f.core) && retryOf(&f.core) == nil {
-		f.run(ctx)
+		runByHand(ctx, f, task.AnyTime)
 		return
 	}
 	helpWhenDue(ctx, []body{f}, false, nil, f.core.Owner())

@@ -65,20 +65,19 @@ func (w *word) unlock(bits uint32) { atomic.StoreUint32(&w.bits, bits) }
 const (
 	stateBits uint32 = 1<<3 - 1
 
-	wallClock   uint32 = 1 << (iota + 2) // due is on the wall clock; changed by Move, cleared by Detach
-	hasOptions                           // cold.Options are set; fixed before the task is shared
-	attached                             // Attach or AttachNew was called, and not Detach
-	begun                                // the body was called
-	inBody                               // since Begin, until the body has returned, whatever becomes of the state
-	hasContext                           // links.ctx is set
-	hasErr                               // links.err is set
-	detached                             // Detach was called: the schedule no longer counts
-	hasWaiters                           // links has something to do when the task is done
-	unshared                             // only its owner knew it when it took it; allows TryCancel
-	resubmitted                          // may also wait as a plain Runnable
-	reported                             // its owner reports how the body ended; fixed before the task is shared
-	grouped                              // its group ends it with its context; fixed before the task is shared
-	byHand                               // of its runs the latest is by hand
+	wallClock  uint32 = 1 << (iota + 2) // due is on the wall clock; changed by Move, cleared by Detach
+	hasOptions                          // cold.Options are set; fixed before the task is shared
+	attached                            // Attach or AttachNew was called, and not Detach
+	begun                               // the body was called
+	inBody                              // since Begin, until the body has returned, whatever becomes of the state
+	hasContext                          // links.ctx is set
+	hasErr                              // links.err is set
+	detached                            // Detach was called: the schedule no longer counts
+	hasWaiters                          // links has something to do when the task is done
+	unshared                            // only its owner knew it when it took it; allows TryCancel
+	reported                            // its owner reports how the body ended; fixed before the task is shared
+	grouped                             // its group ends it with its context; fixed before the task is shared
+	byHand                              // of its runs the latest is by hand
 )
 
 func (t *Task) has(flag uint32) bool { return t.word.load()&flag != 0 }
@@ -147,9 +146,6 @@ func (t *Task) Begun() bool { return t.has(begun) }
 // InBody reports whether the body is running.
 func (t *Task) InBody() bool { return t.has(inBody) }
 
-// Resubmitted reports whether the task may also wait as a plain Runnable.
-func (t *Task) Resubmitted() bool { return t.has(resubmitted) }
-
 // IsPlain reports whether the task has neither options nor a context other than Background: then it
 // runs once, as soon as it can.
 func (t *Task) IsPlain() bool { return !t.has(hasOptions | hasContext) }
@@ -194,13 +190,11 @@ func (t *Task) Outcome() error {
 }
 
 // Attach attaches the task to o, with ctx as the parent of its body's context; due is as
-// for SetDue. It reports false if the body is running or the task is attached already. The
-// task is then resubmitted: o may take it as a plain Runnable, which does nothing if the
-// body has run by then.
+// for SetDue. It reports false if the body is running or the task is attached already.
 func (t *Task) Attach(o *Owner, ctx context.Context, due int64) bool {
 	bits := t.word.lock()
 	if bits&(attached|inBody) != 0 {
-		t.word.unlock(bits | resubmitted)
+		t.word.unlock(bits)
 		return false
 	}
 	t.SetDue(due)
@@ -249,6 +243,7 @@ type When uint8
 const (
 	AnyTime When = iota
 	WhenDue      // not before its time, which the end of another run may have changed
+	Unowned      // unless the task is attached
 )
 
 // Begin moves a pending task to Running, for its owner, and returns the context for
@@ -280,7 +275,8 @@ func (t *Task) isDue(bits uint32) bool {
 // begin is Begin. by is byHand or 0.
 func (t *Task) begin(parent context.Context, when When, by uint32) (context.Context, bool) {
 	bits := t.word.lock()
-	if State(bits&stateBits) != Pending || bits&inBody != 0 || when == WhenDue && !t.isDue(bits) {
+	if State(bits&stateBits) != Pending || bits&inBody != 0 ||
+		when == WhenDue && !t.isDue(bits) || when == Unowned && bits&attached != 0 {
 		t.word.unlock(bits)
 		return nil, false
 	}

@@ -6,7 +6,7 @@ var coreMutants = []mutant{
 		file: "internal/task/state.go", what: "two pools take one task",
 		old: "if bits&(attached|inBody) != 0 {",
 		new: "if bits&inBody != 0 {",
-		by:  ".", test: "TestFutureInTwoPools",
+		by:  ".", test: "TestFutureSubmittedTwice",
 	},
 	{
 		file: "internal/task/state.go", what: "a late outcome wins over the cancellation",
