@@ -233,8 +233,7 @@ func invokeHere(ctx context.Context, b body) ending {
 	return end
 }
 
-// runByHand runs a task in the calling goroutine. If it has Retry and no pool has it, since a policy keeps it,
-// all its attempts run there.
+// runByHand runs a task in the calling goroutine, once.
 func runByHand(ctx context.Context, b body, when task.When) error {
 	mustContext(ctx)
 	run, ok := beginByHand(b, ctx, when)
@@ -244,29 +243,7 @@ func runByHand(ctx context.Context, b body, when task.When) error {
 		}
 		return nil
 	}
-	end := byHand(run, b)
-	for end.is(runsAgain) && b.taskCore().Owner() == nil && awaitAttempt(ctx, b) {
-		if run, ok = beginByHand(b, ctx, when); !ok {
-			break
-		}
-		end = byHand(run, b)
-	}
-	return end.err
-}
-
-// awaitAttempt waits for the time of the next attempt of a task that no pool has. It reports false if the task is done,
-// also by the end of ctx, or if a pool has it now.
-func awaitAttempt(ctx context.Context, b body) bool {
-	t := b.taskCore()
-	timer := time.NewTimer(time.Duration(t.Due())) // without an owner there is no epoch
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-t.Done():
-	case <-ctx.Done():
-		b.end(task.Canceled, canceled(task.ContextError(ctx)))
-	}
-	return !t.State().Done() && t.Owner() == nil
+	return byHand(run, b).err
 }
 
 // call calls the body.

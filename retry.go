@@ -29,7 +29,8 @@ import (
 // at once. Except after Cancel, the error also matches that of the last attempt.
 //
 // Each attempt is a run in [TaskInfo], with a timeout of its own if there is a [Timeout]. In an Executor of another
-// package, and where a policy that has [Kept] the task calls its Run, the task holds its goroutine between two attempts.
+// package the task holds its goroutine between two attempts. A [RejectPolicy] that calls Run of the task makes the only
+// attempt.
 func Retry(attempts int, backoff func(n int) time.Duration) Option {
 	return func(o *options) {
 		if attempts < 1 {
@@ -106,7 +107,7 @@ func (r *retry) notifies(more chan struct{}) (forget func()) {
 	}
 }
 
-// tryAgain has a task that has failed wait for its next attempt, if there is one. If not, it
+// tryAgain has a task that has failed wait in its pool for its next attempt, if there is one. If not, it
 // returns how the task is to end. A task that was completed meanwhile does not wait, and drop is
 // called under its lock.
 func tryAgain(t *task.Task, end ending, drop func()) (last ending, again bool) {
@@ -135,8 +136,9 @@ func (r *retry) judge(t *task.Task, end ending) (last ending, again bool) {
 	n := r.n
 	r.last = end.err
 	r.mu.Unlock()
+	owner := t.Owner()
 	switch mark := asPermanent(end.err); {
-	case end.err == nil || end.is(wasStopped|wasAbrupt) || n >= r.rule.attempts:
+	case end.err == nil || end.is(wasStopped|wasAbrupt) || n >= r.rule.attempts || owner == nil:
 		return end, false
 	case mark != nil:
 		if end.err == mark {
@@ -159,11 +161,7 @@ func (r *retry) judge(t *task.Task, end ending) (last ending, again bool) {
 	case asked.err != nil: // the context has ended during the attempt
 		return ending{asked.err, wasStopped}, false
 	}
-	now := int64(0)
-	if o := t.Owner(); o != nil {
-		now = int64(time.Since(o.Epoch()))
-	}
-	t.Move(max(delay.After(now, int64(d)), 1), false)
+	t.Move(max(delay.After(int64(time.Since(owner.Epoch())), int64(d)), 1), false)
 	return end, true
 }
 

@@ -121,16 +121,9 @@ func (r *taskRunnable) taskCore() *task.Task    { return &r.core }
 
 // Run is called by what a RejectFunc has given the task to.
 func (r *taskRunnable) Run(ctx context.Context) error {
-	run := func(ctx context.Context) (struct{}, error) {
-		ctx, cancel := task.Limit(ctx, r.core.Options().Timeout)
-		defer cancel()
-		return struct{}{}, r.run.Run(ctx)
-	}
-	if retry := retryOf(&r.core); retry != nil {
-		run = inPlace(&r.core, retry.rule, run)
-	}
-	_, err := run(ctx)
-	return err
+	ctx, cancel := task.Limit(ctx, r.core.Options().Timeout)
+	defer cancel()
+	return r.run.Run(ctx)
 }
 
 func (r *taskRunnable) invoke(ctx context.Context, on *engine.Worker) ending {
