@@ -226,9 +226,10 @@ func (p *Pool) settingsNow() (Settings, int) {
 // nothing changes, and the error matches [ErrInvalid]. A nil change panics.
 //
 // If Core is raised, workers are started for the tasks that wait. If it is lowered, the
-// workers above it leave when they have been idle for KeepAlive. Above a lowered Max idle
-// workers leave at once, busy ones after their task. In a pool that is shut down, tasks
-// that DropDelayed and KeepPeriodic no longer keep are canceled at once.
+// workers above it leave when they have been idle for KeepAlive. Above a lowered Max, and a
+// lowered Core of a scheduled pool, idle workers leave at once, busy ones after their task.
+// In a pool that is shut down, tasks that DropDelayed and KeepPeriodic no longer keep are
+// canceled at once.
 //
 // In a pool made by [Single] only Reject can be changed. A scheduled pool has no Max. A
 // share has only Reject, Rate and Max, which is its Limit. A new Rate keeps the tokens that

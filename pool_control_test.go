@@ -874,3 +874,68 @@ func TestPoolTerminatesAfterOutcomes(t *testing.T) {
 		})
 	}
 }
+
+// A busy pool that is made smaller runs no more than that many tasks at once as soon as those in progress have ended,
+// however many wait; one that is made larger runs more.
+func TestPoolResizeWhileBusy(t *testing.T) {
+	for name, pools := range map[string]func(t *testing.T) (runs, resized *executor.Pool){
+		"Fixed": func(t *testing.T) (runs, resized *executor.Pool) {
+			p := newPool(t, executor.Config{Core: 8})
+			return p, p
+		},
+		"Scheduled": func(t *testing.T) (runs, resized *executor.Pool) {
+			p := scheduled(t, 8).Pool
+			return p, p
+		},
+		"share": func(t *testing.T) (runs, resized *executor.Pool) {
+			p := newShare(t, newPool(t, executor.Config{Core: 8}), executor.ShareConfig{})
+			return p, p
+		},
+		"keys": func(t *testing.T) (runs, resized *executor.Pool) {
+			p := newKeyed[int](t, newPool(t, executor.Config{Core: 8}), 8).Pool()
+			return p, p
+		},
+		"share of a Fixed": func(t *testing.T) (runs, resized *executor.Pool) {
+			p := newPool(t, executor.Config{Core: 8})
+			return newShare(t, p, executor.ShareConfig{}), p
+		},
+		"share of a Scheduled": func(t *testing.T) (runs, resized *executor.Pool) {
+			p := scheduled(t, 8).Pool
+			return newShare(t, p, executor.ShareConfig{}), p
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			pool, resized := pools(t)
+			var mu sync.Mutex
+			running, most := 0, 0
+			for range 4000 {
+				mustGo(t, pool, func(context.Context) error {
+					mu.Lock()
+					running++
+					most = max(most, running)
+					mu.Unlock()
+					time.Sleep(10 * time.Millisecond)
+					mu.Lock()
+					running--
+					mu.Unlock()
+					return nil
+				})
+			}
+			time.Sleep(time.Second)
+			for _, n := range []int{1, 3, 2} {
+				expect(t, name+": Resize", resized.Resize(n), nil)
+				time.Sleep(15 * time.Millisecond) // after which those have ended that were in progress
+				mu.Lock()
+				most = running
+				mu.Unlock()
+				time.Sleep(time.Second)
+				synctest.Wait()
+				mu.Lock()
+				expect(t, name+": at once", most, n)
+				mu.Unlock()
+				expect(t, name+": active", checkStats(t, resized).Active, n)
+			}
+			pool.ShutdownNow()
+		})
+	}
+}

@@ -135,7 +135,7 @@ func (e *Engine) aboveCoreLocked() bool { return e.CoreTimeout || e.workers > e.
 // mayExitLocked reports whether a worker that has been idle for so long may exit.
 func (e *Engine) mayExitLocked(idle time.Duration) bool {
 	over := e.stage != Running && e.waitsLocked() == 0 ||
-		e.workers > e.Max ||
+		e.workers > e.mostLocked() ||
 		e.aboveCoreLocked() && idle >= e.KeepAlive
 	return over && e.canDoWithoutLocked()
 }

@@ -92,7 +92,7 @@ func (e *Engine) startsNoneLocked() bool {
 // starts the workers that were hired under it.
 func (e *Engine) Unlock() {
 	if e.borrowers > 0 {
-		e.pressed.Store(e.waitsLocked() > 0 || e.nBlocked > 0 || e.stage >= Stopped || e.workers > e.Max)
+		e.pressed.Store(e.waitsLocked() > 0 || e.nBlocked > 0 || e.stage >= Stopped || e.workers > e.mostLocked())
 	}
 	was := e.open
 	e.open = e.stream != nil && (was || e.stream.Len() > 0) && e.stage == Running &&

@@ -278,7 +278,7 @@ const (
 
 // nextLocked finds a unit for w, or parks it, or counts it out.
 func (e *Engine) nextLocked(w *Worker) step {
-	if e.stage == Stopped || e.workers > e.Max && e.canDoWithoutLocked() {
+	if e.stage == Stopped || e.workers > e.mostLocked() && e.canDoWithoutLocked() {
 		return e.exitLocked(w)
 	}
 	if u := e.popLocked(); u != nil {
