@@ -48,6 +48,7 @@ func (l *local) runHooked(ctx context.Context, u work) (end ending) {
 			l.contexts.End()
 		}
 		l.worker.Outcome = hookedOutcome(u, end)
+		l.noteFailure(u, end)
 		ends := l.settled // the goroutine
 		l.settled = true
 		p.reportBody(ctx, u, info, end)

@@ -90,6 +90,7 @@ func (l *local) runPlain(u work, body func(context.Context) error) {
 	case end.is(wasStopped):
 		l.worker.Outcome = engine.Canceled
 	}
+	l.noteFailure(u, end)
 	p.reportBody(c, u, p.info(l.worker.Number, u), end)
 }
 
@@ -167,9 +168,17 @@ func (l *local) perform(ctx, labels context.Context, u work) ending {
 	l.worker.Called()
 	end := u.invoke(ctx, l.worker)
 	if end.err != nil {
+		l.noteFailure(u, end)
 		p.reportBody(ctx, u, p.info(l.worker.Number, u), end)
 	}
 	return end
+}
+
+// noteFailure notes a run that has failed, for Stats.Failures. That of a series which returned Stop has not.
+func (l *local) noteFailure(u work, end ending) {
+	if end.state() == task.Failed && !(isPeriodic(u) && end.isStop()) {
+		l.worker.Failed()
+	}
 }
 
 // lost ends a task that has ended the goroutine of its worker: by runtime.Goexit, with a nil
@@ -188,8 +197,11 @@ func (p *Pool) lost(w *engine.Worker, unit engine.Unit, v any) {
 		if c != nil {
 			l.contexts.End()
 		}
-		p.report(context.Background(), p.info(w.Number, u), abrupt(v))
+		end := abrupt(v)
+		l.noteFailure(u, end)
+		p.report(context.Background(), p.info(w.Number, u), end)
 	case t.InBody() && v == nil:
+		l.noteFailure(u, goexit)
 		info := p.info(w.Number, u)
 		p.reportBody(context.Background(), u, info, p.endInvoked(context.Background(), info, u, nil))
 	case v != nil:

@@ -911,3 +911,75 @@ func TestPresetsWithInvalid(t *testing.T) {
 		}()
 	}
 }
+
+// Stats.Failures counts each run of a worker that failed: those of a schedule and the attempts of Retry, too, which are
+// no tasks of their own. A body that was canceled, or that ends its schedule by Stop, has not failed.
+func TestStatsFailures(t *testing.T) {
+	var hooks executor.Hooks
+	hooks.AfterTask = func(context.Context, executor.TaskInfo, error) {}
+	fails := func(context.Context) error { return errTask }
+	panics := func(context.Context) error { panic("oh") }
+	exits := func(context.Context) error { runtime.Goexit(); return nil }
+	waits := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	once := func(fn func(context.Context) error, opts ...executor.Option) func(*executor.ScheduledPool) error {
+		return func(p *executor.ScheduledPool) error { return p.Go(context.Background(), fn, opts...) }
+	}
+	every := func(fn func(context.Context) error, opts ...executor.Option) func(*executor.ScheduledPool) error {
+		return func(p *executor.ScheduledPool) error {
+			_, err := p.AtFixedRate(context.Background(), 0, time.Second, fn, opts...)
+			return err
+		}
+	}
+	for name, c := range map[string]struct {
+		submit         func(*executor.ScheduledPool) error
+		runs, failures int64
+	}{
+		"success":   {once(nop), 1, 0},
+		"error":     {once(fails), 1, 1},
+		"panic":     {once(panics), 1, 1},
+		"Goexit":    {once(exits), 1, 1},
+		"attempts":  {once(fails, executor.Retry(3, seconds)), 3, 3},
+		"schedule":  {every(fails, executor.Times(5)), 5, 5},
+		"overlap":   {every(fails, executor.Times(5), executor.Overlap(2)), 5, 5},
+		"continues": {every(panics, executor.Times(2), executor.ContinueAfterPanic()), 2, 2},
+		"ends":      {every(panics), 1, 1},
+		"exits":     {every(exits), 1, 1},
+		"Stop":      {every(func(context.Context) error { return executor.Stop }), 1, 0},
+		"a future": {func(p *executor.ScheduledPool) error {
+			executor.Submit(context.Background(), p, func(context.Context) (int, error) { return 0, errTask })
+			return nil
+		}, 1, 1},
+		"canceled": {func(p *executor.ScheduledPool) error {
+			f := p.Submit(context.Background(), waits)
+			time.AfterFunc(time.Second, func() { f.Cancel() })
+			return nil
+		}, 1, 0},
+		"of a share": {func(p *executor.ScheduledPool) error {
+			s, err := p.Share(executor.ShareConfig{})
+			if err == nil {
+				err = s.Go(context.Background(), fails)
+			}
+			return err
+		}, 1, 0}, // they are in the Stats of the share
+	} {
+		for _, h := range []executor.Hooks{{}, hooks} {
+			synctest.Test(t, func(t *testing.T) {
+				p := newScheduled(t, executor.ScheduledConfig{Core: 2, Hooks: h})
+				expect(t, name, c.submit(p), nil)
+				time.Sleep(time.Minute)
+				s := waitStats(t, p)
+				expect(t, name+": runs", s.Runs, c.runs)
+				expect(t, name+": failures", s.Failures, c.failures)
+			})
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		plain := newPool(t, executor.Config{Core: 1})
+		for _, fn := range []func(context.Context) error{nop, fails, panics, exits} {
+			mustGo(t, plain, fn)
+		}
+		s := waitStats(t, plain)
+		expect(t, "runs without a task", s.Runs, 4)
+		expect(t, "failures without a task", s.Failures, 3)
+	})
+}

@@ -43,7 +43,6 @@ func Retry(attempts int, backoff func(n int) time.Duration) Option {
 	}
 }
 
-
 // Backoff returns a function for [Retry]: first after the first attempt, twice as much
 // after each further one, and not more than most, all shortened at random by up to a half.
 // first must be positive, and most at least first; Backoff panics otherwise.

@@ -47,9 +47,10 @@ type Stats struct {
 		Panicked  int64 // the RejectFunc panicked
 	}
 
-	Runs   int64         // bodies that workers have run, not Get and the like
-	Panics int64         // panics of bodies and hooks
-	Uptime time.Duration // since the pool was made
+	Runs     int64         // bodies that workers have run, not Get and the like
+	Failures int64         // of Runs, those that returned an error or panicked, also of schedules and attempts of Retry
+	Panics   int64         // panics of bodies and hooks
+	Uptime   time.Duration // since the pool was made
 }
 
 // Ended returns the number of tasks that have ended, including tasks that never ran because
@@ -78,6 +79,7 @@ func (p *Pool) stats(c engine.Counts) Stats {
 		Failed:    c.Ended[engine.Failed],
 		Canceled:  c.Ended[engine.Canceled],
 		Runs:      c.Runs,
+		Failures:  c.Failures,
 		Panics:    p.panics.Load(),
 		Uptime:    time.Since(p.epoch),
 	}

@@ -30,6 +30,7 @@
 //	executor.task.completed       {task}       executor.task.outcome: succeeded, failed, canceled
 //	executor.task.rejected        {task}       error.type: saturated, shutdown, expired, evicted, panicked
 //	executor.task.runs            {run}
+//	executor.task.failures        {run}        of these
 //	executor.task.panics          {panic}
 //	executor.task.wait.duration   s            not of scheduled pools
 //	executor.task.lateness        s            scheduled pools only

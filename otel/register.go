@@ -71,7 +71,7 @@ type registrar struct {
 	err   error
 
 	workers, core, limit, queued, capacity, blocked, schedules metric.Int64ObservableUpDownCounter
-	completed, rejected, runs, panics                          metric.Int64ObservableCounter
+	completed, rejected, runs, failures, panics                metric.Int64ObservableCounter
 }
 
 func newRegistrar(m metric.Meter) *registrar {
@@ -86,6 +86,7 @@ func newRegistrar(m metric.Meter) *registrar {
 	r.completed = r.counter("executor.task.completed", "{task}", "Tasks that have ended, by outcome.")
 	r.rejected = r.counter("executor.task.rejected", "{task}", "Tasks that were rejected or evicted, by reason.")
 	r.runs = r.counter("executor.task.runs", "{run}", "Bodies that have run.")
+	r.failures = r.counter("executor.task.failures", "{run}", "Bodies that have failed, also runs of schedules and attempts of Retry.")
 	r.panics = r.counter("executor.task.panics", "{panic}", "Panics of bodies and hooks.")
 	return r
 }
@@ -132,5 +133,6 @@ func (r *registrar) observe(to metric.Observer, l *poolLook) {
 	to.ObserveInt64(r.rejected, l.Rejections.Evicted, with(keyError, "evicted"))
 	to.ObserveInt64(r.rejected, l.Rejections.Panicked, with(keyError, "panicked"))
 	to.ObserveInt64(r.runs, l.Runs, pool)
+	to.ObserveInt64(r.failures, l.Failures, pool)
 	to.ObserveInt64(r.panics, l.Panics, pool)
 }

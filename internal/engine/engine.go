@@ -96,6 +96,7 @@ type Engine struct {
 	open        bool           // gate.open, under the workers' lock
 	stage       Stage
 	runs        int64              // calls of Worker.Called
+	failures    int64              // of Worker.Failed by units that were not canceled
 	ended       [numOutcomes]int64 // units that have ended, by outcome
 	later       Timed              // units that wait to run again, if Queue is not Timed; nil before the first
 
@@ -164,6 +165,7 @@ type Counts struct {
 	Submitted int64
 	Ended     [NumOutcomes]int64 // by Outcome
 	Runs      int64
+	Failures  int64 // of Runs
 }
 
 // Counts returns a snapshot.
@@ -173,7 +175,7 @@ func (e *Engine) Counts() Counts {
 	return Counts{
 		Limits: e.Limits, Stage: e.stage, Workers: e.workers, Active: e.active, Largest: e.largest,
 		Queued: e.waitsLocked() + len(e.aside), Blocked: e.nBlocked,
-		Submitted: e.gate.submitted, Ended: e.ended, Runs: e.runs,
+		Submitted: e.gate.submitted, Ended: e.ended, Runs: e.runs, Failures: e.failures,
 	}
 }
 

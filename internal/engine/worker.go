@@ -27,6 +27,7 @@ type Worker struct {
 	// Outcome is how the unit in hand has ended. Its Do sets it.
 	Outcome Outcome
 	called  bool // the unit has called Called; the worker's own, as the next
+	failed  bool // and Failed
 	showing bool // and Showing
 
 	// Local is for the user of the engine. Nothing here reads it. Started sets it.
@@ -67,6 +68,9 @@ const (
 
 // Called notes that the unit in hand has called its body, which counts as a run.
 func (w *Worker) Called() { w.called = true }
+
+// Failed notes that the run of the body has failed, whatever becomes of the unit.
+func (w *Worker) Failed() { w.failed = true }
 
 // HasCalled reports whether the unit in hand has.
 func (w *Worker) HasCalled() bool { return w.called }
@@ -164,7 +168,7 @@ func (e *Engine) lost(w *Worker, u Unit, v any) {
 
 // run runs the unit in hand.
 func (w *Worker) run() {
-	w.state, w.Outcome, w.called = running, Failed, false
+	w.state, w.Outcome, w.called, w.failed = running, Failed, false, false
 	w.unit.Do(w)
 	w.state = ran
 }
@@ -232,6 +236,9 @@ func (e *Engine) countHalfLocked(w *Worker) {
 	e.active--
 	if w.called {
 		e.runs++
+		if w.failed && w.Outcome != Canceled {
+			e.failures++
+		}
 	}
 	if w.showing {
 		w.showing = false

@@ -59,6 +59,9 @@ func CheckStats(t testing.TB, pool interface{ Stats() executor.Stats }) executor
 		s.Queued < 0 {
 		t.Errorf("Workers, Active, Idle and Largest do not fit: %+v", s)
 	}
+	if s.Failures > s.Runs || s.Failures < 0 {
+		t.Errorf("%d of %d runs have failed: %+v", s.Failures, s.Runs, s)
+	}
 	return s
 }
 

@@ -258,6 +258,7 @@ func TestExportsAgree(t *testing.T) {
 				{"canceled", got.Canceled, pool.Canceled, "executor_task_completed_total", []string{`executor_task_outcome="canceled"`}},
 				{"saturated", got.Rejections.Saturated, pool.Rejections["saturated"], "executor_task_rejected_total", []string{`error_type="saturated"`}},
 				{"runs", got.Runs, pool.Runs, "executor_task_runs_total", nil},
+				{"failures", got.Failures, pool.Failures, "executor_task_failures_total", nil},
 				{"panics", got.Panics, pool.Panics, "executor_task_panics_total", nil},
 			} {
 				sample := c.metric + series(append(c.more, of...))

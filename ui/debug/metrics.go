@@ -61,6 +61,8 @@ func writeMetrics(b *bytes.Buffer, l *poolview.Look) {
 		}
 	})
 	m.counter("task_runs", "Bodies that have run.", func(p *poolview.Pool, add addSample) { add(float64(p.Runs)) })
+	m.counter("task_failures", "Bodies that have failed, also runs of schedules and attempts of Retry.",
+		func(p *poolview.Pool, add addSample) { add(float64(p.Failures)) })
 	m.counter("task_panics", "Panics of bodies and hooks.", func(p *poolview.Pool, add addSample) { add(float64(p.Panics)) })
 	m.histogram("task_wait_duration", "From the admission to the begin of a run.",
 		func(f executor.NameFigures) histogram.Snapshot { return f.Wait },

@@ -155,6 +155,7 @@ func TestNumbersAgree(t *testing.T) {
 			{"saturated", got.Rejections.Saturated, j.Rejections["saturated"],
 				`task_rejected_total{` + labels + `,error_type="saturated"}`},
 			{"runs", got.Runs, j.Runs, `task_runs_total{` + labels + `}`},
+			{"failures", got.Failures, j.Failures, `task_failures_total{` + labels + `}`},
 			{"panics", got.Panics, j.Panics, `task_panics_total{` + labels + `}`},
 		} {
 			if c.json != c.want {

@@ -45,8 +45,9 @@ type PoolReport struct {
 	// Rejected by reason: saturated, shutdown, expired, evicted, panicked
 	Rejections map[string]int64 `json:"rejections"`
 
-	Runs   int64 `json:"runs"`
-	Panics int64 `json:"panics"`
+	Runs     int64 `json:"runs"`
+	Failures int64 `json:"failures"` // of runs
+	Panics   int64 `json:"panics"`
 
 	Every     int                 `json:"every"` // one task in this many is measured
 	Measured                      // of all tasks
@@ -120,7 +121,7 @@ func newReport(l *poolview.Look) Report {
 			Workers: p.Workers, Active: p.Active, Idle: p.Idle, Largest: p.Largest,
 			Queued: p.Queued, Blocked: p.Blocked,
 			Submitted: p.Submitted, Succeeded: p.Succeeded, Failed: p.Failed, Canceled: p.Canceled,
-			Rejected: p.Rejected, Rejections: make(map[string]int64), Runs: p.Runs, Panics: p.Panics,
+			Rejected: p.Rejected, Rejections: make(map[string]int64), Runs: p.Runs, Failures: p.Failures, Panics: p.Panics,
 			Every: p.Every, Measured: reported(executor.NameFigures{Wait: p.Wait, Late: p.Late, Run: p.Run}),
 			Crew: []WorkerReport{}, Schedules: scheduleReports(p.Schedules),
 		}

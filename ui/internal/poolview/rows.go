@@ -210,7 +210,7 @@ func (p *Pool) facts() []Fact {
 		{"Failed", page.Count(p.Failed), "panics " + page.Count(p.Panics)},
 		{"Canceled", page.Count(p.Canceled), ""},
 		{"Rejected", page.Count(p.Rejected), strings.Join(why, ", ")},
-		{"Runs", page.Count(p.Runs), page.PerSecond(p.Recent.Rate) + " per second"},
+		{"Runs", page.Count(p.Runs), page.PerSecond(p.Recent.Rate) + " per second, failures " + page.Count(p.Failures)},
 		{"Up", page.Age(p.Uptime), ""},
 	}
 }
