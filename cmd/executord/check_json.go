@@ -58,7 +58,7 @@ func checkJSON(w io.Writer, files sources, here job.Machine, store string, from 
 	if err == nil {
 		noteMissing(&file, here)
 		for _, e := range exposure.Of(read, store) {
-			answer.Notes = append(answer.Notes, remark{File: e.Name, Text: e.Mode, What: exposure.What + ": " + e.Reason, Hint: e.Hint})
+			answer.Notes = append(answer.Notes, remark{File: e.Name, Text: e.Mode, What: exposure.What + ": " + e.Reason, Hint: exposure.Hint})
 		}
 		if zone := job.Misnamed(); zone != "" {
 			answer.Notes = append(answer.Notes, remark{File: file.Name, Text: "TZ=" + zone, What: misnamedZone, Hint: job.ZoneHint})

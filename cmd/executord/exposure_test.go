@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/executor-go/executor/cmd/executord/internal/exposure"
-	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // A job file or a store that others may write to is used, and check and run say
@@ -34,7 +33,7 @@ func TestExposedToAllUsers(t *testing.T) {
 	}
 	_, fail, code := output(t, "", "check", tab, "--store", store)
 	for _, name := range []string{tab, store} {
-		want := "note: " + exposure.What + ": all users may write to it\n    -rw-rw-rw- " + name + "\n    hint: " + job.QuoteArgs([]string{"chmod", "go-w", name}) + "\n"
+		want := "note: " + exposure.What + ": all users may write to it\n    -rw-rw-rw- " + name + "\n    hint: " + exposure.Hint + "\n"
 		if code != exitOK || !strings.Contains(fail, want) {
 			t.Errorf("check: exit code %d, stderr %q, want %q in it", code, fail, want)
 		}
@@ -51,19 +50,7 @@ func TestExposedToAllUsers(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	p.want(1, exposure.What, "file", store, "mode", "-rw-rw-rw-")
-	p.want(3, exposure.What, "file", tab, "hint", job.QuoteArgs([]string{"chmod", "go-w", tab}))
-}
-
-// The command of the hint is one that a shell takes for that file and no other.
-func TestExposedHintQuotesFile(t *testing.T) {
-	tab := write(t, "a b", "@daily true\n")
-	if err := os.Chmod(tab, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	_, fail, _ := output(t, "", "check", tab)
-	if want := "hint: chmod go-w '" + tab + "'\n"; !strings.Contains(fail, want) {
-		t.Errorf("stderr %q, want %q in it", fail, want)
-	}
+	p.want(3, exposure.What, "file", tab, "hint", exposure.Hint)
 }
 
 // There is no note on a file whose owner and group are root's or the user's own.
@@ -87,16 +74,15 @@ func TestExposedToOwnerAndGroup(t *testing.T) {
 		t.Skip("only root can give files away")
 	}
 	tab := write(t, "tab", "@daily true\n")
-	shown := job.QuoteArgs([]string{tab})
 	for _, c := range []struct {
-		uid, gid     int
-		mode         os.FileMode
-		reason, hint string
+		uid, gid int
+		mode     os.FileMode
+		reason   string
 	}{
-		{0, 4711, 0o644, "", ""},
-		{0, 4711, 0o664, "group 4711 may write to it", "chmod g-w " + shown},
-		{4711, 4711, 0o600, "it belongs to user 4711", "chown 0 " + shown},
-		{4711, 4711, 0o666, "it belongs to user 4711, and all users may write to it", "chown 0 " + shown + " && chmod go-w " + shown},
+		{0, 4711, 0o644, ""},
+		{0, 4711, 0o664, "group 4711 may write to it"},
+		{4711, 4711, 0o600, "it belongs to user 4711"},
+		{4711, 4711, 0o666, "it belongs to user 4711, and all users may write to it"},
 	} {
 		if err := os.Chown(tab, c.uid, c.gid); err != nil {
 			t.Fatal(err)
@@ -107,7 +93,7 @@ func TestExposedToOwnerAndGroup(t *testing.T) {
 		_, fail, code := output(t, "", "check", tab)
 		want := ""
 		if c.reason != "" {
-			want = "note: " + exposure.What + ": " + c.reason + "\n    " + c.mode.String() + " " + tab + "\n    hint: " + c.hint + "\n"
+			want = "note: " + exposure.What + ": " + c.reason + "\n    " + c.mode.String() + " " + tab + "\n    hint: " + exposure.Hint + "\n"
 		}
 		if code != exitOK || fail != want {
 			t.Errorf("exit code %d, got %q, want %q", code, fail, want)
@@ -127,7 +113,7 @@ func TestExposedVariables(t *testing.T) {
 	}
 	_, fail, code := output(t, "", "check", tab)
 	for _, name := range names {
-		want := "all users may write to it\n    -rw-rw-rw- " + name + "\n    hint: " + job.QuoteArgs([]string{"chmod", "go-w", name}) + "\n"
+		want := "all users may write to it\n    -rw-rw-rw- " + name + "\n    hint: " + exposure.Hint + "\n"
 		if code != exitOK || !strings.Contains(fail, want) {
 			t.Errorf("exit code %d, stderr %q, want %q in it", code, fail, want)
 		}
@@ -157,31 +143,39 @@ func TestExposedVariablesNotToUserOfJob(t *testing.T) {
 	}
 }
 
-// A directory in which others may replace the file, or put another one beside a store, is noted.
-func TestExposedByDirectory(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "dir")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
+// Of a directory, root uses no file that others may write to, nor one that such a user has linked, as cron does not. The
+// other files run.
+func TestDirOfRootRefusesFilesOfOthers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away, and has to refuse them")
 	}
-	tab, store := filepath.Join(dir, "tab"), filepath.Join(dir, "jobs.db")
-	for _, name := range []string{tab, store} {
-		if err := os.WriteFile(name, []byte("# name: a\n@daily true\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for mode, want := range map[os.FileMode][2]bool{
-		0o755: {false, false}, 0o777: {true, true}, 0o777 | os.ModeSticky: {false, true},
+	t.Parallel()
+	names := files(t, "mine", "@daily root true\n", "theirs", "@daily root true\n", "open", "@daily root true\n", "target", "@daily root true\n")
+	dir := filepath.Dir(names[0])
+	target := filepath.Join(t.TempDir(), "target")
+	link := filepath.Join(dir, "link")
+	for _, err := range []error{
+		os.Chown(names[1], 4711, 0), os.Chmod(names[2], 0o666), os.Rename(names[3], target), os.Symlink(target, link), os.Lchown(link, 4711, 0),
 	} {
-		if err := os.Chmod(dir, mode); err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
-		_, fail, code := output(t, "", "check", tab, "--store", store)
-		for i, name := range []string{tab, store} {
-			hint := "all users may write to the directory\n    " + (os.ModeDir | mode).String() + " " + dir +
-				"\n    hint: keep " + name + " in a directory that only its user may write to\n"
-			if code != exitOK || strings.Contains(fail, hint) != want[i] {
-				t.Errorf("%v: %s: exit code %d, stderr %q", mode, name, code, fail)
-			}
+	}
+	want := map[string]string{names[1]: "it belongs to user 4711", names[2]: "all users may write to it", link: "it is a link that belongs to user 4711"}
+	_, fail, code := output(t, "", "check", "--dir", dir)
+	for name, reason := range want {
+		text := name + ":1: root does not run the jobs of this file, as cron does not: " + reason + "\n    hint: " + exposure.Hint + "\n"
+		if code != exitMistake || !strings.Contains(fail, text) {
+			t.Errorf("exit code %d, stderr %q, want %q in it", code, fail, text)
 		}
+	}
+	p := startCommand(t, executord(t, "run", "--dir", dir))
+	p.until("executord started", "jobs", 1)
+	p.until("job scheduled", "job", "mine/true")
+	for name := range want {
+		p.want(1, "file not read", "file", name, "level", "ERROR")
+	}
+	if _, fail, code := output(t, "", "run", "--format", "system", names[1]); code != exitMistake || !strings.Contains(fail, "it belongs to user 4711") {
+		t.Errorf("exit code %d: %s", code, fail)
 	}
 }

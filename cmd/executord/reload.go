@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/exposure"
@@ -21,19 +22,27 @@ func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan
 		o.service.Reloaded("the files are not read again, see the log")
 		return unread
 	}
-	o.reading.begin()
 	select {
 	case again <- file: // the daemon tells when it has applied it
 	case <-quit:
 	}
-	return false
+	return unread
 }
 
 // readable reports whether the files can be read, be there mistakes in them or not.
 func (o *runOptions) readable() bool {
-	_, _, err := o.files.parse(o.stored(), true)
-	var all job.Mistakes
-	return err == nil || errors.As(err, &all)
+	parts, _, err := o.files.read(o.stored(), true)
+	return err == nil && !slices.ContainsFunc(parts, func(p part) bool { return p.unread })
+}
+
+// tellRefused logs why files are not used while others are.
+func (o *runOptions) tellRefused(log *slog.Logger, refused job.Mistakes) {
+	if len(refused) > 0 {
+		o.reading.fail() // before the log says so
+	}
+	for _, m := range refused {
+		log.Error("file not read", "file", m.File, "line", m.Line, "reason", m.What, "hint", m.Hint)
+	}
 }
 
 // readAgain reads the files again. It logs why if they are not to be used, which may be that one could not be read.
@@ -42,11 +51,11 @@ func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable, unread 
 		log.Warn("SIGHUP ignored", "reason", once+" is read only once; to read it again, restart executord")
 		return file, false, false
 	}
-	file, read, err := o.files.parse(o.stored(), true)
+	file, read, refused, unread, err := o.files.usable(o.stored(), true)
 	if err != nil {
-		o.reading.fail() // before the log says so
+		o.reading.fail()
 		var all job.Mistakes
-		if unread = !errors.As(err, &all); unread {
+		if !errors.As(err, &all) {
 			log.Error(notReadAgain, "reason", err.Error())
 		}
 		for _, m := range all {
@@ -68,7 +77,11 @@ func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable, unread 
 	o.hadJobs = len(file.Jobs) > 0
 	noteMissing(&file, o.machine)
 	exposure.Log(log, exposure.Of(read, ""))
-	return file, true, false
+	if len(refused) == 0 {
+		o.reading.begin()
+	}
+	o.tellRefused(log, refused)
+	return file, true, unread
 }
 
 // answerReloads calls answer for each signal that was caught, and each change that watch sees, which may be nil.

@@ -28,7 +28,8 @@ func newRun() *cobra.Command {
 		Long: strings.TrimSpace(`
 run reads each FILE (- for standard input), a crontab or TOML, and runs the jobs
 when they are due. If FILE has a mistake, run starts nothing, prints every
-mistake and exits with 1; see executord check.
+mistake and exits with 1; see executord check. A file of --dir with a mistake is
+left out, and logged.
 
 A due time during a run of the same job is skipped, counted and logged, unless
 the job sets overlap. The log goes to standard output, short on a terminal and
@@ -84,9 +85,9 @@ func (o *runOptions) run() error {
 	if o.watch {
 		watch = newWatch(o.files) // before they are read: what changes meanwhile is read again
 	}
-	file, read, err := o.files.load(o.stored())
+	file, read, refused, _, err := o.files.usable(o.stored(), false)
 	if err != nil {
-		return err
+		return o.files.told(file, err)
 	}
 	if err := checkUsers(file, o.machine); err != nil {
 		return err
@@ -124,6 +125,7 @@ func (o *runOptions) run() error {
 	for _, node := range dead {
 		log.Info("took over from a daemon that was killed", "node", node)
 	}
+	o.tellRefused(log.Logger, refused)
 	exposure.Log(log.Logger, exposure.Of(read, o.store.name()))
 	again := make(chan job.File)
 	defer answerReloads(reloads, watch, o.readable, func(quit <-chan struct{}) (unread bool) {

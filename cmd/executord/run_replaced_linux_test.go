@@ -7,8 +7,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/executor-go/executor/cmd/executord/internal/nodelock"
 )
 
 // A daemon that starts on the file of one that was killed does not wait for the lease of that: what it held is lost and
@@ -47,16 +45,4 @@ func TestRunReplacesKilledSelf(t *testing.T) {
 	r.end()
 	q.until("run ended", "job", "tick")
 	q.end()
-	if text, err := os.ReadFile(store + nodelock.Suffix); err != nil || len(trimZeros(text)) > 0 {
-		t.Errorf("after an orderly end the list of nodes has %q, %v", trimZeros(text), err)
-	}
-}
-
-func trimZeros(text []byte) (left []byte) {
-	for _, b := range text {
-		if b != 0 {
-			left = append(left, b)
-		}
-	}
-	return left
 }

@@ -24,17 +24,24 @@ type sources struct {
 	names  []string
 	dirs   *[]string // of --dir
 	format *choice
+	kept   map[string]part // of files that were used, by their names
 }
 
 // source is one file.
 type source struct {
 	name, format string
-	prefix       string // of the names of its jobs
+	prefix       string // of the names of its jobs; "" if it is not of a directory
+	err          error  // why it cannot be looked at
+}
+
+// hasUsers reports whether the lines of the file have users.
+func (f source) hasUsers() bool {
+	return f.format == "system" || f.format == "auto" && isSystem(f.name)
 }
 
 // newSources adds the flags --format and --dir.
 func newSources(cmd *cobra.Command) sources {
-	return sources{format: newFormat(cmd), dirs: cmd.Flags().StringArray("dir", nil, "all files of a directory such as /etc/cron.d, which have a user in each line")}
+	return sources{kept: make(map[string]part), format: newFormat(cmd), dirs: cmd.Flags().StringArray("dir", nil, "all files of a directory such as /etc/cron.d, which have a user in each line")}
 }
 
 // someFiles is the argument of run and check.
@@ -60,17 +67,21 @@ func (s sources) String() string {
 	return strings.Join(shown, ", ")
 }
 
-// load reads the files for run and check alike. On mistakes it prints all of
-// them, and what else there is to say about the files. With a store, more is a
-// mistake.
+// load reads the files, and prints all mistakes there are, with what else there is to say about the files. With a store,
+// more is a mistake.
 func (s sources) load(stored bool) (job.File, []exposure.File, error) {
 	file, read, err := s.parse(stored, false)
+	return file, read, s.told(file, err)
+}
+
+// told returns the error of a command, after it has printed what is in it.
+func (s sources) told(file job.File, err error) error {
 	var all job.Mistakes
 	switch {
 	case err == nil:
-		return file, read, nil
+		return nil
 	case !errors.As(err, &all):
-		return job.File{}, read, &exitError{exitMistake, err.Error()}
+		return &exitError{exitMistake, err.Error()}
 	}
 	fmt.Fprintln(complaint.Stderr, err)
 	printNotes(complaint.Stderr, file.Notes)
@@ -78,36 +89,138 @@ func (s sources) load(stored bool) (job.File, []exposure.File, error) {
 	if len(all) > 1 {
 		count = fmt.Sprintf("%d mistakes", len(all))
 	}
-	return job.File{}, read, &exitError{exitMistake, fmt.Sprintf("%s in %s", count, file.Name)}
+	return &exitError{exitMistake, fmt.Sprintf("%s in %s", count, file.Name)}
 }
 
-// parse reads the files, for the first time or again. With mistakes, the error is a
+// parse reads the files, for the first time or again, for those who want to know all mistakes. With some, the error is a
 // job.Mistakes, and of the file there are the name and the notes.
-func (s sources) parse(stored, again bool) (all job.File, read []exposure.File, err error) {
-	all.Name = s.String()
+func (s sources) parse(stored, again bool) (job.File, []exposure.File, error) {
+	parts, notes, err := s.read(stored, again)
+	if err != nil {
+		return job.File{Name: s.String()}, nil, err
+	}
+	file, read, mistakes := s.join(parts, notes, stored)
+	if len(mistakes) > 0 {
+		return file, read, mistakes
+	}
+	return file, read, nil
+}
+
+// usable reads the files for those who run them: a file of a directory, or one that root refuses, is left out if it has
+// mistakes or cannot be read, and its jobs are those that it had when it was last read, if it was. Refused has why.
+// Unread says that some file could not be read, which may pass.
+func (s sources) usable(stored, again bool) (file job.File, read []exposure.File, refused job.Mistakes, unread bool, err error) {
+	parts, notes, err := s.read(stored, again)
+	if err != nil {
+		return job.File{Name: s.String()}, nil, nil, true, err
+	}
+	for {
+		var mistakes job.Mistakes
+		if file, read, mistakes = s.join(parts, notes, stored); len(mistakes) == 0 {
+			break
+		}
+		var left []part
+		sound := true
+		for _, p := range parts {
+			own := p.of(mistakes)
+			if !p.alone || len(own) == 0 {
+				left = append(left, p)
+				continue
+			}
+			sound = false
+			if p.kept { // what is wrong with its file is told
+				continue
+			}
+			refused, unread = append(refused, own...), unread || p.unread
+			if old, known := s.kept[p.name]; known {
+				old.kept = true
+				left = append(left, old)
+			}
+		}
+		if sound {
+			return file, read, nil, unread, append(refused, mistakes...)
+		}
+		if len(left) == 0 && len(*s.dirs) == 0 {
+			return file, read, nil, unread, refused
+		}
+		parts = left
+	}
+	for _, p := range parts {
+		if p.alone && !p.kept {
+			s.kept[p.name] = p
+		}
+	}
+	return file, read, refused, unread, nil
+}
+
+// part is what one file has.
+type part struct {
+	source
+	file     job.File
+	from     exposure.File
+	mistakes job.Mistakes
+	alone    bool // the jobs of other files do not need it
+	unread   bool // it could not be read
+	kept     bool // it is what the file had before
+}
+
+// of returns those of some mistakes that are in the file.
+func (p *part) of(mistakes job.Mistakes) (own job.Mistakes) {
+	for _, m := range mistakes {
+		if m.File == shownName(p.name) {
+			own = append(own, m)
+		}
+	}
+	return own
+}
+
+// read reads each file by itself, with its mistakes. The error is that of a file that does not stand alone and could not
+// be read.
+func (s sources) read(stored, again bool) (parts []part, notes job.Notes, err error) {
 	job.ForgetZones()
-	var mistakes job.Mistakes
-	var named []string // channels
-	unsure := false    // there may be more
 	files, notes, err := s.files()
 	if err != nil {
-		return all, nil, err
+		return nil, nil, err
 	}
-	all.Notes = notes
 	for _, f := range files {
-		file, from, err := parse(f.name, f.format, again)
+		p := part{source: f, alone: f.prefix != ""}
+		if err = f.err; err == nil {
+			p.file, p.from, err = parse(f.name, f.format, again)
+		}
 		if err == nil && f.prefix != "" {
-			err = prefixNames(&file, f.prefix)
+			err = prefixNames(&p.file, f.prefix)
 		}
-		read = append(read, from)
-		var found job.Mistakes
-		if err != nil && !errors.As(err, &found) {
-			return job.File{Name: file.Name}, read, err
+		what, hint := "the file cannot be read: ", "make it readable, or remove it"
+		if f.hasUsers() && p.from.Info != nil {
+			if reason := exposure.Refused(f.name, p.from.Info); reason != "" {
+				p.alone, err = true, errors.New(reason)
+				what, hint = "root does not run the jobs of this file, as cron does not: ", exposure.Hint
+			}
 		}
-		if stored && err == nil {
-			found = catalog.Check(file)
+		switch {
+		case errors.As(err, &p.mistakes):
+		case err != nil && p.alone:
+			p.file, p.unread = job.File{Name: f.name, Unsure: true}, true
+			p.mistakes = job.Mistakes{{File: f.name, Line: 1, What: what + complaint.Cause(err).Error(), Hint: hint}}
+		case err != nil:
+			return nil, nil, err
+		case stored:
+			p.mistakes = catalog.Check(p.file)
 		}
-		mistakes = append(mistakes, found...)
+		parts = append(parts, p)
+	}
+	return parts, notes, nil
+}
+
+// join makes one set of the files. With mistakes it has the name and the notes alone.
+func (s sources) join(parts []part, notes job.Notes, stored bool) (all job.File, read []exposure.File, mistakes job.Mistakes) {
+	all.Name, all.Notes = s.String(), slices.Clip(notes)
+	var named []string // channels
+	unsure := false    // there may be more
+	for _, p := range parts {
+		file := p.file
+		read = append(read, p.from)
+		mistakes = append(mistakes, p.mistakes...)
 		named = append(named, file.Named...)
 		for _, spec := range file.Channels {
 			named = append(named, spec.Name)
@@ -117,20 +230,12 @@ func (s sources) parse(stored, again bool) (all job.File, read []exposure.File, 
 		all.Channels = append(all.Channels, file.Channels...)
 		all.Groups = append(all.Groups, file.Groups...)
 		all.NoMail = append(all.NoMail, file.NoMail...)
+		from := ""
 		if len(s.names) > 1 || len(*s.dirs) > 0 {
-			for i := range file.Jobs {
-				file.Jobs[i].File = file.Name
-			}
-			for i := range file.Naming {
-				file.Naming[i].File = file.Name
-			}
+			from = file.Name
 		}
-		all.Naming = append(all.Naming, file.Naming...)
-		if all.Jobs == nil { // of one file there is no copy
-			all.Jobs = file.Jobs
-		} else {
-			all.Jobs = append(all.Jobs, file.Jobs...)
-		}
+		all.Jobs = appendOf(all.Jobs, file.Jobs, from)
+		all.Naming = appendOf(all.Naming, file.Naming, from)
 	}
 	switch {
 	case len(mistakes) == 0:
@@ -155,6 +260,19 @@ func (s sources) parse(stored, again bool) (all job.File, read []exposure.File, 
 		return all, read, mistakes
 	}
 	return all, append(read, exposure.Used(all.Jobs)...), nil
+}
+
+// appendOf appends the jobs of a file. The file itself is not changed: it may be joined with others again.
+func appendOf(all, jobs []job.Job, from string) []job.Job {
+	if all == nil && from == "" {
+		return jobs // of one file there is no copy
+	}
+	begin := len(all)
+	all = append(all, jobs...)
+	for i := range all[begin:] {
+		all[begin+i].File = from
+	}
+	return all
 }
 
 // prefixNames puts the name of a file before those of its jobs: nobody has made them unique in a directory.
@@ -208,7 +326,7 @@ func (s sources) files() (files []source, notes job.Notes, err error) {
 						Hint: "correct the link, or remove it"})
 				}
 			case err != nil && fits:
-				return nil, nil, err // else its jobs would be taken for removed
+				files = append(files, source{name: name, format: "system", prefix: entry.Name(), err: err})
 			case err != nil || !info.Mode().IsRegular():
 			case fits:
 				files = append(files, source{name: name, format: "system", prefix: entry.Name()})

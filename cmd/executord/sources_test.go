@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -178,9 +179,58 @@ func TestDirMissesNoFile(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	loop := link("c", "c")
-	if _, stderr, code := output(t, "", "check", "--dir", dir); code != exitMistake || !strings.Contains(stderr, loop+": too many levels of symbolic links") {
+	if _, stderr, code := output(t, "", "check", "--dir", dir); code != exitMistake || !strings.Contains(stderr, loop+":1: the file cannot be read: too many levels of symbolic links") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
+}
+
+// A file of a directory that has a mistake, or cannot be looked at, stops itself alone: it is logged and counted, the others
+// run, and once they did, its jobs stay as they were until it is right.
+func TestDirRunsFilesBesideWrongOnes(t *testing.T) {
+	t.Parallel()
+	name := self(t)
+	names := files(t, "good", "@daily "+name+" true\n", "wrong", "@daily "+name+" true\n61 * * * * "+name+" true\n")
+	dir := filepath.Dir(names[0])
+	loop := filepath.Join(dir, "loop")
+	if err := os.Symlink("loop", loop); err != nil {
+		t.Skip("no links:", err)
+	}
+	p := startCommand(t, executord(t, "run", "--dir", dir, "--listen", "127.0.0.1:0"))
+	at, _ := p.until("listening")["at"].(string)
+	p.until("executord started", "jobs", 1)
+	p.until("job scheduled", "job", "good/true")
+	p.want(1, "file not read", "file", loop, "level", "ERROR")
+	p.want(1, "file not read", "file", names[1], "line", 2, "level", "ERROR")
+	upToDate := func(want string) {
+		t.Helper()
+		if _, text := get(t, at+"metrics"); !strings.Contains(text, "\nexecutord_file_up_to_date "+want+"\n") {
+			t.Errorf("want executord_file_up_to_date %s in %s", want, text)
+		}
+	}
+	upToDate("0")
+	rewrite := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(loop); err != nil {
+		t.Fatal(err)
+	}
+	rewrite(names[0], "61 * * * * "+name+" true\n")
+	rewrite(names[1], "@hourly "+name+" true\n")
+	p.signal(syscall.SIGHUP)
+	p.until("file not read", "file", names[0], "line", 1, "level", "ERROR")
+	p.until("file read again", "jobs", 2)
+	p.until("job scheduled", "job", "good/true", "change", "unchanged", "schedule", "@daily")
+	p.until("job scheduled", "job", "wrong/true", "change", "new")
+	upToDate("0")
+	rewrite(names[0], "@hourly "+name+" true\n")
+	p.signal(syscall.SIGHUP)
+	p.until("job scheduled", "job", "good/true", "change", "changed", "schedule", "@hourly")
+	p.signal(syscall.SIGHUP)
+	p.until("file read again", "jobs", 2) // what was read before is in use then
+	upToDate("1")
 }
 
 // An empty directory is watched, and a file that comes into it is read.

@@ -1,4 +1,5 @@
-// Package exposure finds job files, files with variables of jobs, and stores to which other users may write.
+// Package exposure knows which files can be trusted: whoever may write to a job file, to a file with variables of jobs or
+// to a store chooses the commands that are run.
 package exposure
 
 import (
@@ -7,17 +8,15 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// Exposed says why users other than executord's own and root decide which commands are run, as they may write to the
-// job file, to one with variables, such as PATH, or to the store, or to the directory of one. It is a warning and no
-// mistake, as it is in cron: in a container, a file may be mounted whose owner is none of its users.
-type Exposed struct{ Name, Mode, Reason, Hint string }
+// Exposed is a file to which users other than executord's own and root may write. It is used: in a container, a file may
+// be mounted whose owner is none of its users. Those of which Refused says that cron would not are an exception.
+type Exposed struct{ Name, Mode, Reason string }
 
 // File is a file that was read. The info of a job file is that of what was read, and not of what has its name by now;
 // it is nil for standard input.
@@ -53,58 +52,36 @@ func Used(jobs []job.Job) (files []File) {
 
 // Of looks at the files that were read, and at a store in a file that is there.
 func Of(read []File, store string) (found []Exposed) {
+	if info, err := os.Stat(store); err == nil && !strings.Contains(store, "://") {
+		read = append(slices.Clip(read), File{Name: store, Info: info})
+	}
 	for _, r := range read {
-		if r.Info != nil && r.Info.Mode().IsRegular() {
-			for _, e := range lookAt(r, false) {
-				if !slices.Contains(found, e) { // files of one directory
-					found = append(found, e)
-				}
-			}
+		if r.Info == nil || !r.Info.Mode().IsRegular() {
+			continue
 		}
-	}
-	if store == "" || strings.Contains(store, "://") {
-		return found
-	}
-	if info, err := os.Stat(store); err == nil && info.Mode().IsRegular() {
-		found = append(found, lookAt(File{Name: store, Info: info}, true)...)
+		if reason := writers(r.Info, r.User); reason != "" {
+			found = append(found, Exposed{job.Printable(r.Name), r.Info.Mode().String(), reason})
+		}
 	}
 	return found
 }
 
-// lookAt looks at a file or, if nobody else may write to that, at its directory. Anew says that files which somebody
-// puts beside it matter.
-func lookAt(f File, anew bool) []Exposed {
-	name, info := f.Name, f.Info
-	if reason, hint := writers(info, f.User); reason != "" {
-		commands := make([]string, len(hint))
-		for i, args := range hint {
-			commands[i] = job.QuoteArgs(append(args, name))
-		}
-		return []Exposed{{job.Printable(name), info.Mode().String(), reason, job.Printable(strings.Join(commands, " && "))}}
-	}
-	dir := filepath.Dir(name)
-	if info, err := os.Stat(dir); err == nil {
-		if reason := writersTo(info, f.User, anew); reason != "" {
-			return []Exposed{{job.Printable(dir), info.Mode().String(), reason,
-				"keep " + job.Printable(name) + " in a directory that only its user may write to"}}
-		}
-	}
-	return nil
-}
-
-// What is what the log calls it.
-const What = "job file, env_file, secret or store is writable by other users"
+// What is what the log calls it, and Hint what to do.
+const (
+	What = "job file, env_file, secret or store is writable by other users"
+	Hint = "make executord's user or root its owner, and let only these write to it: chmod go-w"
+)
 
 // Print writes for check what run has in the log.
 func Print(w io.Writer, all []Exposed) {
 	for _, e := range all {
-		fmt.Fprintf(w, "note: %s: %s\n    %s %s\n    hint: %s\n", What, e.Reason, e.Mode, e.Name, e.Hint)
+		fmt.Fprintf(w, "note: %s: %s\n    %s %s\n    hint: %s\n", What, e.Reason, e.Mode, e.Name, Hint)
 	}
 }
 
 // Log writes for run what check prints.
 func Log(log *slog.Logger, all []Exposed) {
 	for _, e := range all {
-		log.Warn(What, "file", e.Name, "mode", e.Mode, "reason", e.Reason, "hint", e.Hint)
+		log.Warn(What, "file", e.Name, "mode", e.Mode, "reason", e.Reason, "hint", Hint)
 	}
 }

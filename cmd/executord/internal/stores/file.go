@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
+	"github.com/executor-go/executor/cmd/executord/internal/exposure"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/sqlite"
 )
@@ -45,7 +46,7 @@ func lookAtFile(name string, create bool) error {
 		// to open a pipe takes until somebody writes to it
 		return fmt.Errorf("the store %s is neither a file nor a directory", name)
 	}
-	if err := checkBeside(name, info); err != nil {
+	if err := exposure.Beside(name, info, "-wal", "-shm", "-journal", nodesSuffix); err != nil {
 		return err
 	}
 	head, err := readHead(name)
