@@ -91,7 +91,7 @@ func Empty(ctx context.Context, s *Store) error {
 	}
 	s.limits.Clear()
 	s.floors = floors{}
-	s.relined.partName = partName{}
+	s.pruned.Pruned, s.pruned.parts = sqlrow.NewPruned(), partName{}
 	return nil
 }
 

@@ -90,15 +90,13 @@ type partName struct {
 
 // reline runs relineJobs, and goes on where the last call has ended.
 func (s *Store) reline(ctx context.Context) error {
-	s.relined.Lock()
-	defer s.relined.Unlock()
 	last, err := do(ctx, each(s.db), func(q querier) (last partName, err error) {
-		after := s.relined.partName
+		after := s.pruned.parts
 		err = q.queryRow(ctx, relineJobs, after.kind, after.part, after.priority, relineMost).Scan(&last.kind, &last.part, &last.priority)
 		return last, err
 	})
 	if err == nil {
-		s.relined.partName = last
+		s.pruned.parts = last
 	}
 	return err
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/argument"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // near is how soon a job must be due for others to be notified, in microseconds: what is later they find in time by
@@ -48,9 +49,10 @@ type Store struct {
 	limits   sync.Map // the kinds that have a row in executor_limit
 	floors   floors
 	lines    timelines
-	relined  struct { // the last partition that reline has looked at
+	pruned   struct { // how far the last prune has come
 		sync.Mutex
-		partName
+		sqlrow.Pruned
+		parts partName
 	}
 }
 
@@ -164,6 +166,7 @@ func (s *Store) start(ctx context.Context, set settings) (*Store, error) {
 	s.db.SetMaxOpenConns(set.node)
 	s.db.SetMaxIdleConns(set.node)
 	s.db.SetConnMaxIdleTime(connIdle)
+	s.pruned.Pruned = sqlrow.NewPruned()
 	if err := s.ready(ctx); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("durable/postgres: open database %q on %s: %w", s.config.Database, s.config.Host,

@@ -206,10 +206,6 @@ func (q *querier) orphan(id durable.ID) error {
 	return nil
 }
 
-// notAwaited is the condition that no child of a job in executor_job waits for it, or runs.
-var notAwaited = sqlrow.SQL(`((executor_job.family & {HasChildren}) = 0 or not exists (
-	select 1 from executor_parent p join executor_job c on c.id = p.child where p.parent = executor_job.id and c.state not in {Over}))`)
-
 // Parents returns a page of a job's parents.
 func (s *Store) Parents(ctx context.Context, id durable.ID, from, limit int) ([]durable.Job, error) {
 	page, err := sqlrow.ScanParents(s.read.QueryContext(ctx,

@@ -13,7 +13,12 @@ import (
 // Jobs that are over, and runs of the history, are found by their indexes: a prune does not cost more where more jobs
 // wait, or more runs are kept.
 func TestPruneUsesIndex(t *testing.T) {
-	usesIndex(t, "executor_job_over (state=? AND updated<?)", pruneJobs, 3, 1, 1)
+	usesIndex(t, "executor_job_over (state=? AND updated>? AND updated<?)", oldJobs, 3, 0, 1, 1, 1)
+	usesIndex(t, "executor_parent USING COVERING INDEX executor_parent_parent (parent=?)", oldJobs, 3, 0, 1, 1, 1)
+	for _, table := range sqlrow.Notes {
+		usesIndex(t, table+" USING ", sqlrow.LastNote(table, "?", 10), "a")
+		usesIndex(t, table+" USING PRIMARY KEY (job>? AND job<?)", sqlrow.ForgetNotes(table, "?", "?"), "a", "b")
+	}
 	usesIndex(t, "executor_run_latest (verdict=? AND finished<?)", pruneRuns, 0, 1, 1)
 }
 

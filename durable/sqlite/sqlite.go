@@ -36,10 +36,12 @@ type Store struct {
 	write  *sql.DB // one connection, the writer's
 	read   *sql.DB
 	writer *writer
-	few    int // see way
-	// relined is the last partition that reline has looked at. The writer's goroutine has it.
-	relined partName
-	close   func() error
+	few    int      // see way
+	pruned struct { // how far the last prune has come; the writer's goroutine has it
+		sqlrow.Pruned
+		parts partName
+	}
+	close func() error
 }
 
 // Open opens the file, or creates it. Open creates the tables or brings them up to date; their names begin with
@@ -87,6 +89,7 @@ func open(driver, path string, opts []Option) (*Store, error) {
 		opt(&set)
 	}
 	s := &Store{path: abs, few: few}
+	s.pruned.Pruned = sqlrow.NewPruned()
 	if s.write, err = sql.Open(driver, dsn(abs)); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,8 @@ import (
 // parent. If another job has the key of the new job, that other job keeps its own parents. So no job ever waits for
 // itself. If enough parents have ended already, the new job is Waiting; if too many have failed, it is Canceled.
 //
-// Prune keeps a job until all of its children have ended.
+// Prune keeps a job until all of its children have ended. It may keep a job with more than a hundred children until the
+// others are removed.
 type Graph interface {
 	// Parents returns up to limit parents of a job, in the order of After, beginning with number from, counted from 0.
 	// A parent that was removed has only its ID, and the State that counts for its children.

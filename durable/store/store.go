@@ -80,7 +80,8 @@ type Store interface {
 	List(ctx context.Context, f Filter) ([]Job, error)
 
 	// Prune removes jobs and runs whose retention has ended, some thousands at most, and returns how many it has
-	// removed.
+	// removed. What it looks at is bounded, too: a call may remove nothing, and a later one goes on behind what it has
+	// looked at.
 	Prune(ctx context.Context, r Retention) (int, error)
 }
 

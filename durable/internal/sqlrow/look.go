@@ -60,10 +60,6 @@ var ScanProgress = all(func(row Scanner) (p durable.RunProgress, err error) {
 	return p, nil
 })
 
-// ForgetProgress forgets that of runs that are over.
-var ForgetProgress = SQL(`delete from executor_progress where not exists (
-	select 1 from executor_job j where j.id = executor_progress.job and j.epoch = executor_progress.epoch and j.state = {Granted})`)
-
 // Latest returns the statement that reads the latest runs of all jobs, and its arguments. place returns the placeholder
 // of an argument, counted from 1. Each verdict is looked up by itself, in the index executor_run_latest.
 func Latest(f durable.LatestFilter, place func(int) string, id func(durable.ID) any) (statement string, args []any) {
