@@ -99,7 +99,7 @@ func Empty(ctx context.Context, s *Store) error {
 func Statements(ctx context.Context, s *Store, jobs []durable.NewJob) (int, error) {
 	return call(ctx, s, func(tx querier, _ bool) (int, error) {
 		counted := &counter{tx, 0}
-		_, err := insertAll(ctx, counted, jobs, nil, store.Placement{}, true)
+		_, err := insertAll(ctx, counted, jobs, nil, store.Placement{}, true, false)
 		return counted.n, err
 	})
 }

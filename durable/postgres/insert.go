@@ -80,11 +80,13 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 		}
 	}
 	var conflict *conflictError
-	placed, err := call(ctx, s, func(tx querier, waits bool) ([]durable.InsertResult, error) {
-		if waits || len(jobs) > 1 {
-			p = store.Placement{} // see insertJobs: it would keep a node alive, or what it has from being freed
-		}
-		return insertAll(ctx, tx, jobs, placed, p, false)
+	placed, err := again(func(freed bool) ([]durable.InsertResult, error) {
+		return call(ctx, s, func(tx querier, waits bool) ([]durable.InsertResult, error) {
+			if waits || len(jobs) > 1 {
+				p = store.Placement{} // see insertJobs: it would keep a node alive, or what it has from being freed
+			}
+			return insertAll(ctx, tx, jobs, placed, p, false, freed)
+		})
 	})
 	if errors.As(err, &conflict) {
 		return conflict.results, nil
@@ -147,10 +149,11 @@ func statesOf(j *durable.NewJob) (bits int32) {
 
 // unkeyJobs is transition.Reuses in one statement: it takes the keys from jobs, except from those that an earlier call
 // added with the same IDs.
-var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1::uuid[], $2::text[], $3::integer[], $4::bigint[], $5::boolean[]) as n (id, key, among, within, periodic)
+// It locks them in the order of their keys, as insertAll does.
+var unkeyJobs = sqlrow.SQL(`update executor_job set key = null where id = any(array(select j.id from executor_job j, unnest($1::uuid[], $2::text[], $3::integer[], $4::bigint[], $5::boolean[]) as n (id, key, among, within, periodic)
 		where j.key = n.key and (j.schedule = 'once' or j.state in {Over}) and ((n.among >> j.state::integer) & 1 = 0 or n.within > 0 and j.state in {Over} and j.updated + n.within <= ` + clock + `
 			or n.periodic and j.state in {Over} and (j.family & {IsAbsent}) <> 0)
-			and not exists (select from executor_job where id = n.id)`)
+			and not exists (select from executor_job where id = n.id) order by j.key for update of j))`)
 
 // insert adds the jobs that are not there; those that are, are absent in its results. If tx is set, q is a caller's
 // transaction.

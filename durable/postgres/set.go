@@ -29,6 +29,21 @@ func (*conflictError) Error() string {
 // errBusyKeys is the error of a key of which the job is never there when it is looked at.
 var errBusyKeys = errors.New("durable/postgres: a key is taken and freed again and again; try later")
 
+// errKeysFreed is the error of insertAll if jobs were removed, or have lost their keys, after it had found that they are
+// there. What it has done is to be rolled back, and it is to be called again: it has locked the rows of others by then,
+// and whoever holds the keys may wait for one of these.
+var errKeysFreed = errors.New("durable/postgres: a key was freed meanwhile; try later")
+
+// again calls what calls insertAll, at first with false, until no key was freed meanwhile.
+func again(insert func(freed bool) ([]durable.InsertResult, error)) ([]durable.InsertResult, error) {
+	for try := range 10 {
+		if placed, err := insert(try > 0); !errors.Is(err, errKeysFreed) {
+			return placed, err
+		}
+	}
+	return nil, errBusyKeys
+}
+
 // An insertion is the insert of jobs in a transaction.
 type insertion struct {
 	querier
@@ -44,9 +59,9 @@ type insertion struct {
 // insertAll inserts those of the jobs that are not among the ones that were added before, by the same few statements
 // however many they are. They are added in the order of their keys, so that programs which add the same ones at the
 // same time wait for each other, and not in a circle. If one of several can't have its key, the error is a
-// conflictError.
+// conflictError. It may be errKeysFreed; freed says that it was.
 func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, before []durable.InsertResult,
-	p store.Placement, callers bool) ([]durable.InsertResult, error) {
+	p store.Placement, callers, freed bool) ([]durable.InsertResult, error) {
 	placed := make([]durable.InsertResult, len(jobs))
 	copy(placed, before)
 	in := insertion{querier: tx, jobs: jobs, placed: placed, was: make([]durable.Job, len(jobs))}
@@ -66,11 +81,14 @@ func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, before []
 		if try == 10 {
 			return nil, errBusyKeys
 		}
-		if err = freeKeys(ctx, tx, in.some(rest), try > 0); err != nil {
+		if err = freeKeys(ctx, tx, in.some(rest), freed || try > 0); err != nil {
 			break
 		}
 		if rest, err = in.add(ctx, rest, p, callers); err == nil && len(rest) > 0 {
 			rest, err = in.amend(ctx, rest)
+		}
+		if err == nil && len(rest) > 0 && len(jobs) > 1 {
+			err = errKeysFreed
 		}
 	}
 	switch {

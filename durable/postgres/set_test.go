@@ -37,6 +37,52 @@ func TestInsertOfSeveralTakesFewStatements(t *testing.T) {
 	}
 }
 
+// An insert that finds jobs, and then one of them gone, waits for whoever adds that with no row of another locked: that
+// one may want it.
+func TestInsertOfSeveralWaitsForFreedKeysWithoutLocks(t *testing.T) {
+	store := open(t, dsn(t))
+	ctx := t.Context()
+	jobs := schedules(3, "1m0s")
+	placed := must(store.Insert(ctx, jobs, durablestore.Placement{}))
+	first, second := must(store.DB().Begin()), must(store.DB().Begin())
+	defer first.Rollback()
+	defer second.Rollback()
+	must(first.Exec("select from executor_job where id = $1 for update", placed[0].ID.String()))
+	done := make(chan error)
+	go func() {
+		again := schedules(3, "2m0s")
+		_, err := store.Insert(ctx, again, durablestore.Placement{})
+		done <- err
+	}()
+	for waiting := false; !waiting; { // no longer in its first try, which ends soon
+		if err := store.DB().QueryRow("select exists (select from pg_locks l join pg_stat_activity using (pid) where not granted and now() - state_change > '200ms')").Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a := must(store.Change(ctx, placed[1].ID, durable.Change{Op: durable.OpDelete})); a != durable.Applied {
+		t.Fatalf("delete: %v", a)
+	}
+	must(store.InsertTx(ctx, second, schedules(2, "3m0s")[1:]))
+	if err := first.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	waitForWaiting(t, store, 1) // for the key that the second has taken
+	must(second.Exec("set local deadlock_timeout = '1min'"))
+	if _, err := second.Exec("select from executor_job where id = $1 for update", placed[2].ID.String()); err != nil {
+		t.Errorf("the other transaction: %v", err)
+	}
+	if err := second.Commit(); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	deadlocks := 0
+	if err := store.DB().QueryRow("select deadlocks from pg_stat_database where datname = current_database()").Scan(&deadlocks); err != nil || deadlocks > 0 {
+		t.Errorf("there were %d deadlocks: %v", deadlocks, err)
+	}
+}
+
 // Programs that insert the same jobs at the same time, in any order, each get all of them, and each job is added once.
 func TestInsertOfSeveralTogether(t *testing.T) {
 	store := open(t, dsn(t))

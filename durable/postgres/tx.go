@@ -179,8 +179,10 @@ func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJ
 	if len(jobs) > 1 || slices.ContainsFunc(jobs, grafted) {
 		by = savepoint(q)
 	}
-	placed, err := do(ctx, by, func(q querier) ([]durable.InsertResult, error) {
-		return insertAll(ctx, q, jobs, nil, store.Placement{}, true)
+	placed, err := again(func(freed bool) ([]durable.InsertResult, error) {
+		return do(ctx, by, func(q querier) ([]durable.InsertResult, error) {
+			return insertAll(ctx, q, jobs, nil, store.Placement{}, true, freed)
+		})
 	})
 	if conflict := (*conflictError)(nil); errors.As(err, &conflict) {
 		return conflict.results, nil
