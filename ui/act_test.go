@@ -62,7 +62,7 @@ func post(h http.Handler, form url.Values) *httptest.ResponseRecorder {
 	return w
 }
 
-// answered follows the answer to a form to the page with the answers.
+// answered follows the answer to a form that is carried out to the page with the answers.
 func answered(t *testing.T, h http.Handler, form url.Values) string {
 	t.Helper()
 	w := post(h, form)
@@ -70,6 +70,16 @@ func answered(t *testing.T, h http.Handler, form url.Values) string {
 		t.Fatalf("%v: %d %s", form, w.Code, w.Body)
 	}
 	return get(t, h, "/"+w.Header().Get("Location"))
+}
+
+// declined posts a form that is not carried out, or not to all, and returns the page that says so.
+func declined(t *testing.T, h http.Handler, status int, form url.Values) string {
+	t.Helper()
+	w := post(h, form)
+	if w.Code != status {
+		t.Fatalf("%v: %d, want %d: %s", form, w.Code, status, w.Body)
+	}
+	return w.Body.String()
 }
 
 func TestActChangesJob(t *testing.T) {
@@ -135,7 +145,7 @@ func TestActSendsSignal(t *testing.T) {
 			return form("do", "signal", "id", id.String(), "signal", "decision", "value", payload, "reason", "it is fine")
 		}
 		for payload, want := range map[string]string{"ann": "must be JSON", `"ann`: "must be JSON"} {
-			if w := post(u, signal(payload)); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), want) {
+			if w := post(u, signal(payload)); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), want) {
 				t.Errorf("%s: %d %s", payload, w.Code, w.Body)
 			}
 		}
@@ -146,7 +156,7 @@ func TestActSendsSignal(t *testing.T) {
 		if !strings.Contains(page, "applied, signal decision") || !strings.Contains(log.String(), `reason="it is fine"`) || strings.Contains(log.String(), `\"ann`) {
 			t.Errorf("the answer is %s, and the log %s", page, log)
 		}
-		if page := answered(t, u, signal(`"bob"`)); !strings.Contains(page, "too late, signal decision") {
+		if page := declined(t, u, http.StatusConflict, signal(`"bob"`)); !strings.Contains(page, "too late, signal decision") {
 			t.Errorf("the second answer is %s", page)
 		}
 		time.Sleep(10 * time.Second)
@@ -230,7 +240,7 @@ func TestActDrainsNode(t *testing.T) {
 		if link = linkTo(has("/nodes", `<i class="pill held">drained</i>`), "undrain"); link == "" || len(began) != 1 {
 			t.Errorf("%d runs have begun, and the page of the nodes is %s", len(began), get(t, u, "/nodes"))
 		}
-		if w := post(u, form("do", "drain", "node", own.Name)); w.Code != http.StatusUnprocessableEntity {
+		if w := post(u, form("do", "drain", "node", own.Name)); w.Code != http.StatusConflict {
 			t.Errorf("drained again: %d %s", w.Code, w.Body)
 		}
 		has("/"+link, "<bdi>Undrain "+own.Name+"</bdi>?")
@@ -311,24 +321,24 @@ func TestActNeedsConfirmation(t *testing.T) {
 		code int
 		want string
 	}{
-		"not confirmed":          {without("reason", cancel()), 200, "Reason, for the audit log"},
-		"not confirmed, a pool":  {without("reason", resize()), 200, "Reason, for the audit log"},
-		"no reason":              {cancel("reason", " "), 422, "give a reason"},
-		"no reason, a pool":      {resize("reason", " "), 422, `name="value" id="value" value="9"`},
-		"a long reason":          {cancel("reason", strings.Repeat("x", 501)), 422, "reason has 501 bytes"},
-		"a bad reason":           {resize("reason", "\xff"), 422, "of UTF-8"},
-		"a long queue":           {cancel("do", "move", "queue", strings.Repeat("x", durable.MaxKind+1)), 422, "name of the queue has"},
-		"no such action":         {cancel("do", "destroy"), 422, "Choose an action"},
-		"no such action, a pool": {resize("do", "shutdown"), 422, "Choose an action"},
-		"no action":              {cancel("do", ""), 422, "Choose an action"},
-		"no time":                {cancel("do", "reschedule", "value", "soon"), 422, "The time is &#34;soon&#34;"},
-		"a time that is over":    {cancel("do", "reschedule", "value", "-5m"), 422, "must not be negative"},
-		"a signal no name":       {cancel("do", "signal"), 422, "name of the signal has 0 bytes"},
-		"a long signal":          {cancel("do", "signal", "signal", strings.Repeat("x", 129)), 422, "must have 1 to 128"},
-		"a signal to all":        {form("jobs", "state=waiting", "do", "signal", "signal", "x"), 422, "Choose an action"},
-		"no size":                {resize("value", ""), 422, "must be a number"},
-		"size 0":                 {resize("value", "0"), 422, "from 1"},
-		"a name for a size":      {resize("value", "many"), 422, "must be a number"},
+		"not confirmed":          {without("reason", cancel()), 400, "Reason, for the audit log"},
+		"not confirmed, a pool":  {without("reason", resize()), 400, "Reason, for the audit log"},
+		"no reason":              {cancel("reason", " "), 400, "give a reason"},
+		"no reason, a pool":      {resize("reason", " "), 400, `name="value" id="value" value="9"`},
+		"a long reason":          {cancel("reason", strings.Repeat("x", 501)), 400, "reason has 501 bytes"},
+		"a bad reason":           {resize("reason", "\xff"), 400, "of UTF-8"},
+		"a long queue":           {cancel("do", "move", "queue", strings.Repeat("x", durable.MaxKind+1)), 400, "name of the queue has"},
+		"no such action":         {cancel("do", "destroy"), 400, "Choose an action"},
+		"no such action, a pool": {resize("do", "shutdown"), 400, "Choose an action"},
+		"no action":              {cancel("do", ""), 400, "Choose an action"},
+		"no time":                {cancel("do", "reschedule", "value", "soon"), 400, "The time is &#34;soon&#34;"},
+		"a time that is over":    {cancel("do", "reschedule", "value", "-5m"), 400, "must not be negative"},
+		"a signal no name":       {cancel("do", "signal"), 400, "name of the signal has 0 bytes"},
+		"a long signal":          {cancel("do", "signal", "signal", strings.Repeat("x", 129)), 400, "must have 1 to 128"},
+		"a signal to all":        {form("jobs", "state=waiting", "do", "signal", "signal", "x"), 409, "Choose an action"},
+		"no size":                {resize("value", ""), 400, "must be a number"},
+		"size 0":                 {resize("value", "0"), 400, "from 1"},
+		"a name for a size":      {resize("value", "many"), 400, "must be a number"},
 		"no job":                 {form("do", "cancel"), 400, "0 jobs are chosen"},
 		"no ID":                  {cancel("id", "7"), 400, "must be the ID"},
 		"no such source":         {cancel("source", "x"), 404, "no source"},
@@ -437,11 +447,11 @@ func TestActChangesSeries(t *testing.T) {
 		}
 		time.Sleep(time.Second) // the page looks anew
 		synctest.Wait()
-		if w := post(u, form("series", number, "do", "pause")); w.Code != http.StatusUnprocessableEntity {
+		if w := post(u, form("series", number, "do", "pause")); w.Code != http.StatusConflict {
 			t.Errorf("pause of what is paused: %d", w.Code)
 		}
 		do("resume", "", "resumed")
-		if w := post(u, form("series", number, "do", "reschedule", "value", "soon")); w.Code != http.StatusUnprocessableEntity ||
+		if w := post(u, form("series", number, "do", "reschedule", "value", "soon")); w.Code != http.StatusBadRequest ||
 			!strings.Contains(w.Body.String(), "must be a duration") {
 			t.Errorf("every soon: %d %s", w.Code, w.Body)
 		}
@@ -471,7 +481,7 @@ func TestActAnswersOneByOne(t *testing.T) {
 	}
 	form := url.Values{"do": {"revive"}, "reason": {"x"},
 		"id": {canceled.String(), waiting.String(), none.String(), canceled.String()}}
-	rows := strings.Split(answered(t, u, form), "<tr>")
+	rows := strings.Split(declined(t, u, http.StatusConflict, form), "<tr>")
 	for id, want := range map[durable.ID]string{canceled: "applied", waiting: "too late", none: "not found"} {
 		n := 0
 		for _, row := range rows {
@@ -498,7 +508,7 @@ func TestActLimit(t *testing.T) {
 	for range 500 {
 		form.Add("id", durable.NewID().String())
 	}
-	if n := strings.Count(answered(t, u, form), "not found"); n != 500 {
+	if n := strings.Count(declined(t, u, http.StatusNotFound, form), "not found"); n != 500 {
 		t.Errorf("there are %d answers; want 500", n)
 	}
 	log.Reset()
@@ -538,7 +548,7 @@ func TestActsAreShown(t *testing.T) {
 	if _, err := jobs.Delete(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	answered(t, u, url.Values{"do": {"revive"}, "id": {id.String()}, "reason": {"too late"}})
+	declined(t, u, http.StatusNotFound, url.Values{"do": {"revive"}, "id": {id.String()}, "reason": {"too late"}})
 	text := get(t, u, "/acts")
 	for _, want := range []string{
 		"cancel", ">welcome/7<", ">ann<", "&lt;b&gt;wrong&lt;/b&gt;\\u202e address", "applied", "too late", "not found", "/job?id=" + id.String(),
@@ -654,7 +664,14 @@ func TestActOnAllOfAList(t *testing.T) {
 		{"delete", "tag=customer%3D17", "120 applied", 1},
 	} {
 		log.Reset()
-		if page := answered(t, u, form("jobs", c.list, "do", c.do, "value", "90m")); !strings.Contains(page, c.want) {
+		order := form("jobs", c.list, "do", c.do, "value", "90m")
+		var page string
+		if c.want == "no jobs" {
+			page = declined(t, u, http.StatusNotFound, order)
+		} else {
+			page = answered(t, u, order)
+		}
+		if !strings.Contains(page, c.want) {
 			t.Errorf("%s: want %s: %s", c.do, c.want, page)
 		}
 		if !strings.Contains(log.String(), c.want) || !strings.Contains(log.String(), "who=ann") {

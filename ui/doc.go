@@ -19,7 +19,8 @@
 //	…/acts                 the audit log: actions on jobs, pools and schedules, with their reasons
 //	…/dead                 dead jobs, grouped by their errors
 //	…/output?id=…&run=3    what is kept of the output of a run, as text
-//	…/act                  an action: asks for a confirmation and a reason; only with Config.Actions
+//	…/act                  an action: a GET asks for a confirmation and a reason, a POST carries it out, and has the
+//	                       status of what became of it, as page or JSON; only with Config.Actions
 //	…/events               the live updates of the pages, as server-sent events
 //
 // The pages work without scripts, and load nothing from other servers.

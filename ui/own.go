@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui/internal/act"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/pages"
@@ -28,7 +29,7 @@ type Page struct {
 
 	// Body returns the title of the page and its content. The goroutine of a request calls it, and calls it again while
 	// the page is open, but at most once a second for each query however many people look. If Body returns an error,
-	// the page shows the error; the status is 404 for an error of [NotFound]. If Body is nil, the UI has no page with
+	// the page shows the error; the status is that of [BadRequest] or [NotFound], and 503 for any other error. If Body is nil, the UI has no page with
 	// that Path, and no tab for it.
 	Body func(ctx context.Context, q url.Values) (title string, main template.HTML, err error)
 }
@@ -57,13 +58,23 @@ type Action struct {
 	// Attrs are added to the line in the log that says who carried out the action, and why. The default is none.
 	Attrs []slog.Attr
 
-	// Do carries out the action; it is required. The goroutine of the request calls it. It returns the outcome in a few
-	// words, and whether the action is done, now or soon. If it returns an error, the action may or may not be done;
-	// the answer may say which. ctx ends after a minute. It does not end if the browser disconnects.
-	Do func(ctx context.Context) (answer string, done bool, err error)
+	// Do carries out the action; it is required. The goroutine of the request calls it. ctx ends after a minute. It does
+	// not end if the browser disconnects. Do returns what became of the action, and the same in a few words:
+	//
+	//   - [durable.Applied] and [durable.Deferred]: it is done now, or will be soon. The status of the answer is 200.
+	//   - [durable.TooLate]: the present state does not allow it. The status is 409.
+	//   - [durable.NotFound]: what it is about is not there. The status is 404.
+	//
+	// If Do returns an error, the action may or may not be done; the text may say which. The status is that of
+	// [BadRequest] or [NotFound], and 503 for any other error.
+	Do func(ctx context.Context) (answer durable.Answer, text string, err error)
 }
 
-// NotFound returns an error for Page.Body and Config.ActionOf to return. The answer to the request has the status 404
+// BadRequest returns an error for Page.Body, Config.ActionOf and Action.Do to return. The answer to the request has the
+// status 400 and this text, which should say what is wrong with the request.
+func BadRequest(text string) error { return address.Badf("%s", text) }
+
+// NotFound returns an error for Page.Body, Config.ActionOf and Action.Do to return. The answer to the request has the status 404
 // and this text, which should say what was not found.
 func NotFound(text string) error { return address.Gonef("%s", text) }
 

@@ -20,23 +20,23 @@ import (
 )
 
 // backup returns the action "back-up" of a program, which notes what it backs up, and then answers so.
-func backup(done *[]string, answer string, ok bool, err error) func(url.Values) (*ui.Action, error) {
+func backup(done *[]string, text string, answer durable.Answer, err error) func(url.Values) (*ui.Action, error) {
 	return func(q url.Values) (*ui.Action, error) {
 		disk := q.Get("disk")
 		switch {
 		case q.Get("do") != "back-up":
 			return nil, nil
 		case disk == "":
-			return nil, errors.New("the disk is missing")
+			return nil, ui.BadRequest("the disk is missing")
 		case disk == "none":
 			return nil, ui.NotFound("there is no such disk")
 		}
 		return &ui.Action{
 			Name: "back-up", Title: "Back up <" + disk + ">", Says: "The disk is read.", Danger: disk == "root",
 			Key: "backup/" + disk, Attrs: []slog.Attr{slog.String("disk", disk)},
-			Do: func(context.Context) (string, bool, error) {
+			Do: func(context.Context) (durable.Answer, string, error) {
 				*done = append(*done, disk)
-				return answer, ok, err
+				return answer, text, err
 			},
 		}, nil
 	}
@@ -61,7 +61,7 @@ func newBackup(t *testing.T, jobs *durable.Jobs, of func(url.Values) (*ui.Action
 // An action of the program's own is confirmed on a page that says what it does, with what the link has.
 func TestOwnActionIsConfirmed(t *testing.T) {
 	var done []string
-	u, log := newBackup(t, newJobs(t, nil), backup(&done, "", true, nil))
+	u, log := newBackup(t, newJobs(t, nil), backup(&done, "", durable.Applied, nil))
 	text := get(t, u, "/act?do=back-up&disk=root&reason=why")
 	for _, want := range []string{
 		"<h1><bdi>Back up &lt;root&gt;</bdi>?</h1>", "<p>The disk is read.</p>", `<input type="hidden" name="disk" value="root">`,
@@ -77,9 +77,9 @@ func TestOwnActionIsConfirmed(t *testing.T) {
 		code int
 		want string
 	}{
-		"no reason field": {without("reason", form("do", "back-up", "disk", "db")), 200, "Reason, for the audit log"},
-		"no reason":       {form("do", "back-up", "disk", "db", "reason", " "), 422, "give a reason"},
-		"a long reason":   {form("do", "back-up", "disk", "db", "reason", strings.Repeat("é", 251)), 422, "reason has 502 bytes"},
+		"no reason field": {without("reason", form("do", "back-up", "disk", "db")), 400, "Reason, for the audit log"},
+		"no reason":       {form("do", "back-up", "disk", "db", "reason", " "), 400, "give a reason"},
+		"a long reason":   {form("do", "back-up", "disk", "db", "reason", strings.Repeat("é", 251)), 400, "reason has 502 bytes"},
 		"no disk":         {form("do", "back-up"), 400, "the disk is missing"},
 		"not found":       {form("do", "back-up", "disk", "none"), 404, "there is no such disk"},
 	} {
@@ -95,22 +95,28 @@ func TestOwnActionIsConfirmed(t *testing.T) {
 // What became of an action of the program's own is shown, logged and kept: with the job of its key, if there is one.
 func TestOwnActionIsDone(t *testing.T) {
 	for name, c := range map[string]struct {
-		answer      string
-		ok          bool
+		text        string
+		answer      durable.Answer
 		err         error
+		status      int
 		shown, log  string
 		kept, level string
 	}{
-		"done":     {"it is read", true, nil, "It is done.", `answer="it is read" done=true`, "it is read", "INFO"},
-		"not done": {"it is <busy>", false, nil, "It is not done.", `answer="it is <busy>" done=false`, "it is <busy>", "WARN"},
-		"an error": {"", false, errors.New("no answer"), "no answer", `answer="not known" done=false err="no answer"`, "not known", "WARN"},
+		"done":     {"it is read", durable.Applied, nil, 200, "It is done.", `answer="it is read" done=true`, "it is read", "INFO"},
+		"not done": {"it is <busy>", durable.TooLate, nil, 409, "It is not done.", `answer="it is <busy>" done=false`, "it is <busy>", "WARN"},
+		"an error": {"", 0, errors.New("no answer"), 503, "no answer", `answer="not known" done=false err="no answer"`, "not known", "WARN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done []string
 			jobs := newJobs(t, nil)
 			id := addJob(t, jobs, "mail", 0, durable.Key("backup/db"))
-			u, log := newBackup(t, jobs, backup(&done, c.answer, c.ok, c.err))
-			page := answered(t, u, form("do", "back-up", "disk", "db"))
+			u, log := newBackup(t, jobs, backup(&done, c.text, c.answer, c.err))
+			var page string
+			if c.status == 200 {
+				page = answered(t, u, form("do", "back-up", "disk", "db"))
+			} else {
+				page = declined(t, u, c.status, form("do", "back-up", "disk", "db"))
+			}
 			for _, want := range []string{"Back up &lt;db&gt;", "a test", c.shown, `<a href="mine?key=backup%2Fdb"><bdi>BACKUP/DB<`} {
 				if !strings.Contains(page, want) {
 					t.Errorf("the page has no %s: %s", want, page)
@@ -134,13 +140,13 @@ func TestOwnActionIsDone(t *testing.T) {
 // An action of the program's own needs no store, and what it leaves to UI is done by that.
 func TestOwnActionsBesideOthers(t *testing.T) {
 	var done []string
-	u, _ := newBackup(t, nil, backup(&done, "it is read", true, nil))
+	u, _ := newBackup(t, nil, backup(&done, "it is read", durable.Applied, nil))
 	answered(t, u, form("do", "back-up", "disk", "db"))
 	if text := get(t, u, "/acts"); !strings.Contains(text, "back-up") || !strings.Contains(text, "backup/db") || len(done) != 1 {
 		t.Errorf("%q are done, and kept is %s", done, text)
 	}
 	jobs := newJobs(t, nil)
-	u, _ = newBackup(t, jobs, backup(&done, "", true, nil))
+	u, _ = newBackup(t, jobs, backup(&done, "", durable.Applied, nil))
 	id := addJob(t, jobs, "mail", 0)
 	answered(t, u, form("do", "cancel", "id", id.String()))
 	if j, err := jobs.Get(t.Context(), id); err != nil || j.State != durable.Canceled {
@@ -152,8 +158,8 @@ func TestOwnActionsBesideOthers(t *testing.T) {
 func TestOwnActionWithoutJob(t *testing.T) {
 	for back, want := range map[string]string{"": "./", "mine": "mine"} {
 		u, _ := newBackup(t, newJobs(t, nil), func(url.Values) (*ui.Action, error) {
-			return &ui.Action{Name: "tidy", Title: "Tidy up", Back: back, Do: func(context.Context) (string, bool, error) {
-				return "tidied up", true, nil
+			return &ui.Action{Name: "tidy", Title: "Tidy up", Back: back, Do: func(context.Context) (durable.Answer, string, error) {
+				return durable.Applied, "tidied up", nil
 			}}, nil
 		})
 		page := answered(t, u, form("do", "tidy"))
@@ -174,8 +180,8 @@ func TestOwnActionLeadsBackToJob(t *testing.T) {
 				Jobs: []ui.Source{{Jobs: jobs, Link: link}}, Actions: true, Logger: slog.New(slog.DiscardHandler),
 				Authorize: func(*http.Request) (ui.Access, string) { return ui.Act, "ann" },
 				ActionOf: func(url.Values) (*ui.Action, error) {
-					return &ui.Action{Name: "tidy", Title: "Tidy up", Key: key, Do: func(context.Context) (string, bool, error) {
-						return "tidied up", true, nil
+					return &ui.Action{Name: "tidy", Title: "Tidy up", Key: key, Do: func(context.Context) (durable.Answer, string, error) {
+						return durable.Applied, "tidied up", nil
 					}}, nil
 				},
 			})
@@ -191,7 +197,7 @@ func TestOwnActionLeadsBackToJob(t *testing.T) {
 // Actions of the program's own need what all actions do.
 func TestOwnActionsNeedActions(t *testing.T) {
 	var done []string
-	c := ui.Config{Jobs: []ui.Source{{Jobs: newJobs(t, nil)}}, ActionOf: backup(&done, "", true, nil)}
+	c := ui.Config{Jobs: []ui.Source{{Jobs: newJobs(t, nil)}}, ActionOf: backup(&done, "", durable.Applied, nil)}
 	if _, err := ui.New(c); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "has no effect without Config.Actions") {
 		t.Errorf("New: %v", err)
 	}
@@ -226,9 +232,9 @@ func TestOwnActionWithoutAnswerOfStore(t *testing.T) {
 		begin := time.Now()
 		var after time.Duration
 		u, log := newBackup(t, jobs, func(url.Values) (*ui.Action, error) {
-			return &ui.Action{Name: "back-up", Title: "Back up", Key: "backup/db", Do: func(context.Context) (string, bool, error) {
+			return &ui.Action{Name: "back-up", Title: "Back up", Key: "backup/db", Do: func(context.Context) (durable.Answer, string, error) {
 				after = time.Since(begin)
-				return "it is read", true, nil
+				return durable.Applied, "it is read", nil
 			}}, nil
 		})
 		get(t, u, "/act?do=back-up")
@@ -261,12 +267,12 @@ func TestOwnActionThatTakesLongIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		u, log := newBackup(t, jobs, func(url.Values) (*ui.Action, error) {
-			return &ui.Action{Name: "back-up", Title: "Back up", Do: func(ctx context.Context) (string, bool, error) {
+			return &ui.Action{Name: "back-up", Title: "Back up", Do: func(ctx context.Context) (durable.Answer, string, error) {
 				<-ctx.Done()
-				return "half of it is read", false, ctx.Err()
+				return 0, "half of it is read", ctx.Err()
 			}}, nil
 		})
-		answered(t, u, form("do", "back-up"))
+		declined(t, u, http.StatusServiceUnavailable, form("do", "back-up"))
 		acts, err := jobs.Acts(t.Context(), durable.ActFilter{})
 		if err != nil || len(acts) != 1 || acts[0].Answer != "half of it is read" {
 			t.Errorf("kept are %+v, %v, and the log is %s", acts, err, log)

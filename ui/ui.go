@@ -45,9 +45,9 @@ type Config struct {
 	// returns nil if the request asks for an action of the UI, which are "run", "pause", "resume", "reschedule",
 	// "move", "revive", "cancel", "delete", "signal", "resize", "drain" and "undrain". The parameter "reason" is
 	// reserved for the UI. The goroutine of the request calls ActionOf once for the page that asks for the confirmation,
-	// and again to carry out the action, but only for requests that may act. An error is shown with status 400; an error
-	// of [NotFound] is shown with status 404. ActionOf needs Actions. The default, nil, is no actions of the program's
-	// own.
+	// and again to carry out the action, but only for requests that may act. An error is shown with the status of
+	// [BadRequest] or [NotFound], and any other with status 503. ActionOf needs Actions. The default, nil, is no actions
+	// of the program's own.
 	ActionOf func(q url.Values) (*Action, error)
 
 	// Payloads shows the payloads and results of jobs, which may be secret. The default, false, hides them.
@@ -258,13 +258,13 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if status == http.StatusMethodNotAllowed {
 			w.Header().Set("Allow", "GET, HEAD")
 		}
-		http.Error(w, "ui: "+reason, status)
+		page.Refuse(w, r, status, "ui: "+reason)
 		return
 	}
 	access, who := Look, ""
 	if u.config.Authorize != nil {
 		if access, who = u.config.Authorize(r); access != Look && access != Act {
-			http.Error(w, "ui: you may not look at this page", http.StatusForbidden)
+			page.Refuse(w, r, http.StatusForbidden, "ui: you may not look at this page")
 			return
 		}
 	}
@@ -278,7 +278,7 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case last == "act" && acts:
 		u.serveAct(w, r, who)
 	case last == "act" && u.config.Actions:
-		u.site.ServeTemplate(w, r, http.StatusForbidden, address.View{Name: "jobs"}, "Forbidden", "error", "You have read-only access.")
+		u.site.ServeError(w, r, address.View{Name: "jobs"}, &address.Error{Status: http.StatusForbidden, Text: "You have read-only access."})
 	case last == "output" && len(u.site.Sources) > 0:
 		u.site.ServeOutput(w, r)
 	case pages.Assets.Serve(w, r, last):
@@ -307,10 +307,17 @@ func (u *UI) serveEvents(w http.ResponseWriter, r *http.Request, acts bool) {
 
 // serveAct asks for a confirmation, or carries out.
 func (u *UI) serveAct(w http.ResponseWriter, r *http.Request, who string) {
+	if r.Method != http.MethodPost && page.AcceptsJSON(r) {
+		w.Header().Set("Allow", http.MethodPost)
+		page.Refuse(w, r, http.StatusMethodNotAllowed, "ui: an action is a POST, with a reason")
+		return
+	}
 	a, err := u.engine.Answer(w, r, who)
 	switch {
 	case err != nil:
 		u.site.ServeError(w, r, a.View, err)
+	case page.AcceptsJSON(r):
+		a.Result.Serve(w)
 	case a.Redirect != "":
 		page.SeeOther(w, a.Redirect)
 	default:

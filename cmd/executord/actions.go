@@ -11,7 +11,6 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/durable"
 )
 
 // act is one way of changing jobs in a store.
@@ -92,9 +91,6 @@ does not allow the change.`,
 				answer, text, err := v.Do(ctx, a.action, e, *set...)
 				if err != nil {
 					return fmt.Errorf("job %s: %w", client.Called(e, full), err)
-				}
-				if answer == durable.NotFound {
-					text = "it was removed a moment ago"
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", client.Called(e, full), text)
 				if err := v.Note(ctx, e, a.action, *reason, text); err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/cmd/executord/internal/runlog"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
+	"github.com/executor-go/executor/durable"
 )
 
 // socketMode is for the daemon's user and group. It is documented.
@@ -193,7 +194,7 @@ func (l *listener) serve(
 		c.TLS = certificate.Server(l.cert.Get)
 	}
 	if l.acts {
-		c.Act = func(ctx context.Context, a web.Action) (string, bool, error) {
+		c.Act = func(ctx context.Context, a web.Action) (durable.Answer, string, error) {
 			return actOn(ctx, d, a)
 		}
 		c.Log = log.Logger
@@ -244,19 +245,20 @@ func (l *listener) again() {
 var actions = map[string]client.Action{web.RunNow: client.RunNow, web.Pause: client.Pause, web.Resume: client.Resume}
 
 // actOn does what a reader asks for, and returns what became of it.
-func actOn(ctx context.Context, d *daemon.Daemon, a web.Action) (text string, done bool, err error) {
-	if a.Do == web.EndRun {
-		if d.End(a.Job, a.Run) {
-			return fmt.Sprintf("run %d is being ended", a.Run), true, nil
-		}
-		return fmt.Sprintf("run %d is not in progress here", a.Run), false, nil
+func actOn(ctx context.Context, d *daemon.Daemon, a web.Action) (answer durable.Answer, text string, err error) {
+	if a.Do == web.EndRun && d.End(a.Job, a.Run) {
+		return durable.Applied, fmt.Sprintf("run %d is being ended", a.Run), nil
 	}
 	e, found, err := d.Find(ctx, a.Job)
-	if err != nil || !found {
-		return "the job is not in the store", false, err
+	switch {
+	case err != nil:
+		return answer, "", err
+	case !found:
+		return durable.NotFound, "this daemon has no such job", nil
+	case a.Do == web.EndRun:
+		return durable.TooLate, fmt.Sprintf("run %d is not in progress here", a.Run), nil
 	}
 	defer d.Forget(ctx)
 	v := client.Client{Store: d.Store, Jobs: d.Durable(), Shown: d.Store.Name}
-	answer, text, err := v.Do(ctx, actions[a.Do], e, a.Set...)
-	return text, client.Done(answer), err
+	return v.Do(ctx, actions[a.Do], e, a.Set...)
 }

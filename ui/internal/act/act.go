@@ -72,20 +72,21 @@ type Engine struct {
 	answers answers
 }
 
-// An Answer is what a request is answered with: a page, or where to go.
+// An Answer is what a request is answered with: a page, or where to go; and the same for a program.
 type Answer struct {
 	Redirect        string // "" for a page
-	Status          int
 	View            address.View
 	Title, Template string
 	Body            any
+	page.Result     // Status is that of the page, too
 }
 
-// Answer asks for the confirmation of an order, or carries it out and leads to the answers. With an error, Answer has
-// the view that the request was about. The caller has checked that the request may change things.
+// Answer carries out the order of a POST, or asks for the confirmation of one. With an error, Answer has the view that
+// the request was about. The caller has checked that the request may change things.
 func (e *Engine) Answer(w http.ResponseWriter, r *http.Request, who string) (Answer, error) {
-	a := Answer{Status: http.StatusOK, View: address.View{Name: "jobs", Act: true}}
-	if r.Method != http.MethodPost {
+	a := Answer{View: address.View{Name: "jobs", Act: true}, Result: page.Result{Status: http.StatusOK}}
+	posted := r.Method == http.MethodPost
+	if !posted {
 		if token := r.URL.Query().Get("answers"); token != "" {
 			return e.answered(a, token)
 		}
@@ -94,7 +95,11 @@ func (e *Engine) Answer(w http.ResponseWriter, r *http.Request, who string) (Ans
 	if err := r.ParseForm(); err != nil {
 		return a, address.Badf("the form can't be read: %v", err)
 	}
+	a.Action = page.Printable(r.Form.Get("do"), 40)
 	o := &order{reason: strings.TrimSpace(r.Form.Get("reason")), given: make(url.Values)}
+	if posted { // a reason in an address may be of who made the link
+		o.reason = strings.TrimSpace(r.PostForm.Get("reason"))
+	}
 	for _, name := range []string{"value", "queue", "signal"} {
 		o.given.Set(name, strings.TrimSpace(r.Form.Get(name)))
 	}
@@ -106,20 +111,25 @@ func (e *Engine) Answer(w http.ResponseWriter, r *http.Request, who string) (Ans
 		return a, err
 	}
 	o.choose(r.Form.Get("do"))
-	var problem string
-	if r.Method == http.MethodPost && r.PostForm.Has("reason") { // it comes from the page that asks for one
+	if posted {
 		var do doing
-		if do, problem = o.complete(); problem == "" {
-			a.Redirect = "act?answers=" + e.answers.add(e.carryOut(r.Context(), o, do, who))
+		if do, err = o.complete(r.Form.Get("do")); err == nil {
+			done := e.carryOut(r.Context(), o, do, who)
+			a.Title, a.Template, a.Body, a.Result = done.Title, "answers", done, done.result
+			if a.Done {
+				a.Redirect = "act?answers=" + e.answers.add(done)
+			}
 			return a, nil
 		}
-		a.Status = http.StatusUnprocessableEntity
+		a.Status, a.Result.Answer = address.StatusOf(err), err.Error()
 	}
-	p, err := o.confirm(r.Context())
+	p, unread := o.confirm(r.Context())
+	if unread != nil {
+		return a, unread
+	}
 	if err != nil {
-		return a, err
+		p.Error = err.Error()
 	}
-	p.Error = problem
 	a.Title, a.Template, a.Body = p.Title, "confirm", p
 	return a, nil
 }
@@ -132,21 +142,25 @@ func (o *order) choose(name string) {
 	}
 }
 
-// complete checks what was typed, and returns what does it, or what is wrong.
-func (o *order) complete() (do doing, problem string) {
+// complete checks what was typed, and returns what does it, or what is wrong. name is that of the action.
+func (o *order) complete(name string) (doing, error) {
 	switch {
+	case o.action == nil && name == "":
+		return nil, address.Badf("Choose an action.")
+	case o.action == nil && slices.Contains(names, name):
+		return nil, address.Conflictf("%s is not possible here, or not any more. Choose an action.", name)
 	case o.action == nil:
-		return nil, "Choose an action; the one that was chosen may no longer be available."
+		return nil, address.Badf("There is no action %.40q. Choose an action.", name)
 	case o.reason == "":
-		return nil, "Please give a reason; it is stored with the action."
+		return nil, address.Badf("Please give a reason; it is stored with the action.")
 	case len(o.reason) > reasonLimit || !utf8.ValidString(o.reason):
-		return nil, fmt.Sprintf("The reason has %d bytes; it must have at most %d, of UTF-8.", len(o.reason), reasonLimit)
+		return nil, address.Badf("The reason has %d bytes; it must have at most %d, of UTF-8.", len(o.reason), reasonLimit)
 	}
 	do, err := o.action.ready(o.given)
 	if err != nil {
-		return nil, "The " + err.Error() + "."
+		return nil, address.Badf("The %v.", err)
 	}
-	return do, ""
+	return do, nil
 }
 
 // confirm returns the page that asks for confirmation.
@@ -210,6 +224,7 @@ func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *
 	defer cancel()
 	p := &answersPage{
 		Title: o.action.Title, Reason: page.Printable(o.reason, reasonLimit), view: o.view, Back: o.view.Link(),
+		result: page.Result{Action: o.action.Name, Status: http.StatusOK},
 	}
 	for _, t := range o.targets {
 		if t.sort != "own" {
@@ -217,24 +232,23 @@ func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *
 		}
 		done, err := do.safely(ctx, t)
 		if err != nil {
-			if done.answer == "" {
-				done.answer = "not known"
-			}
-			done.says, done.bad = page.Lines(err.Error(), 300), true
+			done.answer, done.says = cmp.Or(done.answer, "not known"), page.Lines(err.Error(), 300)
 		}
+		status := done.status(err)
+		ok := status == http.StatusOK
 		attrs := append([]any{"action", o.action.Name}, t.named()...)
 		attrs = append(attrs, "reason", o.reason, "who", who)
 		if o.view.Source != "" {
 			attrs = append(attrs, "source", o.view.Source)
 		}
-		attrs = append(attrs, "answer", done.answer, "done", !done.bad)
+		attrs = append(attrs, "answer", done.answer, "done", ok)
 		if err != nil {
 			attrs = append(attrs, "err", err)
 		}
-		if done.bad {
-			e.Logger.Warn("ui: action", attrs...)
-		} else {
+		if ok {
 			e.Logger.Info("ui: action", attrs...)
+		} else {
+			e.Logger.Warn("ui: action", attrs...)
 		}
 		if err := e.note(keeping, t, o, done.answer, who); err != nil {
 			e.Logger.Warn("ui: action not stored", append(attrs, "err", err)...)
@@ -242,8 +256,9 @@ func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *
 		if done.after != (durable.ID{}) {
 			p.GoOn = o.goOn(done.after)
 		}
-		p.Answers = append(p.Answers, answerRow{t.Name, t.Path, done.answer, done.says, done.bad})
+		p.add(t, page.Target{Name: t.Name, Status: status, Done: ok, Answer: done.answer, Says: done.says})
 	}
+	p.end()
 	if t := o.targets[0]; t.sort == "own" {
 		p.Back = t.Path
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -42,11 +44,28 @@ type doing func(context.Context, *target) (outcome, error)
 
 // outcome is what became of an action.
 type outcome struct {
-	answer string // a few words; after an error "" stands for "not known"
-	says   string // what that means
-	bad    bool
+	durable.Answer
+	answer string     // the same in a few words; after an error "" stands for "not known"
+	says   string     // what that means
 	after  durable.ID // the last job of a list that it is known of, if there are more
 }
+
+// status returns the status with which a request is answered that had this outcome.
+func (o outcome) status(err error) int {
+	if err != nil {
+		return address.StatusOf(err)
+	}
+	switch o.Answer {
+	case durable.Applied, durable.Deferred:
+		return http.StatusOK
+	case durable.NotFound:
+		return http.StatusNotFound
+	}
+	return http.StatusConflict
+}
+
+// names are those of all actions. They are documented.
+var names = []string{"run", "pause", "resume", "reschedule", "move", "revive", "cancel", "delete", "signal", "resize", "drain", "undrain"}
 
 // on returns doing, whatever is given.
 func on(do doing) func(url.Values) (doing, error) {
@@ -60,8 +79,7 @@ func toJob(do func(*durable.Jobs, context.Context, durable.ID) (durable.Answer, 
 		if err != nil {
 			return outcome{}, err
 		}
-		bad := answer != durable.Applied && answer != durable.Deferred
-		return outcome{answer: answer.String(), says: answerSays[answer], bad: bad}, nil
+		return outcome{Answer: answer, answer: answer.String(), says: answerSays[answer]}, nil
 	}
 }
 
@@ -163,7 +181,7 @@ func readyToReschedule(given url.Values) (doing, error) {
 	})
 	return func(ctx context.Context, t *target) (outcome, error) {
 		o, err := do(ctx, t)
-		if err == nil && !o.bad {
+		if err == nil && o.status(nil) == http.StatusOK {
 			o.answer += ", due at " + at.Format("2006-01-02 15:04:05 MST")
 		}
 		return o, err
@@ -180,7 +198,7 @@ func readyToMove(given url.Values) (doing, error) {
 	})
 	return func(ctx context.Context, t *target) (outcome, error) {
 		o, err := do(ctx, t)
-		if err == nil && !o.bad {
+		if err == nil && o.status(nil) == http.StatusOK {
 			o.answer += ", to the " + queueName(queue)
 		}
 		return o, err
@@ -220,12 +238,12 @@ func parseWhen(text string, now time.Time) (time.Time, error) {
 		"time is %.60q; it must be a distance from now, as 90m, or a time, as 2026-12-24 18:00", text)
 }
 
-// tried returns the outcome of something that was done unless there is an error.
+// tried returns the outcome of something that was done unless there is an error, which says what is in the way.
 func tried(answer string, err error) (outcome, error) {
 	if err != nil {
-		answer = "not done"
+		return outcome{Answer: durable.TooLate, answer: "not done", says: page.Lines(err.Error(), 300)}, nil
 	}
-	return outcome{answer: answer, bad: err != nil}, err
+	return outcome{Answer: durable.Applied, answer: answer, says: answerSays[durable.Applied]}, nil
 }
 
 // did returns the outcome of something that was done if ok.
@@ -296,7 +314,7 @@ func seriesActions(s *executor.Series, paused bool) []action {
 func (do doing) safely(ctx context.Context, t *target) (o outcome, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			o, err = outcome{}, fmt.Errorf("panic: %s", page.Printable(fmt.Sprint(v), 200))
+			o, err = outcome{}, &address.Error{Status: http.StatusInternalServerError, Text: "panic: " + page.Printable(fmt.Sprint(v), 200)}
 		}
 	}()
 	return do(ctx, t)

@@ -101,10 +101,10 @@ func toAll(c durable.Change) doing {
 				return outcome{answer: changedSays(&all), after: f.After}, err
 			}
 			if !done.More {
-				return outcome{answer: changedSays(&all), says: "These were all."}, nil
+				return outcome{Answer: changed(&all), answer: changedSays(&all), says: "These were all."}, nil
 			}
 			if all.Jobs() >= actAllLimit {
-				return outcome{answer: changedSays(&all), says: "There are more.", bad: true, after: f.After}, nil
+				return outcome{Answer: changed(&all), answer: changedSays(&all) + "; there are more", after: f.After}, nil
 			}
 		}
 	}
@@ -122,6 +122,17 @@ func (o *order) goOn(after durable.ID) string {
 		q.Set(a.Name, o.given.Get(a.Name))
 	}
 	return "act?" + q.Encode()
+}
+
+// changed returns the answer that stands for those of many jobs: if one was changed, that is Applied.
+func changed(c *durable.Changed) durable.Answer {
+	switch {
+	case c.Applied+c.Deferred > 0:
+		return durable.Applied
+	case c.TooLate > 0:
+		return durable.TooLate
+	}
+	return durable.NotFound
 }
 
 // changedSays returns the answers of many jobs in a few words.

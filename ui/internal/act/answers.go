@@ -2,9 +2,11 @@ package act
 
 import (
 	"crypto/rand"
+	"fmt"
 	"sync"
 
 	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // answersPage is what has become of an order.
@@ -14,12 +16,35 @@ type answersPage struct {
 	Back          string
 	GoOn          string // where to ask for the same to the other jobs of a list; "" if these were all
 
-	view address.View // that the targets belong to
+	view   address.View // that the targets belong to
+	result page.Result  // the same, for a program
 }
 
 type answerRow struct {
-	Name, Path, Answer, Says string
-	Bad                      bool
+	Path string
+	page.Target
+}
+
+// add adds what became of the action on a target. Of several statuses, the greatest is that of all.
+func (p *answersPage) add(t *target, done page.Target) {
+	p.Answers = append(p.Answers, answerRow{t.Path, done})
+	p.result.Targets = append(p.result.Targets, done)
+	p.result.Status = max(p.result.Status, done.Status)
+}
+
+// end sums up the answers.
+func (p *answersPage) end() {
+	r := &p.result
+	done := 0
+	for _, t := range r.Targets {
+		if t.Done {
+			done++
+		}
+	}
+	r.Done, r.GoOn = done == len(r.Targets), p.GoOn
+	if r.Answer = r.Targets[0].Answer; len(r.Targets) > 1 {
+		r.Answer = fmt.Sprintf("%d of %d done", done, len(r.Targets))
+	}
 }
 
 // answers keeps the latest answers, for the pages that show them.

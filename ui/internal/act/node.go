@@ -35,9 +35,9 @@ func toNode(do func(*durable.Jobs, context.Context, string) error, answer, says 
 	return func(ctx context.Context, t *target) (outcome, error) {
 		err := do(t.source.Jobs, ctx, t.key)
 		if errors.Is(err, durable.ErrNoNode) {
-			return outcome{answer: "not found", says: "There is no such node any more; its program has ended.", bad: true}, nil
+			return outcome{Answer: durable.NotFound, answer: "not found", says: "There is no such node any more; its program has ended."}, nil
 		}
-		return outcome{answer: answer, says: says}, err
+		return outcome{Answer: durable.Applied, answer: answer, says: says}, err
 	}
 }
 

@@ -3,14 +3,13 @@ package act
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -20,7 +19,7 @@ type Own struct {
 	Danger            bool
 	Key, Back         string
 	Attrs             []slog.Attr
-	Do                func(context.Context) (answer string, done bool, err error)
+	Do                func(context.Context) (answer durable.Answer, text string, err error)
 }
 
 // ownActions returns what a form about an own action is about, which is its target alone.
@@ -43,22 +42,14 @@ func (e *Engine) ownActions(own *Own, form url.Values) ([]*target, []action) {
 		}
 	}
 	do := func(ctx context.Context, _ *target) (outcome, error) {
-		answer, done, err := own.Do(ctx)
-		says := "It is done."
-		if !done {
-			says = "It is not done."
+		answer, text, err := own.Do(ctx)
+		o := outcome{Answer: answer, answer: page.Printable(text, durable.MaxAct), says: "It is done."}
+		if o.status(err) != http.StatusOK {
+			o.says = "It is not done."
 		}
-		return outcome{answer: page.Printable(answer, durable.MaxAct), says: says, bad: !done}, err
+		return o, err
 	}
 	return []*target{t}, []action{{
 		Name: own.Name, Title: title, Says: own.Says, Danger: own.Danger, ready: on(do),
 	}}
-}
-
-// badRequest returns the error of a form that is no action: without more, the form is wrong.
-func badRequest(err error) error {
-	if gone := new(address.Gone); errors.As(err, &gone) {
-		return err
-	}
-	return address.Badf("%v", err)
 }

@@ -45,8 +45,7 @@ func readyToSignal(given url.Values) (doing, error) {
 			return outcome{}, err
 		}
 		return outcome{
-			answer: answer.String() + ", signal " + page.Printable(name, durable.MaxStep), says: signalSays[answer],
-			bad: answer != durable.Applied,
+			Answer: answer, answer: answer.String() + ", signal " + page.Printable(name, durable.MaxStep), says: signalSays[answer],
 		}, nil
 	}, nil
 }

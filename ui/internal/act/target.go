@@ -41,7 +41,7 @@ func (e *Engine) aim(ctx context.Context, form url.Values) (targets []*target, a
 	if e.Own != nil {
 		own, err := e.Own(form)
 		if err != nil {
-			return nil, nil, v, badRequest(err)
+			return nil, nil, v, err
 		}
 		if own != nil {
 			targets, actions = e.ownActions(own, form)

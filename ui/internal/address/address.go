@@ -2,8 +2,10 @@
 package address
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -29,21 +31,36 @@ type View struct {
 	Wanted               // of jobs
 }
 
-// Bad is the error of a request that has no view.
-type Bad struct{ text string }
+// Error is the error of a request that is not answered, with the status that says why.
+type Error struct {
+	Status int
+	Text   string
+}
 
-func (e *Bad) Error() string { return e.text }
+func (e *Error) Error() string { return e.Text }
 
-// Badf returns a Bad.
-func Badf(format string, args ...any) error { return &Bad{fmt.Sprintf(format, args...)} }
+// Badf returns the error of a request that is not understood.
+func Badf(format string, args ...any) error {
+	return &Error{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+}
 
-// Gone is the error of a view of what is not there.
-type Gone struct{ text string }
+// Gonef returns the error of a request about what is not there.
+func Gonef(format string, args ...any) error {
+	return &Error{http.StatusNotFound, fmt.Sprintf(format, args...)}
+}
 
-func (e *Gone) Error() string { return e.text }
+// Conflictf returns the error of a request that the present state does not allow.
+func Conflictf(format string, args ...any) error {
+	return &Error{http.StatusConflict, fmt.Sprintf(format, args...)}
+}
 
-// Gonef returns a Gone.
-func Gonef(format string, args ...any) error { return &Gone{fmt.Sprintf(format, args...)} }
+// StatusOf returns the status of an answer that is an error: 503 if it may be gone when it is asked for again.
+func StatusOf(err error) int {
+	if e := new(Error); errors.As(err, &e) {
+		return e.Status
+	}
+	return http.StatusServiceUnavailable
+}
 
 // Events returns the address of the live updates of v. Of its parameters "view" the first is the name.
 func (v View) Events() string {

@@ -118,10 +118,14 @@ func (u *Site) ServePage(w http.ResponseWriter, r *http.Request, name string, ac
 	u.serve(w, r, http.StatusOK, v, f.Title, v.Events(), f.HTML)
 }
 
-// ServeError answers with a page that has nothing but an error.
+// ServeError answers with a page that has nothing but an error, or with JSON.
 func (u *Site) ServeError(w http.ResponseWriter, r *http.Request, v address.View, err error) {
-	status := statusOf(err)
+	status := address.StatusOf(err)
 	if status == http.StatusServiceUnavailable && r.Context().Err() != nil {
+		return
+	}
+	if page.AcceptsJSON(r) {
+		page.Refuse(w, r, status, errorText(err))
 		return
 	}
 	u.ServeTemplate(w, r, status, v, http.StatusText(status), "error", errorText(err))
@@ -129,7 +133,7 @@ func (u *Site) ServeError(w http.ResponseWriter, r *http.Request, v address.View
 
 // Trouble returns what is in a page while it can't be read. An error is of a page that is not there any more.
 func (u *Site) Trouble(err error) (main []byte, _ error) {
-	if statusOf(err) != http.StatusServiceUnavailable {
+	if address.StatusOf(err) != http.StatusServiceUnavailable {
 		return nil, err
 	}
 	var b bytes.Buffer
@@ -138,19 +142,6 @@ func (u *Site) Trouble(err error) (main []byte, _ error) {
 }
 
 func errorText(err error) string { return page.Lines(err.Error(), 1000) }
-
-// statusOf returns the status of an answer that is an error: 503 if it may be gone when it is asked for again.
-func statusOf(err error) int {
-	var bad *address.Bad
-	var none *address.Gone
-	switch {
-	case errors.As(err, &bad):
-		return http.StatusBadRequest
-	case errors.As(err, &none):
-		return http.StatusNotFound
-	}
-	return http.StatusServiceUnavailable
-}
 
 // ServeOutput answers with what is kept of the output of a run, as text.
 func (u *Site) ServeOutput(w http.ResponseWriter, r *http.Request) {

@@ -230,6 +230,21 @@ func TestChangeOfNamed(t *testing.T) {
 	}
 }
 
+// A change that flags choose jobs for, and that is made to none of them, ends as one of a named job does.
+func TestChangeOfChosenThatChangesNone(t *testing.T) {
+	s, _ := filled(t)
+	for line, want := range map[string]string{
+		"resume --key welcome/2 --yes":         "0 changed, 1 too late\n",
+		"resume --key nobody --yes":            "",
+		"resume --key nobody --yes --reason x": "",
+	} {
+		if out, _, err := s.run(t, strings.Fields(line)...); !errors.Is(err, errQuiet) || out != want {
+			t.Errorf("%s: %q, %v; want %q", line, out, err, want)
+		}
+	}
+	s.ok(t, "resume", "--key", "nobody", "--dry-run")
+}
+
 // What is to be from now on is that on the clock of the store.
 func TestRescheduleByTheStoresClock(t *testing.T) {
 	for _, chosen := range []string{"welcome/2", "--key welcome/2 --yes"} {

@@ -42,7 +42,8 @@ func (h Host) change(use, short string, op durable.Op) *cobra.Command {
 
 Name the jobs, or choose them by flags; a job must match all flags. Jobs that
 flags choose are only counted, unless --yes is given. The exit code is 1 if a job
-does not exist, or if the state of a named job does not allow the change.`,
+does not exist, or if the state of a named job does not allow the change; of jobs
+that flags choose, if none was changed.`,
 		Example: "  executord store " + use + " --store jobs.db welcome/17\n  executord store " + use + " --store jobs.db --kind mail --dry-run",
 	}
 	open, flags := h.Flag(cmd), newFilterFlags(cmd)
@@ -164,7 +165,10 @@ func (h Host) changeChosen(ctx context.Context, c client, use string, change dur
 	switch {
 	case n == 0:
 		fmt.Fprintln(c.cmd.ErrOrStderr(), "there are no such jobs")
-		return nil
+		if dry {
+			return nil
+		}
+		return h.Quiet
 	case dry || !yes:
 		sortCounts(counts)
 		if err := printTable(c.out, countRows(counts, nil)); err != nil || dry {
@@ -183,6 +187,9 @@ func (h Host) changeChosen(ctx context.Context, c client, use string, change dur
 			text := changedText(total)
 			fmt.Fprintln(c.out, text)
 			c.note(ctx, durable.Act{Who: h.Who(), Action: use, Key: chosenText(c.cmd), Reason: reason, Answer: text})
+			if err == nil && total.Applied+total.Deferred == 0 {
+				return h.Quiet
+			}
 			return err
 		}
 	}

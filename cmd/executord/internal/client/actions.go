@@ -24,18 +24,25 @@ const (
 
 // Do does it, and returns what became of it. The text is about the job as it was just before. For RunNow, set has
 // parameters of the run, NAME=value; one that is not allowed is an answer, too.
-func (c Client) Do(ctx context.Context, a Action, e catalog.Entry, set ...string) (durable.Answer, string, error) {
+func (c Client) Do(
+	ctx context.Context, a Action, e catalog.Entry, set ...string,
+) (answer durable.Answer, text string, err error) {
 	switch a {
 	case Cancel:
-		return c.cancel(ctx, e)
+		answer, text, err = c.cancel(ctx, e)
 	case Pause:
-		return c.pause(ctx, e)
+		answer, text, err = c.pause(ctx, e)
 	case Resume:
-		return c.resume(ctx, e)
+		answer, text, err = c.resume(ctx, e)
 	case RunNow:
-		return c.runNow(ctx, e, set)
+		answer, text, err = c.runNow(ctx, e, set)
+	default:
+		return durable.TooLate, "", fmt.Errorf("%q is no action", string(a))
 	}
-	return durable.TooLate, "", fmt.Errorf("%q is no action", string(a))
+	if answer == durable.NotFound {
+		text = "it was removed a moment ago"
+	}
+	return answer, text, err
 }
 
 // Done reports whether an action was done, or will be when the run in progress has ended.

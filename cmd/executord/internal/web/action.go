@@ -16,6 +16,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui"
 )
 
@@ -142,13 +143,13 @@ func actionOf(v url.Values) (a Action, err error) {
 func (s *Server) action(v url.Values) (*ui.Action, error) {
 	if do := v.Get("do"); do == Drain || do == Undrain {
 		if !v.Has("node") || v.Has("pool") || v.Has("series") {
-			return nil, fmt.Errorf("%s is for a node: it needs the parameter node, and neither pool nor series", do)
+			return nil, ui.BadRequest(do + " is for a node: it needs the parameter node, and neither pool nor series")
 		}
 		return nil, nil
 	}
 	a, err := actionOf(v)
 	if err != nil {
-		return nil, err
+		return nil, ui.BadRequest(err.Error())
 	}
 	if err := s.checkSet(a); err != nil {
 		return nil, err
@@ -160,14 +161,14 @@ func (s *Server) action(v url.Values) (*ui.Action, error) {
 	return &ui.Action{
 		Name: a.Do, Title: a.title(), Says: a.says(), Danger: a.Do == EndRun, Attrs: attrs,
 		Key: catalog.Key(s.Namespace, a.Job), Back: jobAt(a.Job),
-		Do: func(ctx context.Context) (string, bool, error) {
+		Do: func(ctx context.Context) (durable.Answer, string, error) {
 			ctx, cancel := context.WithTimeout(ctx, actPatience)
 			defer cancel()
-			text, done, err := s.Act(ctx, a)
+			answer, text, err := s.Act(ctx, a)
 			if err != nil {
-				return "", false, noAnswer(err)
+				return answer, "", noAnswer(err)
 			}
-			return text, done, nil
+			return answer, text, nil
 		},
 	}, nil
 }

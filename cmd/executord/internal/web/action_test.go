@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -19,18 +20,19 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // actor is a server whose actions are noted.
-func actor(t *testing.T, answer string, done bool, err error) (h http.Handler, acted *[]Action, log *bytes.Buffer) {
+func actor(t *testing.T, answer durable.Answer, text string, err error) (h http.Handler, acted *[]Action, log *bytes.Buffer) {
 	t.Helper()
 	f, run := newFake("backup")
 	t.Cleanup(func() { run.End(nil) })
 	acted, log = new([]Action), new(bytes.Buffer)
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Log: slog.New(slog.NewTextHandler(log, nil)),
-		Act: func(_ context.Context, a Action) (string, bool, error) {
+		Act: func(_ context.Context, a Action) (durable.Answer, string, error) {
 			*acted = append(*acted, a)
-			return answer, done, err
+			return answer, text, err
 		}})
 	return s.Handler(), acted, log
 }
@@ -60,7 +62,7 @@ func did(t *testing.T, h http.Handler, values url.Values) string {
 
 // An action is done once, with its reason in the log, and its answer is on a page of its own.
 func TestServerActs(t *testing.T) {
-	h, acted, log := actor(t, "due now", true, nil)
+	h, acted, log := actor(t, durable.Applied, "due now", nil)
 	text := did(t, h, url.Values{"do": {RunNow}, "job": {"backup"}, "reason": {" after the repair\n"}})
 	if want := (Action{Do: RunNow, Job: "backup"}); len(*acted) != 1 || !reflect.DeepEqual((*acted)[0], want) {
 		t.Errorf("done %+v", *acted)
@@ -76,23 +78,34 @@ func TestServerActs(t *testing.T) {
 	}
 }
 
-// What is refused, or cannot be done, is said.
+// What is refused, or cannot be done, has a status that says so, on the page and in JSON, and the reason.
 func TestServerSaysWhatIsNotDone(t *testing.T) {
-	for _, err := range []error{nil, errors.New("no answer")} {
-		h, _, log := actor(t, "it is running already", false, err)
-		page := did(t, h, url.Values{"do": {EndRun}, "job": {"backup"}, "run": {"2"}, "reason": {"x"}})
-		wants := []string{"it is running already", "It is not done."}
-		if err != nil {
-			wants = []string{"not known", "the store does not answer: no answer"}
-		}
-		for _, want := range wants {
-			if !strings.Contains(page, want) {
-				t.Errorf("the page has no %s: %s", want, page)
+	form := url.Values{"do": {EndRun}, "job": {"backup"}, "run": {"2"}, "reason": {"x"}}
+	for name, c := range map[string]struct {
+		answer durable.Answer
+		err    error
+		status int
+		wants  []string
+	}{
+		"running already": {durable.TooLate, nil, 409, []string{"it is running already", "It is not done."}},
+		"no such job":     {durable.NotFound, nil, 404, []string{"it is running already", "It is not done."}},
+		"no store":        {0, errors.New("no answer"), 503, []string{"not known", "the store does not answer: no answer"}},
+	} {
+		h, _, log := actor(t, c.answer, "it is running already", c.err)
+		w := post(h, form, nil)
+		for _, want := range c.wants {
+			if w.Code != c.status || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: the page has the status %d, want %d with %s: %s", name, w.Code, c.status, want, w.Body)
 			}
 		}
 		if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "job=backup run=2 ") ||
 			!strings.Contains(log.String(), "done=false") {
-			t.Errorf("the log is %s", log)
+			t.Errorf("%s: the log is %s", name, log)
+		}
+		w = post(h, form, header("Accept", "application/json"))
+		var got page.Result
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != c.status || got.Status != c.status || got.Done || got.Action != EndRun {
+			t.Errorf("%s: %d %s, %v", name, w.Code, w.Body, err)
 		}
 	}
 }
@@ -113,8 +126,9 @@ func TestServerRefusesActions(t *testing.T) {
 		change func(*http.Request)
 		want   int
 	}{
-		"no reason":       {with("reason", " "), nil, 422},
-		"a long reason":   {with("reason", strings.Repeat("é", 251)), nil, 422},
+		"no reason":       {with("reason", " "), nil, 400},
+		"no reason field": {url.Values{"do": {Pause}, "job": {"backup"}}, nil, 400},
+		"a long reason":   {with("reason", strings.Repeat("é", 251)), nil, 400},
 		"no such action":  {with("do", "delete"), nil, 400},
 		"no job":          {with("job", ""), nil, 400},
 		"no run":          {with("do", EndRun), nil, 400},
@@ -129,13 +143,23 @@ func TestServerRefusesActions(t *testing.T) {
 		"GET":             {good, func(r *http.Request) { r.Method = "GET" }, 400},
 		"in the address": {nil, func(r *http.Request) {
 			r.URL.RawQuery = good.Encode()
-		}, 200}, // and so asks for a confirmation
+		}, 400}, // a reason may be of who made the link
 		"of module ui": {url.Values{"do": {"cancel"}, "id": {durable.NewID().String()}, "reason": {"x"}}, nil, 400},
 		"no answer":    {nil, func(r *http.Request) { r.Method, r.URL.RawQuery = "GET", "answers=x" }, 404},
 	} {
-		h, acted, _ := actor(t, "done", true, nil)
+		h, acted, _ := actor(t, durable.Applied, "done", nil)
 		if w := post(h, test.values, test.change); w.Code != test.want {
 			t.Errorf("%s: %d, want %d: %s", name, w.Code, test.want, w.Body)
+		}
+		w := post(h, test.values, func(r *http.Request) {
+			r.Header.Set("Accept", "application/json")
+			if test.change != nil {
+				test.change(r)
+			}
+		})
+		var got page.Result
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Status != w.Code || got.Done || got.Answer == "" || w.Code < 400 {
+			t.Errorf("%s, in JSON: %d %s, %v", name, w.Code, w.Body, err)
 		}
 		if len(*acted) != 0 {
 			t.Errorf("%s has acted", name)
@@ -181,7 +205,7 @@ func TestServerOffersActions(t *testing.T) {
 	if want := (link{"End run 2", "act?do=end-run&job=backup&run=2", true}); len(all) != 2 || all[1] != want {
 		t.Errorf("of a job that runs: %v, want %v at the end", all, want)
 	}
-	h, acted, _ := actor(t, "", true, nil)
+	h, acted, _ := actor(t, durable.Applied, "", nil)
 	bearer := header("Authorization", "Bearer "+token)
 	page := ask(h, "GET", "/job?name=backup", bearer).Body.String()
 	if !strings.Contains(page, `<a href="act?do=pause&amp;job=backup">Pause…</a>`) {
@@ -204,9 +228,9 @@ func parameterized(t *testing.T) (h http.Handler, acted *[]Action) {
 	}
 	acted = new([]Action)
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Log: slog.New(slog.DiscardHandler),
-		Act: func(_ context.Context, a Action) (string, bool, error) {
+		Act: func(_ context.Context, a Action) (durable.Answer, string, error) {
 			*acted = append(*acted, a)
-			return "due now", true, nil
+			return durable.Applied, "due now", nil
 		}})
 	return s.Handler(), acted
 }
@@ -256,7 +280,7 @@ func TestServerRefusesParameters(t *testing.T) {
 		"twice":        {url.Values{"set.DAY": {"a", "b"}}, "DAY is set twice"},
 		"a line break": {url.Values{"set.DAY": {"a\nEVIL=1"}}, "without control characters"},
 		"to pause":     {url.Values{"do": {Pause}, "set.DAY": {"a"}}, "parameters are for run-now"},
-		"no such job":  {url.Values{"job": {"none"}, "set.DAY": {"a"}}, "does not exist"},
+		"no such job":  {url.Values{"job": {"none"}, "set.DAY": {"a"}}, "the job \"none\" does not exist"},
 	} {
 		h, acted := parameterized(t)
 		for _, reason := range []string{"", "x"} {
@@ -267,7 +291,11 @@ func TestServerRefusesParameters(t *testing.T) {
 			if reason != "" {
 				v.Set("reason", reason)
 			}
-			if w := post(h, v, nil); w.Code != http.StatusBadRequest || !strings.Contains(html.UnescapeString(w.Body.String()), test.want) {
+			status := http.StatusBadRequest
+			if name == "no such job" {
+				status = http.StatusNotFound
+			}
+			if w := post(h, v, nil); w.Code != status || !strings.Contains(html.UnescapeString(w.Body.String()), test.want) {
 				t.Errorf("%s: %d: %s; want %s", name, w.Code, w.Body, test.want)
 			}
 		}

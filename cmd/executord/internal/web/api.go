@@ -13,6 +13,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // OutputLine is a line of /api/output: of a run, of what it has written, or how it ended.
@@ -34,7 +35,7 @@ type OutputLine struct {
 func (s *Server) apiJobs(w http.ResponseWriter, r *http.Request) {
 	jobs, err := s.Daemon.Jobs(r.Context())
 	if err != nil {
-		plain(w, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
+		page.Refuse(w, r, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
 		return
 	}
 	writeJSON(w, jobs)
@@ -46,15 +47,15 @@ const MostRuns = 1000
 func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request) {
 	n, err := number(r, "n", 20)
 	if err != nil || n < 1 || n > MostRuns {
-		plain(w, http.StatusBadRequest, fmt.Sprintf("n must be 1 to %d", MostRuns))
+		page.Refuse(w, r, http.StatusBadRequest, fmt.Sprintf("n must be 1 to %d", MostRuns))
 		return
 	}
 	runs, found, err := s.Daemon.Runs(r.Context(), r.URL.Query().Get("job"), n)
 	switch {
 	case err != nil:
-		plain(w, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
+		page.Refuse(w, r, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
 	case !found:
-		plain(w, http.StatusNotFound, "no such job")
+		page.Refuse(w, r, http.StatusNotFound, "no such job")
 	default:
 		writeJSON(w, runs)
 	}
@@ -125,7 +126,7 @@ func (s *Server) apiStored(w http.ResponseWriter, r *http.Request) bool {
 	}
 	o, found, err := s.Daemon.Stored(r.Context(), r.URL.Query().Get("job"), n)
 	if err != nil {
-		plain(w, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
+		page.Refuse(w, r, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
 		return true
 	}
 	if found {
@@ -144,12 +145,12 @@ func (s *Server) known(r *http.Request, n int) bool {
 func (s *Server) find(w http.ResponseWriter, r *http.Request) (view.Run, record.Facts, *record.Output, bool) {
 	n, err := number(r, "run", 0)
 	if err != nil || n < 0 {
-		plain(w, http.StatusBadRequest, "run must be the number of a run")
+		page.Refuse(w, r, http.StatusBadRequest, "run must be the number of a run")
 		return view.Run{}, record.Facts{}, nil, false
 	}
 	run, facts, output, ok := s.Daemon.Output(r.URL.Query().Get("job"), n)
 	if !ok {
-		plain(w, http.StatusNotFound, s.noRun(r))
+		page.Refuse(w, r, http.StatusNotFound, s.noRun(r))
 	}
 	return run, facts, output, ok
 }
@@ -178,7 +179,7 @@ func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	leave, ok := s.enter(w)
+	leave, ok := s.enter(w, r)
 	if !ok {
 		return
 	}
@@ -214,12 +215,12 @@ func stream(l record.Line) string {
 }
 
 // enter takes one of the places for those that read outputs, or answers that there is none.
-func (s *Server) enter(w http.ResponseWriter) (leave func(), ok bool) {
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) (leave func(), ok bool) {
 	select {
 	case s.streams <- struct{}{}:
 		return func() { <-s.streams }, true
 	default:
-		plain(w, http.StatusServiceUnavailable, fmt.Sprintf("%d outputs are followed already; close one, and try again", mostStreams))
+		page.Refuse(w, r, http.StatusServiceUnavailable, fmt.Sprintf("%d outputs are followed already; close one, and try again", mostStreams))
 		return nil, false
 	}
 }

@@ -32,7 +32,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		}
 		page.Secure(w.Header(), true)
 		if status, reason := s.guard.Refuse(r, true); status != 0 {
-			plain(w, status, "executord: "+reason)
+			page.Refuse(w, r, status, "executord: "+reason)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
@@ -139,7 +139,7 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 			http.Redirect(w, r, "/login?"+url.Values{"to": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
 		default:
 			w.Header().Set("WWW-Authenticate", `Bearer realm="executord"`)
-			plain(w, http.StatusUnauthorized, "executord: the token is missing or wrong; "+
+			page.Refuse(w, r, http.StatusUnauthorized, "executord: the token is missing or wrong; "+
 				"it is that of --token-file: send the header Authorization: Bearer TOKEN")
 		}
 	})
@@ -160,10 +160,10 @@ func (s *Server) operators(next http.HandlerFunc) http.HandlerFunc {
 		text := fmt.Sprintf("the token of %s is for looking only: its role is %s, and actions need the role %s",
 			asks(r).Name, asks(r).Role, roles.Operate)
 		if isPage(r) {
-			s.sorry(w, http.StatusForbidden, "T"+text[1:]+".")
+			s.sorry(w, r, http.StatusForbidden, "T"+text[1:]+".")
 			return
 		}
-		plain(w, http.StatusForbidden, "executord: "+text)
+		page.Refuse(w, r, http.StatusForbidden, "executord: "+text)
 	}
 }
 

@@ -44,9 +44,9 @@ func cluster(t *testing.T) (h http.Handler, jobs *durable.Jobs, node string) {
 	}
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: func() roles.Tokens { return all }, Log: slog.New(slog.DiscardHandler),
 		Durable: jobs, Observer: observer,
-		Act: func(context.Context, Action) (string, bool, error) {
+		Act: func(context.Context, Action) (durable.Answer, string, error) {
 			t.Error("executord's own action was called")
-			return "", false, nil
+			return 0, "", nil
 		}})
 	t.Cleanup(s.Close)
 	return s.Handler(), jobs, "web1"

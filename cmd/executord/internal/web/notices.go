@@ -11,6 +11,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // mostNotices is how many notices a page has.
@@ -68,12 +69,12 @@ func toldClass(n notify.Notice) string {
 func (s *Server) apiNotices(w http.ResponseWriter, r *http.Request) {
 	n, err := number(r, "n", 20)
 	if err != nil || n < 1 || n > daemon.MostNotices {
-		plain(w, http.StatusBadRequest, fmt.Sprintf("n must be 1 to %d", daemon.MostNotices))
+		page.Refuse(w, r, http.StatusBadRequest, fmt.Sprintf("n must be 1 to %d", daemon.MostNotices))
 		return
 	}
 	all, err := s.Daemon.Notices(r.Context(), daemon.MostNotices)
 	if err != nil {
-		plain(w, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
+		page.Refuse(w, r, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
 		return
 	}
 	all = OfJobs(all, r.URL.Query()["job"])

@@ -173,7 +173,11 @@ func (s *Server) answer(
 }
 
 // sorry answers with a page that says why there is nothing else.
-func (s *Server) sorry(w http.ResponseWriter, status int, text string) {
+func (s *Server) sorry(w http.ResponseWriter, r *http.Request, status int, text string) {
+	if page.AcceptsJSON(r) {
+		page.Refuse(w, r, status, text)
+		return
+	}
 	s.page(w, status, http.StatusText(status), "sorry", text)
 }
 
@@ -298,7 +302,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 		s.serveOtherRun(w, r, name, n)
 		return
 	}
-	leave, ok := s.enter(w)
+	leave, ok := s.enter(w, r)
 	if !ok {
 		return
 	}
@@ -365,17 +369,17 @@ type runBody struct {
 func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name string, n int) {
 	runs, _, err := s.Daemon.Runs(r.Context(), name, MostRuns)
 	if err != nil {
-		s.sorry(w, http.StatusServiceUnavailable, noAnswer(err).Error())
+		s.sorry(w, r, http.StatusServiceUnavailable, noAnswer(err).Error())
 		return
 	}
 	i := slices.IndexFunc(runs, func(r view.Run) bool { return r.Run == int64(n) })
 	if i < 0 {
-		s.sorry(w, http.StatusNotFound, "There is no such run, or it is no longer kept.")
+		s.sorry(w, r, http.StatusNotFound, "There is no such run, or it is no longer kept.")
 		return
 	}
 	stored, found, err := s.Daemon.Stored(r.Context(), name, n)
 	if err != nil {
-		s.sorry(w, http.StatusServiceUnavailable, noAnswer(err).Error())
+		s.sorry(w, r, http.StatusServiceUnavailable, noAnswer(err).Error())
 		return
 	}
 	s.page(w, http.StatusOK, job.Printable(name), "other-run", struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
+	"github.com/executor-go/executor/durable"
 )
 
 const viewer = "viewer-horse-battery-staple"
@@ -28,9 +29,9 @@ func team(t *testing.T) (h http.Handler, all *roles.Tokens, acted *[]Action, log
 	}
 	acted, log = new([]Action), new(bytes.Buffer)
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: func() roles.Tokens { return *all }, Log: slog.New(slog.NewTextHandler(log, nil)),
-		Act: func(_ context.Context, a Action) (string, bool, error) {
+		Act: func(_ context.Context, a Action) (durable.Answer, string, error) {
 			*acted = append(*acted, a)
-			return "due now", true, nil
+			return durable.Applied, "due now", nil
 		}})
 	t.Cleanup(s.Close)
 	return s.Handler(), all, acted, log

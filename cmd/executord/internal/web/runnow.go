@@ -9,6 +9,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/ui"
 )
 
 // setPrefix begins the names of the fields of a form that are parameters of a run. It is documented.
@@ -24,9 +25,9 @@ func (s *Server) serveRunNow(w http.ResponseWriter, r *http.Request) {
 	j, found, err := s.job(r.Context(), name)
 	switch {
 	case err != nil:
-		s.sorry(w, http.StatusServiceUnavailable, noAnswer(err).Error())
+		s.sorry(w, r, http.StatusServiceUnavailable, noAnswer(err).Error())
 	case !found:
-		s.sorry(w, http.StatusNotFound, fmt.Sprintf("The job %.100q does not exist.", name))
+		s.sorry(w, r, http.StatusNotFound, fmt.Sprintf("The job %.100q does not exist.", name))
 	default:
 		s.page(w, http.StatusOK, "Run "+job.Printable(name)+" now", "run-now", struct{ Job view.Job }{j})
 	}
@@ -55,8 +56,10 @@ func (s *Server) checkSet(a Action) error {
 	case err != nil:
 		return noAnswer(err)
 	case !found:
-		return fmt.Errorf("the job %.100q does not exist", a.Job)
+		return ui.NotFound(fmt.Sprintf("the job %.100q does not exist", a.Job))
 	}
-	_, err = job.Parameters(j.Parameters).Given(a.Set)
-	return err
+	if _, err = job.Parameters(j.Parameters).Given(a.Set); err != nil {
+		return ui.BadRequest(err.Error())
+	}
+	return nil
 }

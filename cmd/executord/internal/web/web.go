@@ -63,9 +63,9 @@ type Config struct {
 	// Access decides which requests the server answers.
 	Access Access
 
-	// Act does what a reader asks for. It returns what became of it, and whether it is done. Nil means that nothing can
-	// be changed. Module ui asks for a reason before, and notes it after.
-	Act func(context.Context, Action) (text string, done bool, err error)
+	// Act does what a reader asks for. It returns what became of it, also in a few words. Nil means that nothing can be
+	// changed. Module ui asks for a reason before, and notes it after.
+	Act func(context.Context, Action) (answer durable.Answer, text string, err error)
 
 	// Log gets a line for each action. It is not nil if Act is not.
 	Log *slog.Logger
@@ -238,7 +238,7 @@ func (s *Server) Handler() http.Handler {
 // servePage serves the pages of module ui, which looks at no more than the last element of a path.
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	if strings.Count(r.URL.Path, "/") > 1 {
-		s.sorry(w, http.StatusNotFound, "There is no such page.")
+		s.sorry(w, r, http.StatusNotFound, "There is no such page.")
 		return
 	}
 	if s.acts(r) {
