@@ -185,7 +185,7 @@ func (l *listener) serve(
 	l.tell(log.Logger)
 	c := web.Config{
 		Daemon: d, Title: file, Version: version(), Access: l.access,
-		Namespace: d.Store.Namespace, Durable: d.Durable(), Observer: observer, Reading: reading,
+		Namespace: d.Store.Namespace, Durable: d.Durable(), Observer: observer, Reading: reading, Log: log.Logger,
 	}
 	if l.tokens != nil {
 		c.Tokens = l.tokens.Get
@@ -197,7 +197,6 @@ func (l *listener) serve(
 		c.Act = func(ctx context.Context, a web.Action) (durable.Answer, string, error) {
 			return actOn(ctx, d, a)
 		}
-		c.Log = log.Logger
 	}
 	server := web.New(c)
 	log.Info("listening", about.Key, about.Listening, "at", l.shown)

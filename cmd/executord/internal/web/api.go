@@ -179,11 +179,9 @@ func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	leave, ok := s.enter(w, r)
-	if !ok {
+	if !hold(w, r, live) {
 		return
 	}
-	defer leave()
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out := newEncoder(w)
 	send(w, func() error { return out.Encode(OutputLine{Run: &run, Gone: facts.Dropped}) })
@@ -212,17 +210,6 @@ func stream(l record.Line) string {
 		return "stderr"
 	}
 	return "stdout"
-}
-
-// enter takes one of the places for those that read outputs, or answers that there is none.
-func (s *Server) enter(w http.ResponseWriter, r *http.Request) (leave func(), ok bool) {
-	select {
-	case s.streams <- struct{}{}:
-		return func() { <-s.streams }, true
-	default:
-		page.Refuse(w, r, http.StatusServiceUnavailable, fmt.Sprintf("%d outputs are followed already; close one, and try again", mostStreams))
-		return nil, false
-	}
 }
 
 // send writes a part of an answer, for which the reader has its patience.

@@ -27,7 +27,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		defer s.gate.RUnlock()
 		control := http.NewResponseController(w)
 		control.SetWriteDeadline(time.Now().Add(patience))
-		if r.Method != http.MethodGet { // else the end of a reader would not be seen any more
+		if r.ContentLength != 0 { // else the end of a reader would not be seen any more
 			control.SetReadDeadline(time.Now().Add(bodyPatience))
 		}
 		page.Secure(w.Header(), true)
@@ -134,7 +134,10 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch who, ok := s.asker(r); {
 		case ok:
-			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), askerKey{}, who)))
+			if hold(w, r, busy) {
+				defer release(r)
+				next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), askerKey{}, who)))
+			}
 		case isPage(r):
 			http.Redirect(w, r, "/login?"+url.Values{"to": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
 		default:

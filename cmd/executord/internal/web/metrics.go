@@ -100,6 +100,11 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 			m.sample("executord_job_without_machine", jobLabel(j.Job), bit(j.State.State == catalog.StateNoMachine))
 		}
 	}
+	open, closed := s.conns.counts()
+	m.family("executord_connections", "gauge", "Connections to the address of --listen.")
+	m.sample("executord_connections", "", float64(open))
+	m.family("executord_connections_closed_total", "counter", "Idle connections that were closed to have places for others.")
+	m.sample("executord_connections_closed_total", "", float64(closed))
 	s.notifications(&m)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	w.Write(m.Bytes())

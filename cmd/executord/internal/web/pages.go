@@ -302,11 +302,9 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 		s.serveOtherRun(w, r, name, n)
 		return
 	}
-	leave, ok := s.enter(w, r)
-	if !ok {
+	if !hold(w, r, live) {
 		return
 	}
-	defer leave()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if r.Method == http.MethodHead {
 		return

@@ -16,7 +16,6 @@ package web
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"html/template"
 	"log"
 	"log/slog"
@@ -67,7 +66,7 @@ type Config struct {
 	// changed. Module ui asks for a reason before, and notes it after.
 	Act func(context.Context, Action) (answer durable.Answer, text string, err error)
 
-	// Log gets a line for each action. It is not nil if Act is not.
+	// Log gets a line for each action, and what is said of those that connect. Nil is no log.
 	Log *slog.Logger
 
 	// Reading returns whether the job files were used when they were last read, and when they last were. It may be nil.
@@ -98,12 +97,6 @@ const (
 )
 
 const (
-	// mostConns is how many connections there may be: a daemon needs open files for its jobs. Others wait.
-	mostConns = 128
-
-	// mostStreams is how many outputs may be followed at once.
-	mostStreams = 64
-
 	// patience is how long a reader may take to accept a part of an answer.
 	patience = 30 * time.Second
 
@@ -119,7 +112,7 @@ type Server struct {
 	ui       *ui.UI // with actions, if there are some
 	look     *ui.UI // for those who may look only
 	sessions sessions
-	streams  chan struct{} // has a value for each
+	conns    *conns
 	began    time.Time
 	serving  sync.WaitGroup
 	closing  sync.Once
@@ -128,8 +121,12 @@ type Server struct {
 
 // New returns a Server that serves nothing yet.
 func New(c Config) *Server {
-	s := &Server{Config: c, guard: c.Access.guard(), sessions: newSessions(), began: time.Now()}
-	s.streams = make(chan struct{}, mostStreams)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{
+		Config: c, guard: c.Access.guard(), sessions: newSessions(), conns: newConns(c.Log, nil), began: time.Now(),
+	}
 	s.ui, s.look = s.newUI(c.Act != nil), nil
 	if s.look = s.ui; c.Act != nil {
 		s.look = s.newUI(false)
@@ -140,6 +137,7 @@ func New(c Config) *Server {
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		TLSConfig:         c.TLS,
+		ConnContext:       withConn,
 		ErrorLog:          log.New(discard{}, "", 0), // it would be the noise of those that knock
 	}
 	s.http.Protocols = new(http.Protocols)
@@ -185,7 +183,7 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // Serve serves what comes in, until Close.
 func (s *Server) Serve(l net.Listener) {
-	l = limit(l, mostConns)
+	l = s.conns.listen(l)
 	s.serving.Go(func() {
 		if s.TLS != nil {
 			s.http.ServeTLS(l, "", "") // with the certificates of its configuration
@@ -241,6 +239,9 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 		s.sorry(w, r, http.StatusNotFound, "There is no such page.")
 		return
 	}
+	if r.URL.Path == "/events" && !hold(w, r, live) {
+		return
+	}
 	if s.acts(r) {
 		s.ui.ServeHTTP(w, r)
 	} else {
@@ -267,55 +268,4 @@ func plain(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	w.Write([]byte(text + "\n"))
-}
-
-// limited is a listener with a limit of connections.
-type limited struct {
-	net.Listener
-	room chan struct{}
-	done chan struct{}
-	once sync.Once
-}
-
-func limit(l net.Listener, n int) net.Listener {
-	return &limited{Listener: l, room: make(chan struct{}, n), done: make(chan struct{})}
-}
-
-// Accept waits for room, and then for a connection.
-func (l *limited) Accept() (net.Conn, error) {
-	select {
-	case l.room <- struct{}{}:
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.room
-		if !errors.Is(err, net.ErrClosed) {
-			err = later{err} // too many files are open: the server tries again
-		}
-		return nil, err
-	}
-	return &counted{Conn: c, release: sync.OnceFunc(func() { <-l.room })}, nil
-}
-
-func (l *limited) Close() error {
-	l.once.Do(func() { close(l.done) })
-	return l.Listener.Close()
-}
-
-// later is an error after which a server tries again.
-type later struct{ error }
-
-func (later) Timeout() bool   { return false }
-func (later) Temporary() bool { return true }
-
-type counted struct {
-	net.Conn
-	release func()
-}
-
-func (c *counted) Close() error {
-	defer c.release()
-	return c.Conn.Close()
 }
