@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,4 +131,37 @@ func TestStreamOutlivesError(t *testing.T) {
 			t.Errorf("events are %q", es)
 		}
 	})
+}
+
+// A stream ends within a second when who listens may no longer look, or may act otherwise than before.
+func TestStreamEndsWithAccess(t *testing.T) {
+	for _, later := range []ui.Access{ui.None, ui.Look} {
+		synctest.Test(t, func(t *testing.T) {
+			var access atomic.Int32
+			access.Store(int32(ui.Act))
+			u := newUI(t, ui.Config{Observer: newObserver(t), Actions: true, Authorize: func(*http.Request) (ui.Access, string) {
+				return ui.Access(access.Load()), "ann"
+			}})
+			l := pagetest.Listen(t.Context(), u, "pools")
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			select {
+			case <-l.Ended():
+				t.Fatal("the stream ends by itself")
+			default:
+			}
+			access.Store(int32(later))
+			time.Sleep(time.Second)
+			synctest.Wait()
+			select {
+			case <-l.Ended():
+			default:
+				t.Fatalf("with access %d the stream goes on", later)
+			}
+			es := l.Events(t)
+			if last := es[len(es)-1]; last[0] != "gone" || !strings.Contains(last[1], "access has changed") {
+				t.Errorf("it ends with %q", last)
+			}
+		})
+	}
 }

@@ -31,8 +31,8 @@ type Config struct {
 	Jobs []Source
 
 	// Authorize returns what a request may do, and the name of the user who makes it, for the audit log. The goroutine
-	// of the request calls it, after the checks of hosts and sites, so that several calls may be in progress at once.
-	// The default, nil, lets all requests that pass these checks look.
+	// of the request calls it, after the checks of hosts and sites, so that several calls may be in progress at once. It
+	// is called again each second while a page has live updates, which end when the result is another. The default, nil, lets all requests that pass these checks look.
 	Authorize func(*http.Request) (Access, string)
 
 	// Actions allows changes by requests for which Authorize returns Act; it needs Authorize. The default, false,
@@ -261,20 +261,15 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		page.Refuse(w, r, status, "ui: "+reason)
 		return
 	}
-	access, who := Look, ""
-	if u.config.Authorize != nil {
-		if access, who = u.config.Authorize(r); access != Look && access != Act {
-			page.Refuse(w, r, http.StatusForbidden, "ui: you may not look at this page")
-			return
-		}
-	}
-	if !u.config.Actions {
-		access = Look
+	access, who := u.access(r)
+	if access == None {
+		page.Refuse(w, r, http.StatusForbidden, "ui: you may not look at this page")
+		return
 	}
 	acts := access == Act
 	switch {
 	case last == "events":
-		u.serveEvents(w, r, acts)
+		u.serveEvents(w, r, access)
 	case last == "act" && acts:
 		u.serveAct(w, r, who)
 	case last == "act" && u.config.Actions:
@@ -287,15 +282,33 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveEvents sends the part of a page that changes, whenever it has.
-func (u *UI) serveEvents(w http.ResponseWriter, r *http.Request, acts bool) {
+// access returns what a request may do here, and who makes it.
+func (u *UI) access(r *http.Request) (access Access, who string) {
+	if access = Look; u.config.Authorize != nil {
+		access, who = u.config.Authorize(r)
+	}
+	switch {
+	case access != Look && access != Act:
+		return None, who
+	case !u.config.Actions:
+		return Look, who
+	}
+	return access, who
+}
+
+// serveEvents sends the part of a page that changes, whenever it has, until the request may not do what it might at its
+// begin.
+func (u *UI) serveEvents(w http.ResponseWriter, r *http.Request, access Access) {
 	name, q := address.OfEvents(r.URL.Query())
-	v, err := u.site.View(name, q, acts)
+	v, err := u.site.View(name, q, access == Act)
 	if err != nil {
 		http.Error(w, "ui: "+err.Error(), http.StatusBadRequest)
 		return
 	}
 	u.streams.Serve(w, r, func() (page.Update, error) {
+		if now, _ := u.access(r); now != access {
+			return page.Update{}, errAccess
+		}
 		f, err := u.site.Fragment(r.Context(), v)
 		if err != nil {
 			main, err := u.site.Trouble(err)
@@ -304,6 +317,9 @@ func (u *UI) serveEvents(w http.ResponseWriter, r *http.Request, acts bool) {
 		return page.Update{Main: f.HTML, Point: f.Point}, nil
 	})
 }
+
+// errAccess ends the live updates of a page.
+var errAccess = &address.Error{Status: http.StatusForbidden, Text: "your access has changed; load the page again"}
 
 // serveAct asks for a confirmation, or carries out.
 func (u *UI) serveAct(w http.ResponseWriter, r *http.Request, who string) {

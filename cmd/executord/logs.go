@@ -89,8 +89,11 @@ of run sets; a line says how much is missing between them.`),
 		}
 		defer body.Close()
 		err = eachLine(body, p.print)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil // the user has seen enough
+		case err == nil && *following && p.goesOn:
+			return &exitError{exitMistake, fmt.Sprintf("the daemon at %s ended the output before the run: it ends itself, or the token is no longer valid", c.shown)}
 		}
 		return err
 	}
@@ -144,10 +147,14 @@ type logPrinter struct {
 	stamps, json, red bool
 	last              int64
 	begun             bool
+	goesOn            bool    // the run, as far as the lines say
 	cut               [2]bool // of standard output, and of standard error: the line goes on
 }
 
 func (p *logPrinter) print(l web.OutputLine) error {
+	if l.Run != nil {
+		p.goesOn = l.Run.Outcome == view.InProgress
+	}
 	if p.json {
 		text, err := json.Marshal(l)
 		if err != nil {

@@ -4,6 +4,9 @@ package main
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,4 +133,20 @@ command = "echo ::progress 1/2"
 	p.want(0, "::progress 42/100 photos")
 	p.want(1, "::progress no", "job", "copy")
 	p.want(1, "::progress 1/2", "job", "other")
+}
+
+// An output that ends before its run does, as when the token is taken away, is no success of logs --follow.
+func TestLogsFollowSaysThatOutputEnds(t *testing.T) {
+	for last, want := range map[string]string{
+		"": "ended the output before the run", `{"run":{"job":"a","run":1,"outcome":"ok"}}`: "",
+	} {
+		daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, `{"run":{"job":"a","run":1,"outcome":"running"}}`+"\n"+`{"n":1,"text":"up"}`+"\n"+last)
+		}))
+		out, errs, code := output(t, "", "logs", "a", "--follow", "--at", daemon.URL)
+		daemon.Close()
+		if out != "up\n" || (code != 0) != (want != "") || !strings.Contains(errs, want) {
+			t.Errorf("%q: exit code %d, %q %q; want %q", last, code, out, errs, want)
+		}
+	}
 }

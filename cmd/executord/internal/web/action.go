@@ -173,9 +173,13 @@ func (s *Server) action(v url.Values) (*ui.Action, error) {
 	}, nil
 }
 
-// access returns what a request may do that has passed the guard, and has a token: to act if its role allows that. Of the
-// pages of module ui, only that of the nodes offers actions which action lets pass.
+// access returns what a request may do that has passed the guard, and had a token: to act if its role allows that, and
+// nothing any more if its token is not that of the begin. Of the pages of module ui, only that of the nodes offers
+// actions which action lets pass.
 func (s *Server) access(r *http.Request) (ui.Access, string) {
+	if !s.still(r) {
+		return ui.None, ""
+	}
 	nodes := r.URL.Path == "/nodes" || r.URL.Path == "/events" && r.URL.Query().Get("view") == "nodes"
 	if s.acts(r) && (nodes || r.URL.Path == "/act") {
 		return ui.Act, s.who(r)

@@ -1,8 +1,8 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -185,7 +185,7 @@ func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out := newEncoder(w)
 	send(w, func() error { return out.Encode(OutputLine{Run: &run, Gone: facts.Dropped}) })
-	err := follow(r.Context(), output, r.URL.Query().Get("follow") != "", func(lines []record.Line) error {
+	err := s.follow(r, output, r.URL.Query().Get("follow") != "", func(lines []record.Line) error {
 		return send(w, func() error {
 			for _, l := range lines {
 				text := job.Printable(l.Text)
@@ -225,10 +225,35 @@ func send(w http.ResponseWriter, write func() error) error {
 // pace is the least time between two looks at an output that is followed: a run that writes much is read in parts.
 const pace = 100 * time.Millisecond
 
-// follow calls emit with the lines of an output, and if asked to with those that come until the run ends, or ctx.
-func follow(ctx context.Context, o *record.Output, toEnd bool, emit func([]record.Line) error) error {
-	timer := time.NewTimer(0)
+// until waits for done, and returns an error if the reader leaves before, or may not read any more, for which it looks
+// whenever look says so.
+func until[T any](s *Server, r *http.Request, done <-chan T, look <-chan time.Time) error {
+	for {
+		select {
+		case <-done:
+			return nil
+		case <-look:
+			if !s.still(r) {
+				return errOver
+			}
+		case <-r.Context().Done():
+			return r.Context().Err()
+		}
+	}
+}
+
+// again is how often it is looked at whether a reader who follows an output still may.
+const again = time.Second
+
+// errOver is the error of an output whose reader may not read it any more.
+var errOver = errors.New("the token or the session has ended")
+
+// follow calls emit with the lines of an output, and if asked to with those that come until the run ends, the reader
+// leaves, or may not read any more.
+func (s *Server) follow(r *http.Request, o *record.Output, toEnd bool, emit func([]record.Line) error) error {
+	timer, ticker := time.NewTimer(pace), time.NewTicker(again)
 	defer timer.Stop()
+	defer ticker.Stop()
 	for last := int64(0); ; {
 		lines, more := o.After(last)
 		if len(lines) > 0 {
@@ -240,16 +265,12 @@ func follow(ctx context.Context, o *record.Output, toEnd bool, emit func([]recor
 		if more == nil || !toEnd {
 			return nil
 		}
-		select {
-		case <-more:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := until(s, r, more, ticker.C); err != nil {
+			return err
 		}
 		timer.Reset(pace)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := until(s, r, timer.C, ticker.C); err != nil {
+			return err
 		}
 	}
 }

@@ -82,10 +82,16 @@ func (c *client) closed() bool {
 
 // inBubble serves a daemon with tokens to connections from anywhere, in a bubble.
 func inBubble(t *testing.T, c Config, test func(t *testing.T, p *pipes, s *Server)) {
+	c.Access, c.Tokens = ByToken, tokens
+	serveInBubble(t, c, test)
+}
+
+// serveInBubble serves a daemon, of which a run goes on, in a bubble.
+func serveInBubble(t *testing.T, c Config, test func(t *testing.T, p *pipes, s *Server)) {
 	synctest.Test(t, func(t *testing.T) {
 		f, run := newFake("backup")
 		defer run.End(nil)
-		c.Daemon, c.Access, c.Tokens = f, ByToken, tokens
+		c.Daemon = f
 		s := New(c)
 		p := newPipes()
 		s.Serve(p)

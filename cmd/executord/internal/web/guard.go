@@ -2,11 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -53,47 +48,6 @@ func (a Access) guard() page.Guard {
 	return g
 }
 
-const (
-	// cookie is the name of the session.
-	cookie = "executord"
-
-	// sessionLength is how long a session lasts. It is documented.
-	sessionLength = 12 * time.Hour
-)
-
-// sessions are the sessions of browsers: a time and the sum of a token, signed by a key that is as old as the daemon.
-type sessions struct{ key [sha256.Size]byte }
-
-func newSessions() (s sessions) {
-	rand.Read(s.key[:])
-	return s
-}
-
-func (s *sessions) sign(data []byte) []byte {
-	mac := hmac.New(sha256.New, s.key[:])
-	mac.Write(data)
-	return mac.Sum(nil)
-}
-
-// sessionSize is how many bytes are signed.
-const sessionSize = 8 + len(roles.Sum{})
-
-// open returns the value of a new session of who has a token.
-func (s *sessions) open(of roles.Sum, now time.Time) string {
-	data := binary.BigEndian.AppendUint64(nil, uint64(now.Add(sessionLength).Unix()))
-	data = append(data, of[:]...)
-	return base64.RawURLEncoding.EncodeToString(append(data, s.sign(data)...))
-}
-
-// of returns the token of a session that was opened here, and goes on; false if there is none.
-func (s *sessions) of(value string, now time.Time) (sum roles.Sum, ok bool) {
-	data, err := base64.RawURLEncoding.DecodeString(value)
-	if err != nil || len(data) != sessionSize+sha256.Size || !hmac.Equal(data[sessionSize:], s.sign(data[:sessionSize])) {
-		return sum, false
-	}
-	return roles.Sum(data[8:sessionSize]), now.Unix() < int64(binary.BigEndian.Uint64(data))
-}
-
 // everybody is who asks where no token is needed.
 var everybody = roles.Token{Role: roles.Operate}
 
@@ -106,7 +60,7 @@ func (s *Server) asker(r *http.Request) (roles.Token, bool) {
 	if scheme, text, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return tokens.Find(strings.TrimSpace(text))
 	}
-	c, err := r.Cookie(cookie)
+	c, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return roles.Token{}, false
 	}
@@ -124,6 +78,12 @@ type askerKey struct{}
 func asks(r *http.Request) roles.Token {
 	t, _ := r.Context().Value(askerKey{}).(roles.Token)
 	return t
+}
+
+// still reports whether who made a request that goes on may do so still, and no more and no less than at its begin.
+func (s *Server) still(r *http.Request) bool {
+	now, ok := s.asker(r)
+	return ok && now == asks(r)
 }
 
 // acts reports whether a request may act on jobs.
@@ -198,14 +158,11 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
+	if old, err := r.Cookie(cookieName(r)); err == nil {
+		s.sessions.end(old.Value)
+	}
 	c := s.cookie(r, "")
 	c.MaxAge = -1
 	http.SetCookie(w, c)
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
-}
-
-// cookie returns the cookie of a session. No script sees it, and no other site sends it.
-func (s *Server) cookie(r *http.Request, value string) *http.Cookie {
-	return &http.Cookie{Name: cookie, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"}
 }

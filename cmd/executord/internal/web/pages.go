@@ -330,7 +330,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	line := printer{find: body.Find}
 	part("run", head)
 	defer func() { send(w, func() error { _, err := w.Write(tail); return err }) }()
-	err = follow(r.Context(), output, true, func(lines []record.Line) error {
+	err = s.follow(r, output, true, func(lines []record.Line) error {
 		if line.printed > mostLines {
 			return errLong
 		}
@@ -339,6 +339,9 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, errLong):
 		part("run-long")
+		return
+	case errors.Is(err, errOver):
+		part("run-over")
 		return
 	case err != nil:
 		return

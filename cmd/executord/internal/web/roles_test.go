@@ -3,13 +3,18 @@ package web
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
@@ -130,22 +135,129 @@ func TestServerSessionEndsWithToken(t *testing.T) {
 	}
 }
 
-// A session has the token by which it was opened, and no other: its value cannot be made, or changed.
-func TestServerSessionIsSigned(t *testing.T) {
+// A session is known by the whole value of its cookie, and ends for all that have it when one logs out.
+func TestServerSessionEndsWithLogout(t *testing.T) {
 	h, _, _, _ := team(t)
-	var cookies []*http.Cookie
-	for _, text := range []string{token, viewer} {
-		r := httptest.NewRequest("GET", "/", nil)
-		session(t, h, text)(r)
-		cookies = append(cookies, r.Cookies()[0])
+	r := httptest.NewRequest("GET", "/", nil)
+	session(t, h, token)(r)
+	c := r.Cookies()[0]
+	code := func(value string) int {
+		return ask(h, "GET", "/", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: c.Name, Value: value}) }).Code
 	}
-	operator, looker := cookies[0].Value, cookies[1].Value
-	for name, value := range map[string]string{
-		"of another's signature": operator[:53] + looker[53:], "cut": operator[:53], "empty": "", "longer": operator + "AAAA", "no base64": "!" + operator[1:],
-	} {
-		w := ask(h, "GET", "/", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookie, Value: value}) })
-		if w.Code != http.StatusUnauthorized {
-			t.Errorf("%s: %d", name, w.Code)
+	for _, value := range []string{"", c.Value[:10], c.Value + "A", strings.ToLower(c.Value), token} {
+		if got := code(value); got != http.StatusUnauthorized {
+			t.Errorf("%q: %d", value, got)
 		}
+	}
+	if got := code(c.Value); got != http.StatusOK {
+		t.Fatalf("in the session: %d", got)
+	}
+	if w := ask(h, "POST", "/logout", func(r *http.Request) { r.AddCookie(c) }); w.Code != http.StatusSeeOther {
+		t.Errorf("logout: %d", w.Code)
+	}
+	if got := code(c.Value); got != http.StatusUnauthorized {
+		t.Errorf("after the logout: %d", got)
+	}
+}
+
+// Daemons on several ports of a host have cookies of their own, which a browser sends to all of them.
+func TestServerCookieIsOfPort(t *testing.T) {
+	var all []*http.Cookie
+	hosts := []string{"shop.internal:8384", "shop.internal:8385", "shop.internal", "[::1]:8386", "shop.internal:evil=1;"}
+	var daemons []http.Handler
+	for _, host := range hosts {
+		h, _, _, _ := team(t)
+		daemons = append(daemons, h)
+		w := ask(h, "POST", "/login", func(r *http.Request) {
+			r.Host = host
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.Body = io.NopCloser(strings.NewReader(url.Values{"token": {token}}.Encode()))
+		})
+		all = append(all, w.Result().Cookies()...)
+	}
+	var names []string
+	for _, c := range all {
+		names = append(names, c.Name)
+	}
+	if want := []string{"executord-8384", "executord-8385", "executord", "executord-8386", "executord"}; !slices.Equal(names, want) {
+		t.Errorf("the cookies are %q, want %q", names, want)
+	}
+	for i, h := range daemons[:4] {
+		w := ask(h, "GET", "/", func(r *http.Request) {
+			r.Host = hosts[i]
+			for _, c := range all[:4] {
+				r.AddCookie(c)
+			}
+		})
+		if w.Code != http.StatusOK {
+			t.Errorf("%s: %d", hosts[i], w.Code)
+		}
+	}
+}
+
+// What goes on ends with what it was allowed by: the token that is taken away, its role, the session that is over.
+func TestServerStreamsEndWithToken(t *testing.T) {
+	for name, c := range map[string]struct {
+		end   func(all *roles.Tokens, logout func())
+		after time.Duration
+	}{
+		"no token": {func(all *roles.Tokens, _ func()) { *all = (*all)[1:] }, 2 * time.Second},
+		"other role": {func(all *roles.Tokens, _ func()) {
+			*all = roles.Tokens{{Name: "ann", Role: roles.View, Sum: (*all)[0].Sum}}
+		}, 2 * time.Second},
+		"logout":   {func(_ *roles.Tokens, logout func()) { logout() }, 2 * time.Second},
+		"its time": {func(*roles.Tokens, func()) {}, sessionLength},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := roles.Tokens{{Name: "ann", Role: roles.Operate, Sum: roles.SumOf(token)}, {Name: "vic", Role: roles.View, Sum: roles.SumOf(viewer)}}
+			var mu sync.Mutex
+			current := func() roles.Tokens {
+				mu.Lock()
+				defer mu.Unlock()
+				return slices.Clone(all)
+			}
+			serveInBubble(t, Config{Access: ByToken, Tokens: current}, func(t *testing.T, p *pipes, s *Server) {
+				value := s.sessions.open(roles.SumOf(token), time.Now())
+				paths := []string{"/api/output?job=backup&run=2&follow=1", "/run?job=backup&run=2", "/events?view="}
+				if name == "its time" {
+					paths = paths[:2] // the other ends each ten minutes anyway
+				}
+				var ends []chan struct{}
+				for _, path := range paths {
+					c := p.dial("192.0.2.1")
+					fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: localhost\r\nCookie: executord=%s\r\n\r\n", path, value)
+					answer, err := http.ReadResponse(c.answers, nil)
+					if err != nil || answer.StatusCode != 200 {
+						t.Fatal(answer, err)
+					}
+					ended := make(chan struct{})
+					go func() {
+						io.Copy(io.Discard, answer.Body)
+						close(ended)
+					}()
+					ends = append(ends, ended)
+				}
+				time.Sleep(10 * time.Second)
+				for i, ended := range ends {
+					select {
+					case <-ended:
+						t.Errorf("%s ends by itself", paths[i])
+					default:
+					}
+				}
+				mu.Lock()
+				c.end(&all, func() { s.sessions.end(value) })
+				mu.Unlock()
+				time.Sleep(c.after)
+				synctest.Wait()
+				for i, ended := range ends {
+					select {
+					case <-ended:
+					default:
+						t.Errorf("%s goes on", paths[i])
+					}
+				}
+			})
+		})
 	}
 }

@@ -125,7 +125,7 @@ func New(c Config) *Server {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		Config: c, guard: c.Access.guard(), sessions: newSessions(), conns: newConns(c.Log, nil), began: time.Now(),
+		Config: c, guard: c.Access.guard(), conns: newConns(c.Log, nil), began: time.Now(),
 	}
 	s.ui, s.look = s.newUI(c.Act != nil), nil
 	if s.look = s.ui; c.Act != nil {
