@@ -13,13 +13,30 @@ import (
 	"testing"
 )
 
-// README's program runs as it is, and prints what README says.
-func TestReadmeProgram(t *testing.T) {
+// readmeBlocks returns the blocks of code in README, but for the commands: the word after the fence, and the text.
+func readmeBlocks(t *testing.T) [][]string {
+	t.Helper()
 	blocks := regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$").FindAllStringSubmatch(read(t, "README.md"), -1)
 	blocks = slices.DeleteFunc(blocks, func(b []string) bool { return b[1] == "sh" })
-	if len(blocks) != 2 || blocks[0][1] != "go" || blocks[1][1] != "" {
-		t.Fatal("README must have one block of Go, which is a whole program, and after it one of its output")
+	if len(blocks) != 4 || blocks[0][1] != "go" || blocks[1][1] != "" || blocks[2][1] != "go" || blocks[3][1] != "" {
+		t.Fatal("README must have a block of Go, which is a whole program, one of its output, one of Go, and a crontab")
 	}
+	return blocks
+}
+
+// What README shows of durable and of executord stands in the programs to which it links.
+func TestReadmeShowsPrograms(t *testing.T) {
+	blocks := readmeBlocks(t)
+	for i, file := range map[int]string{2: "examples/durable/welcome/main.go", 3: "examples/jobs.crontab"} {
+		if !strings.Contains(read(t, file), blocks[i][2]) {
+			t.Errorf("README shows what %s does not have:\n%s", file, blocks[i][2])
+		}
+	}
+}
+
+// README's program runs as it is, and prints what README says.
+func TestReadmeProgram(t *testing.T) {
+	blocks := readmeBlocks(t)
 	tool, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip(err) // the tests are built on one machine and run on another
