@@ -132,9 +132,8 @@ func (f *Future[T]) Join(ctx context.Context) error {
 // fn must not wait for another future: the goroutine may have many futures to complete, one
 // after the other, as after the end of their context or a ShutdownNow.
 //
-// A future that fn completes calls its own functions before fn returns. Where thousands
-// of futures complete one another in this way, the rest of the chain is called by another
-// goroutine.
+// A future that fn completes calls its own functions before fn returns: the calls of a chain
+// of futures that complete one another are in one another, on one stack.
 func (f *Future[T]) OnDone(fn func()) {
 	if fn == nil {
 		panic("executor: Future.OnDone: nil function")

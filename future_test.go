@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -587,29 +586,6 @@ func TestFutureStateOfEqualErrors(t *testing.T) {
 		if f.State() != executor.Failed || g.State() != executor.Pending {
 			t.Errorf("%v, %v", f.State(), g.State())
 		}
-	})
-}
-
-// A chain of futures, each of which completes the next in OnDone, may have any length: the stack does
-// not grow with it.
-func TestFutureOnDoneChain(t *testing.T) {
-	defer debug.SetMaxStack(debug.SetMaxStack(32 << 20))
-	synctest.Test(t, func(*testing.T) { // ends when all calls have returned, which other tests would feel
-		const length = 200_000
-		ended := make(chan struct{})
-		left := length
-		var next func()
-		next = func() {
-			if left--; left == 0 {
-				close(ended)
-				return
-			}
-			f := executor.NewPromise[int]()
-			f.OnDone(next)
-			f.Complete(1)
-		}
-		next()
-		<-ended
 	})
 }
 

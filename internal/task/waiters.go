@@ -147,3 +147,18 @@ func (e *effects) run() {
 		callAll(e.onDone)
 	}
 }
+
+// callAll calls c and those after it in turn. If a call does not return, the others are
+// still made.
+func callAll(c *Callback) {
+	defer func() {
+		if c != nil {
+			callAll(c)
+		}
+	}()
+	for c != nil {
+		call := c.Value
+		c = c.Next()
+		call()
+	}
+}

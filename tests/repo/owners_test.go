@@ -17,7 +17,6 @@ var starts = map[string]string{
 	"executor.helpBeside":    "the task; its pool has not ended before it has returned",
 	"executor.init":          "the group, or loop over Map; ends what waits when the context ends, stopped by Wait, or the end of the loop",
 	"executor.over":          "the group; ends what waits after a failure, and Wait waits for that",
-	"task.callAll":           "the future; ends when the functions of OnDone have returned",
 	"ctxgroup.Add":           "the tasks that wait; ends when their contexts are watched",
 	"ctxgroup.addFirst":      "the submitter's context; stopped when no future waits that has it",
 	"task.WithCancel":        "the pool's context; stopped when the body has returned",
