@@ -3,10 +3,12 @@
 package complaint
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/logwriter"
@@ -15,41 +17,30 @@ import (
 // Stderr is standard error, for what a command says when it fails. A reader that takes
 // nothing holds the command up for as long as the log may stand still, once: what is written
 // after that is dropped. So a daemon whose output nobody reads ends.
-var Stderr = &boundedWriter{to: os.Stderr, patience: logwriter.Stall}
+var Stderr io.Writer = &boundedWriter{to: os.Stderr, patience: logwriter.Stall}
 
 // A boundedWriter writes to a file whose reader may be away.
 type boundedWriter struct {
 	to       *os.File
 	patience time.Duration
-
-	mu    sync.Mutex
-	stuck bool // a write has taken longer than patience, and goes on
+	stuck    atomic.Bool // a write goes on, and has taken too long
 }
 
 // Write writes p, and reports success also if the reader does not take it in time.
 func (w *boundedWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.stuck {
+	if w.stuck.Load() {
 		return len(p), nil
 	}
-	type result struct {
-		n   int
-		err error
-	}
-	text := append([]byte(nil), p...) // the caller may use p again
-	done := make(chan result, 1)
-	go func() { // it ends with the write, or with the process, which is about to end
-		n, err := w.to.Write(text)
-		done <- result{n, err}
+	text, done := bytes.Clone(p), make(chan error, 1) // the caller may use p again
+	go func() {                                       // it ends with the write, or with the process, which is about to end
+		_, err := w.to.Write(text)
+		done <- err
 	}()
-	timer := time.NewTimer(w.patience)
-	defer timer.Stop()
 	select {
-	case r := <-done:
-		return r.n, r.err
-	case <-timer.C:
-		w.stuck = true
+	case err := <-done:
+		return len(p), err
+	case <-time.After(w.patience):
+		w.stuck.Store(true)
 		return len(p), nil
 	}
 }

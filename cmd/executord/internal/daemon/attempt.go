@@ -237,12 +237,8 @@ func (r *run) output(ctx context.Context, stream process.Stream, line []byte, mo
 	if !r.mayLog(line) {
 		return
 	}
-	if admit := r.entry.base.Admit; admit != nil {
-		release, ok := admit(ctx, lineSize(line))
-		if !ok {
-			return
-		}
-		defer release()
+	if admit := r.entry.base.Admit; admit != nil && !admit(ctx, lineSize(line)) {
+		return
 	}
 	attrs := []slog.Attr{slog.String("stream", string(stream))}
 	if more {

@@ -23,9 +23,9 @@ type Config struct {
 	Machine job.Machine
 
 	// Admit is asked before a line of a command is logged, with about as many bytes as it has in the log. It may wait
-	// for the reader of the log, until ctx ends. If ok is true, release is called once the line is logged; if not, the
-	// line is left out. Nil means that all lines are logged at once.
-	Admit func(ctx context.Context, size int) (release func(), ok bool)
+	// for the reader of the log, until ctx ends. If it returns false, the line is left out. Nil means that all lines are
+	// logged at once.
+	Admit func(ctx context.Context, size int) bool
 
 	// Grace is the time between SIGTERM and SIGKILL for a run that is to end.
 	Grace time.Duration

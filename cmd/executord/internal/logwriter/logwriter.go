@@ -1,15 +1,8 @@
-// Package logwriter writes a log whose reader may be slow or away, without a wait:
+// Package logwriter writes a log whose reader may be slow or away: lines go into a buffer, and a goroutine writes it.
 //
-//	Write ──▶ buffer ──▶ goroutine ──▶ file, pipe or terminal
-//
-// While the log flows, nothing is lost: Admit makes those wait that write more than is read. When nothing was
-// taken for Stall, the log stands still, and nobody waits any more: lines for which there is no room are dropped
-// and counted. Once the buffer has drained, a line in their place says how many.
-//
-//	flowing ──nothing taken for Stall──▶ standing
-//	   ▲                                    │
-//	   └────────buffer half empty───────────┘
-//	any ──the reader is gone──▶ gone
+// While the log flows, nothing is lost: Admit makes those wait that write more than is read. When nothing was taken for
+// Stall, the log stands still, and nobody waits any more: lines for which there is no room are dropped and counted. Once
+// the buffer is half empty, a line says how many, and the log flows again.
 package logwriter
 
 import (
@@ -43,7 +36,7 @@ const (
 type Config struct {
 	To io.Writer
 
-	// Gap returns the line that stands for lines that were dropped. It is called by the goroutine that writes.
+	// Gap returns the line that stands for lines that were dropped. It must not use the Writer.
 	Gap func(Dropped) []byte
 
 	// IsGone reports whether an error of To is for good. After another one, as of a full disk, the same bytes are
@@ -60,41 +53,29 @@ type Dropped struct {
 	Err         error     // of the latest write; nil if the log was not read
 }
 
-type state int
-
-const (
-	flowing state = iota
-	standing
-	gone
-)
-
 // A Writer is made by New.
 type Writer struct {
 	Config
-	work    chan struct{} // has a value when the goroutine may have something to do
-	closing chan struct{} // closed by Close
-	ended   chan struct{} // closed when the goroutine has ended
+	ended chan struct{} // closed when the goroutine has ended
 
-	// mu is held for moments only.
-	mu struct {
-		sync.Mutex
-		state    state
-		closed   bool
-		hand     []byte // what the goroutine has taken and not written
-		buffer   []byte // to be written after that
-		admitted int    // bytes that there is room for and that are not in the buffer yet
-		dropped  Dropped
-		err      error         // of the latest write
-		progress time.Time     // when the log last took something, or began to have something to take
-		waiting  int           // how many wait for change
-		change   chan struct{} // closed, and made anew, when they may go on
-	}
+	mu       sync.Mutex // held for moments only
+	changed  *sync.Cond // there are lines to write, there is room, or waiting is no use
+	buffer   []byte     // begins with what is being written
+	dropped  Dropped
+	err      error       // of the latest write
+	progress time.Time   // when the log last took something, or began to have something to take
+	stall    *time.Timer // runs out when that is Stall ago
+	writing  bool        // a write goes on
+	standing bool        // see the package's doc
+	gone     bool
+	closed   bool
 }
 
 // New returns a Writer, and starts the goroutine that writes. Close ends it.
 func New(c Config) *Writer {
-	w := &Writer{Config: c, work: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{})}
-	w.mu.change = make(chan struct{})
+	w := &Writer{Config: c, ended: make(chan struct{})}
+	w.changed = sync.NewCond(&w.mu)
+	w.stall = time.AfterFunc(Stall, w.stand)
 	go w.run()
 	return w
 }
@@ -104,39 +85,38 @@ func (w *Writer) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case w.mu.state == gone:
-	case w.mu.closed || w.size()+len(line) > room+reserve:
-		w.drop()
+	case w.gone:
+	case w.closed || len(w.buffer)+len(line) > room+reserve:
+		w.dropLocked()
 	default:
-		w.add(line)
+		if len(w.buffer) == 0 { // the log had nothing to take
+			w.progress = time.Now()
+			w.stall.Reset(Stall)
+			w.changed.Broadcast()
+		}
+		w.buffer = append(w.buffer, line...)
 	}
 	return len(line), nil
 }
 
-// Admit waits until there is room for a line of that many bytes, room/2 at most. The caller writes the line then, and
-// calls release. Admit does not wait for a log that stands still, or is gone, nor after the end of ctx: if there is no
-// room then, ok is false, the line is counted as dropped, and is not to be written.
-func (w *Writer) Admit(ctx context.Context, size int) (release func(), ok bool) {
+// Admit waits until there is room for a line of that many bytes, room/2 at most, which the caller then writes. It does
+// not wait for a log that stands still, or is gone, nor after the end of ctx: if there is no room then, it returns false,
+// the line is counted as dropped, and is not to be written.
+func (w *Writer) Admit(ctx context.Context, size int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.size()+size > room {
-		if w.stalled() && w.mu.state == flowing {
-			w.mu.state = standing
-			w.announce()
-		}
-		if w.mu.state != flowing || w.mu.closed || ctx.Err() != nil {
-			w.drop()
-			return nil, false
-		}
-		w.await(ctx)
+	if len(w.buffer)+size <= room {
+		return true
 	}
-	w.mu.admitted += size
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.mu.admitted -= size
-		w.relax()
-	}, true
+	defer context.AfterFunc(ctx, w.announce)()
+	for len(w.buffer)+size > room {
+		if w.standing || w.closed || ctx.Err() != nil {
+			w.dropLocked()
+			return false
+		}
+		w.changed.Wait()
+	}
+	return true
 }
 
 // Close waits until all is written, for Linger at most, and for Stall if nothing is taken. It returns what is not in
@@ -145,23 +125,22 @@ func (w *Writer) Admit(ctx context.Context, size int) (release func(), ok bool) 
 func (w *Writer) Close() Dropped {
 	ctx, cancel := context.WithTimeout(context.Background(), Linger)
 	defer cancel()
+	defer context.AfterFunc(ctx, w.announce)()
 	w.mu.Lock()
-	for w.size() > 0 && w.mu.state != gone && !w.stalled() && ctx.Err() == nil {
-		w.await(ctx)
+	for len(w.buffer) > 0 && !w.standing && !w.closed && ctx.Err() == nil {
+		w.changed.Wait()
 	}
-	if w.mu.closed {
+	if w.closed {
 		w.mu.Unlock()
 		return Dropped{}
 	}
-	w.mu.closed = true
-	left := w.mu.dropped
-	left.Lines += bytes.Count(w.mu.hand, newline) + bytes.Count(w.mu.buffer, newline)
-	left.Err = w.mu.err
-	stuck := len(w.mu.hand) > 0
-	w.announce()
+	w.closed = true
+	left, stuck := w.dropped, w.writing
+	left.Lines += bytes.Count(w.buffer, newline)
+	left.Err = w.err
+	w.stall.Stop()
+	w.changed.Broadcast()
 	w.mu.Unlock()
-	close(w.closing)
-	w.wake()
 	if !stuck {
 		<-w.ended
 	}
@@ -170,72 +149,97 @@ func (w *Writer) Close() Dropped {
 
 var newline = []byte("\n")
 
-// pending returns how many bytes are to be written.
-func (w *Writer) pending() int { return len(w.mu.hand) + len(w.mu.buffer) }
-
-// size returns how much room is taken.
-func (w *Writer) size() int { return w.pending() + w.mu.admitted }
-
-// stalled reports whether nothing was taken for Stall.
-func (w *Writer) stalled() bool { return w.pending() > 0 && time.Since(w.mu.progress) >= Stall }
-
-// add puts a line into the buffer.
-func (w *Writer) add(line []byte) {
-	if w.pending() == 0 {
-		w.mu.progress = time.Now() // it had nothing to take
-	}
-	w.mu.buffer = append(w.mu.buffer, line...)
-	w.wake()
-}
-
-// drop counts a line.
-func (w *Writer) drop() {
-	d := &w.mu.dropped
-	if d.Last = time.Now(); d.Lines == 0 {
-		d.First = d.Last
-	}
-	d.Lines++
-	d.Err = w.mu.err
-}
-
-// wake has the goroutine look for work.
-func (w *Writer) wake() {
-	select {
-	case w.work <- struct{}{}:
-	default:
+// run writes what is in the buffer, until the Writer is closed, or the reader is gone.
+func (w *Writer) run() {
+	defer close(w.ended)
+	for {
+		n, err, closed := w.writePiece()
+		switch {
+		case closed:
+			return
+		case err != nil && w.IsGone(err):
+			w.account(n, err, true)
+			w.Gone(err)
+			return
+		}
+		if w.account(n, err, false); err != nil {
+			time.Sleep(retry)
+		}
 	}
 }
 
-// relax lets those go on that wait, once there is room for each.
-func (w *Writer) relax() {
-	if w.size() <= room/2 {
-		w.announce()
+// writePiece waits for lines, and writes some: whole ones, unless one is longer than a piece.
+func (w *Writer) writePiece() (n int, err error, closed bool) {
+	w.mu.Lock()
+	for len(w.buffer) == 0 && !w.closed {
+		w.changed.Wait()
+	}
+	if w.closed {
+		w.mu.Unlock()
+		return 0, nil, true
+	}
+	lines := w.buffer // what is added meanwhile is behind these
+	w.writing = true
+	w.mu.Unlock()
+	if len(lines) > piece {
+		if end := bytes.LastIndexByte(lines[:piece], '\n') + 1; end > 0 {
+			lines = lines[:end]
+		} else {
+			lines = lines[:piece]
+		}
+	}
+	n, err = w.To.Write(lines)
+	return n, err, false
+}
+
+// account notes that n bytes were written. Once the buffer is half empty, it adds the line about a gap, and lets those go
+// on that wait.
+func (w *Writer) account(n int, err error, gone bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writing, w.gone, w.err, w.buffer = false, gone, err, w.buffer[n:]
+	if n > 0 {
+		w.progress = time.Now()
+		w.stall.Reset(Stall)
+	}
+	if gone || len(w.buffer) == 0 {
+		w.buffer = nil
+	}
+	if len(w.buffer) > room/2 {
+		return
+	}
+	if err == nil {
+		if w.standing = false; w.dropped.Lines > 0 && !w.closed {
+			w.buffer = append(w.buffer, w.Gap(w.dropped)...)
+			w.dropped = Dropped{}
+		}
+	}
+	w.changed.Broadcast()
+}
+
+// stand has the log stand still if it has taken nothing for Stall.
+func (w *Writer) stand() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.buffer) > 0 && time.Since(w.progress) >= Stall {
+		w.standing = true
+		w.changed.Broadcast()
 	}
 }
 
 // announce lets all look again that wait.
 func (w *Writer) announce() {
-	if w.mu.waiting > 0 {
-		close(w.mu.change)
-		w.mu.change = make(chan struct{})
-	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.changed.Broadcast()
 }
 
-// await releases the lock, and waits for a change, or until the log may stand still.
-func (w *Writer) await(ctx context.Context) {
-	change, stall := w.mu.change, Stall
-	if w.pending() > 0 {
-		stall = time.Until(w.mu.progress.Add(Stall))
+// dropLocked counts a line.
+func (w *Writer) dropLocked() {
+	d := &w.dropped
+	if d.Last = time.Now(); d.Lines == 0 {
+		d.First = d.Last
 	}
-	w.mu.waiting++
-	w.mu.Unlock()
-	timer := time.NewTimer(stall)
-	select {
-	case <-change:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	timer.Stop()
-	w.mu.Lock()
-	w.mu.waiting--
+	d.Lines++
+	d.Err = w.err
 }

@@ -71,10 +71,9 @@ func report(w *Writer, from, n int) int {
 // say writes a line as a run does, and reports whether there was room.
 func say(ctx context.Context, w *Writer, n int) bool {
 	line := numbered(n)
-	release, ok := w.Admit(ctx, len(line))
+	ok := w.Admit(ctx, len(line))
 	if ok {
 		w.Write(line)
-		release()
 	}
 	return ok
 }
