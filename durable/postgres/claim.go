@@ -90,9 +90,12 @@ func claimPlenty(look string) string {
 		)`, "", "false", "false", "0")
 }
 
+// takes is the condition that the node $1 takes jobs.
+const takes = "id = $1 and lease_until > 0 and not drain"
+
 // These are what the last row of a claim says, as a sum.
 const (
-	claimBusy = 1 << iota // another node is claiming of a kind
+	claimBusy = 1 << iota // another node is claiming of a kind, or somebody has locked the row of the node
 	claimLost             // a row of executor_limit was lost
 	claimMore             // there may be more
 )
@@ -103,7 +106,7 @@ const (
 // snapshot that the claim was made in.
 func claimJobs(pick, turned, busy, lost, next string) string {
 	return sqlrow.SQL(`with node as materialized (
-			select id from executor_node where id = $1 and lease_until > 0 and not drain for key share
+			select id from executor_node where `+takes+` for key share skip locked
 		), n as materialized (
 			select ` + clock + ` as now
 		), ` + pick + `, u as (
@@ -117,7 +120,7 @@ func claimJobs(pick, turned, busy, lost, next string) string {
 		select ` + sqlrow.Note("'00000000-0000-0000-0000-000000000000'::uuid", "n.now",
 		"case when exists (select from node) then "+clock+" - n.now else -1 end", next,
 		fmt.Sprintf("(%s)::int * %d + (%s)::int * %d + ((select count(*) from pick) >= $4)::int * %d",
-			busy, claimBusy, lost, claimLost, claimMore)) + ` from n`)
+			busy+" or not exists (select from node) and exists (select from executor_node where "+takes+")", claimBusy, lost, claimLost, claimMore)) + ` from n`)
 }
 
 // Claim gives waiting jobs to a node.

@@ -53,6 +53,48 @@ func TestClaimSkipsLockedJobs(t *testing.T) {
 	}
 }
 
+// A claim does not wait for the row of its node, which a transaction has locked, nor does an insert for the node: they
+// give it nothing, and a claim says that there may be more in a moment.
+func TestClaimSkipsLockedNode(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.Join(t.Context(), "a", time.Hour))
+	one := func(queue string) durable.NewJob {
+		return durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3, Queue: queue}
+	}
+	must(store.Insert(t.Context(), []durable.NewJob{one(""), one("q")}, durablestore.Placement{}))
+	end := leaveOpen(t, store, "select from executor_node where id = 'a' for update")
+	kinds := map[string]durablestore.KindLimit{
+		"plain": {Kind: "k", Max: 10}, "one": {Kind: "k", Max: 1}, "global": {Kind: "k", Max: 10, Global: 5},
+		"rate": {Kind: "k", Max: 10, Rate: durablestore.Rate{Every: time.Second, Burst: 5}}, "parts": {Kind: "k", Max: 10, PerPartition: 5},
+	}
+	for name, kind := range kinds {
+		r := durablestore.ClaimRequest{Node: "a", Limit: 10, Kinds: []durablestore.KindLimit{kind}}
+		claim := store.Claim
+		if kind.Limited() {
+			claim = store.ClaimLimited
+		}
+		if c := must(claim(soon(t), r)); len(c.Jobs) > 0 || !c.Busy {
+			t.Errorf("%s: claimed %+v", name, c)
+		}
+		if c := must(store.ClaimQueue(soon(t), "q", r)); len(c.Jobs) > 0 || !c.Busy {
+			t.Errorf("%s: of a queue claimed %+v", name, c)
+		}
+	}
+	p := durablestore.Placement{Node: "a", Ahead: time.Minute, Limit: 1}
+	if placed := must(store.Insert(soon(t), []durable.NewJob{one("")}, p)); placed[0].Held {
+		t.Errorf("placed %+v", placed[0])
+	}
+	end()
+	r := durablestore.ClaimRequest{Node: "a", Limit: 10, Kinds: []durablestore.KindLimit{kinds["plain"]}}
+	if c := must(store.Claim(t.Context(), r)); len(c.Jobs) != 2 || c.Busy {
+		t.Errorf("claimed %+v, want both of the default queue", c)
+	}
+	r.Node = "none"
+	if c := must(store.Claim(t.Context(), r)); len(c.Jobs) > 0 || c.Busy {
+		t.Errorf("a node that is not there claimed %+v", c)
+	}
+}
+
 // The server plans a claim once, not each time, however many jobs wait: a plan takes longer than a claim.
 func TestClaimIsPlannedOnce(t *testing.T) {
 	store := open(t, dsn(t))

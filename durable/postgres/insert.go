@@ -26,7 +26,7 @@ var insertJobs, insertTagged = insertStatement(untagged), insertStatement(tagged
 
 func insertStatement(with tagging) string {
 	return sqlrow.SQL(`with node as materialized (
-		select id from executor_node where id = $1 and lease_until > 0 and not drain for key share
+		select id from executor_node where ` + takes + ` for key share skip locked
 	), n as materialized (
 		select ` + clock + ` as now, (select id from node) as node, case when $17::boolean then ` + hasty + ` end as patience,
 			` + promised + ` as commits

@@ -369,7 +369,8 @@ type ClaimResult struct {
 	Jobs []Job
 	// More reports that there may be more such jobs.
 	More bool
-	// Busy reports that a kind with a limit for all nodes was left out, because another node is claiming jobs of it.
+	// Busy reports that a kind with a limit for all nodes was left out, because another node is claiming jobs of it, or
+	// that the store could not give the node a job now.
 	// There may be more in a moment.
 	Busy bool
 	// Next, if not zero, is when there may be more jobs of a kind that a Limiter claims: when the rate of the kind has
