@@ -15,7 +15,8 @@ const longestFill = 100 * 365 * 24 * time.Hour
 // PerSecond*d. Jobs beyond that wait in the store, and hold no worker. Retries and skipped occurrences count, too. A
 // job may be claimed ahead of its time, by up to 1.25 times Config.Poll; it counts for the time at which it is due. If
 // the node dies or stops before the job begins, or has no idle worker at that time, the token of the job is lost. A job
-// begins when a worker takes it, which is later than its time if the process is suspended in between.
+// begins when a worker takes it, which is later than its time if the process is suspended in between: if a node is
+// stopped and goes on, up to as many jobs as it has workers may begin at once beyond the bound.
 //
 // PerSecond may be from one in a hundred years to a million; the interval is rounded up to whole microseconds. Burst is
 // that of [executor.Rate]. Nodes ask for jobs about every ten milliseconds, so for a fast rate Burst should be at least

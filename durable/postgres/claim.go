@@ -106,7 +106,7 @@ const (
 // snapshot that the claim was made in.
 func claimJobs(pick, turned, busy, lost, next string) string {
 	return sqlrow.SQL(`with node as materialized (
-			select id from executor_node where `+takes+` for key share skip locked
+			select id from executor_node where ` + takes + ` for key share skip locked
 		), n as materialized (
 			select ` + clock + ` as now
 		), ` + pick + `, u as (
