@@ -58,7 +58,7 @@ type Node struct {
 	health  health
 	cursors cursors
 	begins  begins
-	unread  sync.Map // errors by which a job was left to other nodes, and that the log has
+	unread  sync.Map // schedules and policies of jobs that were left to other nodes, and that the log has
 
 	bodies     sync.WaitGroup // handlers that have not returned
 	poolClosed sync.Once      // the log has the line that the pool is shut down

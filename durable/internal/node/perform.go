@@ -133,7 +133,7 @@ const leavePause = 5 * time.Second
 func (r *run) leave(started storeclock.Start, err error) store.Outcome {
 	o := r.untried(store.RunFailed, started, err, leavePause)
 	o.Unrecorded = true
-	if _, logged := r.n.unread.LoadOrStore(err.Error(), true); !logged {
+	if _, logged := r.n.unread.LoadOrStore([2]string{r.job.Schedule, r.job.Missed}, true); !logged {
 		r.n.logOf(&r.job).Error("durable: this program can't read the schedule of a job; the job is left to other nodes", "error", err)
 	}
 	return o
@@ -293,17 +293,21 @@ func (r *run) follow(tt timetable.Timetable, o store.Outcome) store.Outcome {
 
 // withoutNext returns the outcome of a run of which a trigger has panicked, or called runtime.Goexit. If that was after
 // the handler, what came of the run stays as it is, and is not tried again. The job is dead, as its next time is not
-// known, with the trigger's error.
-func (r *run) withoutNext(ctx context.Context, err error) store.Outcome {
+// known, with the trigger's error. Before the handler it is no attempt: the job keeps its occurrence, and waits a little.
+func (r *run) withoutNext(err error) store.Outcome {
 	if r.last == nil {
-		return r.conclude(ctx, timetable.Timetable{}, nil, err, r.n.clock.Start())
+		return r.leave(r.n.clock.Start(), triggerFailed(r.job.Schedule, err))
 	}
 	return r.ended(*r.last, err)
 }
 
 // ended returns the outcome of a run by which its schedule ends, since the trigger has no next time for this reason.
 func (r *run) ended(o store.Outcome, err error) store.Outcome {
-	o.State, o.Error = store.Dead, text.Error("durable: the trigger of the schedule "+r.job.Schedule+" failed: "+err.Error())
+	o.State, o.Error = store.Dead, text.Error(triggerFailed(r.job.Schedule, err).Error())
 	r.n.logOf(&r.job).Error("durable: a trigger failed; the job is dead, since its next time is not known", "error", err)
 	return o
+}
+
+func triggerFailed(schedule string, err error) error {
+	return fmt.Errorf("durable: the trigger of the schedule %s failed: %w", schedule, err)
 }

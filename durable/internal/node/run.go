@@ -204,7 +204,7 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 			if v := recover(); v != nil {
 				err = &executor.PanicError{Value: v, Stack: debug.Stack()}
 			}
-			o = new(r.withoutNext(ctx, err))
+			o = new(r.withoutNext(err))
 		}
 		r.commit(o)
 	}()
