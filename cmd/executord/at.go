@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -66,7 +67,7 @@ func (f *atFlag) client() (*daemonClient, error) {
 		at = defaultAt
 	}
 	c := &daemonClient{shown: at}
-	transport := &http.Transport{DisableKeepAlives: true, ResponseHeaderTimeout: stores.Patience}
+	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true, ResponseHeaderTimeout: stores.Patience, MaxResponseHeaderBytes: 64 << 10}
 	var dialer = net.Dialer{Timeout: 5 * time.Second}
 	switch path, isSocket := strings.CutPrefix(at, socketScheme); {
 	case isSocket:
@@ -154,7 +155,11 @@ func ask[T any](ctx context.Context, c *daemonClient, path string, query url.Val
 	}
 	defer body.Close()
 	var list []T
-	err = eachLine(body, func(one T) error {
+	left := mostList
+	err = eachLine(body, func(line []byte, one T) error {
+		if left -= weight(line); left < 0 {
+			return tooLarge("the daemon's answer", mostList)
+		}
 		list = append(list, one)
 		return nil
 	})
@@ -226,21 +231,46 @@ func (f *atFlag) runs(names []string, n int) ([]view.Run, error) {
 	return latestOf(found, n), nil
 }
 
+// A daemon may be another than the user thinks, so that what it answers is bounded: a line by mostLine, and a list by
+// mostList. What a value takes in memory is at most cellSize for each of its parts, which commas separate, beside its
+// text.
+const (
+	mostLine = 8 << 20
+	mostList = 256 << 20
+	cellSize = 256
+)
+
 // eachLine calls fn with each line of JSON.
-func eachLine[T any](from io.Reader, fn func(T) error) error {
-	in := json.NewDecoder(bufio.NewReader(from))
-	for {
+func eachLine[T any](from io.Reader, fn func(line []byte, one T) error) error {
+	in := bufio.NewScanner(from)
+	in.Buffer(nil, mostLine)
+	for in.Scan() {
 		var one T
-		switch err := in.Decode(&one); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return &exitError{exitMistake, "the daemon's answer was cut: " + err.Error()}
+		line := in.Bytes()
+		if weight(line) > mostList {
+			return tooLarge("a line of the daemon's answer", mostLine)
 		}
-		if err := fn(one); err != nil {
+		if err := json.Unmarshal(line, &one); err != nil {
+			return &exitError{exitMistake, "the daemon's answer is not understood: " + err.Error()}
+		}
+		if err := fn(line, one); err != nil {
 			return err
 		}
 	}
+	switch err := in.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return tooLarge("a line of the daemon's answer", mostLine)
+	case err != nil:
+		return &exitError{exitMistake, "the daemon's answer was cut: " + err.Error()}
+	}
+	return nil
+}
+
+// weight returns how much memory the value of a line may take, about.
+func weight(line []byte) int { return len(line) + cellSize*(bytes.Count(line, []byte(","))+4) }
+
+func tooLarge(what string, most int) error {
+	return &exitError{exitMistake, fmt.Sprintf("%s is larger than %d MiB", what, most>>20)}
 }
 
 // noColor reports whether the user wants no colours, or out is no terminal.

@@ -94,7 +94,7 @@ func completeNames(first, last int, names func(args []string) ([]string, error))
 		all := patiently(func() ([]string, error) { return names(args) })
 		all = slices.DeleteFunc(all, func(one string) bool {
 			name, _, _ := strings.Cut(one, "\t")
-			return slices.Contains(args[first:], name)
+			return slices.Contains(args[first:], name) || name != job.Printable(name) // a shell would type it
 		})
 		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
-	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
@@ -149,7 +148,7 @@ func jobTable(list []view.Job, full bool, show func(time.Time) string) *terminal
 		if node == "" && len(j.On) > 0 {
 			node = "(" + strings.Join(j.On, ", ") + ")"
 		}
-		t.Add(client.CalledIn(j.Namespace, j.Job, full), job.Printable(j.Schedule), state, next, last, job.Printable(node))
+		t.Add(client.CalledIn(j.Namespace, j.Job, full), j.Schedule, state, next, last, node)
 	}
 	return t
 }

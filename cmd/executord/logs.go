@@ -88,7 +88,7 @@ of run sets; a line says how much is missing between them.`),
 			return err
 		}
 		defer body.Close()
-		err = eachLine(body, p.print)
+		err = eachLine(body, func(_ []byte, l web.OutputLine) error { return p.print(l) })
 		switch {
 		case ctx.Err() != nil:
 			return nil // the user has seen enough

@@ -102,7 +102,7 @@ func printNotices(w io.Writer, list []notify.Notice) error {
 		if !n.At.IsZero() {
 			when = n.At.Local().Format("2006-01-02 15:04:05")
 		}
-		t.Add(when, job.Printable(n.Host), job.Printable(n.Channel), n.Outcome, job.Printable(aboutText(n)), job.Printable(answerText(n)))
+		t.Add(when, n.Host, n.Channel, n.Outcome, aboutText(n), answerText(n))
 	}
 	return t.Fit(terminal.Width(w)).Write(w)
 }

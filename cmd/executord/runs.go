@@ -148,7 +148,7 @@ func runTable(list []view.Run, full bool, show func(time.Time) string) *terminal
 	row(with, "JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "WITH", "NODE", "ERROR")
 	for _, r := range list {
 		row(with, client.CalledIn(r.Namespace, r.Job, full), strconv.FormatInt(r.Run, 10), show(r.Started),
-			view.Span(r.Took).String(), string(r.Outcome), r.With(), job.Printable(r.Node), r.Why(100))
+			view.Span(r.Took).String(), string(r.Outcome), r.With(), r.Node, r.Why(100))
 	}
 	return t
 }

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // Table is text in columns, each as wide as its widest cell, for people at a
@@ -54,8 +56,15 @@ func (t *Table) widths() (widest []int) {
 	return widest
 }
 
-// Add adds a row.
-func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
+// Add adds a row. What a cell has that a terminal would obey, or that would end the row, is shown as escapes, so that
+// a text of a file, a store or another machine can be a cell as it is.
+func (t *Table) Add(cells ...string) {
+	row := make([]string, len(cells))
+	for i, cell := range cells {
+		row[i] = job.Printable(cell)
+	}
+	t.rows = append(t.rows, row)
+}
 
 // Lines returns the rows, with their ends and without blanks before those.
 func (t *Table) Lines() iter.Seq[string] {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,8 +75,13 @@ const barWidth = 10
 // String returns a bar: [####......] 42% and the begin of the note.
 func (p Progress) String() string {
 	const most = 20
-	done := int(p.Done * barWidth / p.Total)
-	text := fmt.Sprintf("[%s%s] %d%%", strings.Repeat("#", done), strings.Repeat(".", barWidth-done), p.Done*100/p.Total)
+	all := max(p.Total, 1)
+	some := min(max(p.Done, 0), all) // another daemon may say anything
+	for all > math.MaxInt64/100 {
+		all, some = all/2, some/2
+	}
+	done := int(some * barWidth / all)
+	text := fmt.Sprintf("[%s%s] %d%%", strings.Repeat("#", done), strings.Repeat(".", barWidth-done), some*100/all)
 	if note := []rune(job.Printable(p.Note)); len(note) > most {
 		text += " " + string(note[:most-1]) + "…"
 	} else if len(note) > 0 {
