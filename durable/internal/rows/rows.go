@@ -1,0 +1,253 @@
+package rows
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/durable/store"
+)
+
+// Rows are all rows of a store, with their indexes. They are not safe for use by several goroutines: the home guards
+// them.
+type Rows struct {
+	version int64 // of the last commit
+
+	jobs     *table[store.ID, store.Job]
+	keys     *table[string, store.ID]
+	runs     *table[runKey, run]
+	steps    *table[stepKey, step]
+	progress *table[store.ID, store.RunProgress]
+	nodes    *table[string, node]
+	beats    *table[string, beat]
+	details  *table[string, store.NodeDetails]
+	paused   *table[string, struct{}]
+	buckets  *table[string, time.Time] // when the buckets of kinds are full
+	places   *table[partition, time.Time]
+	lined    *table[store.ID, int64]
+	turns    *table[string, struct{}] // of kinds with a limit of all nodes
+	acts     *table[int64, store.Act]
+	lastAct  *table[struct{}, int64]
+	counts   *table[store.ID, store.ParentCounts]
+	parents  *table[edge, store.State] // as they were counted: Waiting until they have ended
+	children *table[edge, struct{}]
+
+	ids     sorted[store.ID]             // of all jobs
+	waiting map[line]*sorted[place]      // the jobs that wait
+	held    map[string]map[store.ID]bool // the jobs that nodes hold, by owner
+	history map[store.ID]*sorted[int64]  // the numbers of the runs of a job
+}
+
+type runKey struct {
+	job store.ID
+	seq int64
+}
+
+// A run is one of the history.
+type run struct {
+	store.Run
+	output []byte
+}
+
+type stepKey struct {
+	job      store.ID
+	occasion int64 // in microseconds
+	name     string
+	signal   bool
+}
+
+type step struct {
+	store.KeptStep
+	nth int64 // in the order in which they were kept
+}
+
+// A node is what claims depend on, and a beat what each heartbeat writes.
+type (
+	node struct {
+		joined time.Time
+		drain  bool
+	}
+	beat struct {
+		until  time.Time
+		length time.Duration
+	}
+)
+
+// An edge leads from a child to its nth parent in parents, and from a parent to a child in children.
+type edge struct {
+	from store.ID
+	nth  int
+	to   store.ID
+}
+
+// A line is where jobs wait, and a place is that of a job in it.
+type (
+	line struct {
+		queue, kind string
+		priority    store.Priority
+	}
+	place struct {
+		due time.Time
+		id  store.ID
+	}
+)
+
+func compareIDs(a, b store.ID) int { return bytes.Compare(a[:], b[:]) }
+
+func comparePlaces(a, b place) int { return cmp.Or(a.due.Compare(b.due), compareIDs(a.id, b.id)) }
+
+// New returns rows that are none.
+func New() *Rows {
+	r := &Rows{
+		jobs:     newTable[store.ID, store.Job](),
+		keys:     newTable[string, store.ID](),
+		runs:     newTable[runKey, run](),
+		steps:    newGrouped[stepKey, step](func(k stepKey) store.ID { return k.job }),
+		progress: newTable[store.ID, store.RunProgress](),
+		nodes:    newTable[string, node](),
+		beats:    newTable[string, beat](),
+		details:  newTable[string, store.NodeDetails](),
+		paused:   newTable[string, struct{}](),
+		buckets:  newTable[string, time.Time](),
+		places:   newTable[partition, time.Time](),
+		lined:    newTable[store.ID, int64](),
+		turns:    newTable[string, struct{}](),
+		acts:     newTable[int64, store.Act](),
+		lastAct:  newTable[struct{}, int64](),
+		counts:   newTable[store.ID, store.ParentCounts](),
+		parents:  newGrouped[edge, store.State](func(e edge) store.ID { return e.from }),
+		children: newGrouped[edge, struct{}](func(e edge) store.ID { return e.from }),
+		ids:      sorted[store.ID]{compare: compareIDs},
+		waiting:  make(map[line]*sorted[place]),
+		held:     make(map[string]map[store.ID]bool),
+		history:  make(map[store.ID]*sorted[int64]),
+	}
+	r.jobs.changed, r.runs.changed = r.jobChanged, r.runChanged
+	return r
+}
+
+func lineOf(j *store.Job) line { return line{j.Queue, j.Kind, j.Priority} }
+
+// jobChanged keeps the indexes of jobs.
+func (r *Rows) jobChanged(old, now *store.Job) {
+	switch {
+	case old == nil:
+		r.ids.add(now.ID)
+	case now == nil:
+		r.ids.remove(old.ID)
+	}
+	if old != nil && old.State == store.Waiting {
+		change(r.waiting, lineOf(old), comparePlaces, place{old.Due, old.ID}, false)
+	}
+	if now != nil && now.State == store.Waiting {
+		change(r.waiting, lineOf(now), comparePlaces, place{now.Due, now.ID}, true)
+	}
+	if old != nil && old.State.Held() {
+		regroup(r.held, old.Owner, old.ID, false)
+	}
+	if now != nil && now.State.Held() {
+		regroup(r.held, now.Owner, now.ID, true)
+	}
+}
+
+// runChanged keeps the index of runs.
+func (r *Rows) runChanged(old, now *run) {
+	switch {
+	case old == nil:
+		change(r.history, now.Job, cmp.Compare[int64], now.Seq, true)
+	case now == nil:
+		change(r.history, old.Job, cmp.Compare[int64], old.Seq, false)
+	}
+}
+
+// change adds v to a set, or removes it, of which none is empty.
+func change[K comparable, T any](sets map[K]*sorted[T], k K, compare func(a, b T) int, v T, in bool) {
+	of := sets[k]
+	switch {
+	case !in:
+		if of.remove(v); of.len() == 0 {
+			delete(sets, k)
+		}
+	case of == nil:
+		of = &sorted[T]{compare: compare}
+		sets[k] = of
+		fallthrough
+	default:
+		of.add(v)
+	}
+}
+
+// seqs returns the numbers of the runs of a job.
+func (r *Rows) seqs(id store.ID) *sorted[int64] {
+	if of := r.history[id]; of != nil {
+		return of
+	}
+	return new(sorted[int64])
+}
+
+// A Tx is a transaction: what a call reads and writes.
+type Tx struct {
+	now  time.Time
+	try  int // how often its call has decided before
+	rows *Rows
+
+	jobs     part[store.ID, store.Job]
+	keys     part[string, store.ID]
+	runs     part[runKey, run]
+	steps    part[stepKey, step]
+	progress part[store.ID, store.RunProgress]
+	nodes    part[string, node]
+	beats    part[string, beat]
+	details  part[string, store.NodeDetails]
+	paused   part[string, struct{}]
+	buckets  part[string, time.Time]
+	places   part[partition, time.Time]
+	lined    part[store.ID, int64]
+	turns    part[string, struct{}]
+	acts     part[int64, store.Act]
+	lastAct  part[struct{}, int64]
+	counts   part[store.ID, store.ParentCounts]
+	parents  part[edge, store.State]
+	children part[edge, struct{}]
+}
+
+// Begin returns a transaction at a time of the home, after its call has decided that often in vain.
+func (r *Rows) Begin(now time.Time, try int) *Tx {
+	t := &Tx{now: now.UTC().Round(0).Truncate(time.Microsecond), try: try, rows: r}
+	t.jobs.table, t.keys.table, t.runs.table, t.steps.table, t.progress.table = r.jobs, r.keys, r.runs, r.steps, r.progress
+	t.nodes.table, t.beats.table, t.details.table, t.paused.table = r.nodes, r.beats, r.details, r.paused
+	t.buckets.table, t.places.table, t.lined.table, t.turns.table = r.buckets, r.places, r.lined, r.turns
+	t.acts.table, t.lastAct.table, t.counts.table = r.acts, r.lastAct, r.counts
+	t.parents.table, t.children.table = r.parents, r.children
+	return t
+}
+
+// A written is a part, whatever its rows are.
+type written interface {
+	writes() bool
+	stale() bool
+	commit(version int64)
+}
+
+func (t *Tx) parts() []written {
+	return []written{&t.jobs, &t.keys, &t.runs, &t.steps, &t.progress, &t.nodes, &t.beats, &t.details, &t.paused, &t.buckets, &t.places,
+		&t.lined, &t.turns, &t.acts, &t.lastAct, &t.counts, &t.parents, &t.children}
+}
+
+// Commit has the rows have what a transaction has written, and reports true; or false if a row that it has read has
+// changed since. A transaction that writes nothing has read what was so when it began.
+func (r *Rows) Commit(t *Tx) bool {
+	parts := t.parts()
+	if !slices.ContainsFunc(parts, written.writes) {
+		return true
+	}
+	if slices.ContainsFunc(parts, written.stale) {
+		return false
+	}
+	r.version++
+	for _, p := range parts {
+		p.commit(r.version)
+	}
+	return true
+}

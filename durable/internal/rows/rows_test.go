@@ -1,0 +1,243 @@
+package rows
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable/store"
+)
+
+// A sorted set has what a slice has that is kept in order, whatever is added and removed.
+func TestSortedHasWhatWasAdded(t *testing.T) {
+	for _, most := range []int{1, 10, 3 * chunk, 20 * chunk} {
+		s := sorted[int]{compare: cmp.Compare[int]}
+		var want []int
+		for n := range 6 * most {
+			v := rand.IntN(most)
+			if n < most && most > 10 {
+				v = n // in order, first
+			}
+			i, there := slices.BinarySearch(want, v)
+			switch add := rand.IntN(3) > 0 == (n < 3*most); {
+			case add:
+				if s.add(v); !there {
+					want = slices.Insert(want, i, v)
+				}
+			default:
+				if s.remove(v); there {
+					want = slices.Delete(want, i, i+1)
+				}
+			}
+			if n%max(1, most/10) == 0 {
+				from := rand.IntN(most)
+				i, _ := slices.BinarySearch(want, from)
+				if got := slices.Collect(s.from(from)); !slices.Equal(got, want[i:]) || s.len() != len(want) {
+					t.Fatalf("of %d, it has %d from %d on, %v, want %v", most, s.len(), from, got, want[i:])
+				}
+			}
+		}
+	}
+}
+
+var noon = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+
+// write commits what fn writes.
+func (r *Rows) write(t *testing.T, fn func(t *Tx)) {
+	t.Helper()
+	tx := r.Begin(noon, 0)
+	if fn(tx); !r.Commit(tx) {
+		t.Fatal("it was not committed")
+	}
+}
+
+// A transaction that writes is committed only if each row that it has read is as it was: changed, added and removed rows
+// count, and so do those that it has put or removed itself; those that it has looked at do not.
+func TestCommitIsOfWhatWasRead(t *testing.T) {
+	reads := map[string]func(t *Tx, kind string){
+		"get":  func(t *Tx, kind string) { t.buckets.get(kind) },
+		"put":  func(t *Tx, kind string) { t.buckets.put(kind, noon) },
+		"del":  func(t *Tx, kind string) { t.buckets.del(kind) },
+		"look": func(t *Tx, kind string) { t.buckets.look(kind) },
+		"scan": func(t *Tx, kind string) {
+			for range t.buckets.scan {
+			}
+		},
+	}
+	changes := map[string]func(t *Tx){
+		"change": func(t *Tx) { t.buckets.put("there", noon.Add(time.Hour)) },
+		"remove": func(t *Tx) { t.buckets.del("there") },
+		"add":    func(t *Tx) { t.buckets.put("none", noon) },
+		"other":  func(t *Tx) { t.buckets.put("other", noon) },
+	}
+	for read, by := range reads {
+		for change, of := range changes {
+			for _, kind := range []string{"there", "none"} {
+				r := New()
+				r.write(t, func(t *Tx) { t.buckets.put("there", noon) })
+				tx := r.Begin(noon, 0)
+				by(tx, kind)
+				tx.paused.put("written", struct{}{})
+				r.write(t, of)
+				noted := read == "get" || read == "put" || read == "del" && kind == "there"
+				changed := kind == "there" && (change == "change" || change == "remove") || kind == "none" && change == "add"
+				if done := r.Commit(tx); done == (noted && changed) {
+					t.Errorf("%s of %q, and meanwhile a %s: committed is %v", read, kind, change, done)
+				}
+				if left := r.paused.rows["written"] != nil; left != !(noted && changed) {
+					t.Errorf("%s of %q, and meanwhile a %s: what it wrote is there: %v", read, kind, change, left)
+				}
+			}
+		}
+	}
+}
+
+// add adds n jobs that are due.
+func (r *Rows) add(t *testing.T, n int) []store.NewJob {
+	t.Helper()
+	jobs := make([]store.NewJob, n)
+	for i := range jobs {
+		jobs[i] = store.NewJob{ID: store.NewID(), Kind: "k", Schedule: store.Once, Attempts: 1}
+	}
+	r.write(t, func(t *Tx) { t.insert(jobs, store.Placement{}) })
+	return jobs
+}
+
+// Nodes that claim the first jobs at the same time are in each other's way; when they have met twice, they divide the
+// jobs, and none waits for another. A node with too few jobs in its share takes others.
+func TestClaimsThatMeetDivideTheJobs(t *testing.T) {
+	for _, n := range []int{1000, 30} {
+		for try := range 3 {
+			r := New()
+			r.add(t, n)
+			for i := range 3 {
+				r.write(t, func(t *Tx) { t.nodes.put(fmt.Sprint("n", i), node{}) })
+			}
+			var claims []*Tx
+			for i := range 3 {
+				tx := r.Begin(noon, try)
+				c := tx.claim("", store.ClaimRequest{Node: fmt.Sprint("n", i), Limit: 30, Kinds: []store.KindLimit{{Kind: "k", Max: 30}}})
+				if len(c.Jobs) != 30 {
+					t.Errorf("try %d: claimed %d of %d", try, len(c.Jobs), n)
+				}
+				claims = append(claims, tx)
+			}
+			committed := 0
+			for _, tx := range claims {
+				if r.Commit(tx) {
+					committed++
+				}
+			}
+			want := 1
+			if try == 2 && n == 1000 {
+				want = 3
+			}
+			if committed != want {
+				t.Errorf("try %d of %d jobs: %d were committed, want %d", try, n, committed, want)
+			}
+		}
+	}
+}
+
+// A claim that gets nothing, a heartbeat of others and a look write no row.
+func TestLooksWriteNothing(t *testing.T) {
+	r := New()
+	r.write(t, func(t *Tx) { t.nodes.put("n", node{}) })
+	version := r.version
+	r.write(t, func(t *Tx) {
+		r := store.ClaimRequest{Node: "n", Limit: 9, Kinds: []store.KindLimit{{Kind: "k", Max: 9, Global: 1, PerPartition: 1, Rate: store.Rate{Every: 1e9, Burst: 1}}}}
+		t.claim("", r)
+		t.claimLimited("", r)
+		t.reap()
+		t.due(&store.Watch{Kinds: []string{"k"}})
+		t.export()
+	})
+	if r.version != version {
+		t.Error("they have written")
+	}
+}
+
+// The indexes have what the rows have, whatever was done.
+func TestIndexesFitTheRows(t *testing.T) {
+	r := New()
+	r.write(t, func(t *Tx) { t.nodes.put("n", node{}) })
+	var ids []store.ID
+	for range 300 {
+		r.write(t, func(t *Tx) {
+			switch rand.IntN(5) {
+			case 0:
+				n := store.NewJob{ID: store.NewID(), Kind: fmt.Sprint("k", rand.IntN(2)), Schedule: store.Once, Attempts: 2, Priority: store.Priority(rand.IntN(3) - 1)}
+				if len(ids) > 0 && rand.IntN(2) == 0 {
+					if id := ids[rand.IntN(len(ids))]; t.jobs.look(id) != nil {
+						n.After = store.After{Parents: []store.ID{id}, Need: 1}
+					}
+				}
+				t.insert([]store.NewJob{n}, store.Placement{})
+				ids = append(ids, n.ID)
+			case 1:
+				t.claim("", store.ClaimRequest{Node: "n", Limit: 2, Kinds: []store.KindLimit{{Kind: "k0", Max: 1}, {Kind: "k1", Max: 1}}})
+			case 2:
+				b := store.CommitRequest{Node: "n", History: 3}
+				for j := range t.allHeld {
+					o := store.Outcome{Ref: store.Ref{ID: j.ID, Epoch: j.Epoch}, State: []store.State{store.Waiting, store.Succeeded, store.Dead}[rand.IntN(3)], Due: noon}
+					b.Outcomes = append(b.Outcomes, o)
+				}
+				t.commit(&b)
+			case 3:
+				t.release("n", nil)
+			case 4:
+				if len(ids) > 0 {
+					if j := t.jobs.look(ids[rand.IntN(len(ids))]); j != nil && !j.State.Held() {
+						t.remove(j)
+						t.tell(j.ID)
+					}
+				}
+			}
+		})
+		var waiting, held, runs int
+		for _, of := range r.waiting {
+			waiting += of.len()
+		}
+		for _, of := range r.held {
+			held += len(of)
+		}
+		for _, of := range r.history {
+			runs += of.len()
+		}
+		for id, j := range r.jobs.rows {
+			switch j := j.value; {
+			case j.State == store.Waiting:
+				if _, _, there := r.waiting[lineOf(&j)].find(place{j.Due, id}); !there {
+					t.Fatalf("job %v waits, and is not in line", id)
+				}
+				waiting--
+			case j.State.Held():
+				if !r.held[j.Owner][id] {
+					t.Fatalf("job %v is held, and its owner does not have it", id)
+				}
+				held--
+			}
+		}
+		for k := range r.runs.rows {
+			if _, _, there := r.seqs(k.job).find(k.seq); !there {
+				t.Fatalf("run %v is not in the history", k)
+			}
+			runs--
+		}
+		edges := 0
+		for child, of := range r.parents.groups {
+			for e := range of {
+				if edges++; e.from != child || !r.children.groups[e.to][edge{e.to, e.nth, child}] {
+					t.Fatalf("edge %v is wrong", e)
+				}
+			}
+		}
+		if waiting != 0 || held != 0 || runs != 0 || r.ids.len() != len(r.jobs.rows) || len(r.keys.rows) != 0 || edges != len(r.children.rows) || edges != len(r.parents.rows) {
+			t.Fatalf("too many are in an index: %d wait, %d are held, %d runs; %d of %d jobs; %d edges, %d and %d",
+				waiting, held, runs, r.ids.len(), len(r.jobs.rows), edges, len(r.children.rows), len(r.parents.rows))
+		}
+	}
+}
