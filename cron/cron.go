@@ -223,6 +223,12 @@ func (s Schedule) Upcoming(after time.Time) iter.Seq[time.Time] {
 	}
 }
 
+// Fixed reports whether s has fixed times, each of which is due exactly once on a day when clocks change; see the
+// package comment. A schedule that follows the wall clock has none, nor has one of a fixed interval. A program whose
+// clock was set back can tell by Fixed whether it is to repeat the times that the clock shows again: those of a schedule
+// that is not fixed.
+func (s Schedule) Fixed() bool { return s.every == 0 && !s.calendar.starred }
+
 // String returns the spec in lower case with single blanks, or for a spec of the extended language the text that
 // [Extended] describes. If the spec had a prefix for its zone, the text begins with that prefix, written as CRON_TZ=. A
 // zone that was an argument of [ParseIn] is not in the text, but ParseIn(s.String(), s.Location()) returns a schedule

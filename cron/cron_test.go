@@ -132,6 +132,18 @@ func TestScheduleString(t *testing.T) {
 	}
 }
 
+// Schedules with a star in the second, the minute or the hour, and fixed intervals, have no fixed times.
+func TestScheduleFixed(t *testing.T) {
+	for spec, fixed := range map[string]bool{
+		"* * * * *": false, "*/15 * * * *": false, "30 * * * *": false, "*/5 2 * * *": false, "@hourly": false, "@every 1h": false,
+		"30 2 * * *": true, "0,30 1-5 * * 1": true, "@daily": true, "CRON_TZ=UTC 0 0 1 * *": true,
+	} {
+		if s := cron.MustParse(spec); s.Fixed() != fixed {
+			t.Errorf("%s: %t", spec, s.Fixed())
+		}
+	}
+}
+
 // Upcoming yields the times of repeated calls of Next, and stops when the loop ends.
 func TestScheduleUpcoming(t *testing.T) {
 	s := in(t, time.UTC, "0 9 * * mon")

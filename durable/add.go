@@ -255,7 +255,32 @@ func (j *Jobs) place(ctx context.Context, jobs []NewJob) ([]InsertResult, error)
 	if err != nil {
 		return nil, failed("schedule", err)
 	}
+	if err := j.setBack(ctx, placed); err != nil {
+		return nil, err
+	}
 	return placed, nil
+}
+
+// setBack has those of the jobs go on from the present that are schedules whose times were found while the store's clock
+// was ahead. A node does so with those of its kinds that wait; but there may be no node, and what is paused waits until
+// it is resumed.
+func (j *Jobs) setBack(ctx context.Context, placed []InsertResult) error {
+	var jobs []Job
+	var of []int
+	for i := range placed {
+		if placed[i].Periodic() && placed[i].Updated.After(placed[i].Now) {
+			jobs, of = append(jobs, placed[i].Job), append(of, i)
+		}
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	c := j.nodeConfig(nil)
+	_, err := c.SetBack(ctx, jobs, time.Time{}, 0, placed[0].Now)
+	for k, i := range of {
+		placed[i].Job = jobs[k]
+	}
+	return failed("schedule", err)
 }
 
 // now returns the time of the store: a node knows it, other programs ask.

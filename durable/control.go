@@ -24,9 +24,22 @@ func (j *Jobs) Pause(ctx context.Context, id ID) (Answer, error) {
 }
 
 // Resume lets a paused job go on: at its time, or at once if that has passed. TooLate means that the job was not
-// paused.
+// paused. A schedule goes on at its next time for the latest, also if its own was found while the store's clock was
+// ahead.
 func (j *Jobs) Resume(ctx context.Context, id ID) (Answer, error) {
-	return j.change(ctx, id, Change{Op: OpResume})
+	answer, err := j.change(ctx, id, Change{Op: OpResume})
+	if err != nil || answer != Applied {
+		return answer, err
+	}
+	job, err := j.store.Get(ctx, id)
+	if err != nil || !job.Periodic() {
+		return answer, nil // it may be gone already
+	}
+	now, err := j.store.Now(ctx)
+	if err != nil {
+		return answer, failed("resume", err)
+	}
+	return answer, j.setBack(ctx, []InsertResult{{Job: job, Now: now}})
 }
 
 // Reschedule moves the next occurrence of a job that waits or is paused to t, in the years 1 to 9999; the schedule of a

@@ -28,7 +28,9 @@ func CatchUp(max int) Missed { return Missed{timetable.CatchUp(max)} }
 func SkipOverlap() Missed { return Missed{timetable.SkipOverlap} }
 
 // A NamedTrigger is a trigger that every node has in its Config.Triggers under the same name. Use it for triggers that
-// are code, and so have no text that the store could keep.
+// are code, and so have no text that the store could keep. If such a trigger has a method Fixed() bool that returns
+// false, its times come again when the store's clock is set back, by any step of more than a second. Otherwise they do
+// after a step of three hours or more; see [cron.Schedule.Fixed].
 type NamedTrigger string
 
 // Next returns the zero Time: a node uses the trigger in Config.Triggers instead.

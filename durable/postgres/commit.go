@@ -146,7 +146,8 @@ func confirmRuns(more, from, lock string) string {
 	r as (select * from unnest((select $1::uuid[]), (select $2::bigint[]), (select $3::bigint[])) with ordinality as r (id, epoch, occurrence, ord)),
 	` + lock + ` u as (
 		update executor_job j set state = {Granted},
-			occurrence = case when j_.occurrence <> 0 then j_.occurrence else j.occurrence end, updated = n.now
+			occurrence = case when j_.occurrence <> 0 then j_.occurrence else j.occurrence end,
+			updated = case when j.schedule <> 'once' and (j.due > n.now or j.next_due > n.now) then greatest(j.updated, n.now) else n.now end
 		` + from + `
 		returning j_.ord, null::bigint as early
 	) ` + selectDone)
@@ -217,7 +218,8 @@ func commitRuns(more, from, lock string) string {
 			occurrence = case when (o.state = {Waiting} or o.due = 0 or j.schedule = 'once') and j.next_due <> 0 then j.next_due else o.occurrence end,
 			attempt = case when (o.state = {Waiting} or o.due = 0 or j.schedule = 'once') and j.next_due <> 0 then 0 else o.attempt end,
 			pending = {PendingNone}, next_due = 0, owner = '', error = o.error, label = o.label, result = coalesce(o.result, j.result),
-			runs = least(j.runs + o.recorded::int, {Most}), updated = n.now,
+			runs = least(j.runs + o.recorded::int, {Most}),
+			updated = case when (o.state = {Waiting} or o.due = 0) and j.next_due > n.now and j.schedule <> 'once' and j.pending <> {PendingCancel} then greatest(j.updated, n.now) else n.now end,
 			lost = case when o.recorded and o.verdict <> {RunSkipped} then 0 else j.lost end,
 			suspect = j.suspect and not (o.recorded and o.verdict <> {RunSkipped})
 		` + from + `

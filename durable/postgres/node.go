@@ -154,7 +154,9 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 			attempt = case when not o.dead and j.next_due <> 0 then 0 else o.attempt end,
 			pending = {PendingNone}, next_due = 0, owner = '', epoch = least(j.epoch + 1, {Most}),
 			runs = least(j.runs + o.begun, {Most}), lost = least(j.lost + o.begun, {MostSmall}),
-			suspect = j.suspect or j.state = {Granted}, updated = n.now,
+			suspect = j.suspect or j.state = {Granted},
+			updated = case when not o.dead and j.schedule <> 'once' and j.pending <> {PendingCancel}
+				and case when j.next_due <> 0 then j.next_due when o.begun = 0 then j.due else 0 end > n.now then greatest(j.updated, n.now) else n.now end,
 			error = case o.begun when 1 then 'durable: node ' || o.owner || ' was lost' else j.error end, label = case o.begun when 1 then '' else j.label end
 		from o, n where j.id = o.id
 		returning o.*, j.runs, j.error, n.now, (j.family & {HasChildren}) <> 0 and j.state in {Over} as ended
@@ -249,7 +251,9 @@ var releaseJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as no
 				when j.attempt = 0 and j.occurrence > n.now and j.schedule <> 'once' then least(j.due, j.occurrence)
 				else j.occurrence end,
 			attempt = case when j.next_due <> 0 then 0 else j.attempt end,
-			pending = {PendingNone}, next_due = 0, owner = '', epoch = least(j.epoch + 1, {Most}), updated = n.now
+			pending = {PendingNone}, next_due = 0, owner = '', epoch = least(j.epoch + 1, {Most}),
+			updated = case when j.schedule <> 'once' and j.pending <> {PendingCancel}
+				and case when j.next_due <> 0 then j.next_due else j.due end > n.now then greatest(j.updated, n.now) else n.now end
 		from o, n where j.id = o.id
 		returning j.id, (j.family & {HasChildren}) <> 0 and j.state in {Over} as ended
 	) select count(*), coalesce(string_agg(id::text, ' ') filter (where ended), '') from u`)

@@ -60,7 +60,8 @@ func (q *querier) commitAll(b store.CommitRequest) (store.CommitResult, error) {
 // confirmJob is transition.Confirm as a statement. Reading the row, changing it in Go and writing it back is one
 // statement more for each confirm and outcome, and takes a third of the throughput.
 var confirmJob = sqlrow.SQL(`update executor_job set state = {Granted},
-	occurrence = case when ?1 <> 0 then ?1 else occurrence end, updated = ?2
+	occurrence = case when ?1 <> 0 then ?1 else occurrence end,
+	updated = case when schedule <> 'once' and (due > ?2 or next_due > ?2) then max(updated, ?2) else ?2 end
 	where id = ?3 and epoch = ?4 and state in {Held}`)
 
 // commitJob ends the run of a job without children, and commitParent that of any: transition.Commit as a statement.
@@ -73,7 +74,8 @@ var (
 	due = case when (?1 = {Waiting} or ?2 = 0 or schedule = 'once') and next_due <> 0 then next_due when ?2 = 0 then due else ?2 end,
 	occurrence = case when (?1 = {Waiting} or ?2 = 0 or schedule = 'once') and next_due <> 0 then next_due else ?3 end,
 	attempt = case when (?1 = {Waiting} or ?2 = 0 or schedule = 'once') and next_due <> 0 then 0 else ?4 end,
-	pending = {PendingNone}, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = min(runs + ?7, {Most}), updated = ?8,
+	pending = {PendingNone}, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = min(runs + ?7, {Most}),
+	updated = case when (?1 = {Waiting} or ?2 = 0) and next_due > ?8 and schedule <> 'once' and pending <> {PendingCancel} then max(updated, ?8) else ?8 end,
 	lost = case when ?11 then 0 else lost end, suspect = suspect and not ?11, label = ?12
 	where id = ?9 and epoch = ?10 and state = {Granted}`)
 )

@@ -461,6 +461,7 @@ const (
 	OpRevive        // a dead or canceled job is due at once, with all its attempts; a schedule, if it still has its key
 	OpDelete        // it is removed, with its history, unless it is Confirmed or Running
 	OpMove          // it is in Queue, from its next claim on; for a store that has Queues
+	OpSetBack       // a schedule goes on at other times, since the clock was set back; see SetBack
 )
 
 // A Change is a user's request for one job.
@@ -471,6 +472,22 @@ type Change struct {
 	Queue string
 	// Absent is for OpCancel of a schedule: see Job.Absent. It has no effect on one that is to be canceled already.
 	Absent bool
+	// SetBack is for OpSetBack, which nodes call.
+	SetBack SetBack
+}
+
+// SetBack are the times of a schedule whose times were found while the store's clock was ahead. OpSetBack answers
+// TooLate, and changes nothing, unless the job still has this Epoch and this Updated.
+//
+// For this a Store keeps the Updated of a schedule that waits or is paused for a time that has not come: what else
+// changes the schedule does not put its Updated back to an earlier time.
+type SetBack struct {
+	Epoch   int64
+	Updated time.Time
+	// Due and Occurrence become those of the job or, while it is Confirmed or Running, Due becomes its NextDue. The job
+	// keeps its number of attempts.
+	Due, Occurrence time.Time
+	Anchor          time.Time
 }
 
 // Retention is how long jobs and runs are kept after their end. Zero means for ever. In durable.Config.Keep, however,

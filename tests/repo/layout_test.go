@@ -93,6 +93,7 @@ var durableLayers = []layer{
 	{"internal/model", nil},
 	{"internal/history", []string{".", "store"}},
 	{"internal/steptest", []string{"."}},
+	{"internal/aheadtest", []string{".", "store"}},
 	{"internal/graphtest", []string{".", "store"}},
 	{"internal/poisontest", []string{".", "store"}},
 	{"durabletest", []string{".", "memory"}},

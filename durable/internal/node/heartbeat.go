@@ -81,6 +81,7 @@ func (n *Node) heartbeatLoop(ctx context.Context) {
 		if pulse.Freed > 0 {
 			n.cfg.Log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)
 			aside.Go(func() { n.logDead(ctx, pulse.Dead) })
+			n.reviews.want()
 			n.Wake()
 		}
 		switch {

@@ -23,7 +23,7 @@ const confirmLead = 25 * time.Millisecond
 // maxHeld is the most jobs that a node claims ahead.
 const maxHeld = 1024
 
-// A Node is one program's part in running the jobs. Six goroutines belong to it. The first is the one that calls Run,
+// A Node is one program's part in running the jobs. Seven goroutines belong to it. The first is the one that calls Run,
 // which starts the others and waits for them:
 //
 //	poll       claims what is due before the next poll, and releases
@@ -32,6 +32,7 @@ const maxHeld = 1024
 //	reporter   reports the node and the progress of its runs
 //	listen     wakes poll when the store reports a change
 //	prune      removes what has been kept for long enough
+//	review     has schedules go on from the present when the store's clock was set back
 //
 // Handlers run on the pool's workers. See runState for the life of a run.
 type Node struct {
@@ -58,6 +59,7 @@ type Node struct {
 	health  health
 	cursors cursors
 	begins  begins
+	reviews reviews
 	unread  sync.Map // schedules and policies of jobs that were left to other nodes, and that the log has
 
 	bodies     sync.WaitGroup // handlers that have not returned
@@ -86,6 +88,7 @@ type Node struct {
 
 		// What the store may have for this node that the node does not know of. See release.go.
 		releasesDue  int       // events since the last release after which that may be so
+		releaseFar   bool      // some of them gave back what is far away, since the clock was set back
 		releaseAgain bool      // the last release could not free all, or may have come too early
 		answerLost   time.Time // when a claim or an insert was given up last
 		inserting    map[*store.NewJob][]store.NewJob
@@ -144,6 +147,7 @@ func New(ctx context.Context, c Config) *Node {
 	n.leaving, n.drains = context.WithCancelCause(context.Background())
 	n.committer, n.reporter = newCommitter(n), newReporter(n)
 	n.begins.committer = n.committer
+	n.reviews.wanted = make(chan struct{}, 1)
 	n.mu.held = make(map[store.ID]*run)
 	n.mu.perKind = make(map[string]int)
 	n.mu.fenced = true // until it has joined
@@ -179,6 +183,7 @@ func (n *Node) Run(ctx context.Context) {
 		wg.Go(func() { n.reporter.loop(live) })
 		wg.Go(func() { n.listenLoop(ctx) })
 		wg.Go(func() { n.pruneLoop(ctx) })
+		wg.Go(func() { n.reviewLoop(ctx) })
 		n.pollLoop(ctx)
 		n.drain(live)
 	}
@@ -220,6 +225,7 @@ func (n *Node) join(ctx context.Context) bool {
 			n.mu.joined = now
 			n.mu.Unlock()
 			n.reporter.wake()
+			n.reviews.want()
 			return true
 		}
 		outage.wait(ctx)
@@ -246,6 +252,9 @@ func (n *Node) heard(asked storeclock.Question, now time.Time) {
 	moved, jumped := n.clock.Observe(asked, time.Now(), now)
 	if jumped {
 		n.cfg.Log().Warn("durable: the clock of the database jumped", "by", moved)
+		if moved < 0 {
+			n.reviews.saw(-moved)
+		}
 	}
 	if moved != 0 {
 		n.rearm()

@@ -25,6 +25,7 @@ func (r *run) perform(ctx context.Context, exited func(store.Outcome)) (o *store
 	if err != nil {
 		return new(r.leave(started, err)), time.Time{}, nil
 	}
+	r.times = tt
 	p, err := timetable.ParsePolicy(r.job.Missed)
 	if err != nil {
 		return new(r.leave(started, err)), time.Time{}, nil
@@ -168,7 +169,7 @@ func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byt
 	case errors.As(err, &snooze):
 		o := r.untried(store.RunSnoozed, started, err, snooze.d)
 		if o.Signals = r.steps.signals(); !snooze.until.IsZero() {
-			o.Due = r.again(snooze.until)
+			o.Due = again(o.Occurrence, snooze.until)
 		}
 		return o
 	case (errors.Is(cause, executor.ErrShutdown) || errors.Is(cause, ErrLeaseLost)) && !decided(err, cause):
@@ -183,7 +184,7 @@ func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byt
 		return r.follow(tt, o)
 	}
 	o := r.ending(store.RunFailed, started, err)
-	o.Due = timetable.Ceil(r.present(started.At).Add(r.kind.backoff(r.job.Attempt)))
+	o.Due = timetable.Ceil(r.n.clock.Now().Add(r.kind.backoff(r.job.Attempt)))
 	return o
 }
 
@@ -207,20 +208,20 @@ func (r *run) ending(v store.Verdict, started storeclock.Start, err error) store
 	return o
 }
 
-// present returns the time of the store, or that at which the run began if the clock was put back before it since.
-func (r *run) present(started time.Time) time.Time { return timetable.Later(r.n.clock.Now(), started) }
-
 // untried returns an outcome by which the same occurrence waits for that long, and which counts no attempt.
 func (r *run) untried(v store.Verdict, started storeclock.Start, err error, wait time.Duration) store.Outcome {
 	o := r.ending(v, started, err)
-	o.Attempt, o.Due = r.job.Attempt-1, r.again(r.present(started.At).Add(wait))
+	if step, now := r.setBack(o.Run.Finished); r.job.Periodic() && r.times.Repeats(step) && o.Occurrence.After(now) {
+		o.Occurrence = timetable.Ceil(now)
+	}
+	o.Attempt, o.Due = r.job.Attempt-1, again(o.Occurrence, r.n.clock.Now().Add(wait))
 	return o
 }
 
-// again returns the time at which the same occurrence is due again for which t was asked. It is later than the
-// occurrence, by which the next run knows that it was begun, and keeps it.
-func (r *run) again(t time.Time) time.Time {
-	return timetable.Later(timetable.Ceil(t), r.job.Occurrence.Add(time.Microsecond))
+// again returns the time at which an occurrence is due again for which t was asked. It is later than the occurrence, by
+// which the next run knows that it was begun, and keeps it.
+func again(occurrence, t time.Time) time.Time {
+	return timetable.Later(timetable.Ceil(t), occurrence.Add(time.Microsecond))
 }
 
 // cutShort returns the outcome of a run that was cut short by this node, not by the job: as if it had not been tried.
@@ -234,8 +235,9 @@ func (r *run) cutShort(started storeclock.Start, err error) store.Outcome {
 // makes up for.
 func (r *run) early(started storeclock.Start, err error) store.Outcome {
 	o := r.cutShort(started, err)
+	o.Occurrence = r.job.Occurrence
 	if o.Due = timetable.Later(r.job.Due, r.job.Occurrence); r.job.Periodic() {
-		o.Due = r.job.Due
+		o.Due = r.goOn(r.times, r.job.Due, o.Run.Finished)
 		if o.Due.Before(o.Occurrence) {
 			o.Occurrence = o.Due
 		}
@@ -248,7 +250,7 @@ func (r *run) early(started storeclock.Start, err error) store.Outcome {
 func (r *run) unbegun(ctx context.Context, tt timetable.Timetable, err error, started storeclock.Start) store.Outcome {
 	o := r.conclude(ctx, tt, nil, err, started)
 	if o.Unrecorded {
-		o.Due = r.job.Due
+		o.Due = r.goOn(tt, r.job.Due, o.Run.Finished)
 	}
 	return o
 }
@@ -276,8 +278,11 @@ func (r *run) follow(tt timetable.Timetable, o store.Outcome) store.Outcome {
 		during := r.during()
 		next, err = during.next, during.err
 	} else {
-		next = tt.Next(r.job.Anchor, r.job.Occurrence, r.present(o.Run.Started))
+		next = tt.Next(r.job.Anchor, r.job.Occurrence, r.n.clock.Now())
 		err = tt.NotLater(r.job.Occurrence, next)
+	}
+	if err == nil {
+		next = r.goOn(tt, next, o.Run.Finished)
 	}
 	switch {
 	case err != nil:
@@ -287,6 +292,7 @@ func (r *run) follow(tt timetable.Timetable, o store.Outcome) store.Outcome {
 		return o
 	}
 	next = timetable.Ceil(next)
+	r.moveAnchor(tt, next)
 	o.Due, o.Occurrence, o.Attempt = next, next, 0
 	return o
 }

@@ -27,7 +27,8 @@ func (n *Node) release(ctx context.Context) (called bool, err error) {
 		n.mu.Unlock()
 		return false, nil
 	}
-	name, seen := n.mu.name, n.mu.releasesDue
+	name, seen, far := n.mu.name, n.mu.releasesDue, n.mu.releaseFar
+	n.mu.releaseFar = false
 	early := time.Since(n.mu.answerLost) < n.cfg.Lease // what was lost may take effect after this release
 	keep := make([]store.ID, 0, len(n.mu.held))
 	for id := range n.mu.held {
@@ -42,11 +43,16 @@ func (n *Node) release(ctx context.Context) (called bool, err error) {
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
 	left, err := n.cfg.Store.Release(opCtx, name, keep)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if far = far || n.mu.releaseFar; far && (err != nil || left) {
+		n.mu.releaseFar = true
+	} else if far {
+		n.reviews.want()
+	}
 	if err != nil {
 		return true, err
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	n.mu.releasesDue -= seen
 	n.mu.releaseAgain = left || early
 	return true, nil

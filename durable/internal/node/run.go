@@ -26,6 +26,8 @@ type run struct {
 	completed atomic.Pointer[store.Outcome]
 	// inTx is set when CompleteTx has locked its row, in a transaction of its handler.
 	inTx atomic.Bool
+	// times are those of its schedule, once they are read.
+	times timetable.Timetable
 	// before and during are set before the handler is called; during is nil unless the policy is SkipOverlap. See
 	// LeftOutBefore and LeftOutDuring.
 	before func() LeftOut
@@ -78,6 +80,7 @@ func (r *run) arm() {
 	left := n.clock.Until(r.timeLocked())
 	if left > n.ahead() {
 		r.giveBackLocked()
+		n.mu.releaseFar = true
 		n.mu.Unlock()
 		n.Wake()
 		return
@@ -264,6 +267,9 @@ func (r *run) committed(o *store.Outcome, ok, before bool) {
 	r.dropLocked()
 	n.mu.Unlock()
 	n.begins.forget(r)
+	if ok {
+		r.reviewLate(o)
+	}
 	n.cfg.Changed(r.job.ID)
 	r.settled(o, ok)
 	if r.kind.bounded() || ok && o.State == store.Waiting && n.clock.Until(o.Due) < n.ahead() {

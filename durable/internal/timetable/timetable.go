@@ -22,6 +22,9 @@ type Timetable struct {
 // Delays reports whether each time is a delay after the end of the run before.
 func (tt Timetable) Delays() bool { return tt.delay > 0 }
 
+// Rated reports whether the times are those of a fixed rate.
+func (tt Timetable) Rated() bool { return tt.rate > 0 }
+
 // Triggered reports whether the times are those of a trigger.
 func (tt Timetable) Triggered() bool { return tt.trigger != nil }
 

@@ -66,6 +66,15 @@ func Begin(j *store.Job, started time.Time) {
 	up(&j.Attempt, mostSmall)
 }
 
+// touch notes that a job was changed. A schedule whose times were found while the clock was ahead shows that by its
+// Updated until it has others; see store.SetBack.
+func touch(j *store.Job, now time.Time) {
+	waits := j.Due.After(now) || j.NextDue.After(now)
+	if !j.Periodic() || j.State.Done() || !waits || now.After(j.Updated) {
+		j.Updated = now
+	}
+}
+
 // Confirm allows the node that holds a job to begin it.
 func Confirm(j *store.Job, c store.Confirm, now time.Time) {
 	if j.State == store.Claimed {
@@ -74,7 +83,7 @@ func Confirm(j *store.Job, c store.Confirm, now time.Time) {
 	if !c.Occurrence.IsZero() {
 		j.Occurrence = c.Occurrence
 	}
-	j.Updated = now
+	touch(j, now)
 }
 
 // Conflicts reports whether a new job can't have the key of an existing one, because only one of the two is periodic,
@@ -97,7 +106,8 @@ func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 		j.Partition != n.Partition || j.Queue != n.Queue
 	j.Tags, j.Partition, j.Queue = slices.Clone(n.Tags), n.Partition, n.Queue
 	j.Payload, j.Priority, j.Missed, j.Attempts, j.Timeout = n.Payload, n.Priority, n.Missed, n.Attempts, n.Timeout
-	if j.Schedule != n.Schedule {
+	timed := j.Schedule != n.Schedule
+	if timed {
 		changed = true
 		due := first(n, now)
 		j.Schedule, j.Anchor = n.Schedule, due
@@ -108,7 +118,7 @@ func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 		}
 	}
 	if (n.ReuseKey || j.Absent) && j.Pending == store.PendingCancel { // it starts again, as if that run had ended
-		changed = true
+		changed, timed = true, true
 		j.Pending, j.NextDue, j.Absent = store.PendingNone, first(n, now), false
 	}
 	if changed {
@@ -117,8 +127,12 @@ func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 	if changed && j.State == store.Claimed {
 		free(j) // the node has a copy of what it was
 	}
-	if changed && !j.State.Done() { // else it is when the job ended, from which it is kept
+	switch {
+	case !changed || j.State.Done(): // it is when the job ended, from which it is kept
+	case timed:
 		j.Updated = now
+	default:
+		touch(j, now)
 	}
 	return changed
 }
@@ -195,7 +209,7 @@ func Release(j *store.Job, now time.Time) {
 		}
 	}
 	ApplyPending(j)
-	j.Updated = now
+	touch(j, now)
 }
 
 // Change carries out an action on a job.
@@ -273,8 +287,25 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 		}
 		due(j, now, now)
 		j.State, j.Lost, j.Absent = store.Waiting, 0, false
+	case store.OpSetBack:
+		t := c.SetBack
+		if !j.Periodic() || j.State.Done() || j.Epoch != t.Epoch || !j.Updated.Equal(t.Updated) {
+			return store.TooLate
+		}
+		if j.State.Granted() {
+			j.NextDue = t.Due
+		} else {
+			due(j, t.Due, now)
+			j.Occurrence, j.Attempt = t.Occurrence, before.Attempt
+		}
+		j.Anchor = t.Anchor
 	}
-	j.Updated = now
+	switch c.Op {
+	case store.OpReschedule, store.OpSetBack:
+		j.Updated = now
+	default:
+		touch(j, now)
+	}
 	if before.State.Granted() {
 		return store.Deferred
 	}
@@ -332,9 +363,12 @@ func Commit(j *store.Job, o store.Outcome, node string, now time.Time) store.Run
 	}
 	j.State, j.Owner, j.Due, j.Occurrence, j.Attempt = o.State, "", o.Due, o.Occurrence, o.Attempt
 	j.Started = time.Time{}
-	j.Error, j.Label, j.Updated = o.Error, o.Run.Label, now
+	j.Error, j.Label = o.Error, o.Run.Label
 	if o.Result != nil {
 		j.Result = o.Result
+	}
+	if o.State != store.Waiting || j.NextDue.IsZero() {
+		j.Updated = now
 	}
 	switch {
 	case o.State == store.Waiting:
@@ -343,6 +377,7 @@ func Commit(j *store.Job, o store.Outcome, node string, now time.Time) store.Run
 		j.State = store.Canceled
 	}
 	j.Pending, j.NextDue = store.PendingNone, time.Time{}
+	touch(j, now)
 	return run
 }
 
@@ -381,17 +416,20 @@ func Reap(j *store.Job, now time.Time) (store.Run, bool) {
 	run := Line(j, j.Owner, lost)
 	ref := store.Ref{ID: j.ID, Epoch: j.Epoch}
 	free(j)
-	j.Error, j.Label, j.Updated = text, "", now
+	j.Error, j.Label = text, ""
 	last := j.Lost >= store.MaxLost
 	if j.Schedule == once {
 		last = j.Attempt >= j.Attempts && j.NextDue.IsZero()
 	}
 	if last && j.Pending != store.PendingCancel {
-		j.State = store.Dead
+		j.State, j.Updated = store.Dead, now
 		j.Pending, j.NextDue = store.PendingNone, time.Time{}
 		return run, true
 	}
-	j.Due = now.Add(store.ReapDelay(ref, j.Attempt))
+	if j.Due = now.Add(store.ReapDelay(ref, j.Attempt)); j.NextDue.IsZero() {
+		j.Updated = now
+	}
 	ApplyPending(j)
+	touch(j, now)
 	return run, true
 }

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"context"
 	"iter"
 	"strings"
 	"time"
@@ -67,26 +66,4 @@ func From(times job.Trigger, first time.Time, n int) iter.Seq[time.Time] {
 			t = times.Next(t)
 		}
 	}
-}
-
-// Advance makes a job due at the next time of its schedule, if it is due later than that.
-func (c *Catalog) Advance(ctx context.Context, name string, now time.Time) error {
-	row, err := c.Store.Find(ctx, Key(c.Namespace, name))
-	if err != nil {
-		return err
-	}
-	times := Times(row)
-	if times == nil || row.State.Done() {
-		return nil
-	}
-	due := row.Due
-	if row.State.Granted() { // its next time, then
-		if due = row.NextDue; due.IsZero() {
-			due = times.Next(row.Occurrence)
-		}
-	}
-	if next := times.Next(now); !next.IsZero() && next.Before(due) {
-		_, err = c.Jobs.Reschedule(ctx, row.ID, next)
-	}
-	return err
 }

@@ -231,26 +231,90 @@ func TestDaemonMakesUpForDowntimeOnce(t *testing.T) {
 	})
 }
 
-// A clock that is set back by three hours or more has jobs go on from what it shows then; after a smaller step they
-// wait until it shows their time.
-func TestDaemonFollowsClockSetBackFar(t *testing.T) {
-	for _, test := range []struct {
-		back time.Duration
-		runs int
-	}{{-3 * time.Hour, 2}, {-30 * 24 * time.Hour, 2}, {-179 * time.Minute, 0}} {
-		synctest.Test(t, func(t *testing.T) {
-			s := Memory()
-			h := begin(t, Config{File: parse(t, "# name: a\n0 * * * * sleep 1s\n# name: b\n@every 1h sleep 1s\n"), Store: s})
-			time.Sleep(90*time.Minute + time.Second)
-			before := len(h.logged("run started"))
-			s.Store.(interface{ Shift(time.Duration) }).Shift(test.back)
-			time.Sleep(time.Hour)
-			if runs := len(h.logged("run started")) - before; runs != test.runs {
-				t.Errorf("set back by %v: %d runs in an hour, want %d\n%s", test.back, runs, test.runs, h.log.String())
-			}
-			h.end()
-		})
+// When the clock is set back, jobs whose minute or hour begins with a star, and those of @every, go on at once from what
+// it shows then. Those with fixed times repeat none, unless it was set back by three hours or more.
+func TestDaemonFollowsClockSetBack(t *testing.T) {
+	const hours = "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23"
+	for back, fixed := range map[time.Duration]int{
+		3 * time.Hour: 1, 30 * 24 * time.Hour: 1, 179 * time.Minute: 0, 45 * time.Minute: 0,
+	} {
+		for name, store := range map[string]func(t *testing.T) Store{
+			"memory": func(*testing.T) Store { return Memory() }, "shared": shared,
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				s := store(t)
+				h := begin(t, Config{Store: s, File: parse(t, "# name: a\n0 * * * * sleep 1s\n# name: b\n@every 1h sleep 1s\n"+
+					"# name: fixed\n0 "+hours+" * * * sleep 1s\n")})
+				time.Sleep(90*time.Minute + time.Second)
+				before := map[string]int{}
+				for _, job := range []string{"a", "b", "fixed"} {
+					before[job] = len(h.logged(`msg="run started" job=` + job))
+				}
+				s.Store.(interface{ Shift(time.Duration) }).Shift(-back)
+				time.Sleep(time.Hour)
+				for job, want := range map[string]int{"a": 1, "b": 1, "fixed": fixed} {
+					if runs := len(h.logged(`msg="run started" job=`+job)) - before[job]; runs != want {
+						t.Errorf("%s, %s, set back by %v: %d runs in an hour, want %d\n%s", name, job, back, runs, want, h.log.String())
+					}
+				}
+				if lines := append(h.logged("runs missed"), h.logged("runs skipped")...); len(lines) != 0 {
+					t.Errorf("%s, set back by %v: logged %q", name, back, lines)
+				}
+				h.end()
+			})
+		}
 	}
+}
+
+// A clock that was ahead when the daemon before ran stops no job of the next one, of which the log says so once. Nor do
+// a file that is read again, a pause and its end.
+func TestDaemonStartsAfterClockThatWasAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const ahead = 71 * 365 * 24 * time.Hour
+		s, again := shared(t), make(chan job.File)
+		file := parse(t, "# name: a\n* * * * * sleep 1s\n# name: b\n@every 3s sleep 1s\n# name: c\n30 2 * * * sleep 1s\n")
+		s.Store.(interface{ Shift(time.Duration) }).Shift(ahead)
+		h := begin(t, Config{Store: s, File: file})
+		time.Sleep(3 * time.Minute)
+		h.end()
+		s.Store.(interface{ Shift(time.Duration) }).Shift(-ahead)
+		time.Sleep(time.Minute)
+		h = begin(t, Config{Store: s, File: file, Again: again})
+		count := func(job string) int { return len(h.logged(`msg="run started" job=` + job)) }
+		for _, do := range []func(){
+			func() {},
+			func() { again <- file },
+			func() {
+				for _, name := range []string{"a", "b", "c"} {
+					e, _, err := h.Find(t.Context(), name)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := h.Durable().Pause(t.Context(), e.ID); err != nil {
+						t.Error(err)
+					}
+					if _, err := h.Durable().Resume(t.Context(), e.ID); err != nil {
+						t.Error(err)
+					}
+				}
+			},
+		} {
+			a, b := count("a"), count("b")
+			do()
+			time.Sleep(time.Minute + time.Second)
+			if a, b = count("a")-a, count("b")-b; a < 1 || b < 15 {
+				t.Errorf("%d runs of a and %d of b in a minute", a, b)
+			}
+		}
+		if n := len(h.logged("was set back")); n != 1 || len(h.logged("next=20")) != 6 {
+			t.Errorf("%d lines about the clock:\n%s", n, h.log.String())
+		}
+		time.Sleep(24 * time.Hour)
+		if n := count("c"); n != 1 {
+			t.Errorf("%d runs of c in a day", n)
+		}
+		h.end()
+	})
 }
 
 // Jobs that run at the start run once, also when the file is read again, and a drain waits for them.

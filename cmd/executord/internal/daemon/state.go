@@ -40,9 +40,6 @@ type watcher struct {
 	// last is the last job that a look asked for, and had the time to.
 	last string
 
-	// store is what the clock of the store showed at the last look, and local what that of this machine did.
-	store, local time.Time
-
 	unreachable bool // the store, when it was last asked
 
 	file     []job.Job            // what was applied last, of the jobs for this machine

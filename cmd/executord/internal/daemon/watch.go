@@ -27,7 +27,7 @@ func (d *Daemon) lookEvery() time.Duration {
 // one about all rows of the store. The jobs for which a slow store leaves no time come first at the next look,
 // which may be as slow and would otherwise end at the same job.
 func (d *Daemon) look(ctx context.Context) {
-	d.followClock(ctx)
+	d.renewAsks(ctx)
 	if !d.Store.shared() {
 		return // there are no others
 	}
@@ -72,33 +72,17 @@ func (d *Daemon) look(ctx context.Context) {
 	}
 }
 
-// longStepBack is the least step by which a clock that is set back makes jobs due earlier. A smaller one is a
-// correction: jobs wait until the clock shows their time. It is that of package executor, and documented.
-const longStepBack = 3 * time.Hour
-
-// followClock makes the jobs of the file due at the next time of their schedules if the store's clock was set back far
-// since the last look, and those at once for which somebody had asked when it was ahead.
-func (d *Daemon) followClock(ctx context.Context) {
+// renewAsks makes the jobs due for which somebody had asked when the store's clock was ahead, which was set back since.
+// That their schedules go on from the present, package durable sees to.
+func (d *Daemon) renewAsks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	local := time.Now()
 	now, err := d.Store.Now(ctx)
 	if d.leaving.Err() == nil { // else ctx ends
 		d.tellStore(cmp.Or(err, d.StoreError(ctx)))
 	}
 	if err != nil {
 		return // package durable logs that the store does not answer
-	}
-	w := &d.watcher
-	back := w.store.Add(local.Sub(w.local)).Sub(now)
-	first := w.local.IsZero()
-	w.store, w.local = now, local
-	if !first && back >= longStepBack {
-		for name := range w.reported {
-			if err := d.catalog.Advance(ctx, name, now); err != nil {
-				d.entry(name).log.Error("job not rescheduled", "reason", "the clock was set back, but "+err.Error())
-			}
-		}
 	}
 	d.catalog.RenewAsks(ctx, now) // if the store does not answer, the next look asks again
 }

@@ -25,25 +25,7 @@ func (s Schedule) Wall() (cron.Schedule, bool) {
 
 // Fixed reports whether the schedule has fixed times, each of which is due once on a day when clocks change. Others
 // follow the clock.
-func (s Schedule) Fixed() bool {
-	fields := s.fields()
-	if s.AtStart || s.After || s.every > 0 {
-		return false
-	}
-	if len(fields) == 1 {
-		return fields[0] != "@hourly"
-	}
-	clock := fields[:2]
-	if len(fields) > 5 {
-		clock = fields[:3] // with seconds
-	}
-	for _, f := range clock {
-		if f[0] == '*' {
-			return false
-		}
-	}
-	return true
-}
+func (s Schedule) Fixed() bool { return !s.AtStart && !s.After && s.times.Fixed() }
 
 // fields returns the fields of the schedule, or its @word, without the zone.
 func (s Schedule) fields() []string {
