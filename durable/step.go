@@ -85,9 +85,7 @@ func Sleep(ctx context.Context, name string, d time.Duration) error {
 // waits without a worker, for up to a hundred years. The signal makes the job due. Each later run gets the same
 // payload.
 //
-// To bound the wait, call Sleep when Wait has postponed the run, as Snoozed reports: the job is due when the signal
-// comes or the time has passed, whichever is first. Other errors are those of Step. A signal may have the name of a
-// step.
+// WaitFor bounds the wait. Other errors are those of Step. A signal may have the name of a step.
 func Wait[T any](ctx context.Context, name string) (T, error) {
 	var v T
 	h, err := stepping(ctx, "signal", name)
@@ -99,6 +97,23 @@ func Wait[T any](ctx context.Context, name string) (T, error) {
 		return v, err
 	}
 	return v, h.Kind().Decode(fmt.Sprintf("payload of signal %q", name), data, &v)
+}
+
+// WaitFor is Wait until d has passed since the first call with this name in the occurrence. If the signal has not come
+// by then, came is false, the payload is the zero T, and the error is nil: also in each later run, as that is kept in
+// the store. A signal that comes later has no effect, although the answer of Jobs.Signal is Applied. If d is 0 or
+// negative, WaitFor does not wait. A step of the run must not have the same name.
+func WaitFor[T any](ctx context.Context, name string, d time.Duration) (payload T, came bool, err error) {
+	h, err := stepping(ctx, "signal", name)
+	if err != nil {
+		return payload, false, err
+	}
+	data, err := h.SignalFor(ctx, name, "a WaitFor for "+reflect.TypeFor[T]().String(), d)
+	if err != nil || data == nil {
+		return payload, false, err
+	}
+	err = h.Kind().Decode(fmt.Sprintf("payload of signal %q", name), data, &payload)
+	return payload, err == nil, err
 }
 
 // stepping returns the run of a handler that may have steps, and checks the name of one.

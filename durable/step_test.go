@@ -482,6 +482,74 @@ func TestWaitUntil(t *testing.T) {
 	})
 }
 
+// A WaitFor ends with what comes first, the signal or the time, and stays so: in each later run, on another node, and if
+// the signal comes later.
+func TestWaitFor(t *testing.T) {
+	var runs tallies
+	inBubble(t, func(ctx context.Context, name string) (string, error) {
+		runs.note(name)
+		by, came, err := durable.WaitFor[string](ctx, "approve", 3*time.Hour)
+		if err != nil {
+			return "", err
+		}
+		if err := durable.Sleep(ctx, "after", time.Hour); err != nil { // another run
+			return "", err
+		}
+		return fmt.Sprint(by, came), nil
+	}, func(b *bubble) {
+		since := time.Now()
+		add := func(name string) durable.ID {
+			return must(b.kind.Schedule(b.Context(), 0, name, durable.Attempts(1)))
+		}
+		early, answered, ignored, late := add("early"), add("answered"), add("ignored"), add("late")
+		must(b.jobs.Signal(b.Context(), early, "approve", "eve"))
+		time.Sleep(time.Hour)
+		must(b.jobs.Signal(b.Context(), answered, "approve", "ann"))
+		must(b.jobs.RunNow(b.Context(), ignored)) // which makes the wait no shorter
+		time.Sleep(2*time.Hour + time.Minute)
+		if a := must(b.jobs.Signal(b.Context(), late, "approve", "lea")); a != durable.Applied {
+			b.Errorf("a late signal: %v", a)
+		}
+		for name, want := range map[string]struct {
+			id     durable.ID
+			result string
+			after  time.Duration
+			runs   int
+		}{
+			"early": {early, "evetrue", time.Hour, 3}, "answered": {answered, "anntrue", 2 * time.Hour, 3},
+			"ignored": {ignored, "false", 4 * time.Hour, 4}, "late": {late, "false", 4 * time.Hour, 4},
+		} {
+			got, err := b.kind.Await(b.Context(), want.id)
+			j := must(b.jobs.Get(b.Context(), want.id))
+			if d := j.Updated.Sub(since).Truncate(time.Minute); got != want.result || err != nil || d != want.after || runs.count(name) > want.runs {
+				b.Errorf("%s: got %q, %v after %v in %d runs", name, got, err, d, runs.count(name))
+			}
+		}
+	})
+}
+
+// A WaitFor without time asks whether the signal has come; it can't have the name of a step.
+func TestWaitForNoTime(t *testing.T) {
+	inBubble(t, func(ctx context.Context, _ string) (string, error) {
+		if _, came, err := durable.WaitFor[string](ctx, "never", -time.Hour); came || err != nil {
+			return "", fmt.Errorf("it came: %t, %w", came, err)
+		}
+		_, err := durable.Step(ctx, "never", func(context.Context) (int, error) { return 1, nil })
+		if !errors.Is(err, executor.ErrInvalid) {
+			return "", fmt.Errorf("a step of the same name: %w", err)
+		}
+		_, _, err = durable.WaitFor[string](context.Background(), "x", 0)
+		if !errors.Is(err, executor.ErrInvalid) {
+			return "", fmt.Errorf("without a handler: %w", err)
+		}
+		return "done", nil
+	}, func(b *bubble) {
+		if got, err := b.kind.Await(b.Context(), b.add(durable.Attempts(1))); got != "done" || err != nil {
+			b.Errorf("got %q, %v", got, err)
+		}
+	})
+}
+
 // A signal makes a job due at once that a node has claimed ahead of the end of its wait.
 func TestWaitOfAJobThatIsClaimedAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

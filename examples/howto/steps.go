@@ -2,10 +2,8 @@ package howto
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -24,56 +22,49 @@ type shop interface {
 	Return(ctx context.Context, key, shelf string) (string, error)
 }
 
-var errDeclined = errors.New("nobody has approved the order")
+// delivery is what came of an order.
+type delivery struct {
+	Parcel   string
+	Declined bool // nobody has approved it: it is an end as good as any, and no failure of the job
+}
 
 // handleOrders runs orders. A step that one attempt has finished is not done again by the next.
-func handleOrders(jobs *durable.Jobs, s shop) *durable.Kind[order, string] {
-	return durable.Handle(jobs, "order", func(ctx context.Context, o order) (parcel string, err error) {
+func handleOrders(jobs *durable.Jobs, s shop) *durable.Kind[order, delivery] {
+	return durable.Handle(jobs, "order", func(ctx context.Context, o order) (d delivery, err error) {
 		job, _ := durable.Current(ctx)
 		key := job.ID.String()
 		shelf, err := durable.Step(ctx, "reserve", func(ctx context.Context) (string, error) {
 			return s.Reserve(ctx, key, o.Item)
 		})
 		if err != nil {
-			return "", err
+			return d, err
 		}
 		if o.Cents > 100_00 {
-			ok, err := approved(ctx)
+			ok, _, err := durable.WaitFor[bool](ctx, "approved", 72*time.Hour)
 			if err != nil {
-				return "", err
+				return d, err
 			}
 			if !ok {
 				_, err := durable.Step(ctx, "return", func(ctx context.Context) (string, error) {
 					return s.Return(ctx, key, shelf)
 				})
-				return "", errors.Join(err, executor.Permanent(errDeclined))
+				return delivery{Declined: true}, err
 			}
 		}
 		if _, err := durable.Step(ctx, "charge", func(ctx context.Context) (string, error) {
 			return s.Charge(ctx, key, o.Cents)
 		}); err != nil {
-			return "", err
+			return d, err
 		}
-		return durable.Step(ctx, "ship", func(ctx context.Context) (string, error) {
+		d.Parcel, err = durable.Step(ctx, "ship", func(ctx context.Context) (string, error) {
 			return s.Ship(ctx, key, shelf)
 		})
+		return d, err
 	})
 }
 
-// approved waits for up to three days until somebody has decided on an order. A later decision changes nothing.
-func approved(ctx context.Context) (bool, error) {
-	ok, err := durable.Wait[bool](ctx, "decision")
-	if _, waits := durable.Snoozed(err); waits {
-		err = durable.Sleep(ctx, "three days", 72*time.Hour)
-	}
-	if err != nil {
-		return false, err
-	}
-	return durable.Step(ctx, "decided", func(context.Context) (bool, error) { return ok, nil })
-}
-
-// decide is called when somebody has decided on an order. It reports whether the decision counts.
+// decide is called when somebody has decided on an order. It reports whether the decision is the first.
 func decide(ctx context.Context, jobs *durable.Jobs, order durable.ID, ok bool) (bool, error) {
-	answer, err := jobs.Signal(ctx, order, "decision", ok)
+	answer, err := jobs.Signal(ctx, order, "approved", ok)
 	return answer == durable.Applied, err
 }

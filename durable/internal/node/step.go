@@ -26,9 +26,9 @@ type stepName struct {
 type step struct {
 	as     string // what it is in this run; "" if it has not been called
 	busy   bool
-	result []byte // nil if there is none yet
-	waited bool   // it is a signal that the store knows to be waited for
-	called bool   // it is a signal that this run waits for
+	result []byte    // nil if there is none yet
+	since  time.Time // when the job began to wait for it, if it is a signal that the store knows to be waited for
+	called bool      // it is a signal that this run waits for
 }
 
 // readSteps asks the store for what is kept, unless that is known.
@@ -56,7 +56,7 @@ func (r *run) readSteps(ctx context.Context) error {
 	s.all = make(map[stepName]*step)
 	for _, k := range kept {
 		if k.Occasion.Equal(r.job.Occasion()) {
-			s.all[stepName{k.Name, k.Signal}] = &step{result: k.Result, waited: k.Result == nil}
+			s.all[stepName{k.Name, k.Signal}] = &step{result: k.Result, since: k.At}
 		}
 	}
 	return nil
@@ -166,22 +166,59 @@ const forever = 100 * 365 * 24 * time.Hour
 
 // Signal returns the payload of a signal. If it has not come, the error is one by which the job waits for it.
 func (h Handling) Signal(ctx context.Context, name, as string) (payload []byte, err error) {
-	t, err := h.run.beginStep(ctx, stepName{name, true}, as)
+	payload, _, err = h.run.await(ctx, name, as)
+	if err == nil && payload == nil {
+		err = &snoozeError{d: forever, why: "waiting for the signal " + name}
+	}
+	return payload, err
+}
+
+// SignalFor is Signal until the job has waited for that long: if the signal has not come by then, the payload is nil,
+// and that is kept as a step of the same name.
+func (h Handling) SignalFor(ctx context.Context, name, as string, d time.Duration) (payload []byte, err error) {
+	t, err := h.run.beginStep(ctx, stepName{name, false}, as)
 	if err != nil {
 		return nil, err
 	}
+	over := t.result
+	defer h.run.endStep(t, &over)
+	if over != nil {
+		return nil, nil
+	}
+	payload, since, err := h.run.await(ctx, name, as)
+	if err != nil || payload != nil {
+		return payload, err
+	}
+	until := timetable.Ceil(since.Add(max(d, 0)))
+	if left := until.Sub(h.Now()); left > 0 {
+		return nil, &snoozeError{d: left, until: until, why: "waiting for the signal " + name + " until " + until.Format(time.RFC3339)}
+	}
+	h.run.steps.giveUp(name)
+	over, err = h.run.keep(ctx, store.KeptStep{Name: name, Result: []byte("null")})
+	return nil, err
+}
+
+// await returns the payload of a signal, or since when the job waits for it.
+func (r *run) await(ctx context.Context, name, as string) (payload []byte, since time.Time, err error) {
+	t, err := r.beginStep(ctx, stepName{name, true}, as)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
 	payload = t.result
-	defer h.run.endStep(t, &payload)
-	if payload != nil {
-		return payload, nil
-	}
-	if !t.waited {
-		if payload, err = h.run.keep(ctx, store.KeptStep{Name: name, Signal: true}); err != nil || payload != nil {
-			return payload, err
+	defer r.endStep(t, &payload)
+	if payload == nil && t.since.IsZero() {
+		if payload, err = r.keep(ctx, store.KeptStep{Name: name, Signal: true}); err == nil {
+			t.since = r.n.clock.Now()
 		}
-		t.waited = true
 	}
-	return nil, &snoozeError{d: forever, why: "waiting for the signal " + name}
+	return payload, t.since, err
+}
+
+// giveUp has the run wait for a signal no longer.
+func (s *steps) giveUp(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[stepName{name, true}].called = false
 }
 
 // Now returns the time of the store.

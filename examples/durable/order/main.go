@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/examples/durable/internal/world"
 )
@@ -47,10 +46,16 @@ func main() {
 	})
 }
 
+// Outcome is the result of a job: an order that a human has declined has an end as good as any.
+type Outcome struct {
+	Parcel   string `json:",omitempty"`
+	Declined bool   `json:",omitempty"`
+}
+
 // A shop is the program, and what it calls.
 type shop struct {
 	jobs    *durable.Jobs
-	orders  *durable.Kind[Order, string]
+	orders  *durable.Kind[Order, Outcome]
 	outside *world.Ledger
 }
 
@@ -68,45 +73,43 @@ func (s *shop) run(ctx context.Context, n int) error {
 	}
 	defer world.Start(ctx, s.jobs)()
 	for i, id := range ids {
-		parcel, err := s.orders.Await(ctx, id)
-		var failed *durable.JobError
+		o, err := s.orders.Await(ctx, id)
 		switch {
-		case errors.As(err, &failed) && failed.Label == "declined":
-			fmt.Printf("order-%d is declined\n", i+1)
 		case err != nil:
 			return err
+		case o.Declined:
+			fmt.Printf("order-%d is declined\n", i+1)
 		default:
-			fmt.Printf("order-%d is on its way, parcel %s\n", i+1, parcel)
+			fmt.Printf("order-%d is on its way, parcel %s\n", i+1, o.Parcel)
 		}
 	}
 	return nil
 }
 
 // handle is the handler of an order. What an attempt has done the next one does not do again.
-func (s *shop) handle(ctx context.Context, o Order) (parcel string, err error) {
+func (s *shop) handle(ctx context.Context, o Order) (done Outcome, err error) {
 	if _, err := s.step(ctx, "reserve", o); err != nil {
-		return "", err
+		return done, err
 	}
 	if o.Euro > 100 {
 		if _, err := s.step(ctx, "ask", o); err != nil {
-			return "", err
+			return done, err
 		}
 		approved, err := durable.Wait[bool](ctx, "decision")
 		if err != nil {
-			return "", err // there is none yet: this ends the run, and the decision begins the next one
+			return done, err // there is none yet: this ends the run, and the decision begins the next one
 		}
 		if !approved {
-			if _, err := s.step(ctx, "return", o); err != nil {
-				return "", err
-			}
 			durable.SetLabel(ctx, "declined")
-			return "", executor.Permanent(errors.New("a human has declined the order"))
+			_, err := s.step(ctx, "return", o)
+			return Outcome{Declined: true}, err
 		}
 	}
 	if _, err := s.step(ctx, "charge", o); err != nil {
-		return "", err
+		return done, err
 	}
-	return s.step(ctx, "ship", o)
+	done.Parcel, err = s.step(ctx, "ship", o)
+	return done, err
 }
 
 // step has the outside do something, and keeps the receipt. If the program dies before that is kept the call is made
