@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/executor-go/executor/internal/bucket"
 	"github.com/executor-go/executor/internal/engine"
 )
 
@@ -24,20 +23,26 @@ import (
 type Keyed[K comparable] struct{ pool *Pool }
 
 // NewKeyed returns a Keyed on the workers of pool, which may be a share. With n = 1 the
-// tasks of a key never overlap. It panics if pool is nil or n is less than 1. If pool is
-// shut down, so is the Keyed.
-func NewKeyed[K comparable](pool *Pool, n int) *Keyed[K] {
+// tasks of a key never overlap. Its ShareConfig, zero but for what the functions in with change,
+// bounds all keys together:
+//
+//	mails := executor.NewKeyed[string](pool, 1, func(c *executor.ShareConfig) { c.Queue = executor.Bounded(1000) })
+//
+// NewKeyed panics if pool is nil, n is less than 1, or the ShareConfig is invalid. If pool is shut
+// down, so is the Keyed.
+func NewKeyed[K comparable](pool *Pool, n int, with ...func(*ShareConfig)) *Keyed[K] {
 	if pool == nil {
 		panic("executor: NewKeyed: nil Pool")
 	}
 	if n < 1 {
 		panic(fmt.Sprintf("executor: NewKeyed: n is %d; it must be at least 1", n))
 	}
-	return &Keyed[K]{pool.keyed(n)}
+	return &Keyed[K]{pool.keyed(n, with)}
 }
 
 // Go submits fn as a task of key, without a future, like [Pool.Go]. The error matches [ErrRejected] if the Keyed is
-// shut down. A key that cannot be compared, such as an interface that contains a slice, panics.
+// shut down, or has no room for the task. A key that cannot be compared, such as an interface that contains a slice,
+// panics.
 func (k *Keyed[K]) Go(ctx context.Context, key K, fn func(context.Context) error, opts ...Option) error {
 	if fn != nil && len(opts) == 0 {
 		mustHash(key)
@@ -61,10 +66,14 @@ func (k *Keyed[K]) For(key K) Executor {
 func (k *Keyed[K]) Pool() *Pool { return k.pool }
 
 // keyed returns a share whose tasks have keys.
-func (p *Pool) keyed(n int) *Pool {
+func (p *Pool) keyed(n int, with []func(*ShareConfig)) *Pool {
 	p.mustBeMade()
-	s := must(p.newShare(ShareConfig{}, engine.NewKeys(n), bucket.Bucket{}))
-	s.owner.Keyed = true
+	var c ShareConfig
+	for _, change := range with {
+		mustChange(change != nil)
+		change(&c)
+	}
+	s := must(p.newShare(c, n))
 	if !p.addShare(s) {
 		s.Shutdown()
 	}

@@ -374,3 +374,110 @@ func TestKeyedSuites(t *testing.T) {
 		executortest.TestFuture(t, make)
 	}
 }
+
+// The bound and the policy of the pool hold for its keys, whatever key the tasks have: of those that wait, only as many
+// go beyond the limit of the queue as a free worker takes at once.
+func TestKeyedBound(t *testing.T) {
+	for name, c := range map[string]struct {
+		with     []func(*executor.ShareConfig)
+		one, all int // tasks of one key, and of a key each, that are taken
+	}{
+		"the pool's": {nil, 1 + 4, 2 + 4},
+		"its own":    {[]func(*executor.ShareConfig){func(c *executor.ShareConfig) { c.Queue = executor.Bounded(9) }}, 1 + 9, 2 + 9},
+		"none":       {[]func(*executor.ShareConfig){func(c *executor.ShareConfig) { c.Queue = executor.Unbounded() }}, 100, 100},
+		"no room":    {[]func(*executor.ShareConfig){func(c *executor.ShareConfig) { c.Queue = executor.Handoff() }}, 1, 2},
+		"a limit":    {[]func(*executor.ShareConfig){func(c *executor.ShareConfig) { c.Limit = 1 }}, 1 + 4, 1 + 4},
+		"a rate": {[]func(*executor.ShareConfig){func(c *executor.ShareConfig) {
+			c.Rate = executor.Rate{PerSecond: 0.001}
+		}}, 1 + 4, 1 + 4},
+	} {
+		for keys, want := range map[int]int{1: c.one, 100: c.all} {
+			synctest.Test(t, func(t *testing.T) {
+				const patience = 50 * time.Millisecond
+				pool := newPool(t, executor.Config{Core: 2, Queue: executor.Bounded(4), Reject: executor.BlockFor(patience)})
+				keyed := executor.NewKeyed[int](pool, 1, c.with...)
+				block := make(chan struct{})
+				taken, start := 0, time.Now()
+				for i := range 100 {
+					err := keyed.Go(t.Context(), i%keys, func(context.Context) error { <-block; return nil })
+					if err == nil {
+						taken++
+					} else {
+						expectIs(t, name, err, executor.ErrSaturated)
+					}
+				}
+				expect(t, fmt.Sprintf("%s: taken of %d keys", name, keys), taken, want)
+				expect(t, name+": the time of the refusals", time.Since(start), time.Duration(100-want)*patience)
+				checkStats(t, keyed.Pool())
+				close(block)
+			})
+		}
+	}
+}
+
+// Submitters that wait for room get it in the order of each key, and one whose key is taken keeps no other from it.
+func TestKeyedBlockedKeepOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 2, Queue: executor.Bounded(1), Reject: executor.Block})
+		keyed := newKeyed[string](t, pool, 1)
+		var order []string
+		block := make(chan struct{})
+		submit := func(key string, i int) {
+			go keyed.Go(t.Context(), key, func(context.Context) error {
+				order = append(order, fmt.Sprint(key, i))
+				if key == "a" {
+					<-block
+				}
+				time.Sleep(time.Second)
+				return nil
+			})
+			synctest.Wait()
+		}
+		for i := range 4 { // one runs, one waits, two wait for room
+			submit("a", i)
+		}
+		for i := range 3 {
+			submit("b", i)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		expect(t, "of another key", strings.Join(order, " "), "a0 b0 b1 b2")
+		expect(t, "blocked", checkStats(t, keyed.Pool()).Blocked, 2)
+		close(block)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		expect(t, "order", strings.Join(order, " "), "a0 b0 b1 b2 a1 a2 a3")
+	})
+}
+
+// The policies keep what a Keyed promises: CallerRuns does not run tasks of a key beside each other, and DiscardOldest
+// finds one that waits for its key.
+func TestKeyedPolicies(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy executor.RejectPolicy
+		err    error
+		first  executor.State // of those that wait
+	}{
+		"CallerRuns":    {executor.CallerRuns, executor.ErrSaturated, executor.Pending},
+		"DiscardOldest": {executor.DiscardOldest, nil, executor.Failed},
+		"Discard":       {executor.Discard, nil, executor.Pending},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			pool := newPool(t, executor.Config{Core: 2, Queue: executor.Bounded(2), Reject: c.policy})
+			keyed := newKeyed[string](t, pool, 1)
+			block := newBlocker(t)
+			expect(t, "Go", keyed.Go(t.Context(), "k", block.Run), nil)
+			synctest.Wait()
+			first := executor.Submit(t.Context(), keyed.For("k"), value(1))
+			executor.Submit(t.Context(), keyed.For("k"), value(2))
+			ran := false
+			expectIs(t, name, keyed.Go(t.Context(), "k", func(context.Context) error { ran = true; return nil }), c.err)
+			expect(t, name+": ran", ran, false)
+			expect(t, name+": the first", first.State(), c.first)
+			s := checkStats(t, keyed.Pool())
+			expect(t, name+": rejected", s.Rejected, 1)
+			expect(t, name+": queued", s.Queued, 2)
+			block.Release()
+		})
+	}
+}

@@ -77,8 +77,9 @@ type Config struct {
 // A pool must be shut down to end its workers.
 type Pool struct {
 	name   string
-	frozen bool // made by Single: it stays one of a single worker
-	sheds  bool // the queue can lose its last task, as DropLowest needs it
+	frozen bool  // made by Single: it stays one of a single worker
+	queue  Queue // of Config; nil in a ScheduledPool
+	sheds  bool  // the queue can lose its last task, as DropLowest needs it
 	hooks  Hooks
 	logger *slog.Logger
 	epoch  time.Time // one nanosecond before the pool was made, so that 0 is no time
@@ -184,6 +185,7 @@ func New(c Config) (*Pool, error) {
 func newPool(c Config) *Pool {
 	p := &Pool{
 		name:   c.Name,
+		queue:  c.Queue,
 		hooks:  c.Hooks,
 		hooked: c.Hooks.BeforeTask != nil || c.Hooks.AfterTask != nil || c.Hooks.Around != nil,
 		logger: c.Logger,

@@ -55,7 +55,8 @@ var (
 	// down to the pace of the pool. It counts neither against the limit nor against the rate
 	// of a share. Hooks.BeforeTask, Around and AfterTask are not called;
 	// the error of a plain Runnable is logged. If the pool is shut down, it does what Abort
-	// does. A task with [Retry] that fails there waits for its next attempt in the pool.
+	// does, and so does a [Keyed], whose tasks of a key would run beside each other. A task with
+	// [Retry] that fails there waits for its next attempt in the pool.
 	CallerRuns RejectPolicy = &policy{"CallerRuns", (*Pool).callerRuns}
 
 	// Discard drops the task. The submission succeeds, and the task's future fails with a
@@ -245,6 +246,9 @@ func (p *Pool) callerRuns(ctx context.Context, u work, why error) error {
 	if p.engine.Stage() != engine.Running {
 		return p.abort(ctx, u, ErrShutdown)
 	}
+	if p.owner.Keyed {
+		return p.abort(ctx, u, why)
+	}
 	p.countRejected(why)
 	if t := u.taskCore(); t == nil {
 		ctx, cancel := p.owner.WithCancel(context.Background())
@@ -288,7 +292,12 @@ func (p *Pool) runHere(ctx context.Context, u work) ending {
 }
 
 func (p *Pool) discardOldest(ctx context.Context, u work, why error) error {
-	return p.replace(ctx, u, why, engine.Queue.Pop)
+	return p.replace(ctx, u, why, func(q engine.Queue) engine.Unit {
+		if q, ok := q.(*engine.Keys); ok {
+			return q.PopNext()
+		}
+		return q.Pop()
+	})
 }
 
 func (p *Pool) dropLowest(ctx context.Context, u work, why error) error {

@@ -7,12 +7,26 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/executor-go/executor/internal/bucket"
 	"github.com/executor-go/executor/internal/engine"
 )
 
-// ShareConfig configures a share of a pool, see [Pool.Share]. The zero ShareConfig means a share without bounds of its
-// own.
+// ShareConfig configures a share of a pool, see [Pool.Share], and a [Keyed]. The zero ShareConfig means a share without
+// bounds of its own, which has the bound and the rejection policy of the lending pool, as far as this table says:
+//
+//	           a share             a Keyed               a ScheduledPool
+//	Name       the lending pool's  the lending pool's    its own
+//	Limit      the lending pool's size at that moment    Core
+//	Rate       none                none                  none
+//	Queue      as the lending pool, or Unbounded if that takes any number of tasks;
+//	           of a Keyed only the limit counts          a delay queue without a limit
+//	Reject     the lending pool's, or Abort if that is DropLowest and the queue
+//	           has no priorities; of a Keyed, CallerRuns acts as Abort
+//	                                                     Abort
+//	Hooks      the lending pool's, without Terminated    its own
+//	Logger     the lending pool's  the lending pool's    its own
+//	Observer   always the lending pool's                 its own
+//
+// Jobs of package durable run in a ScheduledPool, that of its Config.Executor.
 type ShareConfig struct {
 	// Name names the share, as Config.Name names a pool. The default is the name of the lending pool.
 	Name string
@@ -25,13 +39,16 @@ type ShareConfig struct {
 	// count. The default is no bound.
 	Rate Rate
 
-	// Queue holds the tasks that wait for the limit, the rate, or a worker of the lending
-	// pool. With Handoff, and beyond n tasks with Bounded(n), a task is rejected if the
-	// limit or the rate keeps it from beginning as soon as a worker is free. The default,
-	// nil, is Unbounded.
+	// Queue holds the tasks that wait for the limit, the rate, their key, or a worker of the
+	// lending pool. With Handoff, and beyond n tasks with Bounded(n), a task is rejected if
+	// one of these keeps it from beginning as soon as a worker is free. The default, nil, is
+	// the kind of queue that the lending pool has, with its limit, and Unbounded for a lending
+	// pool that takes any number of tasks, such as one made by Cached. A Keyed has tasks of a
+	// key run in the order of their submission, so of its Queue only the limit counts.
 	Queue Queue
 
-	// Reject handles the tasks that the share can't take. The default, nil, is Abort.
+	// Reject handles the tasks that the share can't take. The default, nil, is the policy that
+	// the lending pool has at that moment, and Abort for DropLowest if Queue has no priorities.
 	Reject RejectPolicy
 
 	// Hooks are called for the tasks of the share. The default is those of the lending
@@ -76,21 +93,7 @@ type ShareConfig struct {
 // p is shut down.
 func (p *Pool) Share(c ShareConfig) (*Pool, error) {
 	p.mustBeMade()
-	if c.Limit < 0 {
-		return nil, invalid("ShareConfig: Limit is %d; it must not be negative", c.Limit)
-	}
-	rate, err := c.Rate.bucket()
-	if err != nil {
-		return nil, err
-	}
-	if c.Queue == nil {
-		c.Queue = Unbounded()
-	}
-	q, err := c.Queue.shared()
-	if err != nil {
-		return nil, err
-	}
-	s, err := p.newShare(c, q, rate)
+	s, err := p.newShare(c, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -100,16 +103,38 @@ func (p *Pool) Share(c ShareConfig) (*Pool, error) {
 	return s, nil
 }
 
-// newShare returns a share over a queue. It is not known to p yet.
-func (p *Pool) newShare(c ShareConfig, q engine.Queue, rate bucket.Bucket) (*Pool, error) {
+// newShare returns a share, of which at most perKey tasks of a key run at a time; with 0 they have no keys. It is not
+// known to p yet.
+func (p *Pool) newShare(c ShareConfig, perKey int) (*Pool, error) {
+	if c.Limit < 0 {
+		return nil, invalid("ShareConfig: Limit is %d; it must not be negative", c.Limit)
+	}
+	rate, err := c.Rate.bucket()
+	if err != nil {
+		return nil, err
+	}
+	if c.Queue == nil {
+		c.Queue = p.queueOfShares()
+	}
+	q, err := c.Queue.shared()
+	if err != nil {
+		return nil, err
+	}
+	asLender := perKey > 0 && c.Limit == 0
+	if perKey > 0 {
+		q = engine.NewKeys(perKey, q.Limit())
+	}
 	if c.Name == "" {
 		c.Name = p.name
 	}
 	if c.Limit == 0 {
 		c.Limit = p.size()
 	}
+	_, sheds := q.(engine.Shedding)
 	if c.Reject == nil {
-		c.Reject = Abort
+		if c.Reject = *p.reject.Load(); c.Reject == DropLowest && !sheds {
+			c.Reject = Abort
+		}
 	}
 	if reflect.ValueOf(c.Hooks).IsZero() {
 		c.Hooks = p.hooks
@@ -118,15 +143,16 @@ func (p *Pool) newShare(c ShareConfig, q engine.Queue, rate bucket.Bucket) (*Poo
 	if c.Logger == nil {
 		c.Logger = p.logger
 	}
-	s := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger, Reject: c.Reject})
+	s := newPool(Config{Name: c.Name, Queue: c.Queue, Hooks: c.Hooks, Logger: c.Logger, Reject: c.Reject})
 	s.lender = p
-	_, s.sheds = q.(engine.Shedding)
+	s.owner.Keyed = perKey > 0
+	s.sheds = sheds
 	l := engine.Limits{Max: c.Limit, WhenBusy: true}
 	if err := s.check("ShareConfig", l, c.Reject); err != nil {
 		return nil, err
 	}
 	s.settings.rate = c.Rate
-	s.build(engine.Config{Limits: l, Queue: q, Lender: p.engine, Rate: rate})
+	s.build(engine.Config{Limits: l, Queue: q, Lender: p.engine, Rate: rate, AsLender: asLender})
 	s.owner.Borrow(&p.owner, s.engine)
 	return s, nil
 }
@@ -169,6 +195,14 @@ func (p *Pool) addShare(s *Pool) bool {
 		s.watchedBy(o.observer)
 	}
 	return true
+}
+
+// queueOfShares returns the queue of a share of p that is given none.
+func (p *Pool) queueOfShares() Queue {
+	if p.timer != nil || p.engine.Counts().Max == engine.Unlimited {
+		return Unbounded()
+	}
+	return p.queue
 }
 
 // size returns how many tasks p runs at the same time, at most.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -233,9 +235,11 @@ func TestShareOverPools(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, c)
 				shares := []*executor.Pool{
-					newShare(t, pool, executor.ShareConfig{Limit: 1}),
-					newShare(t, pool, executor.ShareConfig{Limit: 3}),
-					newShare(t, pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 100, Burst: 2}}),
+					newShare(t, pool, executor.ShareConfig{Limit: 1, Queue: executor.Unbounded()}),
+					newShare(t, pool, executor.ShareConfig{Limit: 3, Queue: executor.Unbounded()}),
+					newShare(t, pool, executor.ShareConfig{
+						Rate: executor.Rate{PerSecond: 100, Burst: 2}, Queue: executor.Unbounded(),
+					}),
 				}
 				work := func(context.Context) error { time.Sleep(time.Millisecond); return nil }
 				for range 20 {
@@ -813,4 +817,85 @@ func TestShareRoomIsNotForNextAttempts(t *testing.T) {
 		expect(t, "Blocked", share.Stats().Blocked, 0)
 		blocked.Wait()
 	})
+}
+
+// The table at ShareConfig: what a share, a Keyed and a scheduled pool have that are given nothing.
+func TestShareConfigDefaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var called, ended int
+		var log strings.Builder
+		observer := &executor.Observer{Every: 1}
+		policy := executor.BlockFor(time.Second)
+		pool := newPool(t, executor.Config{
+			Name: "lender", Core: 2, Queue: executor.Bounded(4), Reject: policy, Observer: observer,
+			Hooks: executor.Hooks{
+				AfterTask:  func(context.Context, executor.TaskInfo, error) { called++ },
+				Terminated: func() { ended++ },
+			},
+			Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		for name, c := range map[string]struct {
+			pool              *executor.Pool
+			title             string
+			max, capacity     int
+			reject            executor.RejectPolicy
+			of                *executor.Observer
+			hooks, logs, ends int
+		}{
+			"share":     {must(pool.Share(executor.ShareConfig{})), "lender", 2, 4, policy, observer, 1, 1, 0},
+			"Keyed":     {executor.NewKeyed[int](pool, 1).Pool(), "lender", 2, 4, policy, observer, 1, 1, 0},
+			"Scheduled": {executor.Scheduled(2, func(c *executor.ScheduledConfig) { c.Logger = slog.New(slog.DiscardHandler) }).Pool, "", -1, -1, executor.Abort, nil, 0, 0, 0},
+		} {
+			called, ended = 0, 0
+			log.Reset()
+			expect(t, name+": name", c.pool.Name(), c.title)
+			f := c.pool.Figures()
+			expect(t, name+": Max", f.Max, c.max)
+			expect(t, name+": capacity", f.Capacity, c.capacity)
+			s := c.pool.Settings()
+			expect(t, name+": rate", s.Rate, executor.Rate{})
+			if s.Reject != c.reject {
+				t.Errorf("%s: policy %v, want %v", name, s.Reject, c.reject)
+			}
+			mustGo(t, c.pool, func(context.Context) error { return errTask })
+			synctest.Wait()
+			expect(t, name+": hooks", called, c.hooks)
+			expect(t, name+": records", strings.Count(log.String(), "task failed"), c.logs)
+			expect(t, name+": measured", c.pool.Figures().Every, map[bool]int{true: 1}[c.of != nil])
+			c.pool.Close()
+			expect(t, name+": Terminated", ended, c.ends)
+		}
+	})
+}
+
+// A share that is given no queue has the bound of its pool, whatever that is.
+func TestShareHasBoundOfPool(t *testing.T) {
+	for name, c := range map[string]struct {
+		pool *executor.Pool
+		want int // -1 for none
+	}{
+		"Fixed":              {executor.Fixed(2), -1},
+		"Cached":             {executor.Cached(), -1},
+		"PerTask":            {executor.PerTask(), -1},
+		"Scheduled":          {executor.Scheduled(2).Pool, -1},
+		"Bounded":            {must(executor.New(executor.Config{Core: 2, Queue: executor.Bounded(7)})), 7},
+		"Handoff":            {must(executor.New(executor.Config{Core: 2, Queue: executor.Handoff()})), 0},
+		"Prioritized":        {must(executor.New(executor.Config{Core: 2, Queue: executor.Prioritized()})), -1},
+		"BoundedPrioritized": {must(executor.New(executor.Config{Core: 2, Queue: executor.BoundedPrioritized(3)})), 3},
+	} {
+		share := must(c.pool.Share(executor.ShareConfig{}))
+		expect(t, name+": a share", share.Figures().Capacity, c.want)
+		expect(t, name+": a share of a share", must(share.Share(executor.ShareConfig{})).Figures().Capacity, c.want)
+		expect(t, name+": keys", executor.NewKeyed[int](c.pool, 1).Pool().Figures().Capacity, c.want)
+		c.pool.Close()
+	}
+	lowest := must(executor.New(executor.Config{Core: 1, Queue: executor.BoundedPrioritized(3), Reject: executor.DropLowest}))
+	defer lowest.Close()
+	_, err := lowest.Share(executor.ShareConfig{})
+	expect(t, "DropLowest with the queue of the pool", err, nil)
+	_, err = lowest.Share(executor.ShareConfig{Queue: executor.Bounded(3), Reject: executor.DropLowest})
+	expectIs(t, "DropLowest with another queue", err, executor.ErrInvalid)
+	other := must(lowest.Share(executor.ShareConfig{Queue: executor.Bounded(3)}))
+	expect(t, "its pool's DropLowest with another queue", other.Settings().Reject, executor.Abort)
+	expect(t, "its pool's DropLowest by key", executor.NewKeyed[int](lowest, 1).Pool().Settings().Reject, executor.Abort)
 }

@@ -60,7 +60,7 @@ func drawForest(rng *rand.Rand, depth int) *forest {
 		f.pool.Queue, f.pool.Reject, f.pool.Max = executor.Bounded(2), executor.CallerRuns, f.pool.Core+1
 	}
 	for i := range f.shares {
-		f.shares[i].Limit = 1 + rng.IntN(2)
+		f.shares[i].Limit, f.shares[i].Queue = 1+rng.IntN(2), executor.Unbounded()
 		f.nested[i] = i > 0 && rng.IntN(3) == 0
 		if rng.IntN(4) == 0 {
 			f.shares[i].Rate = executor.Rate{PerSecond: 1000, Burst: 1}
@@ -114,7 +114,7 @@ func (f *forest) grow(ctx context.Context) error {
 		}
 		f.places = append(f.places, lender)
 	}
-	keyed := executor.NewKeyed[int](pool, f.perKey)
+	keyed := executor.NewKeyed[int](pool, f.perKey, func(c *executor.ShareConfig) { c.Queue = executor.Unbounded() })
 	for key := range treeKeys {
 		f.places = append(f.places, keyed.For(key))
 	}

@@ -23,6 +23,14 @@ func newSearch(pool *executor.Pool) (*executor.Pool, error) {
 	})
 }
 
+// newMailByAddress returns what sends mails to one address in their order.
+func newMailByAddress(pool *executor.Pool) *executor.Keyed[string] {
+	return executor.NewKeyed[string](pool, 1, func(c *executor.ShareConfig) {
+		c.Rate = executor.Rate{PerSecond: 10}
+		c.Queue = executor.Bounded(1000)
+	})
+}
+
 // slowDown halves the rate of a share: call it when the server answers 429, for example.
 func slowDown(share *executor.Pool) error {
 	return share.Reconfigure(func(s *executor.Settings) { s.Rate.PerSecond /= 2 })

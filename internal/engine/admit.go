@@ -102,7 +102,7 @@ func (e *Engine) takersLocked(free int) int {
 		}
 		n -= e.later.Ready()
 	}
-	return max(n, 0)
+	return min(max(n, 0), Any-1)
 }
 
 // hireForLocked makes a worker for u, which gets it at once where units may be handed over.
@@ -209,23 +209,27 @@ func (e *Engine) unlistLocked(n *Waiter) {
 
 // unblockLocked admits submitters that wait, as long as there is room. It is called
 // whenever there may be more room than before. So no later submitter finds room while
-// others wait. Of a borrower, what is admitted may begin at once and so make more room, for which the call in
-// progress goes on.
+// others wait: with keys, none of a key that others wait for. Of a borrower, what is admitted may begin at once and so
+// make more room, for which the call in progress goes on.
 func (e *Engine) unblockLocked() {
 	if e.unblocking {
 		return
 	}
 	e.unblocking = true
 	defer func() { e.unblocking = false }()
-	for n := e.blocked.First(); n != nil; n = e.blocked.First() {
+	for n := e.blocked.First(); n != nil; {
 		if n.Value.entered != nil {
 			n.Value.entered() // before the unit may begin, which in a borrower is at once
 		}
-		v := e.admitLocked(n.Value.unit, n.Value.late)
-		if v == Saturated {
-			break
+		switch v := e.admitLocked(n.Value.unit, n.Value.late); {
+		case v != Saturated:
+			e.decideLocked(n.Value, v)
+			n = e.blocked.First()
+		case e.keyed == nil:
+			return
+		default: // a unit of another key may run
+			n = n.Next()
 		}
-		e.decideLocked(n.Value, v)
 	}
 }
 

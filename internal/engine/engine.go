@@ -49,6 +49,9 @@ type Config struct {
 	// Lender lends its workers, if it is not nil; see lease.go.
 	Lender *Engine
 	Rate   bucket.Bucket // of the units of such an engine
+
+	// AsLender says that Max stands for how many workers the lender has, and is no limit of the engine's own.
+	AsLender bool
 }
 
 // Limits can change while an engine runs.

@@ -583,7 +583,7 @@ func playModel(t *testing.T, seed uint64) {
 		func() Queue { return NewLine(r.IntN(4)) },
 		func() Queue { return NewPriorities(priorityOf) },
 		func() Queue { return NewLimitedPriorities(1+r.IntN(4), priorityOf) },
-		func() Queue { keyLimit = 1 + r.IntN(2); return NewKeys(keyLimit) },
+		func() Queue { keyLimit = 1 + r.IntN(2); return NewKeys(keyLimit, []int{Any, r.IntN(4)}[r.IntN(2)]) },
 		func() Queue { return due(time.Now().Add(-1), false) },
 	}
 	limits := func(r *rand.Rand) Limits {

@@ -8,13 +8,16 @@ import (
 
 // Keys is a queue by key: at most a given number of units of a key run at a time, in the order
 // of their arrival, and the keys take turns.
-type Keys struct{ lanes *lanes.Queue[Unit] }
+type Keys struct {
+	lanes *lanes.Queue[Unit]
+	limit int
+}
 
 // KeyItem is what Keys keeps of a unit.
 type KeyItem = lanes.Item[Unit]
 
-// NewKeys returns an empty queue of which at most limit units of a key run at a time.
-func NewKeys(limit int) *Keys { return &Keys{lanes.New(limit, placed)} }
+// NewKeys returns an empty queue with a limit, of which at most perKey units of a key run at a time.
+func NewKeys(perKey, limit int) *Keys { return &Keys{lanes.New(perKey, placed), min(limit, Any)} }
 
 // keyed returns the item of a unit with a key.
 func keyed(u Unit) (*KeyItem, bool) {
@@ -26,16 +29,29 @@ func keyed(u Unit) (*KeyItem, bool) {
 	return i, i != nil
 }
 
-func (q *Keys) Push(u Unit, _ int) bool {
-	if q.lanes.Len() >= Any {
-		return false
-	}
+// Push has room beyond the limit only for as many units as may run: one whose key bars it waits, whoever is free.
+func (q *Keys) Push(u Unit, more int) bool {
+	n := q.lanes.Len()
 	i, ok := keyed(u)
 	if !ok {
 		i = new(KeyItem) // without a key
 	}
+	if n >= Any || q.limit < Any && more < Any && n+1-min(more, q.lanes.ReadyWith(i)) > q.limit {
+		return false
+	}
 	q.lanes.Push(i, u)
 	return true
+}
+
+// PopNext removes the unit that would run next, if there is one: where keys bar all of them, the one that came first.
+func (q *Keys) PopNext() Unit {
+	if u := q.Pop(); u != nil || q.Len() == 0 {
+		return u
+	}
+	place := q.lanes.Oldest()
+	u := q.At(place)
+	q.Remove(place)
+	return u
 }
 
 func (q *Keys) Pop() Unit { return popped(q.lanes.Pop()) }
@@ -64,5 +80,5 @@ func (q *Keys) RemoveFunc(match func(Unit) bool) []Unit {
 func (q *Keys) Drain() []Unit       { return q.RemoveFunc(func(Unit) bool { return true }) }
 func (q *Keys) Len() int            { return q.lanes.Len() }
 func (q *Keys) Ready() int          { return q.lanes.Ready() }
-func (q *Keys) Limit() int          { return Any }
+func (q *Keys) Limit() int          { return q.limit }
 func (q *Keys) All() iter.Seq[Unit] { return q.lanes.All() }

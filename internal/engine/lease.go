@@ -185,10 +185,10 @@ func (e *Engine) offer(n int) {
 	e.Unlock()
 }
 
-// countedLocked returns how many workers count to Max. With keys that only stands for how many
-// workers the lender has, and units that run on offered ones do not count.
+// countedLocked returns how many workers count to Max. Those that run on offered ones do not if
+// Max only stands for how many workers the lender has.
 func (e *Engine) countedLocked() int {
-	if e.keyed != nil {
+	if e.AsLender {
 		return e.workers - e.byOffers
 	}
 	return e.workers
@@ -196,7 +196,7 @@ func (e *Engine) countedLocked() int {
 
 // mayUseOfferLocked reports whether there is an offer for one more unit, as to the limit.
 func (e *Engine) mayUseOfferLocked() bool {
-	return e.byOffers < e.offers && (e.active < e.Max || e.keyed != nil)
+	return e.byOffers < e.offers && (e.active < e.Max || e.AsLender)
 }
 
 // useOffersLocked has units that may run begin in goroutines of their own, as far as there are

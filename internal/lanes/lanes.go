@@ -247,6 +247,27 @@ func (q *Queue[E]) Len() int { return len(q.byPlace) - len(q.holes) }
 // Ready returns the number of elements that may leave.
 func (q *Queue[E]) Ready() int { return q.ready }
 
+// ReadyWith returns the number of elements that may leave once one with the key of i has been pushed.
+func (q *Queue[E]) ReadyWith(i *Item[E]) int {
+	if i.keyed {
+		if l := q.byKey[i.key]; l != nil {
+			return q.ready - l.ready + max(0, min(l.waiting+1, q.limit-l.out))
+		}
+	}
+	return q.ready + 1
+}
+
+// Oldest returns the place of the element that waits for longest, whether it may leave or not. There must be one.
+func (q *Queue[E]) Oldest() int {
+	var oldest *Item[E]
+	for _, i := range q.byPlace {
+		if i != nil && (oldest == nil || i.arrival < oldest.arrival) {
+			oldest = i
+		}
+	}
+	return oldest.place
+}
+
 // All iterates over the elements that wait, in no order.
 func (q *Queue[E]) All() iter.Seq[E] {
 	return func(yield func(E) bool) {
