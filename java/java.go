@@ -14,6 +14,7 @@ import (
 	"context"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/cause"
 	"github.com/executor-go/executor/queue"
 )
 
@@ -24,7 +25,8 @@ import (
 // InvokeAll does not wait any longer, and the futures that are not done are canceled. If a function is nil, nothing
 // runs: its future fails with [executor.ErrNilTask], and the others are canceled.
 //
-// If ctx ends, the futures that are not done are canceled. A function that is running at that time may return later
+// If ctx ends, the futures that are not done are canceled, with an error that matches the error of ctx and its cause. A
+// function that is running at that time may return later
 // than InvokeAll; [executor.Future.Join] waits for it.
 //
 // A task of the pool ex may call InvokeAll with its own context: InvokeAll then runs the functions that no worker has
@@ -47,8 +49,12 @@ func InvokeAll[T any](
 		stop = stop || fn == nil
 	}
 	defer func() { // also if ex or its policy has panicked
+		var ended error
+		if ctx.Err() != nil {
+			ended = cause.Of(ctx)
+		}
 		for _, f := range fs {
-			f.CancelCause(context.Cause(ctx))
+			f.CancelCause(ended)
 		}
 	}()
 	for _, t := range tasks {

@@ -127,6 +127,14 @@ func TestInvokeAllContextEnds(t *testing.T) {
 			f.Join(t.Context())
 		}
 		futureIs(t, fs[3], executor.Canceled, 0, executor.ErrCanceled)
+		fs = append(fs, java.InvokeAll(ctx, p, testkit.After(time.Second, 1))...) // now it has ended before
+		for i := range fs[3:] {
+			for _, target := range []error{context.Canceled, errTask} {
+				if err := fs[3+i].Err(); !errors.Is(err, target) {
+					t.Errorf("future %d: error %v does not match %v", 3+i, err, target)
+				}
+			}
+		}
 		if saw != context.Canceled {
 			t.Errorf("the task function saw %v", saw)
 		}

@@ -65,7 +65,7 @@ var coreLayers = []layer{
 		"internal/bucket", "internal/rhythm",
 	}},
 	{"executortest", []string{".", "queue"}},
-	{"java", []string{".", "queue"}},
+	{"java", []string{".", "internal/cause", "queue"}},
 	{"internal/testkit/check", nil},
 	{"internal/testkit", []string{"."}},
 }
