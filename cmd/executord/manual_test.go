@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -28,7 +29,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
-var update = flag.Bool("update", false, "write testdata/interface.txt")
+var update = flag.Bool("update", false, "write testdata/interface.txt, and the tables of the manual")
 
 // goldenFile has what programs may depend on: the messages of the log with their keys, the exit codes, and the commands
 // with their flags. A change of it breaks them, and belongs into the changelog.
@@ -62,7 +63,7 @@ func TestInterfaceIsUnchanged(t *testing.T) {
 	}
 }
 
-// The manual has each message of the log in its table with all of its keys, and no others; and each flag and exit code.
+// The manual has each message of the log in its table with all of its keys, and no others; and each command and exit code.
 func TestManualHasInterface(t *testing.T) {
 	needManual(t)
 	text, err := os.ReadFile("../../docs/executord.md")
@@ -120,11 +121,6 @@ func TestManualHasInterface(t *testing.T) {
 		}
 		if !regexp.MustCompile(`(?m)^executord .*\b` + cmd.Name() + `\b`).MatchString(manual) {
 			t.Errorf("the manual does not list the command %s", cmd.Name())
-		}
-		for _, name := range flagsOf(cmd) {
-			if !strings.Contains(manual, "\n| `"+name) {
-				t.Errorf("the manual does not have %s of %s in its table", name, cmd.Name())
-			}
 		}
 	}
 	for _, code := range exitCodes(t) {
@@ -230,30 +226,76 @@ func TestManualHasKeysOfJSON(t *testing.T) {
 	}
 }
 
-// The manual has a row for each key of a job, which says where it may stand.
-func TestManualHasKeysOfJobs(t *testing.T) {
+// The tables of the keys of a job and of the flags are what the program says of them.
+func TestManualTablesAreWritten(t *testing.T) {
 	needManual(t)
-	manual, err := os.ReadFile("../../docs/executord.md")
+	const name = "../../docs/executord.md"
+	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(manual), "| key | |")
-	table, _, _ = strings.Cut(table, "\n\n")
-	var got []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|.*\\| (\\w* ?)\\| (\\w* ?)\\|$").FindAllStringSubmatch(table, -1) {
-		got = append(got, row[1])
-		key := keys.Find(row[1])
-		if key == nil {
-			t.Errorf("the manual has the key %s, and there is none", row[1])
-			continue
+	manual := string(text)
+	for header, rows := range map[string]string{
+		"| key | | above all jobs too | in a crontab |\n|---|---|---|---|\n": keyRows(),
+		"| flag | of | |\n|---|---|---|\n":                                   flagRows(),
+	} {
+		before, table, found := strings.Cut(manual, header)
+		_, after, _ := strings.Cut(table, "\n\n")
+		if !found {
+			t.Fatalf("the manual has no table %q", header)
 		}
-		if above, comment := row[2] == "yes ", row[3] == "yes "; above != key.In(keys.Above) || comment != (key.In(keys.Comment) || key.Name == "name") {
-			t.Errorf("the manual says that %s stands above all jobs: %v, above a line: %v", key.Name, above, comment)
+		manual = before + header + rows + "\n" + after
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(manual), 0o644); err != nil {
+			t.Fatal(err)
 		}
+	} else if manual != string(text) {
+		t.Errorf("write the tables of the manual by go test -run %s -update", t.Name())
 	}
-	if want := keys.Names(0); len(got) != len(want) {
-		t.Errorf("the manual has the keys %q, and they are %q", got, want)
+}
+
+// keyRows returns the rows of the keys of a job.
+func keyRows() string {
+	var rows strings.Builder
+	yes := map[bool]string{true: "yes "}
+	for _, k := range keys.All {
+		fmt.Fprintf(&rows, "| `%s` | %s | %s| %s|\n", k.Name, k.Doc, yes[k.In(keys.Above)], yes[k.In(keys.Comment) || k.Name == "name"])
 	}
+	return rows.String()
+}
+
+// flagRows returns the rows of the flags: one for all commands in which a flag means the same.
+func flagRows() string {
+	type meaning struct{ shown, usage string }
+	of := make(map[meaning][]string)
+	for _, cmd := range newRoot().Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			shown := "`--" + f.Name
+			switch kind := f.Value.Type(); {
+			case kind == "bool":
+			case strings.Contains(kind, "|"):
+				shown += " " + strings.ReplaceAll(kind, "|", "\\|")
+			default:
+				shown += " ..."
+			}
+			if shown += "`"; f.Shorthand != "" {
+				shown += ", `-" + f.Shorthand + "`"
+			}
+			usage := strings.ReplaceAll(f.Usage, "|", "\\|")
+			if !slices.Contains([]string{"", "0", "0s", "false", "[]"}, f.DefValue) {
+				usage += "; the default is " + strings.TrimSuffix(f.DefValue, "0m0s")
+			}
+			m := meaning{shown, usage}
+			of[m] = append(of[m], "`"+cmd.Name()+"`")
+		})
+	}
+	var rows []string
+	for m, commands := range of {
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s |\n", m.shown, strings.Join(commands, ", "), m.usage))
+	}
+	slices.Sort(rows)
+	return strings.Join(rows, "")
 }
 
 // A job that is due soon is what a newcomer sees first.

@@ -60,7 +60,7 @@ func newRunOptions(cmd *cobra.Command) *runOptions {
 	o.store = newStoreFlag(cmd, "keep the jobs in a file, which is created if missing, or in postgres://user@host/database")
 	o.namespace = newNamespaceFlag(cmd, "the namespace of these jobs in the store; the default is the name of FILE without its ending")
 	o.flags = newMachineFlags(cmd)
-	flags.DurationVar(&o.lease, "lease", 5*time.Second, "how long after a daemon's last sign of life other daemons take over its runs")
+	flags.DurationVar(&o.lease, "lease", 5*time.Second, "how long after a daemon's last sign of life other daemons take over its runs, 1s to 8760h")
 	return o
 }
 

@@ -5,87 +5,31 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 )
 
-// Every test, example, benchmark and file of tests that a row of the
-// conformance tables names is there.
-func TestConformanceNamesExist(t *testing.T) {
+// Every test, example, benchmark and file of tests that a row of a table in docs names is there.
+func TestNamedTestsExist(t *testing.T) {
 	functions, tests := testNames(t)
-	tables, err := filepath.Glob("docs/conformance/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := documents(t)
 	names := 0
-	for _, table := range tables {
-		for i, line := range strings.Split(read(t, table), "\n") {
+	for _, page := range pages {
+		for i, line := range strings.Split(read(t, page), "\n") {
 			for _, name := range namesIn(line) {
 				names++
 				fn, _, _ := strings.Cut(name, "/")
 				switch {
 				case strings.HasSuffix(name, "_test.go") && !tests[name]:
-					t.Errorf("%s:%d: there is no file %s; name the one that took its place", table, i+1, name)
+					t.Errorf("%s:%d: there is no file %s; name the one that took its place", page, i+1, name)
 				case !strings.HasSuffix(name, "_test.go") && !functions[fn]:
-					t.Errorf("%s:%d: there is no function %s in any test; name the one that took its place, or say in the row why nothing does", table, i+1, fn)
+					t.Errorf("%s:%d: there is no function %s in any test; name the one that took its place, or say in the row why nothing does", page, i+1, fn)
 				}
 			}
 		}
 	}
 	if names < 500 {
 		t.Errorf("found only %d names: are the tables read right?", names)
-	}
-}
-
-// Every promise of the model of threats has a test, and every test that it names is there.
-func TestThreatsHaveTests(t *testing.T) {
-	functions, _ := testNames(t)
-	_, promises, found := strings.Cut(read(t, "docs/design/threats.md"), "## What is promised")
-	promises, _, _ = strings.Cut(promises, "\n## ")
-	rows := 0
-	for line := range strings.SplitSeq(promises, "\n") {
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| promise ") {
-			continue
-		}
-		rows++
-		names := namesIn(line)
-		if len(names) == 0 {
-			t.Errorf("a promise without a test: %s", line)
-		}
-		for _, name := range names {
-			if !functions[name] {
-				t.Errorf("there is no test %s; name the one that took its place: %s", name, line)
-			}
-		}
-	}
-	if !found || rows < 15 {
-		t.Errorf("found only %d promises: is the page read right?", rows)
-	}
-}
-
-// Every answer of executord in the table beside other schedulers names tests, which are there, unless it is no.
-func TestComparisonHasTests(t *testing.T) {
-	functions, _ := testNames(t)
-	rows := 0
-	for line := range strings.Lines(read(t, "docs/compare-executord.md")) {
-		cells := strings.Split(line, " | ")
-		if number, _, ok := strings.Cut(strings.TrimPrefix(cells[0], "| "), ". "); !ok || number != strconv.Itoa(rows+1) {
-			continue
-		}
-		rows++
-		names := namesIn("|" + cells[2])
-		if (len(names) == 0) != (cells[1] == "no") {
-			t.Errorf("%s is answered with %q, and shown by %q", cells[0], cells[1], names)
-		}
-		for _, name := range names {
-			if !functions[name] {
-				t.Errorf("there is no test %s; name the one that took its place: %s", name, cells[0])
-			}
-		}
-	}
-	if rows != 49 {
-		t.Errorf("found %d rows, want 49: is the page read right?", rows)
 	}
 }
 

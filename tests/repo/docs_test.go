@@ -1,9 +1,7 @@
 package repo
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -135,99 +133,42 @@ func TestWhereToLookExists(t *testing.T) {
 	}
 }
 
-// The names that docs/java.md has for Java's are exported.
-func TestJavaNamesExist(t *testing.T) {
-	exported := exports(t, ".")
-	for name := range exports(t, "queue") {
-		exported["queue."+name] = true
-	}
-	for name := range exports(t, "cron") {
-		exported["cron."+name] = true
-	}
-	name := regexp.MustCompile("`((?:queue\\.|cron\\.)?[A-Z]\\w*(?:\\.\\w+)?)(?:\\[T\\])?`")
-	names := 0
-	for line := range strings.Lines(read(t, "docs/java.md")) {
-		cells := strings.Split(line, " | ")
-		if len(cells) < 2 {
-			continue
+// The names that the pages for those who come from Java or another library have for ours are exported: they are words of
+// the files in api, which the program writes.
+func TestNamesOfOursExist(t *testing.T) {
+	words := make(map[string]map[string]bool) // of the packages whose names the pages begin with
+	for _, name := range []string{"executor", "cron", "durable", "queue"} {
+		words[name] = make(map[string]bool)
+		for _, word := range regexp.MustCompile(`\w+`).FindAllString(read(t, "api/"+name+".txt"), -1) {
+			words[name][word] = true
 		}
-		for _, m := range name.FindAllStringSubmatch(cells[1], -1) {
-			names++
-			if !exported[m[1]] {
-				t.Errorf("docs/java.md: there is no %s", m[1])
+	}
+	in := map[string]string{"": "executor", "pool": "executor", "sched": "executor", "future": "executor", "series": "executor", "jobs": "durable", "email": "durable"}
+	for page, ours := range map[string]struct {
+		cell func(cells []string) string
+		name string
+	}{
+		"docs/java.md": {func(cells []string) string { return cells[min(1, len(cells)-1)] }, "`(?:(queue|cron)\\.)?([A-Z]\\w*)(?:\\.(\\w+))?(?:\\[T\\])?`"},
+		"docs/migrating.md": {func(cells []string) string { return cells[len(cells)-1] },
+			`\b(executor|cron|durable|queue|pool|sched|future|series|jobs|email)\.([A-Z]\w*)()`},
+	} {
+		names := 0
+		for line := range strings.Lines(read(t, page)) {
+			if strings.HasPrefix(line, "|") {
+				line = ours.cell(strings.Split(strings.TrimSuffix(line, " |\n"), " | "))
+			} else if page == "docs/java.md" {
+				continue
 			}
-		}
-	}
-	if names < 100 {
-		t.Errorf("found only %d names: is the table read right?", names)
-	}
-}
-
-// exports returns the exported names of a package's directory: F, T, and T.M for
-// methods and fields.
-func exports(t *testing.T, dir string) map[string]bool {
-	t.Helper()
-	names := map[string]bool{}
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range f.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				name := d.Name.Name
-				if d.Recv != nil {
-					name = receiver(d.Recv.List[0].Type) + "." + name
-				}
-				names[name] = true
-			case *ast.GenDecl:
-				for _, s := range d.Specs {
-					switch s := s.(type) {
-					case *ast.TypeSpec:
-						names[s.Name.Name] = true
-						if st, ok := s.Type.(*ast.StructType); ok {
-							for _, field := range st.Fields.List {
-								for _, id := range field.Names {
-									names[s.Name.Name+"."+id.Name] = true
-								}
-							}
-						}
-					case *ast.ValueSpec:
-						for _, id := range s.Names {
-							names[id.Name] = true
-						}
-					}
+			for _, m := range regexp.MustCompile(ours.name).FindAllStringSubmatch(line, -1) {
+				names++
+				known := words[cmp.Or(in[m[1]], m[1])]
+				if !known[m[2]] || m[3] != "" && !known[m[3]] {
+					t.Errorf("%s: there is no %s", page, m[0])
 				}
 			}
 		}
-	}
-	// What a future promotes from its untyped part.
-	for name := range names {
-		if m, ok := strings.CutPrefix(name, "task."); ok && ast.IsExported(m) {
-			names["Future."+m] = true
+		if names < 80 {
+			t.Errorf("found only %d names in %s: is it read right?", names, page)
 		}
 	}
-	return names
-}
-
-func receiver(x ast.Expr) string {
-	switch x := x.(type) {
-	case *ast.StarExpr:
-		return receiver(x.X)
-	case *ast.IndexExpr:
-		return receiver(x.X)
-	case *ast.IndexListExpr:
-		return receiver(x.X)
-	case *ast.Ident:
-		return x.Name
-	}
-	return ""
 }

@@ -3,8 +3,6 @@ package repo
 import (
 	"context"
 	"errors"
-	"regexp"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,45 +13,6 @@ import (
 	"github.com/executor-go/executor/tests/internal/check"
 	"github.com/executor-go/executor/tests/internal/testkit"
 )
-
-// The names that docs/migrating.md has for this library are exported.
-func TestMigratingNamesExist(t *testing.T) {
-	packages := map[string]map[string]bool{
-		"executor": exports(t, "."), "cron": exports(t, "cron"), "durable": exports(t, "durable"), "queue": exports(t, "queue"),
-	}
-	// the values that its recipes use, and their types
-	types := map[string][]string{
-		"pool": {"executor", "Pool"}, "sched": {"executor", "ScheduledPool", "Pool"}, "future": {"executor", "Future"}, "series": {"executor", "Series"},
-		"jobs": {"durable", "Jobs"}, "email": {"durable", "Kind"},
-	}
-	name := regexp.MustCompile(`\b(executor|cron|durable|queue|pool|sched|future|series|jobs|email)\.([A-Z]\w*)`)
-	names := 0
-	for line := range strings.Lines(read(t, "docs/migrating.md")) {
-		if strings.HasPrefix(line, "| ") { // what is ours is in the last cell
-			line = line[strings.LastIndex(strings.TrimSuffix(line, " |\n"), " | "):]
-		}
-	found:
-		for _, m := range name.FindAllStringSubmatch(line, -1) {
-			names++
-			if p, ok := packages[m[1]]; ok {
-				if !p[m[2]] {
-					t.Errorf("docs/migrating.md: there is no %s", m[0])
-				}
-				continue
-			}
-			of := types[m[1]]
-			for _, typ := range of[1:] {
-				if packages[of[0]][typ+"."+m[2]] {
-					continue found
-				}
-			}
-			t.Errorf("docs/migrating.md: there is no %s", m[0])
-		}
-	}
-	if names < 80 {
-		t.Errorf("found only %d names: is the document read right?", names)
-	}
-}
 
 // The group of docs/migrating.md waits for tasks that submit more tasks. The
 // first error, or panic, ends the rest, and the bodies have returned by then.

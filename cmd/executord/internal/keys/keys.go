@@ -50,7 +50,7 @@ type Key struct {
 	Place   Place
 	Values  []string // the only ones that a Text may be; nil for any
 	Example string   // a value
-	Doc     string   // what it is for, for the schema
+	Doc     string   // what it is for, in Markdown, for the manual and the schema
 
 	// set puts a value into the settings. Of a Truth it gets "true" or "false", of all but a List one text. It is nil
 	// if the reader of a format does that.

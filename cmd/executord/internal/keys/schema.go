@@ -1,7 +1,9 @@
 package keys
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 )
@@ -74,9 +76,15 @@ func channel() map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
+// links are those of Markdown, and plain takes its other marks away.
+var (
+	links = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
+	plain = strings.NewReplacer("`", "", `\|`, "|")
+)
+
 // schema returns that of the values of a key.
 func (k *Key) schema() map[string]any {
-	s := map[string]any{"description": k.Doc}
+	s := map[string]any{"description": plain.Replace(links.ReplaceAllString(k.Doc, "$1"))}
 	texts := map[string]any{"type": "string"}
 	switch k.Kind {
 	case Text:
