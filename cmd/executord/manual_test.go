@@ -191,42 +191,7 @@ func TestHowToNotifyFilesAreValid(t *testing.T) {
 	}
 }
 
-// What --json prints has the keys that the manual names, and no others.
-func TestManualHasKeysOfJSON(t *testing.T) {
-	needManual(t)
-	manual, err := os.ReadFile("../../docs/executord.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for list, object := range map[string]any{
-		"A job has (`namespace`.*?)[;.]": view.Job{}, "A run has (.*?)[;.]": view.Run{},
-		"prints one object with (.*?), also": checked{}, "is an object with (.*?)[;.]": remark{}, "was checked has (.*?)[;.]": checkedJob{},
-		"each time is an object with (.*?)[;.]": due{},
-		"for each notice, with (.*?)[;.]":       notify.Notice{},
-	} {
-		var want []string
-		for field := range reflect.TypeOf(object).Fields() {
-			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if key == "" {
-				continue
-			}
-			want = append(want, key)
-		}
-		list := regexp.MustCompile("(?s)" + list).FindStringSubmatch(string(manual))
-		if list == nil {
-			t.Fatalf("the manual does not say which keys a %T has", object)
-		}
-		var got []string
-		for _, key := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(list[1], -1) {
-			got = append(got, key[1])
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("the manual has the keys %q for a %T, and they are %q", got, object, want)
-		}
-	}
-}
-
-// The tables of the keys of a job and of the flags are what the program says of them.
+// The tables of the keys of a job, of those of JSON and of the flags are what the program says of them.
 func TestManualTablesAreWritten(t *testing.T) {
 	needManual(t)
 	const name = "../../docs/executord.md"
@@ -238,6 +203,7 @@ func TestManualTablesAreWritten(t *testing.T) {
 	for header, rows := range map[string]string{
 		"| key | | above all jobs too | in a crontab |\n|---|---|---|---|\n": keyRows(),
 		"| flag | of | |\n|---|---|---|\n":                                   flagRows(),
+		"| JSON of | keys | not always there |\n|---|---|---|\n":             jsonRows(),
 	} {
 		before, table, found := strings.Cut(manual, header)
 		_, after, _ := strings.Cut(table, "\n\n")
@@ -261,6 +227,33 @@ func keyRows() string {
 	yes := map[bool]string{true: "yes "}
 	for _, k := range keys.All {
 		fmt.Fprintf(&rows, "| `%s` | %s | %s| %s|\n", k.Name, k.Doc, yes[k.In(keys.Above)], yes[k.In(keys.Comment) || k.Name == "name"])
+	}
+	return rows.String()
+}
+
+// jsonRows returns the rows of the objects that commands print.
+func jsonRows() string {
+	var rows strings.Builder
+	for _, object := range []struct {
+		name string
+		of   any
+	}{
+		{"`jobs`: a job", view.Job{}}, {"`runs`: a run", view.Run{}}, {"`check`", checked{}}, {"`check`: a mistake or a note", remark{}},
+		{"`check`: a job", checkedJob{}}, {"`next`: a time", due{}}, {"`notices`: a message", notify.Notice{}},
+	} {
+		var names [2][]string
+		for field := range reflect.TypeOf(object.of).Fields() {
+			key, omit, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if key == "" {
+				continue
+			}
+			i := 0
+			if omit != "" {
+				i = 1
+			}
+			names[i] = append(names[i], "`"+key+"`")
+		}
+		fmt.Fprintf(&rows, "| %s | %s | %s |\n", object.name, strings.Join(names[0], ", "), strings.Join(names[1], ", "))
 	}
 	return rows.String()
 }
