@@ -123,7 +123,8 @@
 // [ContinueAfterPanic] is given.
 // A body that calls [runtime.Goexit], as a failing test does, has failed with
 // [ErrGoexit], and its worker is replaced. If a task that waits runs such a body itself,
-// that task ends with it, and has failed with ErrGoexit, too.
+// that task ends with it, and has failed with ErrGoexit, too. Hooks, policies, triggers and
+// functions of OnDone must not call runtime.Goexit.
 //
 // # Counters
 //

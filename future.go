@@ -123,7 +123,7 @@ func (f *Future[T]) Join(ctx context.Context) error {
 // that completes it, in order of registration and with no lock held; at once,
 // by the caller, if the task is done already. fn must be quick and must not
 // panic: a worker reports the panic, as that of a body without a future, and in any other
-// goroutine it goes on. If a call does not return, the others are still called. A nil fn panics.
+// goroutine it goes on. After a panic the others are still called. A nil fn panics.
 //
 // [Pool.Close] waits for functions that the pool's workers call. A function that another
 // goroutine calls, such as the one that cancels futures when their context ends, may run
@@ -286,14 +286,7 @@ func (f *Future[T]) concludeWith(v T, end ending) ending {
 func (f *Future[T]) concludeRun(end ending) (outcome, run ending, again bool) {
 	outcome, run = end, end
 	if s := planOf(&f.core).series; s != nil {
-		returned := false
-		defer func() {
-			if !returned { // the trigger called runtime.Goexit
-				f.fail(ErrGoexit)
-			}
-		}()
 		more, last := s.ran(end)
-		returned = true
 		if more {
 			f.core.Reset(f.drop)
 			return end, end, true

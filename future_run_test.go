@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"log/slog"
@@ -779,65 +778,34 @@ func TestFutureOnDonePanicsInWorker(t *testing.T) {
 	}
 }
 
-// A callback that panics or calls Goexit does not keep the others from being called, in their
-// order.
+// A callback that panics does not keep the others from being called, in their order.
 func TestFutureOnDoneContinuesAfterPanic(t *testing.T) {
 	for way, complete := range map[string]func(f *executor.Task[int]){
 		"Run":      func(f *executor.Task[int]) { f.Run(context.Background()) },
 		"Cancel":   func(f *executor.Task[int]) { f.Cancel() },
 		"Complete": func(f *executor.Task[int]) { f.Complete(1) },
 	} {
-		for end, leave := range map[string]func(){"panics": func() { panic("boom") }, "Goexit": runtime.Goexit} {
-			t.Run(fmt.Sprint(way, " ", end), func(t *testing.T) {
-				f := executor.NewTask(value(1))
-				var called []int
-				for i := range 5 {
-					f.OnDone(func() {
-						called = append(called, i)
-						if i%2 == 0 {
-							leave()
-						}
-					})
-				}
-				ended := make(chan any)
-				go func() {
-					defer func() { ended <- recover() }()
-					complete(f)
-				}()
-				if v := <-ended; v == nil != (end == "Goexit") {
-					t.Errorf("recovered %v", v)
-				}
-				if !slices.Equal(called, []int{0, 1, 2, 3, 4}) {
-					t.Errorf("called: %v", called)
-				}
-			})
-		}
+		t.Run(way, func(t *testing.T) {
+			f := executor.NewTask(value(1))
+			var called []int
+			for i := range 5 {
+				f.OnDone(func() {
+					called = append(called, i)
+					if i%2 == 0 {
+						panic("boom")
+					}
+				})
+			}
+			expect(t, "panics", testkit.Panics(func() error { complete(f); return nil }), true)
+			if !slices.Equal(called, []int{0, 1, 2, 3, 4}) {
+				t.Errorf("called: %v", called)
+			}
+		})
 	}
 }
 
-// A loop over Completed gets a future of which another callback called Goexit.
-func TestFutureOnDoneGoexitLeavesCompleted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
-		f := executor.NewTask(value(1))
-		f.OnDone(runtime.Goexit)
-		p.Execute(t.Context(), executor.Func(func(context.Context) error {
-			synctest.Wait() // until Completed waits
-			return nil
-		}))
-		p.Execute(t.Context(), f)
-		n := 0
-		for range executor.Completed(context.Background(), f.Future()) {
-			n++
-		}
-		if n != 1 {
-			t.Errorf("%d futures", n)
-		}
-	})
-}
-
-// A shutdown cancels all waiting tasks even if a callback of one of them calls Goexit.
-func TestFutureOnDoneGoexitLeavesShutdown(t *testing.T) {
+// A shutdown cancels all waiting tasks even if a callback of one of them panics.
+func TestFutureOnDonePanicLeavesShutdown(t *testing.T) {
 	for name, shutdown := range map[string]func(p *executor.ScheduledPool){
 		"ShutdownNow": func(p *executor.ScheduledPool) { p.ShutdownNow() },
 		"Shutdown":    func(p *executor.ScheduledPool) { p.Shutdown() },
@@ -853,11 +821,10 @@ func TestFutureOnDoneGoexitLeavesShutdown(t *testing.T) {
 				var fs []*executor.Future[int]
 				for range 3 {
 					f := executor.Schedule(t.Context(), p, time.Hour, value(1))
-					f.OnDone(runtime.Goexit)
+					f.OnDone(func() { panic("boom") })
 					fs = append(fs, f)
 				}
-				go shutdown(p)
-				synctest.Wait()
+				expect(t, "panics", testkit.Panics(func() error { shutdown(p); return nil }), true)
 				for i, f := range fs {
 					if f.State() != executor.Canceled {
 						t.Errorf("task %d is %v", i, f.State())
@@ -866,28 +833,6 @@ func TestFutureOnDoneGoexitLeavesShutdown(t *testing.T) {
 			})
 		})
 	}
-}
-
-// If a callback of a task that DiscardOldest drops ends the submitter's goroutine, the new task is
-// still canceled with its context.
-func TestFutureOnDoneGoexitOfDiscardedTask(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.DiscardOldest})
-		release := make(chan struct{})
-		mustGo(t, p, func(context.Context) error { <-release; return nil })
-		oldest := executor.Submit(t.Context(), p, value(1))
-		oldest.OnDone(runtime.Goexit)
-		ctx, cancel := context.WithCancel(t.Context())
-		f := executor.NewTask(value(2))
-		go p.Execute(ctx, f)
-		synctest.Wait()
-		cancel()
-		synctest.Wait()
-		if s := f.State(); s != executor.Canceled {
-			t.Errorf("it is %v", s)
-		}
-		close(release)
-	})
 }
 
 // A pool does not terminate before the callbacks that its workers call have returned.

@@ -53,9 +53,8 @@ type Hooks struct {
 	Dropped func(ctx context.Context, info TaskInfo, err error)
 
 	// OnPanic is called for a panic that no future shows: in the body of Go or Execute, in
-	// periodic work, which it ends, in a hook, in a method of the submitter's context, and
-	// in functions of OnDone that a worker calls, or that are called because a context has
-	// ended. The panic is logged in any case, with its stack, by Config.Logger. A panic in
+	// periodic work, which it ends, in a hook, and in functions of OnDone that a worker
+	// calls. The panic is logged in any case, with its stack, by Config.Logger. A panic in
 	// OnPanic itself is logged.
 	OnPanic func(ctx context.Context, info TaskInfo, err *PanicError)
 }

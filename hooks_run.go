@@ -40,22 +40,17 @@ func (l *local) runHooked(ctx context.Context, u work) (end ending) {
 	back := false
 	defer func() {
 		if !back {
-			v := recover()
-			l.settled = v == nil // the goroutine ends
-			end = p.endInvoked(ctx, info, u, v)
+			end = p.endInvoked(ctx, info, u, recover())
 		}
 		if plain {
 			l.contexts.End()
 		}
 		l.worker.Outcome = hookedOutcome(u, end)
 		l.noteFailure(u, end)
-		ends := l.settled // the goroutine
-		l.settled = true
 		p.reportBody(ctx, u, info, end)
 		if p.hooks.AfterTask != nil {
 			p.callHook(ctx, info, func() { p.hooks.AfterTask(ctx, info, end.err) })
 		}
-		l.settled = ends
 	}()
 	if p.hooks.Around != nil {
 		var called bool
@@ -139,10 +134,9 @@ func (l *local) around(ctx context.Context, info TaskInfo, u work) (end ending, 
 	p := l.pool
 	r := &aroundRun{pool: p, info: info, work: u, on: l.worker, over: make(chan struct{})}
 	var hook ending
-	returned := false
 	defer func() {
-		if !returned {
-			hook = abrupt(recover())
+		if v := recover(); v != nil {
+			hook = abrupt(v)
 		}
 		if called = r.taken.Swap(true); called {
 			<-r.over
@@ -150,9 +144,8 @@ func (l *local) around(ctx context.Context, info TaskInfo, u work) (end ending, 
 		} else if end = hook; end.err == nil {
 			end.err = errNoAround
 		}
-		exited := end.is(wasAbrupt) && end.err == ErrGoexit // the ending has it, also that of a body, which ends the hook
-		shown := !called && errorUnseen(u)                  // the report has the ending, which is the hook's
-		if hook.is(wasAbrupt) && !exited && !shown {
+		shown := !called && errorUnseen(u) // the report has the ending, which is the hook's
+		if hook.is(wasAbrupt) && !shown {
 			p.report(ctx, info, hook)
 		}
 		if !called {
@@ -160,44 +153,33 @@ func (l *local) around(ctx context.Context, info TaskInfo, u work) (end ending, 
 		}
 	}()
 	hook.err = p.hooks.Around(ctx, info, r.run)
-	returned = true
 	return end, called
 }
 
-// before calls the BeforeTask hook. If that does not return, the task has failed.
+// before calls the BeforeTask hook. If that panics, the task has failed.
 func (l *local) before(ctx context.Context, info TaskInfo, u work) (derived context.Context, end ending) {
-	returned := false
-	l.settled = true
 	defer func() {
-		if !returned {
-			end = abrupt(recover())
+		if v := recover(); v != nil {
+			end = abrupt(v)
 			u.fail(end.err)
-			l.worker.Outcome = hookedOutcome(u, end)
 			l.pool.report(ctx, info, end)
-			if end.err == ErrGoexit {
-				return
-			}
 		}
-		l.settled = false
 	}()
 	derived = l.pool.hooks.BeforeTask(ctx, info)
-	returned = true
 	if derived == nil {
 		derived = ctx
 	}
 	return derived, ending{}
 }
 
-// callHook calls a hook, whose failure to return is reported.
+// callHook calls a hook, whose panic is reported.
 func (p *Pool) callHook(ctx context.Context, info TaskInfo, hook func()) {
-	returned := false
 	defer func() {
-		if !returned {
-			p.report(ctx, info, abrupt(recover()))
+		if v := recover(); v != nil {
+			p.report(ctx, info, abrupt(v))
 		}
 	}()
 	hook()
-	returned = true
 }
 
 // hookedOutcome returns the outcome of a run.

@@ -435,36 +435,6 @@ func TestPoolLogHandlerPanics(t *testing.T) {
 	})
 }
 
-// A hook that calls Goexit is logged once, even if there is an AfterTask hook for errors of task
-// functions.
-func TestPoolLogHookGoexit(t *testing.T) {
-	exit := func() { runtime.Goexit() }
-	for name, hooks := range map[string]executor.Hooks{
-		"BeforeTask": {
-			BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context { exit(); return ctx },
-			AfterTask:  func(context.Context, executor.TaskInfo, error) {},
-		},
-		"AfterTask": {AfterTask: func(context.Context, executor.TaskInfo, error) { exit() }},
-		"OnPanic": {
-			BeforeTask: func(context.Context, executor.TaskInfo) context.Context { panic("Goexit") },
-			OnPanic:    func(context.Context, executor.TaskInfo, *executor.PanicError) { exit() },
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var out bytes.Buffer
-				p := newPool(t,
-					executor.Config{Core: 1, Hooks: hooks, Logger: slog.New(slog.NewTextHandler(&out, nil))})
-				mustGo(t, p, nop)
-				waitStats(t, p)
-				if !strings.Contains(out.String(), "Goexit") || strings.Count(out.String(), "\n") != 1 {
-					t.Errorf("logged %q", out.String())
-				}
-			})
-		})
-	}
-}
-
 // Profiler labels.
 
 // labels returns the pprof labels of each goroutine whose stack has the function.

@@ -3,8 +3,6 @@ package executor
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -128,40 +126,4 @@ func TestSeriesWallClockSetBackDuringRun(t *testing.T) {
 			t.Errorf("the clock was set back by %v: next is in %v", c.ahead, time.Until(next))
 		}
 	}
-}
-
-// exitsLater is a trigger that calls runtime.Goexit, but for the first time that
-// it is asked.
-type exitsLater struct{ asked int }
-
-func (x *exitsLater) Next(t time.Time) time.Time {
-	if x.asked++; x.asked > 1 {
-		runtime.Goexit()
-	}
-	return t.Add(time.Hour)
-}
-
-// A trigger that calls runtime.Goexit when it is asked anew, after the wall
-// clock was set back, ends its series as it does after a run.
-func TestSeriesWallClockSetBackTriggerExits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, err := NewScheduled(ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		runs := 0
-		f, err := p.On(context.Background(), new(exitsLater), func(context.Context) error { runs++; return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		p.engine.Locked(p.timer.queue.Renew)
-		p.engine.Resize(p.engine.Counts().Limits, nil) // has a worker look
-		synctest.Wait()
-		if err := f.Err(); err != ErrGoexit || runs != 0 {
-			t.Errorf("outcome %v after %d runs, want %v after none", err, runs, ErrGoexit)
-		}
-		p.ShutdownNow()
-		p.Close()
-	})
 }

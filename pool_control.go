@@ -30,11 +30,11 @@ func (p *Pool) unqueue(t *task.Task) {
 		}
 		return out
 	})
-	if last {
-		defer p.engine.Tidy() // after Dropped
-	}
 	if left != nil && out.Over() {
 		p.dropped(left.(work), nil)
+	}
+	if last {
+		p.engine.Tidy()
 	}
 }
 

@@ -43,7 +43,6 @@ type local struct {
 
 	contexts task.PlainContexts // for bodies without a task
 	inBody   *task.PlainContext // that of the body in progress; nil for none
-	settled  bool               // what ended the goroutine was reported
 
 	labels      context.Context // has the pprof labels
 	named       string          // the task's name in namedLabels
@@ -191,15 +190,12 @@ func (p *Pool) lost(w *engine.Worker, unit engine.Unit, v any) {
 	c := l.inBody
 	l.inBody = nil
 	switch {
-	case l.settled:
-		l.settled = false
-	case t == nil:
-		if c != nil {
-			l.contexts.End()
-		}
+	case c != nil:
+		l.contexts.End()
 		end := abrupt(v)
 		l.noteFailure(u, end)
 		p.report(context.Background(), p.info(w.Number, u), end)
+	case t == nil: // runHooked has looked after it
 	case t.InBody() && v == nil:
 		l.noteFailure(u, goexit)
 		info := p.info(w.Number, u)

@@ -162,23 +162,20 @@ func (p *Pool) Drain(ctx context.Context) []Dropped {
 
 // over follows the end of the last task and the last worker.
 func (p *Pool) over() {
-	defer func() {
-		o := p.observed.Load()
-		o.note(poolTerminated)
-		if o != nil {
-			o.observer.remove(o)
-		}
-		if p.lender != nil {
-			p.lender.shares.remove(p)
-		}
-	}()
 	if p.hooks.Terminated != nil {
 		p.callHook(context.Background(), TaskInfo{Executor: p.name}, p.hooks.Terminated)
 	}
+	o := p.observed.Load()
+	o.note(poolTerminated)
+	if o != nil {
+		o.observer.remove(o)
+	}
+	if p.lender != nil {
+		p.lender.shares.remove(p)
+	}
 }
 
-// each calls f for each element in turn. If a call does not return, the others are still
-// made.
+// each calls f for each element in turn. If a call panics, the others are still made.
 func each[E any](all []E, f func(E)) {
 	defer func() {
 		if len(all) > 0 {

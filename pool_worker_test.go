@@ -347,14 +347,14 @@ func TestPoolGrowsWhenMaxIsRaised(t *testing.T) {
 	})
 }
 
-// Panics and Goexit of task functions and hooks.
+// Panics of task functions and hooks, and Goexit of task functions.
 
-// Whatever a BeforeTask hook and a task function do, each task counts once, a hook that did not
-// return prevents the task function and AfterTask, AfterTask gets the end of the function, each
+// Whatever a BeforeTask hook and a task function do, each task counts once, a hook that panics
+// prevents the task function and AfterTask, AfterTask gets the end of the function, each
 // panic is reported once, and the pool has all its workers afterwards. This is ThrowingTasks
 // (JDK-6450200, JDK-6450205, JDK-6450207, JDK-6450211).
 func TestPoolRunExits(t *testing.T) {
-	for _, before := range testkit.Exits {
+	for _, before := range testkit.HookExits {
 		for _, body := range testkit.Exits {
 			t.Run(before.Name+", then "+body.Name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { survives(t, before.Leave, body.Leave) })
@@ -397,9 +397,9 @@ func survives(t *testing.T, before, body func() error) {
 	expect(t, "terminated", got.terminated, 1)
 }
 
-// A BeforeTask hook that does not return fails the future of its task.
+// A BeforeTask hook that panics fails the future of its task.
 func TestPoolRunBeforeTaskFails(t *testing.T) {
-	for _, how := range testkit.Exits[2:] {
+	for _, how := range testkit.HookExits[2:] {
 		t.Run(how.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
@@ -475,28 +475,9 @@ func TestPoolRunAfterTaskPanics(t *testing.T) {
 	})
 }
 
-// A Goexit of AfterTask loses no task and no worker, and changes no outcome.
-func TestPoolRunAfterTaskGoexit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
-			AfterTask: func(context.Context, executor.TaskInfo, error) { runtime.Goexit() },
-		}})
-		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 1, nil })
-		mustGo(t, pool, func(context.Context) error { return nil })
-		mustGo(t, pool, func(context.Context) error { return errors.New("mine") })
-		s := waitStats(t, pool)
-		expect(t, "Err", f.Err(), nil)
-		expect(t, "Succeeded", s.Succeeded, 2)
-		expect(t, "Failed", s.Failed, 1)
-		expect(t, "Runs", s.Runs, 3)
-		expect(t, "idle", s.Idle, 1)
-	})
-}
-
-// If OnPanic panics or calls Goexit the panic it was called with is logged, and the worker
-// continues.
+// If OnPanic panics, the panic it was called with is logged, and the worker continues.
 func TestPoolRunOnPanicFails(t *testing.T) {
-	for _, how := range testkit.Exits[2:] {
+	for _, how := range testkit.HookExits[2:] {
 		t.Run(how.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
@@ -517,10 +498,10 @@ func TestPoolRunOnPanicFails(t *testing.T) {
 	}
 }
 
-// If Terminated panics or calls Goexit the pool is terminated nevertheless, with the right
-// counters, whichever goroutine called the hook.
+// If Terminated panics, the pool is terminated nevertheless, with the right counters, whichever
+// goroutine called the hook.
 func TestPoolRunTerminatedFails(t *testing.T) {
-	for _, how := range testkit.Exits[2:] {
+	for _, how := range testkit.HookExits[2:] {
 		for _, busy := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, busy=%v", how.Name, busy), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -530,7 +511,7 @@ func TestPoolRunTerminatedFails(t *testing.T) {
 					if busy {
 						block.Fill(t, pool, 1)
 					}
-					go pool.Shutdown() // Goexit may end it
+					pool.Shutdown()
 					waitStats(t, pool)
 					block.Release()
 					if err := pool.AwaitTermination(context.Background()); err != nil {
@@ -586,7 +567,7 @@ func TestPoolRunGoexitDuringShutdown(t *testing.T) {
 	})
 }
 
-// Callbacks that panic or call Goexit.
+// Callbacks that panic.
 
 // A panic of an OnDone callback does not change the outcome and the counters.
 func TestPoolRunOnDonePanicKeepsOutcome(t *testing.T) {
@@ -619,64 +600,26 @@ func TestPoolRunOnDonePanics(t *testing.T) {
 	})
 }
 
-// A task that a worker has been handed runs even if an OnDone callback ends the worker's goroutine
-// before.
-func TestPoolRunOnDoneGoexitBetweenTasks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1})
-		gate, begun := make(chan struct{}), make(chan struct{})
-		f, err := p.AtFixedRate(context.Background(), 0, time.Second,
-			func(context.Context) error { close(begun); <-gate; return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		<-begun
-		f.OnDone(runtime.Goexit)
-		ran := false
-		next := executor.Submit(context.Background(), p,
-			func(context.Context) (int, error) { ran = true; return 1, nil })
-		p.Shutdown() // drops the series after its run, keeps the task
-		close(gate)
-		next.Get(context.Background())
-		expect(t, "ran", ran, true)
-	})
-}
-
-// The worker continues even if what is called because of a panic panics or calls Goexit itself.
+// The worker continues even if OnPanic panics, which is called because of a panic of OnDone.
 func TestPoolRunReportOfPanicFails(t *testing.T) {
-	boom := func() { panic("boom") }
-	for name, test := range map[string]struct {
-		onDone  func()
-		onPanic func()
-		reports int
-	}{
-		"OnPanic does not return":    {boom, runtime.Goexit, 1},
-		"OnDone panics, and OnPanic": {boom, boom, 1},
-		"OnDone does not return":     {runtime.Goexit, func() {}, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				reports := 0
-				pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
-					OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {
-						reports++
-						test.onPanic()
-					},
-				}})
-				f := executor.NewTask(value(1))
-				f.OnDone(test.onDone)
-				pool.Execute(t.Context(), f)
-				g := executor.Submit(t.Context(), pool, value(1))
-				waitStats(t, pool)
-				if !f.State().Done() || g.State() != executor.Succeeded || reports != test.reports {
-					t.Errorf("%v, then %v; OnPanic was called %d times", f.State(), g.State(), reports)
-				}
-				if s := checkStats(t, pool); s.Ended() != 2 || s.Workers != 1 {
-					t.Errorf("%+v", s)
-				}
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		reports := 0
+		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {
+				reports++
+				panic("OnPanic")
+			},
+		}})
+		f := executor.NewTask(value(1))
+		f.OnDone(func() { panic("OnDone") })
+		pool.Execute(t.Context(), f)
+		g := executor.Submit(t.Context(), pool, value(1))
+		s := waitStats(t, pool)
+		expect(t, "reports", reports, 1)
+		expect(t, "state of the next", g.State(), executor.Succeeded)
+		expect(t, "Succeeded", s.Succeeded, 2)
+		expect(t, "Workers", s.Workers, 1)
+	})
 }
 
 // A worker continues if a callback panics when it ends a periodic task after a shutdown.

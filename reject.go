@@ -162,12 +162,11 @@ func (p *Pool) refuse(ctx context.Context, u work, r RejectPolicy, why error) er
 		if decided {
 			return
 		}
-		end := abrupt(recover())
-		d.why = end.err
-		p.decided(d)
-		u.end(task.Failed, end.err)
-		if perr := end.panicked(); perr != nil {
-			panic(perr.Value)
+		if v := recover(); v != nil {
+			d.why = abrupt(v).err
+			p.decided(d)
+			u.end(task.Failed, d.why)
+			panic(v)
 		}
 	}()
 	err := r.Reject(ctx, d.task, p)
@@ -314,7 +313,7 @@ func (p *Pool) replace(ctx context.Context, u work, why error, evict func(engine
 	v, evicted := p.engine.SubmitReplacing(u, evict)
 	if evicted != nil {
 		p.observed.Load().note(taskRejected)
-		defer p.evict(evicted.(work), why) // after u is looked after: its OnDone may not return
+		defer p.evict(evicted.(work), why) // after u is looked after: its OnDone may panic
 	}
 	return p.finish(ctx, u, v)
 }

@@ -841,10 +841,9 @@ func TestRejectFuncRetry(t *testing.T) {
 	})
 }
 
-// A panic of a RejectFunc continues in the submitter, Goexit ends the submitter's goroutine; the
-// future fails in either case, and the pool is not affected.
+// A panic of a RejectFunc continues in the submitter; the future fails, and the pool is not affected.
 func TestRejectFuncFails(t *testing.T) {
-	for _, how := range testkit.Exits[2:] {
+	for _, how := range testkit.HookExits[2:] {
 		t.Run(how.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pool, block := testkit.BusyPool(t,
@@ -853,15 +852,9 @@ func TestRejectFuncFails(t *testing.T) {
 					}))
 				mustGo(t, pool, block.Run)
 				f := executor.NewTask(block.Value)
-				submit := func() error { return pool.Execute(t.Context(), f) }
-				if testkit.Panics(how.Leave) {
-					expect(t, "panics", testkit.Panics(submit), true)
-					var perr *executor.PanicError
-					expect(t, "future", errors.As(f.Err(), &perr), true)
-				} else {
-					expect(t, "returns", testkit.Returns(submit), false)
-					expectIs(t, "future", f.Err(), executor.ErrGoexit)
-				}
+				expect(t, "panics", testkit.Panics(func() error { return pool.Execute(t.Context(), f) }), true)
+				var perr *executor.PanicError
+				expect(t, "future", errors.As(f.Err(), &perr), true)
 				s := waitStats(t, pool)
 				expect(t, "Rejected", s.Rejected, 1)
 				block.Release()

@@ -70,14 +70,12 @@ func (p *Pool) report(ctx context.Context, info TaskInfo, end ending) {
 	if p.hooks.OnPanic == nil {
 		return
 	}
-	returned := false
 	defer func() {
-		if second := abrupt(recover()).panicked(); !returned && second != nil {
-			p.logPanic(ctx, info, second)
+		if v := recover(); v != nil {
+			p.logPanic(ctx, info, abrupt(v).panicked())
 		}
 	}()
 	p.hooks.OnPanic(ctx, info, perr)
-	returned = true
 }
 
 func (p *Pool) countPanic() {

@@ -315,23 +315,6 @@ func TestScheduledPoolOnTriggerPanics(t *testing.T) {
 	})
 }
 
-// A trigger that calls Goexit fails the schedule, and the worker is replaced.
-func TestScheduledPoolOnTriggerGoexit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := scheduled(t, 1)
-		f, _ := p.On(t.Context(), rogue(func(time.Time) time.Time { runtime.Goexit(); return time.Time{} }), nop)
-		elapse(2 * time.Hour)
-		testkit.StateIs(t, "the schedule", f, executor.Failed)
-		if !errors.Is(f.Err(), executor.ErrGoexit) {
-			t.Errorf("outcome %v, want ErrGoexit", f.Err())
-		}
-		if v, err := executor.Submit(t.Context(), p,
-			func(context.Context) (int, error) { return 7, nil }).Get(t.Context()); v != 7 || err != nil {
-			t.Errorf("the next task returned %d, %v", v, err)
-		}
-	})
-}
-
 // A trigger may use the pool: it is called without a lock.
 func TestScheduledPoolOnTriggerMayUsePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -624,22 +607,20 @@ func TestScheduledTaskBeforeTaskPanicEnds(t *testing.T) {
 	})
 }
 
-// A panic or Goexit of AfterTask does not end a schedule.
+// A panic of AfterTask does not end a schedule.
 func TestScheduledTaskAfterTaskPanicContinues(t *testing.T) {
-	for what, end := range map[string]func(){"panic": func() { panic("hook") }, "Goexit": runtime.Goexit} {
-		synctest.Test(t, func(t *testing.T) {
-			d, reports := newDiary(), 0
-			p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
-				AfterTask: func(context.Context, executor.TaskInfo, error) { end() },
-				OnPanic:   func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ },
-			}})
-			f, _ := p.AtFixedRate(t.Context(), 0, time.Second, d.Func("x"), executor.Times(3))
-			elapse(time.Minute)
-			d.Check(t, "x@0s", "x@1s", "x@2s")
-			expect(t, what+": state", f.State(), executor.Succeeded)
-			expect(t, what+": calls of OnPanic", reports > 0, what == "panic")
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		d, reports := newDiary(), 0
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+			AfterTask: func(context.Context, executor.TaskInfo, error) { panic("hook") },
+			OnPanic:   func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ },
+		}})
+		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, d.Func("x"), executor.Times(3))
+		elapse(time.Minute)
+		d.Check(t, "x@0s", "x@1s", "x@2s")
+		expect(t, "state", f.State(), executor.Succeeded)
+		expect(t, "calls of OnPanic", reports, 3)
+	})
 }
 
 // What a future reports about its schedule.

@@ -110,17 +110,14 @@ func (s *Series) begin() seriesStep {
 // moveOn finds another slot for a series without a run. It ends the series if there is
 // none, or if the trigger fails.
 func (l *local) moveOn(ctx context.Context, s *Series) {
-	more, last := false, goexit
-	defer func() {
-		if more {
-			return
-		}
-		s.end(last.state(), last.err)
-		if last.err != nil {
-			l.pool.report(ctx, l.pool.info(l.worker.Number, s.work()), last)
-		}
-	}()
-	more, last = s.advance()
+	more, last := s.advance()
+	if more {
+		return
+	}
+	s.end(last.state(), last.err)
+	if last.err != nil {
+		l.pool.report(ctx, l.pool.info(l.worker.Number, s.work()), last)
+	}
 }
 
 // ran records the ending of a run, and finds the time of the next. If there is
@@ -384,13 +381,10 @@ func (s *Series) goOn(r *seriesRun, full bool) {
 	if s.taskCore().State().Done() {
 		return
 	}
-	more, last := false, goexit // unless the trigger returns
-	defer func() {
-		if !more && s.end(last.state(), last.err) && last.err != nil {
-			s.pool.report(r.core.Context(), s.pool.info(0, s.work()), last)
-		}
-	}()
-	more, last = s.makeRoom(full)
+	more, last := s.makeRoom(full)
+	if !more && s.end(last.state(), last.err) && last.err != nil {
+		s.pool.report(r.core.Context(), s.pool.info(0, s.work()), last)
+	}
 }
 
 // makeRoom has a series go on after one of its overlapping runs has ended. full means that

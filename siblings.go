@@ -136,17 +136,10 @@ func (s *siblings) runWaiting(retrying *[]*member) {
 
 // endWaiting ends the tasks that wait, since the context has ended.
 func (s *siblings) endWaiting() {
-	ended := false
-	defer func() {
-		if !ended { // a hook has called runtime.Goexit
-			s.endWaiting()
-		}
-	}()
 	err := canceled(task.ContextError(s.ctx))
 	for m := s.waiting.next(); m != nil; m = s.waiting.next() {
 		m.end(task.Canceled, err)
 	}
-	ended = true
 }
 
 // member is one of siblings. It is over when its body has returned, or will never run. Nothing
@@ -229,13 +222,11 @@ func (m *member) over(err error) {
 func (m *member) isOver() bool { return m.core.State().Done() && !m.core.InBody() }
 
 func (m *member) end(s task.State, err error) bool {
-	won := false
-	defer func() {
-		if won { // also if a hook has called runtime.Goexit
-			m.over(errorOf(&m.core))
-		}
-	}()
-	return m.core.CompletePending(s, outcomeWithLast(&m.core, err), func() { won, m.body = true, nil })
+	won := m.core.CompletePending(s, outcomeWithLast(&m.core, err), m.drop)
+	if won {
+		m.over(errorOf(&m.core))
+	}
+	return won
 }
 
 func (m *member) fail(err error) {

@@ -398,10 +398,10 @@ func (t *Task) completeOutside(bits uint32, s State, err, cause error, publish f
 	}
 	owner := t.links.Load().owner
 	t.word.unlock(t.complete(bits, s, err, &out))
-	defer out.run() // whatever a hook does
 	if owner != nil {
 		owner.unqueue(t) // before the waiters wake: they find it gone from the queue
 	}
+	out.run()
 	return true
 }
 

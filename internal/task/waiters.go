@@ -148,8 +148,7 @@ func (e *effects) run() {
 	}
 }
 
-// callAll calls c and those after it in turn. If a call does not return, the others are
-// still made.
+// callAll calls c and those after it in turn. If a call panics, the others are still made.
 func callAll(c *Callback) {
 	defer func() {
 		if c != nil {

@@ -88,6 +88,9 @@ var Exits = []struct {
 	{"Goexit", func() error { runtime.Goexit(); return nil }},
 }
 
+// HookExits are the ways in which other functions than bodies can end: all but Goexit.
+var HookExits = Exits[:len(Exits)-1]
+
 // Returns reports whether f returns, rather than panics or calls [runtime.Goexit].
 func Returns(f func() error) bool {
 	result := make(chan bool, 1)
