@@ -32,7 +32,8 @@ type Config struct {
 
 	// Authorize returns what a request may do, and the name of the user who makes it, for the audit log. The goroutine
 	// of the request calls it, after the checks of hosts and sites, so that several calls may be in progress at once. It
-	// is called again each second while a page has live updates, which end when the result is another. The default, nil, lets all requests that pass these checks look.
+	// calls it again each second while a page has live updates, which end when the result is another. The default, nil,
+	// lets all requests that pass these checks look.
 	Authorize func(*http.Request) (Access, string)
 
 	// Actions allows changes by requests for which Authorize returns Act; it needs Authorize. The default, false,

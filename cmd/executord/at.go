@@ -67,7 +67,9 @@ func (f *atFlag) client() (*daemonClient, error) {
 		at = defaultAt
 	}
 	c := &daemonClient{shown: at}
-	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true, ResponseHeaderTimeout: stores.Patience, MaxResponseHeaderBytes: 64 << 10}
+	transport := &http.Transport{
+		DisableKeepAlives: true, DisableCompression: true, ResponseHeaderTimeout: stores.Patience, MaxResponseHeaderBytes: 64 << 10,
+	}
 	var dialer = net.Dialer{Timeout: 5 * time.Second}
 	switch path, isSocket := strings.CutPrefix(at, socketScheme); {
 	case isSocket:

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/fresh"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/cmd/executord/internal/runlog"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
@@ -37,20 +39,27 @@ type listenOptions struct {
 	actions   bool
 	tlsCert   string
 	tlsKey    string
+	proxies   []string
 }
 
 // validate checks what can be checked without opening anything.
 func (o *listenOptions) validate() error {
 	if o.address == "" {
-		if o.tokenFile != "" || o.actions || o.tlsCert != "" || o.tlsKey != "" {
-			return errors.New("--token-file, --actions, --tls-cert and --tls-key need --listen, such as --listen 127.0.0.1:8384")
+		if o.tokenFile != "" || o.actions || o.tlsCert != "" || o.tlsKey != "" || len(o.proxies) > 0 {
+			return errors.New("--token-file, --actions, --tls-cert, --tls-key and --trusted-proxy need --listen, such as --listen 127.0.0.1:8384")
 		}
 		return nil
+	}
+	if _, err := o.trusted(); err != nil {
+		return err
 	}
 	if (o.tlsCert == "") != (o.tlsKey == "") {
 		return errors.New("--tls-cert and --tls-key need each other: the certificate of the server, and its private key, both in PEM")
 	}
 	if path, isSocket := strings.CutPrefix(o.address, socketScheme); isSocket {
+		if len(o.proxies) > 0 {
+			return errors.New("--trusted-proxy is for an address with a port: who may open a Unix socket is trusted")
+		}
 		if o.tlsCert != "" {
 			return errors.New("--tls-cert is for an address with a port: a Unix socket is protected by its file permissions")
 		}
@@ -73,6 +82,22 @@ func (o *listenOptions) validate() error {
 	return nil
 }
 
+// trusted returns the proxies whose headers count.
+func (o *listenOptions) trusted() (all []netip.Prefix, err error) {
+	for _, text := range o.proxies {
+		p, err := netip.ParsePrefix(text)
+		if ip, wrong := netip.ParseAddr(text); wrong == nil {
+			ip = ip.Unmap()
+			p, err = netip.PrefixFrom(ip, ip.BitLen()), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--trusted-proxy %s: it must be an address such as 10.1.2.3, or a network such as 10.1.2.0/24", text)
+		}
+		all = append(all, p.Masked())
+	}
+	return all, nil
+}
+
 // exposed is the error for an address that others can reach.
 func (o *listenOptions) exposed() error {
 	return fmt.Errorf("--listen %s: other machines can reach this address: add --token-file FILE, "+
@@ -82,11 +107,13 @@ func (o *listenOptions) exposed() error {
 // listener is where a daemon is looked at. A nil one is nowhere.
 type listener struct {
 	net.Listener
-	access web.Access
-	tokens *fresh.Value[roles.Tokens]     // nil if none is needed
-	cert   *fresh.Value[*tls.Certificate] // nil without TLS
-	acts   bool
-	shown  string // a URL, or the name of a socket
+	access  web.Access
+	tokens  *fresh.Value[roles.Tokens]     // nil if none is needed
+	cert    *fresh.Value[*tls.Certificate] // nil without TLS
+	acts    bool
+	shown   string // a URL, or the name of a socket
+	proxies []netip.Prefix
+	secrets []string // files that nobody else is to read
 }
 
 // open opens the address, nil if there is none. Nothing is served yet.
@@ -96,11 +123,14 @@ func (o *listenOptions) open() (*listener, error) {
 	}
 	l := &listener{acts: o.actions}
 	var err error
+	if l.proxies, err = o.trusted(); err != nil {
+		return nil, err
+	}
 	if o.tokenFile != "" {
 		if l.tokens, err = fresh.Open(func() (roles.Tokens, error) { return readTokens(o.tokenFile) }, o.tokenFile); err != nil {
 			return nil, err
 		}
-		l.access = web.ByToken
+		l.access, l.secrets = web.ByToken, append(l.secrets, o.tokenFile)
 	}
 	if path, isSocket := strings.CutPrefix(o.address, socketScheme); isSocket {
 		if l.Listener, err = openSocket(path); err != nil {
@@ -115,6 +145,7 @@ func (o *listenOptions) open() (*listener, error) {
 	scheme := "http"
 	if o.tlsCert != "" {
 		scheme = "https"
+		l.secrets = append(l.secrets, o.tlsKey)
 		l.cert, err = fresh.Open(func() (*tls.Certificate, error) { return certificate.Read(o.tlsCert, o.tlsKey) }, o.tlsCert, o.tlsKey)
 		if err != nil {
 			return nil, err
@@ -186,6 +217,7 @@ func (l *listener) serve(
 	c := web.Config{
 		Daemon: d, Title: file, Version: version(), Access: l.access,
 		Namespace: d.Store.Namespace, Durable: d.Durable(), Observer: observer, Reading: reading, Log: log.Logger,
+		Proxies: l.proxies,
 	}
 	if l.tokens != nil {
 		c.Tokens = l.tokens.Get
@@ -206,6 +238,12 @@ func (l *listener) serve(
 
 // tell has the log say what is read again while the daemon runs.
 func (l *listener) tell(log *slog.Logger) {
+	warn := func() {
+		for _, name := range l.secrets {
+			warnOfOpen(log, name)
+		}
+	}
+	warn()
 	if l.tokens != nil {
 		l.tokens.Tell(func(all roles.Tokens, err error) {
 			if err != nil {
@@ -213,6 +251,7 @@ func (l *listener) tell(log *slog.Logger) {
 				return
 			}
 			log.Info("tokens read again", "tokens", len(all))
+			warn()
 		})
 	}
 	if l.cert != nil {
@@ -223,8 +262,24 @@ func (l *listener) tell(log *slog.Logger) {
 				return
 			}
 			log.Info("certificate read again", "until", until)
+			warn()
 		})
 	}
+}
+
+// warnOfOpen says that others may read a secret file, or write to it.
+func warnOfOpen(log *slog.Logger, name string) {
+	const read, write = 0o004, 0o022 // a group may be for those who read it
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || runtime.GOOS == "windows" || info.Mode().Perm()&(read|write) == 0 {
+		return
+	}
+	reason := "all users may read it"
+	if info.Mode().Perm()&write != 0 {
+		reason = "others may write to it"
+	}
+	log.Warn("secret file is open to others", "file", name, "reason", reason, "mode", info.Mode().String(),
+		"hint", job.QuoteArgs([]string{"chmod", "g-w,o=", name}))
 }
 
 // again reads the tokens and the certificate again, at once.

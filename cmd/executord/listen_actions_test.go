@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os/user"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,6 +22,19 @@ func doing(t *testing.T, socket string, values url.Values) int {
 	t.Helper()
 	code, _ := over(t, socket, func(c *http.Client) (*http.Response, error) { return c.PostForm("http://localhost/act", values) })
 	return code
+}
+
+// overSocket is what the audit has of a test that acts over a socket.
+func overSocket(t *testing.T) string {
+	t.Helper()
+	me, err := user.Current()
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case runtime.GOOS != "linux":
+		return "the socket"
+	}
+	return "the socket (user " + me.Username + ")"
 }
 
 // over asks a daemon that listens on a socket, and returns its answer.
@@ -56,7 +71,7 @@ func TestListenActs(t *testing.T) {
 				if code := doing(t, socket, form); code != http.StatusOK {
 					t.Errorf("%s %s: %d", do, job, code)
 				}
-				p.after(0, "ui: action", "action", do, "job", job, "reason", "a test", "who", "the socket", "done", true)
+				p.after(0, "ui: action", "action", do, "job", job, "reason", "a test", "who", overSocket(t), "done", true)
 			}
 			act("run-now", "long", "")
 			p.after(0, "up", "job", "long")
@@ -81,7 +96,7 @@ func TestListenActs(t *testing.T) {
 			doing(t, socket, url.Values{"do": {"end-run"}, "job": {"long"}, "run": {"2"}, "reason": {"a test"}})
 			p.after(0, "ui: action", "action", "end-run", "done", false, "answer", "run 2 is not in progress here")
 			_, acts := over(t, socket, func(c *http.Client) (*http.Response, error) { return c.Get("http://localhost/acts") })
-			for _, want := range []string{"run-now", "end-run", "pause", "resume", "a test", "the socket", `<a href="job?name=tick">`,
+			for _, want := range []string{"run-now", "end-run", "pause", "resume", "a test", overSocket(t), `<a href="job?name=tick">`,
 				"run 2 is not in progress here"} {
 				if !strings.Contains(acts, want) {
 					t.Errorf("the actions in the store have no %s: %s", want, acts)
@@ -120,7 +135,7 @@ func TestListenDrainsNode(t *testing.T) {
 				if code := doing(t, socket, form); code != http.StatusOK {
 					t.Errorf("%v: %d", form, code)
 				}
-				p.after(0, "ui: action", "action", form.Get("do"), "who", "the socket", "done", true)
+				p.after(0, "ui: action", "action", form.Get("do"), "who", overSocket(t), "done", true)
 			}
 			act(url.Values{"do": {"run-now"}, "job": {"long"}})
 			p.after(0, "up", "job", "long")

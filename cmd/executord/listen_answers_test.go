@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/executor-go/executor/ui/page"
@@ -72,4 +74,44 @@ func TestListenSaysWhatIsNotDone(t *testing.T) {
 	}
 	p.after(0, "run ended", "job", "long")
 	p.end()
+}
+
+// A file of tokens or with a key that all users may read, or others write to, is said, also after a change.
+func TestListenSaysOpenSecrets(t *testing.T) {
+	file := write(t, "tokens", "ann operate correct-horse-battery-staple\n") // which all may read
+	tab := write(t, "tab", "# name: tick\n@daily true\n")
+	p := startFile(t, tab, "--listen", "127.0.0.1:0", "--token-file", file)
+	p.until("secret file is open to others", "file", file, "reason", "all users may read it", "hint", "chmod g-w,o= "+file)
+	p.until("job scheduled")
+	for mode, reason := range map[os.FileMode]string{0o640: "", 0o660: "others may write to it"} {
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+		before := len(p.log)
+		p.signal(syscall.SIGHUP)
+		p.until("tokens read again")
+		p.until("job scheduled")
+		said := false
+		for _, l := range p.log[before:] {
+			said = said || l.is("secret file is open to others", "reason", reason)
+		}
+		if said != (reason != "") {
+			t.Errorf("with mode %o the log says so: %t", mode, said)
+		}
+	}
+	p.end()
+}
+
+// A proxy is named by an address or a network, for an address with a port.
+func TestListenTrustedProxy(t *testing.T) {
+	tab := write(t, "tab", "@daily true\n")
+	for want, args := range map[string][]string{
+		"--trusted-proxy proxy.internal: it must be an address": {"--listen", "127.0.0.1:0", "--trusted-proxy", "proxy.internal"},
+		"--trusted-proxy is for an address with a port":         {"--listen", "unix:" + filepath.Join(t.TempDir(), "s"), "--trusted-proxy", "10.0.0.1"},
+		"--trusted-proxy need --listen":                         {"--trusted-proxy", "10.0.0.1"},
+	} {
+		if _, errs, code := output(t, "", append([]string{"run", tab}, args...)...); code != exitUsage || !strings.Contains(errs, want) {
+			t.Errorf("%q: exit code %d, %s", args, code, errs)
+		}
+	}
 }

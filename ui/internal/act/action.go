@@ -65,7 +65,9 @@ func (o outcome) status(err error) int {
 }
 
 // names are those of all actions. They are documented.
-var names = []string{"run", "pause", "resume", "reschedule", "move", "revive", "cancel", "delete", "signal", "resize", "drain", "undrain"}
+var names = []string{
+	"run", "pause", "resume", "reschedule", "move", "revive", "cancel", "delete", "signal", "resize", "drain", "undrain",
+}
 
 // on returns doing, whatever is given.
 func on(do doing) func(url.Values) (doing, error) {

@@ -186,18 +186,3 @@ func (s *Server) access(r *http.Request) (ui.Access, string) {
 	}
 	return ui.Look, ""
 }
-
-// who returns who asks, as far as that is known: the name of the token, and from where it was sent.
-func (s *Server) who(r *http.Request) string {
-	from := r.RemoteAddr
-	if s.Access == Socket || from == "" || from == "@" {
-		from = "the socket"
-	}
-	if name := asks(r).Name; name != "" {
-		from = name + " at " + from
-	}
-	if by := r.Header.Get("X-Forwarded-For"); by != "" {
-		from += ", for " + job.Printable(by[:min(len(by), 100)])
-	}
-	return from
-}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,8 +49,8 @@ func (r *room) has(l level) bool { return r.used[l] < r.size-r.size/8*int(l) }
 
 // conns are the connections of a server.
 type conns struct {
-	log     *slog.Logger
-	trusted func(netip.Addr) bool // reports whether a peer is a proxy, which may have all places; nil if none is
+	log   *slog.Logger
+	proxy func(netip.Addr) bool // reports whether a peer is one that is trusted, which may have all places
 
 	mu         sync.Mutex
 	here, away room
@@ -59,9 +60,9 @@ type conns struct {
 	told       minutely
 }
 
-func newConns(log *slog.Logger, trusted func(netip.Addr) bool) *conns {
+func newConns(log *slog.Logger, proxy func(netip.Addr) bool) *conns {
 	return &conns{
-		log: log, trusted: trusted, here: room{size: roomHere}, away: room{size: roomAway},
+		log: log, proxy: proxy, here: room{size: roomHere}, away: room{size: roomAway},
 		peers: make(map[netip.Prefix]*room), all: make(map[*conn]struct{}),
 	}
 }
@@ -121,7 +122,7 @@ func (s *conns) roomsLocked(peer netip.Prefix, ip netip.Addr) []*room {
 	switch {
 	case !peer.IsValid():
 		return []*room{&s.here}
-	case s.trusted != nil && s.trusted(ip):
+	case s.proxy(ip):
 		return []*room{&s.away}
 	case s.peers[peer] == nil:
 		s.peers[peer] = &room{size: share}
@@ -132,7 +133,7 @@ func (s *conns) roomsLocked(peer netip.Prefix, ip netip.Addr) []*room {
 // longestIdleLocked returns the connection in a room that has been idle for longest, nil if none is.
 func (s *conns) longestIdleLocked(r *room) (found *conn) {
 	for c := range s.all {
-		if c.level == idle && (c.rooms[0] == r || c.rooms[len(c.rooms)-1] == r) && (found == nil || c.since.Before(found.since)) {
+		if c.level == idle && slices.Contains(c.rooms, r) && (found == nil || c.since.Before(found.since)) {
 			found = c
 		}
 	}

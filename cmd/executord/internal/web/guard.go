@@ -26,6 +26,9 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 			control.SetReadDeadline(time.Now().Add(bodyPatience))
 		}
 		page.Secure(w.Header(), true)
+		if r.TLS != nil {
+			w.Header().Set("Strict-Transport-Security", strictTransport)
+		}
 		if status, reason := s.guard.Refuse(r, true); status != 0 {
 			page.Refuse(w, r, status, "executord: "+reason)
 			return
@@ -34,6 +37,9 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
+
+// strictTransport has a browser that was here once ask for this host by TLS only, for a year. It is documented.
+const strictTransport = "max-age=31536000"
 
 // guard returns what refuses requests. Those that have the token, or may open the socket, may ask for any host.
 func (a Access) guard() page.Guard {
@@ -57,8 +63,8 @@ func (s *Server) asker(r *http.Request) (roles.Token, bool) {
 		return everybody, true
 	}
 	tokens := s.Tokens()
-	if scheme, text, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return tokens.Find(strings.TrimSpace(text))
+	if text, ok := bearer(r); ok {
+		return tokens.Find(text)
 	}
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
@@ -69,6 +75,21 @@ func (s *Server) asker(r *http.Request) (roles.Token, bool) {
 		return roles.Token{}, false
 	}
 	return tokens.BySum(sum)
+}
+
+// identify is asker for a request that begins: a wrong token counts.
+func (s *Server) identify(r *http.Request) (roles.Token, bool) {
+	who, ok := s.asker(r)
+	if _, has := bearer(r); has && !ok {
+		s.wrong(r)
+	}
+	return who, ok
+}
+
+// bearer returns the token that a request has in its headers.
+func bearer(r *http.Request) (text string, ok bool) {
+	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.TrimSpace(text), strings.EqualFold(scheme, "Bearer")
 }
 
 // askerKey is for the context of a request that authorized has let through.
@@ -92,7 +113,7 @@ func (s *Server) acts(r *http.Request) bool { return s.Act != nil && asks(r).Rol
 // authorized lets those through that may look. A browser is asked for the token.
 func (s *Server) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch who, ok := s.asker(r); {
+		switch who, ok := s.identify(r); {
 		case ok:
 			if hold(w, r, busy) {
 				defer release(r)
@@ -148,6 +169,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	to := target(r.PostFormValue("to"))
 	who, ok := s.Tokens().Find(strings.TrimSpace(r.PostFormValue("token")))
 	if !ok {
+		s.wrong(r)
 		s.alone(w, http.StatusUnauthorized, "Log in", "login", struct{ To, Wrong string }{to, "That is not the token."})
 		return
 	}

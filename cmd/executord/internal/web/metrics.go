@@ -105,6 +105,10 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	m.sample("executord_connections", "", float64(open))
 	m.family("executord_connections_closed_total", "counter", "Idle connections that were closed to have places for others.")
 	m.sample("executord_connections_closed_total", "", float64(closed))
+	if s.Tokens != nil {
+		m.family("executord_wrong_tokens_total", "counter", "Requests with a wrong token.")
+		m.sample("executord_wrong_tokens_total", "", float64(s.wrongs.count()))
+	}
 	s.notifications(&m)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	w.Write(m.Bytes())

@@ -82,5 +82,5 @@ func cookieName(r *http.Request) string {
 // cookie returns the cookie of a session. No script sees it, and no other site sends it.
 func (s *Server) cookie(r *http.Request, value string) *http.Cookie {
 	return &http.Cookie{Name: cookieName(r), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"}
+		Secure: s.overTLS(r)}
 }

@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -80,6 +81,9 @@ type Config struct {
 	// It is not nil if Access is ByToken; nil means that all may all.
 	Tokens func() roles.Tokens
 
+	// Proxies are those whose headers say from where a request comes, and that may have all places for connections.
+	Proxies []netip.Prefix
+
 	// TLS has the server speak it. It may be nil.
 	TLS *tls.Config
 }
@@ -113,6 +117,8 @@ type Server struct {
 	look     *ui.UI // for those who may look only
 	sessions sessions
 	conns    *conns
+	wrongs   wrongs
+	ready    recent
 	began    time.Time
 	serving  sync.WaitGroup
 	closing  sync.Once
@@ -125,8 +131,9 @@ func New(c Config) *Server {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		Config: c, guard: c.Access.guard(), conns: newConns(c.Log, nil), began: time.Now(),
+		Config: c, guard: c.Access.guard(), began: time.Now(),
 	}
+	s.conns = newConns(c.Log, s.isProxy)
 	s.ui, s.look = s.newUI(c.Act != nil), nil
 	if s.look = s.ui; c.Act != nil {
 		s.look = s.newUI(false)
@@ -251,8 +258,8 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 
 // serveReady says whether the daemon runs its jobs: 200, or 503 and why, which is said to those only that may look.
 func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
-	err := s.Daemon.Ready(r.Context())
-	_, known := s.asker(r)
+	err := s.ready.ask(func() error { return s.Daemon.Ready(context.WithoutCancel(r.Context())) })
+	_, known := s.identify(r)
 	switch {
 	case err == nil:
 		plain(w, http.StatusOK, "ready")
@@ -261,6 +268,23 @@ func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
 	default:
 		plain(w, http.StatusServiceUnavailable, "not ready")
 	}
+}
+
+// recent is an answer that may be a second old, however many ask: it is asked for by those who need no token.
+type recent struct {
+	mu  sync.Mutex
+	at  time.Time
+	err error
+}
+
+func (a *recent) ask(daemon func() error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.at.IsZero() || time.Since(a.at) >= time.Second {
+		a.err = daemon()
+		a.at = time.Now()
+	}
+	return a.err
 }
 
 // plain answers with a line of text.
