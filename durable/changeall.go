@@ -2,6 +2,8 @@ package durable
 
 import (
 	"context"
+
+	"github.com/executor-go/executor/durable/internal/timetable"
 )
 
 // changeLimit is how many jobs ChangeAll changes if its filter has no Limit.
@@ -21,10 +23,11 @@ type Changed struct {
 // Jobs returns how many jobs were changed or tried: the sum of the four answers.
 func (c *Changed) Jobs() int { return c.Applied + c.Deferred + c.TooLate + c.NotFound }
 
-// ChangeAll makes a change to the jobs that f selects, one after the other in the order of their IDs, up to f.Limit of
-// them, where 0 means 1,000. Each job is changed as by the method that c.Op names, such as Cancel for OpCancel, and has
-// the answer of that method. Each job is changed in a transaction of its own, so other programs may see some jobs
-// changed and some not. A job that is added or changes its state meanwhile may be changed or not.
+// ChangeAll makes a change to the jobs that f selects, in the order of their IDs, up to f.Limit of them, where 0 means
+// 1,000. Each job is changed as by the method that c.Op names, such as Cancel for OpCancel, and has the answer of that
+// method. In SQLite and PostgreSQL up to 500 jobs are changed in one transaction, in a store that is not a store.Changer
+// each by itself, so other programs may see some jobs changed and some not. A job that is added or changes its state
+// meanwhile may be changed or not.
 //
 // If More is set, call ChangeAll again with f.After set to After. Do the same after an error: Changed then says what
 // was done before the error. The zero Filter selects all jobs of the store.
@@ -38,6 +41,7 @@ func (j *Jobs) ChangeAll(ctx context.Context, c Change, f Filter) (Changed, erro
 		if err := checkTime(c.Due); err != nil {
 			return done, err
 		}
+		c.Due = timetable.Ceil(c.Due)
 	}
 	if c.Op == OpMove {
 		if err := j.checkMove(c.Queue); err != nil {
@@ -52,17 +56,12 @@ func (j *Jobs) ChangeAll(ctx context.Context, c Change, f Filter) (Changed, erro
 		left = changeLimit
 	}
 	for {
-		f.After, f.Limit = done.After, min(left, 100)
-		page, err := j.List(ctx, f)
+		ids, more, err := j.selected(ctx, f, done.After, left)
 		if err != nil {
 			return done, err
 		}
-		for i := range page {
-			answer, err := j.changeBy(ctx, page[i].ID, c)
-			if err != nil {
-				done.More = true
-				return done, err
-			}
+		answers, err := j.changeEach(ctx, ids, c)
+		for i, answer := range answers {
 			switch answer {
 			case Applied:
 				done.Applied++
@@ -73,19 +72,37 @@ func (j *Jobs) ChangeAll(ctx context.Context, c Change, f Filter) (Changed, erro
 			case NotFound:
 				done.NotFound++
 			}
-			done.After = page[i].ID
+			done.After = ids[i]
 		}
-		left -= len(page)
-		if done.More = len(page) == f.Limit; !done.More || left == 0 {
+		if err != nil {
+			done.More = true
+			return done, err
+		}
+		left -= len(ids)
+		if done.More = more; !more || left == 0 {
 			return done, nil
 		}
 	}
 }
 
-// changeBy makes any change to a job.
-func (j *Jobs) changeBy(ctx context.Context, id ID, c Change) (Answer, error) {
-	if c.Op == OpReschedule {
-		return j.Reschedule(ctx, id, c.Due)
+// changeMost is the most jobs that are changed in one step.
+const changeMost = 500
+
+// selected returns the IDs of the first jobs after one that f selects, no more than limit or changeMost, and whether
+// there may be more.
+func (j *Jobs) selected(ctx context.Context, f Filter, after ID, limit int) (ids []ID, more bool, err error) {
+	limit = min(limit, changeMost)
+	for more = true; more && len(ids) < limit; {
+		f.After, f.Limit = after, min(limit-len(ids), 100) // rows have payloads
+		page, err := j.List(ctx, f)
+		if err != nil {
+			return nil, false, err
+		}
+		for i := range page {
+			ids = append(ids, page[i].ID)
+			after = page[i].ID
+		}
+		more = len(page) == f.Limit
 	}
-	return j.change(ctx, id, c)
+	return ids, more, nil
 }

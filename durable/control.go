@@ -101,24 +101,48 @@ var opNames = [...]string{
 }
 
 func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
+	answers, err := j.changeEach(ctx, []ID{id}, c)
+	if err != nil {
+		return NotFound, err
+	}
+	return answers[0], nil
+}
+
+// changeEach makes a change to each of the jobs, in one step if the store can. With an error, the answers are those for
+// the first jobs, which were changed before.
+func (j *Jobs) changeEach(ctx context.Context, ids []ID, c Change) (answers []Answer, err error) {
 	mustContext(ctx)
 	n := j.node()
-	var here store.Ref // the run that a cancellation is about, if this node has it
-	if n != nil {
-		here = n.HeldRef(id)
-	}
-	a, err := j.store.Change(ctx, id, c)
-	if err != nil {
-		return NotFound, failed(opNames[c.Op], err)
-	}
-	j.notify(id)
-	if n != nil && a != NotFound {
-		if c.Op == OpCancel && a == Deferred {
-			n.CancelRuns([]store.Ref{here}) // without waiting for the next heartbeat
+	var here []store.Ref // the runs that a cancellation is about, if this node has them
+	for _, id := range ids {
+		if n != nil && c.Op == OpCancel {
+			here = append(here, n.HeldRef(id))
 		}
+	}
+	if j.parts.Changer != nil && len(ids) > 1 {
+		answers, err = j.parts.Changer.ChangeEach(ctx, ids, c)
+	} else {
+		for i := 0; i < len(ids) && err == nil; i++ {
+			var a Answer
+			if a, err = j.store.Change(ctx, ids[i], c); err == nil {
+				answers = append(answers, a)
+			}
+		}
+	}
+	var canceled []store.Ref
+	there := false
+	for i, a := range answers {
+		j.notify(ids[i])
+		there = there || a != NotFound
+		if here != nil && a == Deferred {
+			canceled = append(canceled, here[i])
+		}
+	}
+	if n != nil && there {
+		n.CancelRuns(canceled) // without waiting for the next heartbeat
 		n.Wake()
 	}
-	return a, nil
+	return answers, failed(opNames[c.Op], err)
 }
 
 // Now returns the time of the store, by which jobs are due. While Run runs, the node knows it; otherwise the store is

@@ -41,6 +41,10 @@ type (
 		store.Limiter
 		jobs *Jobs
 	}
+	timedChanger struct {
+		store.Changer
+		jobs *Jobs
+	}
 	timedGraph struct {
 		store.Graph
 		jobs *Jobs
@@ -81,6 +85,9 @@ func timedParts(p store.Parts, j *Jobs) store.Parts {
 	}
 	if p.Limiter != nil {
 		p.Limiter = timedLimiter{p.Limiter, j}
+	}
+	if p.Changer != nil {
+		p.Changer = timedChanger{p.Changer, j}
 	}
 	if p.Graph != nil {
 		p.Graph = timedGraph{p.Graph, j}
@@ -252,6 +259,11 @@ func (t timedSteps) KeepStep(ctx context.Context, of store.Ref, s KeptStep) (res
 func (t timedSteps) Signal(ctx context.Context, id ID, name string, payload []byte) (a Answer, err error) {
 	defer t.jobs.calledStore("signal", time.Now(), &err)
 	return t.Steps.Signal(ctx, id, name, payload)
+}
+
+func (t timedChanger) ChangeEach(ctx context.Context, ids []ID, c Change) (answers []Answer, err error) {
+	defer t.jobs.calledStore("change_each", time.Now(), &err)
+	return t.Changer.ChangeEach(ctx, ids, c)
 }
 
 func (t timedGraph) Parents(ctx context.Context, id ID, from, limit int) (page []Job, err error) {

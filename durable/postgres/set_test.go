@@ -83,6 +83,18 @@ func TestInsertOfSeveralWaitsForFreedKeysWithoutLocks(t *testing.T) {
 	}
 }
 
+// Many jobs are changed in one transaction.
+func TestChangeAllIsOneTransaction(t *testing.T) {
+	store := open(t, dsn(t))
+	jobs := must(durable.New(durable.Config{Store: store}))
+	must(store.Insert(t.Context(), schedules(500, "1m0s"), durablestore.Placement{}))
+	done := must(jobs.ChangeAll(t.Context(), durable.Change{Op: durable.OpPause}, durable.Filter{}))
+	transactions := 0
+	if err := store.DB().QueryRow("select count(distinct xmin::text) from executor_job").Scan(&transactions); err != nil || transactions != 1 || done.Applied != 500 {
+		t.Errorf("%+v in %d transactions: %v", done, transactions, err)
+	}
+}
+
 // Programs that insert the same jobs at the same time, in any order, each get all of them, and each job is added once.
 func TestInsertOfSeveralTogether(t *testing.T) {
 	store := open(t, dsn(t))

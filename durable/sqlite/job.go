@@ -179,29 +179,45 @@ func deref(j *durable.Job) durable.Job {
 
 // Change carries out an action on a job.
 func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (durable.Answer, error) {
-	return do(ctx, s.writer, func(q *querier) (durable.Answer, error) {
-		j, err := q.get("where id = ?", id[:])
-		if err != nil || j == nil {
-			return durable.NotFound, err
-		}
-		answer := transition.Change(j, c, now())
-		if answer == durable.TooLate {
-			return answer, nil
-		}
-		if c.Op == durable.OpDelete {
-			return answer, q.remove(j)
-		}
-		if c.Op == durable.OpRevive && j.HasParents {
-			if err := q.revive(j); err != nil {
-				return answer, err
+	return do(ctx, s.writer, func(q *querier) (durable.Answer, error) { return q.change(id, c) })
+}
+
+// ChangeEach carries out an action on several jobs, in one transaction.
+func (s *Store) ChangeEach(ctx context.Context, ids []durable.ID, c durable.Change) ([]durable.Answer, error) {
+	return do(ctx, s.writer, func(q *querier) ([]durable.Answer, error) {
+		answers := make([]durable.Answer, len(ids))
+		for i, id := range ids {
+			var err error
+			if answers[i], err = q.change(id, c); err != nil {
+				return nil, err
 			}
 		}
-		if err := q.put(j); err != nil || !j.HasChildren || !j.State.Done() {
+		return answers, nil
+	})
+}
+
+func (q *querier) change(id durable.ID, c durable.Change) (durable.Answer, error) {
+	j, err := q.get("where id = ?", id[:])
+	if err != nil || j == nil {
+		return durable.NotFound, err
+	}
+	answer := transition.Change(j, c, now())
+	if answer == durable.TooLate {
+		return answer, nil
+	}
+	if c.Op == durable.OpDelete {
+		return answer, q.remove(j)
+	}
+	if c.Op == durable.OpRevive && j.HasParents {
+		if err := q.revive(j); err != nil {
 			return answer, err
 		}
-		_, err = q.ended(now(), id)
+	}
+	if err := q.put(j); err != nil || !j.HasChildren || !j.State.Done() {
 		return answer, err
-	})
+	}
+	_, err = q.ended(now(), id)
+	return answer, err
 }
 
 // remove removes a job, and what belongs to it.

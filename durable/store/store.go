@@ -176,6 +176,7 @@ type Parts struct {
 	Queues   Queues
 	Drains   Drains
 	Mover    Mover
+	Changer  Changer
 	Tx       TxStore
 	Listener Listener
 }
@@ -194,9 +195,18 @@ func PartsOf(s Store) Parts {
 	p.Queues, _ = s.(Queues)
 	p.Drains, _ = s.(Drains)
 	p.Mover, _ = s.(Mover)
+	p.Changer, _ = s.(Changer)
 	p.Tx, _ = s.(TxStore)
 	p.Listener, _ = s.(Listener)
 	return p
+}
+
+// A Changer is a Store that changes several jobs in one step.
+type Changer interface {
+	// ChangeEach carries out an action on jobs as Change does on each, and returns the answers in the order of the IDs,
+	// of which no two are the same. If a job ends by that and another of them waits for it, the answer for that one may
+	// be either of those that Change would give before and after.
+	ChangeEach(ctx context.Context, ids []ID, c Change) ([]Answer, error)
 }
 
 // A Listener is a Store that reports changes. A report is a hint: without it, a node sees a change at its next poll or

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -275,4 +277,68 @@ func deletes(b *bench) {
 		b.Errorf("the key is not free: %+v", again)
 	}
 	b.same(must(b.store.List(b.Context(), durable.Filter{})), confirmed, b.get(must(b.store.Find(b.Context(), "runs")).ID))
+}
+
+// A change of several jobs is a change of each, whatever their states, and answers for each: also for more than a store
+// may read at once, for one that is not there, and for jobs of one family.
+func changeEach(b *bench) {
+	changer := b.store.changer()
+	node := b.node("a")
+	for _, op := range []durable.Op{durable.OpCancel, durable.OpPause, durable.OpResume, durable.OpReschedule, durable.OpRunNow,
+		durable.OpRevive, durable.OpDelete, durable.OpMove} {
+		c := durable.Change{Op: op, Due: time.Date(2041, 1, 2, 3, 4, 5, 0, time.UTC), Queue: "q"}
+		var jobs [2][]durable.ID // each state in both
+		for i := range jobs {
+			name := fmt.Sprint(op, i)
+			paused, canceled := b.add(time.Hour), b.add(time.Hour)
+			b.change(paused.ID, durable.OpPause, durable.Applied)
+			b.change(canceled.ID, durable.OpCancel, durable.Applied)
+			jobs[i] = []durable.ID{b.add(time.Hour, key(name)).ID, durable.NewID(), paused.ID, canceled.ID,
+				b.running(node, key(name+" runs"), every("1h0m0s")).ID, b.over(node, durable.Succeeded).ID, b.over(node, durable.Dead).ID}
+		}
+		answers := must(changer.ChangeEach(b.Context(), jobs[0], c))
+		for k, id := range jobs[1] {
+			if a := must(b.store.Change(b.Context(), id, c)); a != answers[k] {
+				b.Errorf("change %d of job %d: %v, and of several %v", op, k, a, answers[k])
+			}
+			one, err := b.store.Get(b.Context(), id)
+			several, errSeveral := b.store.Get(b.Context(), jobs[0][k])
+			if one.State != several.State || one.Pending != several.Pending || one.Queue != several.Queue || (err == nil) != (errSeveral == nil) ||
+				op == durable.OpReschedule && (!one.Due.Equal(several.Due) && one.State == durable.Waiting || !one.NextDue.Equal(several.NextDue)) {
+				b.Errorf("change %d of job %d: it is %+v, of several %+v", op, k, one, several)
+			}
+		}
+		b.claim(node) // those that are due now
+	}
+	var many []durable.ID
+	for range 250 {
+		many = append(many, b.add(time.Hour).ID)
+	}
+	for i, a := range must(changer.ChangeEach(b.Context(), many, durable.Change{Op: durable.OpCancel})) {
+		if a != durable.Applied {
+			b.Fatalf("cancel of job %d of many: %v", i, a)
+		}
+		b.state(many[i], durable.Canceled)
+	}
+	if answers := must(changer.ChangeEach(b.Context(), nil, durable.Change{Op: durable.OpCancel})); len(answers) != 0 {
+		b.Errorf("of none: %v", answers)
+	}
+
+	b.store.graph()
+	first := b.add(time.Hour)
+	second := b.insert(job(0, func(j *durable.NewJob) { j.After = store.After{Parents: []durable.ID{first.ID}, Need: 1} }), store.Placement{})
+	third := b.insert(job(0, func(j *durable.NewJob) { j.After = store.After{Parents: []durable.ID{second.ID}, Need: 1} }), store.Placement{})
+	family := []durable.ID{first.ID, second.ID, third.ID}
+	must(changer.ChangeEach(b.Context(), family[:2], durable.Change{Op: durable.OpCancel}))
+	for _, id := range family {
+		b.state(id, durable.Canceled)
+	}
+	must(changer.ChangeEach(b.Context(), family, durable.Change{Op: durable.OpRevive}))
+	b.state(first.ID, durable.Waiting)
+	b.state(second.ID, durable.Blocked)
+	b.state(third.ID, durable.Blocked)
+	if answers := must(changer.ChangeEach(b.Context(), family, durable.Change{Op: durable.OpDelete})); !slices.Equal(answers,
+		[]durable.Answer{durable.Applied, durable.Applied, durable.Applied}) {
+		b.Errorf("delete of a family: %v", answers)
+	}
 }

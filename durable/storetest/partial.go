@@ -52,6 +52,13 @@ func (p partial) reports() store.Reports {
 	return p.parts.Reports
 }
 
+func (p partial) changer() store.Changer {
+	if p.parts.Changer == nil {
+		panic(lacking("store.Changer"))
+	}
+	return p.parts.Changer
+}
+
 func (p partial) steps() store.Steps {
 	if p.parts.Steps == nil {
 		panic(lacking("store.Steps"))

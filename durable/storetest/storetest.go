@@ -66,6 +66,7 @@ var tests = []struct {
 	{"InsertDuringARunAsksForAnother", reuseDuringRun},
 	{"ReuseKeyKeepsAScheduleThatIsBeingCanceled", reuseSchedule},
 	{"InsertTreatsAnAbsentScheduleAsDeleted", absentSchedule},
+	{"ChangeOfSeveralIsThatOfEach", changeEach},
 	{"InsertReplacesWhatWaits", replaces},
 	{"InsertReplacesThePayloadOfWhatWaits", replacesPayload},
 	{"InsertReplacesThePayloadOfWhatHasBegun", replacesPayloadOfBegun},
