@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -187,12 +189,22 @@ func unreachable(err error) bool {
 	if errors.As(err, &dns) && dns.IsNotFound || errors.As(err, &certificate) {
 		return false
 	}
+	if permanent := []string{noTLS, noSetting}; slices.ContainsFunc(permanent, func(text string) bool { return strings.Contains(err.Error(), text) }) {
+		return false
+	}
 	switch class := code(err); class[:min(2, len(class))] {
 	case invalidAuthorization, invalidCatalog, invalidValue, invalidName:
 		return false
 	}
 	return true
 }
+
+// These are in errors that have no code of their own: the driver's if the server has no TLS, and that of PgBouncer for a
+// setting that it does not know.
+const (
+	noTLS     = "server refused TLS connection"
+	noSetting = "unsupported startup parameter"
+)
 
 // Classes of the server's error codes.
 const (

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -170,9 +171,10 @@ func TestStoreLeavesServerThatTakesNoWrites(t *testing.T) {
 // gate is a way to the server, which takes connections at any time. What has come
 // through one goes on, for the first so many pieces that each sends, or nowhere.
 type gate struct {
-	dsn    string
-	pieces atomic.Int64 // of a client, for connections to come
-	lines  atomic.Int64 // connections that were taken
+	forgets atomic.Bool // see forgetful
+	dsn     string
+	pieces  atomic.Int64 // of a client, for connections to come
+	lines   atomic.Int64 // connections that were taken
 
 	refusals atomic.Int64 // connections to come that are closed at once
 }
@@ -210,6 +212,9 @@ func newGate(t *testing.T, dsn string) *gate {
 				continue
 			}
 			context.AfterFunc(ctx, func() { client.Close(); server.Close() })
+			if g.forgets.Load() {
+				client = forgetful{client}
+			}
 			left := g.pieces.Load()
 			g.lines.Add(1)
 			wg.Go(func() { pass(client, server, endless) })
@@ -217,6 +222,26 @@ func newGate(t *testing.T, dsn string) *gate {
 		}
 	})
 	return g
+}
+
+// A forgetful connection is that of a pooler that ignores the search_path with which a client begins.
+type forgetful struct{ net.Conn }
+
+func (c forgetful) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	copy(b, bytes.ReplaceAll(b[:n], []byte("\x00search_path\x00"), []byte("\x00exec.ignore\x00")))
+	return n, err
+}
+
+// Behind a pooler that ignores the search path of the dsn the tables would be made elsewhere: Open fails, and the error
+// says how to set it.
+func TestOpenDeclinesIgnoredSearchPathBehindPooler(t *testing.T) {
+	g := newGate(t, dsn(t))
+	g.forgets.Store(true)
+	_, err := postgres.Open(g.dsn + pooled)
+	if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "set search_path = ") {
+		t.Error(err)
+	}
 }
 
 // pass moves so many pieces, and drops what comes after them.
@@ -336,6 +361,7 @@ func TestOpenReportsRefusedLoginAtOnce(t *testing.T) {
 		"no such database": strings.Replace(dsn, "/"+config.Database+"?", "/nothing_of_that_name?", 1),
 		"no such setting":  dsn + "&serach_path=jobs",
 		"no such value":    dsn + "&statement_timeout=soon",
+		"no TLS":           strings.Replace(dsn, "sslmode=disable", "sslmode=require", 1),
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		store, err := postgres.OpenContext(ctx, refused)

@@ -178,11 +178,17 @@ func (s *Store) start(ctx context.Context, set settings) (*Store, error) {
 // ready waits for the server, brings the tables up to date, and checks that the
 // connections are such as the store needs.
 func (s *Store) ready(ctx context.Context) error {
-	err := migrate(ctx, s.db)
+	begin := func() error {
+		if err := s.checkPath(ctx); err != nil {
+			return err
+		}
+		return migrate(ctx, s.db)
+	}
+	err := begin()
 	for unreachable(err) {
 		select {
 		case <-time.After(reconnectPause):
-			err = migrate(ctx, s.db)
+			err = begin()
 		case <-ctx.Done():
 			return fmt.Errorf("%w; waited for the server: %w", err, ctx.Err())
 		}
@@ -196,6 +202,20 @@ func (s *Store) ready(ctx context.Context) error {
 		return err
 	}
 	return s.checkSettings(ctx)
+}
+
+// checkPath reports an error if the tables would not be made where the data source name says, as a pooler ignores that.
+func (s *Store) checkPath(ctx context.Context) error {
+	path, set := s.config.RuntimeParams["search_path"]
+	if !set || s.pool || !pooled(s.config) {
+		return nil
+	}
+	var value string
+	if err := s.queue.QueryRowContext(ctx, "select pg_catalog.current_setting('search_path')").Scan(&value); err != nil || value == path {
+		return err
+	}
+	return argument.Invalid("search_path is %q, and not %q as in the data source name: the pooler ignores it there, so leave it out, and set it by: alter role %q set search_path = %s",
+		value, path, s.config.User, path)
 }
 
 // needs are the settings that the store needs of its connections, and sets where they are its own.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -309,8 +310,14 @@ const tablesMade = `select c.relname::text from pg_catalog.pg_class c join pg_ca
 
 // explain adds to an error of the server what the role lacks, and how to grant it.
 func explain(err error, role string) error {
-	if errors.As(err, new(*pgconn.ConnectError)) {
-		return err // no table was asked for
+	if errors.As(err, new(*pgconn.ConnectError)) { // no table was asked for
+		switch text := err.Error(); {
+		case strings.Contains(text, noTLS):
+			return fmt.Errorf("%w; set up TLS on the server, or trust the network with sslmode=disable in the data source name", err)
+		case strings.Contains(text, noSetting):
+			return fmt.Errorf("%w; the pooler takes no such setting: leave it out of the data source name, and set it by: alter role %q set", err, role)
+		}
+		return err
 	}
 	switch code(err) {
 	case "42P05", "26000": // a prepared statement is there already, or no longer
