@@ -83,25 +83,27 @@ var (
 // policy is a RejectPolicy of this package. As such it works on the pool's own
 // work, so that a task that gets in after all is counted once.
 type policy struct {
-	name   string
-	refuse func(p *Pool, ctx context.Context, u work, why error) error
+	name string
+
+	// refuse handles u. counts is false if the pool has not refused it: a program has called the policy itself.
+	refuse func(p *Pool, ctx context.Context, u work, why error, counts bool) error
 }
 
 func (r *policy) String() string { return "executor." + r.name }
 
 // Reject is for a policy of the user's that leaves the decision about a task to a policy of
-// this package.
+// this package, and for a program that calls it for a task of its own.
 func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
 	u, _, err := pool.newWork(ctx, task) // refuse has detached it
 	if err != nil {
 		return err
 	}
-	pool.deciding.leave(task)
+	counts := pool.deciding.leave(task)
 	why := ErrSaturated
 	if pool.engine.Stage() != engine.Running {
 		why = ErrShutdown
 	}
-	return r.refuse(pool, ctx, u, why)
+	return r.refuse(pool, ctx, u, why, counts)
 }
 
 // deciding are the tasks that policies of the user's decide about, which have not returned.
@@ -111,16 +113,18 @@ type deciding struct {
 	all []*decision
 }
 
-// leave notes that a policy has left its decision about a task to one of this package.
-func (d *deciding) leave(task Runnable) {
+// leave notes that a policy has left its decision about a task to one of this package. It reports false if none decides
+// about that task.
+func (d *deciding) leave(task Runnable) bool {
 	d.Lock()
 	defer d.Unlock()
 	for _, of := range d.all {
 		if !of.left && sameRunnable(of.task, task) {
 			of.left = true
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // decision is a task that a policy of the user's decides about. It is counted as rejected
@@ -148,7 +152,7 @@ func sameRunnable(a, b Runnable) bool {
 // refuse calls the policy for u, and completes its task if the policy fails.
 func (p *Pool) refuse(ctx context.Context, u work, r RejectPolicy, why error) error {
 	if own, ok := r.(*policy); ok {
-		return own.refuse(p, ctx, u, why)
+		return own.refuse(p, ctx, u, why, true)
 	}
 	d := &decision{task: u.runnable(), why: why}
 	p.deciding.Lock()
@@ -226,29 +230,35 @@ func (p *Pool) countRejected(why error) {
 
 func (p *Pool) rejected(why error) error { return &RejectedError{Executor: p.name, Reason: why} }
 
-func (p *Pool) abort(_ context.Context, u work, why error) error {
-	p.countRejected(why)
+func (p *Pool) abort(_ context.Context, u work, why error, counts bool) error {
+	if counts {
+		p.countRejected(why)
+	}
 	err := p.rejected(why)
 	u.end(task.Failed, err)
 	return err
 }
 
-func (p *Pool) discard(_ context.Context, u work, why error) error {
-	p.countRejected(why)
+func (p *Pool) discard(_ context.Context, u work, why error, counts bool) error {
+	if counts {
+		p.countRejected(why)
+	}
 	err := p.rejected(why)
 	defer p.dropped(u, err)
 	u.end(task.Failed, err)
 	return nil
 }
 
-func (p *Pool) callerRuns(ctx context.Context, u work, why error) error {
+func (p *Pool) callerRuns(ctx context.Context, u work, why error, counts bool) error {
 	if p.engine.Stage() != engine.Running {
-		return p.abort(ctx, u, ErrShutdown)
+		return p.abort(ctx, u, ErrShutdown, counts)
 	}
 	if p.owner.Keyed {
-		return p.abort(ctx, u, why)
+		return p.abort(ctx, u, why, counts)
 	}
-	p.countRejected(why)
+	if counts {
+		p.countRejected(why)
+	}
 	if t := u.taskCore(); t == nil {
 		ctx, cancel := p.owner.WithCancel(context.Background())
 		defer cancel(ErrReturned)
@@ -290,7 +300,7 @@ func (p *Pool) runHere(ctx context.Context, u work) ending {
 	return end
 }
 
-func (p *Pool) discardOldest(ctx context.Context, u work, why error) error {
+func (p *Pool) discardOldest(ctx context.Context, u work, why error, _ bool) error {
 	return p.replace(ctx, u, why, func(q engine.Queue) engine.Unit {
 		if q, ok := q.(*engine.Keys); ok {
 			return q.PopNext()
@@ -299,7 +309,7 @@ func (p *Pool) discardOldest(ctx context.Context, u work, why error) error {
 	})
 }
 
-func (p *Pool) dropLowest(ctx context.Context, u work, why error) error {
+func (p *Pool) dropLowest(ctx context.Context, u work, why error, _ bool) error {
 	return p.replace(ctx, u, why, func(q engine.Queue) engine.Unit {
 		if q, sheds := q.(engine.Shedding); sheds {
 			return q.PopLowest(u)
@@ -336,14 +346,14 @@ func (p *Pool) finish(ctx context.Context, u work, v engine.Verdict) error {
 		}
 		return nil
 	}
-	return p.abort(ctx, u, reasonOf(v))
+	return p.abort(ctx, u, reasonOf(v), true)
 }
 
 // BlockFor is [Block] with a limit of the wait: after d the submission fails with an error
 // that matches [ErrSaturated]. If d is not positive, it does not wait. Unlike a deadline of
 // the submitter's context, d does not bound the body.
 func BlockFor(d time.Duration) RejectPolicy {
-	return &policy{"BlockFor(" + d.String() + ")", func(p *Pool, ctx context.Context, u work, _ error) error {
+	return &policy{"BlockFor(" + d.String() + ")", func(p *Pool, ctx context.Context, u work, _ error, _ bool) error {
 		patience := time.NewTimer(d)
 		defer patience.Stop()
 		return p.blockUntil(ctx, u, patience.C)
@@ -351,7 +361,7 @@ func BlockFor(d time.Duration) RejectPolicy {
 }
 
 // block is the policy Block.
-func (p *Pool) block(ctx context.Context, u work, _ error) error {
+func (p *Pool) block(ctx context.Context, u work, _ error, _ bool) error {
 	return p.blockUntil(ctx, u, nil)
 }
 
@@ -381,7 +391,7 @@ func (p *Pool) blockUntil(ctx context.Context, u work, over <-chan time.Time) er
 		return p.finish(ctx, u, <-waits.Decided()) // decided in the same moment, and that stands
 	}
 	if late {
-		return p.abort(ctx, u, ErrSaturated)
+		return p.abort(ctx, u, ErrSaturated, true)
 	}
-	return p.abort(ctx, u, task.ContextError(ctx))
+	return p.abort(ctx, u, task.ContextError(ctx), true)
 }

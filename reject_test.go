@@ -972,3 +972,38 @@ func TestCallerRunsRetry(t *testing.T) {
 		})
 	}
 }
+
+// A policy of this package that a program calls itself, for a task that the pool does not refuse, does what it does to
+// the task, and leaves the counters alone.
+func TestPolicyCalledByProgramCountsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			policy executor.RejectPolicy
+			err    error
+			ran    bool
+			state  executor.State
+		}{
+			{executor.Abort, executor.ErrSaturated, false, executor.Failed},
+			{executor.Discard, nil, false, executor.Failed},
+			{executor.CallerRuns, nil, true, executor.Succeeded},
+		} {
+			pool := newPool(t, executor.Config{Core: 1})
+			before := checkStats(t, pool)
+			ran := false
+			run := executor.Func(func(context.Context) error { ran = true; return nil })
+			expectIs(t, fmt.Sprint(c.policy), c.policy.Reject(t.Context(), run, pool), c.err)
+			expect(t, fmt.Sprint(c.policy, ": ran"), ran, c.ran)
+			task := executor.NewTask(value(1))
+			expectIs(t, fmt.Sprint(c.policy), c.policy.Reject(t.Context(), task, pool), c.err)
+			expect(t, fmt.Sprint(c.policy, ": state"), task.Future().State(), c.state)
+			after := checkStats(t, pool)
+			after.Uptime = before.Uptime
+			expect(t, fmt.Sprint(c.policy, ": Stats"), after, before)
+			pool.Close()
+			if c.policy != executor.Discard {
+				expectIs(t, "after a shutdown", c.policy.Reject(t.Context(), run, pool), executor.ErrShutdown)
+			}
+			expect(t, fmt.Sprint(c.policy, ": rejected"), checkStats(t, pool).Rejected, 0)
+		}
+	})
+}
