@@ -14,6 +14,7 @@ import (
 type Group struct {
 	siblings
 	failed atomic.Bool
+	waited atomic.Bool // Wait has returned
 	err    error // of the first task that failed; written by that, read once all are over
 }
 
@@ -31,9 +32,12 @@ func NewGroup(ctx context.Context, ex Executor) *Group {
 
 // Go submits fn. The group fails if fn returns an error, panics (with a [*PanicError]), or is rejected. Go waits only
 // if the executor does, as a pool with the policy [Block], and not after the group has failed; functions that wait then
-// never run. Go must not be called once Wait has returned.
+// never run. Go panics once Wait has returned.
 func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	g.mustBeMade()
+	if g.waited.Load() {
+		panic("executor: Group.Go after Wait has returned; make another group for further functions")
+	}
 	var body Runnable
 	if fn != nil {
 		body = Func(fn)
@@ -62,6 +66,7 @@ func (g *Group) Wait() error {
 		g.unwatch()
 	}
 	g.cancel(nil)
+	g.waited.Store(true)
 	return g.err
 }
 

@@ -957,3 +957,15 @@ func TestGroupRetryInterleaves(t *testing.T) {
 		expect(t, "took", time.Since(begin), 2*time.Minute)
 	})
 }
+
+// Go panics once Wait has returned: no one would learn what becomes of the function.
+func TestGroupGoAfterWaitPanics(t *testing.T) {
+	g := executor.NewGroup(t.Context(), newPool(t, executor.Config{Core: 1}))
+	expect(t, "Wait", g.Wait(), nil)
+	defer func() {
+		if text, _ := recover().(string); !strings.HasPrefix(text, "executor: Group.Go after Wait") {
+			t.Errorf("panic %q", text)
+		}
+	}()
+	g.Go(nop)
+}

@@ -184,6 +184,19 @@ func valueHint(f *field, text string, extended bool) string {
 	return ""
 }
 
+// unquestionable returns the error of the fields of a plain spec: err, that of one of them, or if that is a question mark
+// that of an L, W or #. Both are Quartz's, but only the latter has no equivalent in the plain language.
+func (p parser) unquestionable(parts []span, at span, err error) error {
+	for i := range fields {
+		if f := &fields[i]; at.text == "?" && isQuartz(f, parts[i].text) {
+			if _, other := p.parseField(f, parts[i]); other != nil {
+				return other
+			}
+		}
+	}
+	return err
+}
+
 // isQuartz reports whether text looks like an L, W or # of Quartz's.
 func isQuartz(f *field, text string) bool {
 	text = strings.ToLower(text)
@@ -280,6 +293,20 @@ func durationHint(text string) string {
 		return fmt.Sprintf("write %q", brief(d))
 	}
 	return `write it like "90s" or "1h30m", up to about 290 years`
+}
+
+// isTooLong reports whether text is a duration but for its length.
+func isTooLong(text string) bool {
+	var ones strings.Builder
+	for i, c := range text {
+		if c < '0' || c > '9' {
+			ones.WriteRune(c)
+		} else if i == 0 || text[i-1] < '0' || text[i-1] > '9' {
+			ones.WriteByte('1')
+		}
+	}
+	_, err := time.ParseDuration(strings.ToLower(ones.String()))
+	return err == nil
 }
 
 // looseUnits are units as people write them, from the longest to the shortest. Months and years have no length.

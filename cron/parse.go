@@ -229,6 +229,8 @@ func (p parser) parseEvery(s *Schedule, rest []span) error {
 	}
 	d, err := time.ParseDuration(strings.ToLower(text.text))
 	switch {
+	case err != nil && isTooLong(text.text):
+		return p.fail("interval", text, "is longer than 290 years, the most that a duration can be", "")
 	case err != nil:
 		return p.fail("interval", text, "not a duration", durationHint(text.text))
 	case d <= 0:
@@ -248,7 +250,7 @@ func (p parser) parseFields(s *Schedule, parts []span) error {
 	for i := range fields {
 		var err error
 		if parsed[minute+i], err = p.parseField(&fields[i], parts[i]); err != nil {
-			return err
+			return p.unquestionable(parts, parts[i], err)
 		}
 	}
 	s.calendar = calendarOf(&parsed)

@@ -34,6 +34,10 @@ func (p parser) parseRelativeDay(f *field, item span, v *values) (text string, d
 		return "", false, nil
 	}
 	v.extra = true
+	if body == "" {
+		return "", true, p.fail(f.name, item, "W needs a day before it",
+			`write "15W" for the weekday nearest to the 15th, or "LW" for the last of the month`)
+	}
 	if !last {
 		day, err := p.parseValue(f, item.part(0, item.text[:len(body)]))
 		if err != nil {
@@ -80,6 +84,9 @@ func (p parser) parseRelativeWeekday(f *field, item span, v *values) (text strin
 			return "sat", true, nil
 		}
 		return "", true, p.fail(f.name, item, "L needs a day before it", `write "5L" for the last Friday of the month, or "6" for Saturdays`)
+	}
+	if day == "" {
+		return "", true, p.fail(f.name, item, "# needs a day before it", `write "fri#2" for the second Friday of the month`)
 	}
 	weekday, err := p.parseValue(f, item.part(0, day))
 	if err != nil {
