@@ -180,11 +180,10 @@ type body interface {
 	fail(err error)
 }
 
-// beginByHand is task.BeginByHand, but for a task that a pool has: a series only that runs, and a task ends with
-// the context that it was submitted with.
+// beginByHand is task.BeginByHand, but a task that a pool has ends with the context that it was submitted with.
 func beginByHand(b body, parent context.Context, when task.When) (ctx context.Context, ok bool) {
 	t := b.taskCore()
-	if t.Attached() && (isTimed(t) || endsByContext(b)) {
+	if when != task.Unowned && t.Attached() && endsByContext(b) {
 		return nil, false
 	}
 	return t.BeginByHand(parent, when)
