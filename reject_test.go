@@ -807,15 +807,6 @@ func TestRejectionsByReason(t *testing.T) {
 	})
 }
 
-// A policy of this package that is called by hand counts what it decides, and nothing goes below zero.
-func TestRejectPolicyByHand(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 1})
-	expectIs(t, "Reject", executor.Abort.Reject(t.Context(), executor.Func(nop), pool), executor.ErrSaturated)
-	s := checkStats(t, pool)
-	expect(t, "Rejected", s.Rejected, 1)
-	expect(t, "Submitted", s.Submitted, 1)
-}
-
 // A RejectFunc may wait and submit the task again.
 func TestRejectFuncRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
