@@ -52,10 +52,11 @@ type client struct {
 	answers *bufio.Reader
 }
 
-// dial connects from an address.
+// dial connects from an address, in a bubble.
 func (p *pipes) dial(ip string) *client {
 	ours, theirs := net.Pipe()
 	p.in <- accepted{theirs, &net.TCPAddr{IP: net.ParseIP(ip), Port: 5000}}
+	synctest.Wait() // it has its place
 	return &client{ours, bufio.NewReader(ours)}
 }
 
