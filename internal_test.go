@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/internal/delay"
 	"github.com/executor-go/executor/internal/rhythm"
 )
@@ -75,7 +76,7 @@ func hourlySeries(base int64) *Series {
 func TestSeriesWallClockSetBackWhileQueued(t *testing.T) {
 	s := hourlySeries(delay.WallNanos(time.Now().Add(10 * 365 * 24 * time.Hour)))
 	before := time.Now()
-	expectTrue(t, "setBack", s.setBack())
+	expectTrue(t, "setBack", s.setBack(delay.StepBack))
 	if more, err := s.advance(); !more || err.err != nil {
 		t.Fatalf("advance returns %t, %v", more, err)
 	}
@@ -85,13 +86,32 @@ func TestSeriesWallClockSetBackWhileQueued(t *testing.T) {
 	}
 }
 
+// A schedule that follows the clock finds its place anew after a step that moves none with fixed times.
+func TestSeriesWallClockSetBackALittle(t *testing.T) {
+	for _, schedule := range []string{"0 * * * *", "0 1 * * *", "@every 1h"} {
+		s := hourlySeries(0)
+		trigger := cron.MustParse(schedule)
+		s.rhythm = rhythmOf(trigger)
+		if _, err := s.rhythm.First(s.clock()); err != nil {
+			t.Fatal(err)
+		}
+		for step, moves := range map[time.Duration]bool{
+			delay.LeastStep: false, time.Minute: !trigger.Fixed(), delay.StepBack - 1: !trigger.Fixed(), delay.StepBack: true,
+		} {
+			if s.turn = turnWaits; s.setBack(step) != moves {
+				t.Errorf("%s, set back by %v: %t", schedule, step, !moves)
+			}
+		}
+	}
+}
+
 // A paused schedule keeps its place when the wall clock is set back, and finds it anew when it
 // is resumed.
 func TestSeriesWallClockSetBackWhilePaused(t *testing.T) {
 	future := delay.WallNanos(time.Now().Add(10 * 365 * 24 * time.Hour))
 	s := hourlySeries(future + int64(time.Hour))
 	s.slot.From, s.mode = future, paused
-	expectTrue(t, "no setBack", !s.setBack())
+	expectTrue(t, "no setBack", !s.setBack(delay.StepBack))
 	expectTrue(t, "Resume", s.Resume())
 	if next := time.Unix(0, s.next); time.Until(next) > 2*time.Hour {
 		t.Errorf("next is %v", next)
@@ -110,14 +130,19 @@ func expectTrue(t *testing.T, what string, is bool) {
 func TestSeriesWallClockSetBackDuringRun(t *testing.T) {
 	for _, c := range []struct {
 		ahead time.Duration // of the time for which the run was due
+		loose bool          // its times are not fixed
 		anew  bool
 	}{
-		{delay.StepBack - time.Minute, false},
-		{delay.StepBack + time.Minute, true},
-		{10 * 365 * 24 * time.Hour, true},
+		{delay.StepBack - time.Minute, false, false},
+		{delay.StepBack - time.Minute, true, true},
+		{2 * time.Hour, true, true},
+		{delay.LeastStep / 2, true, false},
+		{delay.StepBack + time.Minute, false, true},
+		{10 * 365 * 24 * time.Hour, false, true},
 	} {
 		base := time.Now().Add(c.ahead)
 		s := hourlySeries(delay.WallNanos(base))
+		s.rhythm.Loose = c.loose
 		s.turn = turnInSlot
 		if more, err := s.advance(); !more || err.err != nil {
 			t.Fatalf("advance returns %t, %v", more, err)

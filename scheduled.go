@@ -272,9 +272,12 @@ func (p *ScheduledPool) every(
 // On is like AtFixedRate, and with [FixedRate] or [FixedDelay] as the trigger it is AtFixedRate or WithFixedDelay. A
 // nil trigger, or one without any time, is an error.
 //
-// If the wall clock is set back by less than three hours, no time is repeated: the next run is where it was. If the
-// clock is set back further, the next time is computed again, so that a clock that was wrong by years does not stop the
-// schedule for years.
+// If the wall clock is set back by three hours or more, the next time is computed again, so that a clock that was wrong
+// by years does not stop the schedule for years. After a smaller step no time is repeated: the next run is where it was.
+// But if the trigger has a method Fixed() bool that returns false, as a [cron.Schedule] whose minute or hour begins with
+// a star, it follows the clock after any step of more than a second. The rule is ISC cron's.
+//
+// [cron.Schedule]: https://pkg.go.dev/github.com/executor-go/executor/cron#Schedule
 func (p *ScheduledPool) On(
 	ctx context.Context, trigger Trigger, fn func(context.Context) error, opts ...Option,
 ) (*Series, error) {

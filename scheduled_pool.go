@@ -5,6 +5,7 @@ import (
 	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 	"sync"
+	"time"
 )
 
 // This file is what a pool has in addition if its tasks wait for a time: a delay queue, rules
@@ -25,7 +26,7 @@ func (p *Pool) clock() delay.Clock { return delay.Clock{Epoch: p.epoch} }
 
 // later makes the queue for tasks that wait to run again in a pool that is not scheduled.
 func (p *Pool) later() engine.Timed {
-	return engine.NewDue(p.clock(), -1, true, p.when, func(engine.Unit) bool { return false })
+	return engine.NewDue(p.clock(), -1, true, p.when, func(engine.Unit, time.Duration) bool { return false })
 }
 
 // when returns when a unit is due that enters a delay queue. A series gets its time now.
@@ -39,9 +40,9 @@ func (p *Pool) when(unit engine.Unit) engine.Moment {
 
 // stale marks a task of a trigger after the wall clock was set back: a worker will ask
 // the trigger for the next time, without the lock.
-func stale(unit engine.Unit) bool {
+func stale(unit engine.Unit, step time.Duration) bool {
 	s := planOf(unit.(work).taskCore()).series
-	return s != nil && s.setBack()
+	return s != nil && s.setBack(step)
 }
 
 // keeps reports whether a task may run again though the pool is shut down. The engine's lock

@@ -254,13 +254,13 @@ func (s *Series) isOutLocked() bool {
 	return s.future.State().Done() || !s.taskCore().BelongsTo(&s.pool.owner)
 }
 
-// setBack records that the wall clock was set back by StepBack or more, and reports whether
-// a worker is to find a new slot.
-func (s *Series) setBack() bool {
+// setBack records that the wall clock was set back by that step, and reports whether a worker
+// is to find a new slot.
+func (s *Series) setBack(step time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn == turnWaits && s.mode == paused {
-		return false // Resume finds a new one
+	if !s.rhythm.Repeats(step) || s.turn == turnWaits && s.mode == paused { // Resume finds a new one
+		return false
 	}
 	if s.turn == turnWaits {
 		s.turn = turnStale

@@ -12,10 +12,14 @@ import (
 // time of day goes wrong when the clock is set or the machine is suspended.
 const MaxTrust = 30 * time.Second
 
-// StepBack is how far the wall clock must be set back for the times of day of repeated
-// elements to be found anew. A smaller step counts as a correction, after which nothing
-// runs twice; Vixie cron draws the same line.
-const StepBack = 3 * time.Hour
+// These are how far the wall clock must be set back for the times of day of repeated elements
+// to be found anew: more than LeastStep for those that follow the clock, and StepBack or more
+// for fixed times. A smaller step counts as a correction, after which nothing runs twice; ISC
+// cron draws the same line.
+const (
+	LeastStep = time.Second
+	StepBack  = 3 * time.Hour
+)
 
 // Queue is a delay queue of elements E: in order of their due times and, among equals,
 // of arrival, on whichever clock.
@@ -25,7 +29,7 @@ type Queue[E any] struct {
 	clock      Clock
 	trust      time.Duration // MaxTrust, or more where both clocks are one
 	placed     func(e E, place int, wall bool)
-	stale      func(E) bool
+	stale      func(e E, step time.Duration) bool
 
 	seen  Instant // the last reading of the clocks
 	ahead int64   // by how much the wall clock was ahead of the monotonic one then
@@ -39,11 +43,12 @@ type Queue[E any] struct {
 // placed is called with an element that gets another place on its clock than the one that Push has
 // returned.
 //
-// If the wall clock was set back by StepBack or more, the elements that wait for a time
-// of day and for which stale returns true become due at once, at the time 1; placed is
-// called for them.
+// If the wall clock was set back by more than LeastStep, the elements that wait for a time
+// of day and for which stale, which is called with the step, returns true become due at once,
+// at the time 1; placed is called for them.
 func New[E any](
-	c Clock, slack, trust time.Duration, placed func(e E, place int, wall bool), stale func(E) bool,
+	c Clock, slack, trust time.Duration, placed func(e E, place int, wall bool),
+	stale func(e E, step time.Duration) bool,
 ) *Queue[E] {
 	return &Queue[E]{
 		clock: c, trust: trust, placed: placed, stale: stale,
@@ -85,16 +90,16 @@ func (q *Queue[E]) Wake() {
 // waits for a time of day there is a reading at least as often as it is trusted.
 func (q *Queue[E]) observe(now Instant) {
 	ahead := now.Wall - now.Mono
-	back := q.ahead - ahead
+	back := time.Duration(q.ahead - ahead)
 	q.seen, q.ahead = now, ahead
-	if back >= int64(StepBack) {
-		q.Renew()
+	if back > LeastStep {
+		q.Renew(back)
 	}
 }
 
-// Renew makes the elements due at once that wait for a time of day and are stale.
-func (q *Queue[E]) Renew() {
-	for _, e := range q.wall.RemoveFunc(q.stale) {
+// Renew makes the elements due at once that wait for a time of day and are stale after a step.
+func (q *Queue[E]) Renew(step time.Duration) {
+	for _, e := range q.wall.RemoveFunc(func(e E) bool { return q.stale(e, step) }) {
 		q.placed(e, q.Push(e, 1, true), true)
 	}
 }

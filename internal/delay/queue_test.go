@@ -10,11 +10,12 @@ import (
 type elem struct {
 	place    int
 	repeated bool
+	loose    bool // stale after any step
 }
 
 func newQueue() *Queue[*elem] {
 	return New(Clock{time.Now().Add(-1)}, 0, MaxTrust, func(e *elem, place int, _ bool) { e.place = place },
-		func(e *elem) bool { return e.repeated })
+		func(e *elem, step time.Duration) bool { return e.repeated && step >= StepBack || e.loose })
 }
 
 func (q *Queue[E]) add(e E, due int64, wall bool) E {
@@ -54,7 +55,7 @@ func TestQueueNext(t *testing.T) {
 
 // A queue that trusts its reading of the wall clock is looked at when the first element is due.
 func TestQueueNextTrusted(t *testing.T) {
-	q := New(Clock{time.Now().Add(-1)}, 0, math.MaxInt64, func(*elem, int, bool) {}, func(*elem) bool { return false })
+	q := New(Clock{time.Now().Add(-1)}, 0, math.MaxInt64, func(*elem, int, bool) {}, func(*elem, time.Duration) bool { return false })
 	q.observe(start)
 	q.Push(new(elem), start.Wall+int64(5*time.Hour), true)
 	if at, ok := q.Next(); !ok || at != start.Mono+int64(5*time.Hour) {
@@ -78,11 +79,11 @@ func TestQueueWallClockSetForward(t *testing.T) {
 	}
 }
 
-// A wall clock that is set back by StepBack or more makes repeated elements due at
-// once, and leaves the others alone. A smaller step moves nothing.
+// A wall clock that is set back makes those elements due at once that are stale after the step,
+// and leaves the others alone. A step of up to LeastStep moves nothing.
 func TestQueueWallClockSetBack(t *testing.T) {
 	for back, stale := range map[time.Duration]bool{
-		time.Second: false, StepBack - time.Second: false, StepBack: true, 10 * 365 * 24 * time.Hour: true,
+		0: false, time.Minute: false, StepBack - time.Second: false, StepBack: true, 10 * 365 * 24 * time.Hour: true,
 	} {
 		q := newQueue()
 		q.observe(start)
@@ -95,6 +96,19 @@ func TestQueueWallClockSetBack(t *testing.T) {
 		}
 		if e, ok := q.Pop(); ok {
 			t.Errorf("set back by %v: Pop returns %v as well", back, e)
+		}
+	}
+}
+
+// The queue asks which elements are stale after each step of more than LeastStep.
+func TestQueueWallClockSetBackALittle(t *testing.T) {
+	for back, stale := range map[time.Duration]bool{LeastStep: false, LeastStep + 1: true, time.Hour: true} {
+		q := newQueue()
+		q.observe(start)
+		q.add(&elem{loose: true}, start.Wall+int64(2*time.Hour), true)
+		q.observe(Instant{start.Mono + int64(MaxTrust), start.Wall + int64(MaxTrust-back)})
+		if _, ok := q.Pop(); ok != stale {
+			t.Errorf("set back by %v: Pop returns one: %t", back, ok)
 		}
 	}
 }

@@ -49,9 +49,11 @@ type Due struct {
 }
 
 // NewDue returns an empty delay queue. when returns when a unit is due; stale whether a unit
-// that waits for a time of day is to run at once, since the clock was set back. Both are
+// that waits for a time of day is to run at once, since the clock was set back by a step. Both are
 // called under the lock of the engine. later makes it one for Config.Later.
-func NewDue(c delay.Clock, slack time.Duration, later bool, when func(Unit) Moment, stale func(Unit) bool) *Due {
+func NewDue(c delay.Clock, slack time.Duration, later bool, when func(Unit) Moment,
+	stale func(u Unit, step time.Duration) bool,
+) *Due {
 	d := &Due{clock: c, when: when, note: (*Slot).Set}
 	if later {
 		d.note = (*Slot).setLater
@@ -62,7 +64,7 @@ func NewDue(c delay.Clock, slack time.Duration, later bool, when func(Unit) Mome
 	}
 	d.queue = delay.New(c, slack, trust, func(u Unit, place int, wall bool) {
 		d.note(u.Slot(), onClock(place, wall))
-	}, exceptLeases(stale))
+	}, func(u Unit, step time.Duration) bool { return !isLease(u) && stale(u, step) })
 	return d
 }
 
@@ -114,8 +116,8 @@ func (d *Due) Next() (at int64, ok bool)               { return d.queue.Next() }
 
 func (d *Due) First() (at int64, ok bool) { return d.queue.First() }
 
-// Renew makes the units due at once that wait for a time of day and are stale.
-func (d *Due) Renew() { d.queue.Renew() }
+// Renew makes the units due at once that wait for a time of day and are stale after a step.
+func (d *Due) Renew(step time.Duration) { d.queue.Renew(step) }
 
 func (d *Due) Ready() int {
 	if d.queue.Due() {

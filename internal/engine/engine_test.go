@@ -220,7 +220,7 @@ func config(q Queue, l Limits) Config {
 func due(epoch time.Time, later bool) *Due {
 	return NewDue(delay.Clock{Epoch: epoch}, -1, later, func(u Unit) Moment {
 		return Moment{At: u.(*probe).dueAt()}
-	}, func(Unit) bool { return false })
+	}, func(Unit, time.Duration) bool { return false })
 }
 
 func (w *world) probe(name int) *probe {

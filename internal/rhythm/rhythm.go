@@ -30,6 +30,7 @@ type Rhythm struct {
 	Period   time.Duration // of FixedRate and FixedDelay
 	Trigger  Trigger
 	Location *time.Location // of the trigger's first time, and of those it is asked about
+	Loose    bool           // of Triggered: by its method Fixed, the trigger has no fixed times; set by First
 	End      int64          // there is no later time; 0 for no end
 }
 
@@ -55,6 +56,12 @@ func (r Rhythm) String() string {
 
 // OnWall reports whether the times are those of the wall clock.
 func (r Rhythm) OnWall() bool { return r.Kind == Triggered }
+
+// Repeats reports whether times come again that the wall clock shows again, which was set back
+// by that step.
+func (r Rhythm) Repeats(step time.Duration) bool {
+	return r.OnWall() && (step >= delay.StepBack || step > delay.LeastStep && r.Loose)
+}
 
 // Time returns a reading of the clock of r.
 func (r Rhythm) Time(c delay.Clock, ns int64) time.Time {
@@ -129,6 +136,9 @@ func (r *Rhythm) firstOfTrigger() (Slot, error) {
 		return Slot{}, fmt.Errorf("the trigger %v returned %v after %v, which is not later", r.Trigger, at, now)
 	}
 	r.Location = at.Location()
+	if t, ok := r.Trigger.(interface{ Fixed() bool }); ok {
+		r.Loose = !t.Fixed()
+	}
 	return Slot{From: delay.WallNanos(now), Base: max(delay.WallNanos(at), 1)}, nil
 }
 
@@ -139,7 +149,7 @@ const (
 	SlotUsed     Event = iota // the run of the slot has been made, or is left out
 	SlotKept                  // something else has taken time; the slot may have passed
 	PauseEnded                // likewise, but the times that have passed are not missed
-	ClockSetBack              // the wall clock has been set back by much
+	ClockSetBack              // the wall clock has been set back, and times come again
 )
 
 // Tardiness is the treatment of times that pass while a run is due or in progress.
@@ -232,7 +242,7 @@ func (r Rhythm) afterTrigger(at Slot, e Event, d Tardiness, now int64) (next Slo
 	if e == SlotKept || e == PauseEnded {
 		from = at.From // finds Base again
 	}
-	if e == ClockSetBack || delay.Until(from, now) >= delay.StepBack {
+	if e == ClockSetBack || r.Repeats(delay.Until(from, now)) {
 		from = now // the clock was set back while the task was not in the queue
 	}
 	n := d.kept(r, e)

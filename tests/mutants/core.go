@@ -40,8 +40,8 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "internal/delay/queue.go", what: "a wall clock that is set back stops triggers",
-		old:  "if back >= int64(StepBack) {",
-		new:  "if back <= -int64(StepBack) {",
+		old:  "if back > LeastStep {",
+		new:  "if back < -LeastStep {",
 		test: "TestQueueWallClockSetBack",
 	},
 	{
