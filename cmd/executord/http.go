@@ -44,6 +44,7 @@ and User-Agent.`),
 	cmd.Flags().StringVar(&r.Method, "method", "", "the method; the default is GET, or POST if there is a body")
 	cmd.Flags().StringArrayVar(&r.Headers, "header", nil, "a header, such as 'Accept: text/plain'; may be repeated")
 	cmd.Flags().StringVar(&r.Expect, "expect", request.DefaultExpect, "the status codes that count as success, such as 200-299,404")
+	cmd.Flags().StringArrayVar(&r.Parameters, "parameter", nil, "a variable whose value is escaped where it stands, and may not choose the server; may be repeated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r.URL = args[0]
 		if err := r.Check(); err != nil {

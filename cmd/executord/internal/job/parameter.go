@@ -34,6 +34,8 @@ func (p Parameter) Check() error {
 		return fmt.Errorf("%q cannot be the name of a parameter, which is that of a variable: use letters, digits and _ only, and no digit first", p.Name)
 	case strings.HasPrefix(p.Name, "EXECUTORD_"):
 		return fmt.Errorf("%s cannot be the name of a parameter: variables that begin with EXECUTORD_ are executord's own", p.Name)
+	case steers(p.Name):
+		return fmt.Errorf("%s cannot be the name of a parameter: by it the shell, the loader or another program is told what to run, and who runs a job may set a parameter", p.Name)
 	case p.Values != nil && p.Pattern != "":
 		return fmt.Errorf("parameter %s has values and a pattern: remove one of the two", p.Name)
 	}
@@ -49,6 +51,25 @@ func (p Parameter) Check() error {
 		return fmt.Errorf("the default is not allowed: %w", err)
 	}
 	return nil
+}
+
+// steering are variables by which programs are told what to run, to read or to trust, and the beginnings of others.
+var (
+	steering = []string{
+		"PATH", "IFS", "ENV", "BASH_ENV", "BASHOPTS", "SHELLOPTS", "SHELL", "PS4", "PROMPT_COMMAND", "CDPATH", "HOME", "ZDOTDIR",
+		"EDITOR", "VISUAL", "PAGER", "GCONV_PATH", "NLSPATH", "TMPDIR", "CLASSPATH", "_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS",
+		"JDK_JAVA_OPTIONS", "CURL_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "GODEBUG",
+	}
+	steeringBegins = []string{"LD_", "DYLD_", "BASH_FUNC", "PYTHON", "PERL", "RUBY", "NODE_", "GIT_", "PG", "MYSQL_", "OPENSSL_"}
+	steeringEnds   = []string{"_PROXY"}
+)
+
+// steers reports whether a variable is one of these.
+func steers(name string) bool {
+	upper := strings.ToUpper(name)
+	begins := func(s string) bool { return strings.HasPrefix(upper, s) }
+	ends := func(s string) bool { return strings.HasSuffix(upper, s) }
+	return slices.Contains(steering, upper) || slices.ContainsFunc(steeringBegins, begins) || slices.ContainsFunc(steeringEnds, ends)
 }
 
 func (p Parameter) compile() (*regexp.Regexp, error) {

@@ -22,6 +22,9 @@ type Request struct {
 	Method  string   // "" is GET, or POST with a body
 	Headers []string // each as "Name: value"
 	Expect  string   // the codes that are well, as "200-299,404"; "" is DefaultExpect
+
+	// Parameters are the variables whose values may come from somebody else than who has written the request.
+	Parameters []string
 }
 
 // DefaultExpect are the codes that are well if a request does not say.
@@ -39,6 +42,9 @@ func (r Request) Args() []string {
 	if r.Expect != "" {
 		args = append(args, "--expect", r.Expect)
 	}
+	for _, name := range r.Uses(r.Parameters) {
+		args = append(args, "--parameter", name)
+	}
 	return append(args, "--", r.URL)
 }
 
@@ -55,6 +61,9 @@ func (r Request) Check() error {
 			// its value may be a secret
 			return fmt.Errorf("%q is not a header; write it as Accept: text/plain, on one line", name)
 		}
+	}
+	if _, err := r.expandWith(r.Parameters, func(string) (string, bool) { return "x", true }); err != nil {
+		return err
 	}
 	_, err := codes(r.Expect)
 	return err
@@ -107,25 +116,10 @@ const maxAnswer = 1 << 20
 
 // Do makes the request, and writes the answer. A code that is not expected is an error.
 func (r Request) Do(ctx context.Context, body []byte, to io.Writer) error {
-	var missing []string
-	expand := func(text string) string {
-		return os.Expand(text, func(name string) string {
-			value, set := os.LookupEnv(name)
-			if !set {
-				missing = append(missing, name)
-			}
-			return value
-		})
-	}
 	written := r.URL
-	r.URL = expand(r.URL)
-	headers := make([]string, len(r.Headers))
-	for i, h := range r.Headers {
-		headers[i] = expand(h)
-	}
-	r.Headers = headers
-	if len(missing) > 0 {
-		return fmt.Errorf("the variable %s is not set; set it, such as in env of the job", missing[0])
+	r, err := r.expand()
+	if err != nil {
+		return err
 	}
 	if r.URL != written && checkURL(r.URL) != nil { // what is put in may be a secret
 		return fmt.Errorf("%q with the values of its variables is not an HTTP URL; write it as https://shop.example/refresh", written)

@@ -57,6 +57,8 @@ func TestParseParameterMistakes(t *testing.T) {
 		"parameters.A = ''\nsecret.A = '/run/secrets/a'\n": "tab:5: A is a parameter and a secret",
 		table.String():                                     "tab:5: the job has 33 parameters, and must have at most 32",
 		"parameters.A = \"\\u0000\"\n":                     "tab:5: the default is not allowed: A is",
+		"parameters.LD_PRELOAD = ''\n":                     "tab:5: LD_PRELOAD cannot be the name of a parameter: by it",
+		"parameters.https_proxy = ''\n":                    "tab:5: https_proxy cannot be the name of a parameter: by it",
 		"parameters.A = { default = 'x', values = ['y'] }": "tab:5: the default is not allowed: A \"x\" is not one of y",
 	} {
 		_, err := Parse("tab", []byte(least+text))
@@ -66,5 +68,35 @@ func TestParseParameterMistakes(t *testing.T) {
 	}
 	if _, err := Parse("tab", []byte("parameters.A = ''\n"+least)); err == nil || !strings.Contains(err.Error(), `"parameters" is above all jobs, but belongs to one job`) {
 		t.Errorf("above all jobs: %v", err)
+	}
+}
+
+// A parameter that stands in a request and may have any value is noted, at its line; one with a pattern or values is not,
+// nor is one that only the server's answer depends on.
+func TestParseNotesParameterOfRequest(t *testing.T) {
+	const least = "[[job]]\nname = 'a'\nschedule = '@daily'\n"
+	for text, want := range map[string]string{
+		"url = 'https://shop.example/$A'\nparameters.A = 'x'\n":                                  "parameter A of a request may have any value",
+		"url = 'https://shop.example/'\nheaders.X-A = '${A}'\nparameters.A = 'x'\n":              "parameter A of a request may have any value",
+		"url = 'https://shop.example/'\nparameters.A = 'x'\n":                                    "",
+		"url = 'https://shop.example/$A'\nparameters.A = { default = 'x', values = ['x'] }\n":    "",
+		"url = 'https://shop.example/$A'\nparameters.A = { default = 'x', pattern = '[a-z]' }\n": "",
+		"command = 'echo $A'\nparameters.A = 'x'\n":                                              "",
+	} {
+		f, err := Parse("tab", []byte(least+text))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		got := ""
+		for _, note := range f.Notes {
+			got += note.What
+		}
+		if got != want {
+			t.Errorf("%s: notes %q, want %q", text, got, want)
+		}
+	}
+	if _, err := Parse("tab", []byte(least+"url = 'https://$A.shop.example/'\nparameters.A = 'x'\n")); err == nil ||
+		!strings.Contains(err.Error(), "choose the server") {
+		t.Errorf("in the host: %v", err)
 	}
 }

@@ -1,6 +1,8 @@
 package tomlfile
 
 import (
+	"fmt"
+
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/request"
 )
@@ -9,7 +11,7 @@ import (
 var requestKeys = []string{"url", "method", "headers", "body", "expect"}
 
 // request reads the request of a job, if it has a url: the arguments that make it, and its body.
-func (d *decoder) request(t *node) (args []string, body string, ok bool) {
+func (d *decoder) request(t *node, parameters job.Parameters) (args []string, body string, ok bool) {
 	url := t.table["url"]
 	if url == nil {
 		for _, key := range requestKeys {
@@ -33,6 +35,15 @@ func (d *decoder) request(t *node) (args []string, body string, ok bool) {
 	r := request.Request{URL: get("url"), Method: get("method"), Expect: get("expect")}
 	if value := t.table["headers"]; value != nil {
 		r.Headers = d.headers(value)
+	}
+	for _, p := range parameters {
+		r.Parameters = append(r.Parameters, p.Name)
+	}
+	for _, p := range parameters {
+		if used := r.Uses([]string{p.Name}); len(used) > 0 && p.Values == nil && p.Pattern == "" {
+			d.report.Note(t.table["parameters"].line, fmt.Sprintf(`say which values it may have: parameters.%s = { default = %q, pattern = "[a-z0-9-]+" }, or values`, p.Name, p.Default),
+				"parameter %s of a request may have any value", p.Name)
+		}
 	}
 	if url.kind == text {
 		d.notePassword("url", url, r.URL, false)

@@ -190,7 +190,7 @@ func (d *decoder) job(t *node, defaults keys.Settings) job.Job {
 			}
 		}
 	}
-	if args, input, ok := d.request(t); ok {
+	if args, input, ok := d.request(t, own.Job.Parameters); ok {
 		command.Args, stdin = args, input
 	}
 	j := own.Job
