@@ -15,7 +15,7 @@ type Group struct {
 	siblings
 	failed atomic.Bool
 	waited atomic.Bool // Wait has returned
-	err    error // of the first task that failed; written by that, read once all are over
+	err    error       // of the first task that failed; written by that, read once all are over
 }
 
 // NewGroup returns a group whose functions run on ex. ctx is the parent of the context that they get. That context ends
