@@ -20,7 +20,17 @@ func away() {
 	}
 }
 
+// An awayStore can also be stopped between a decision and its commit.
+type awayStore struct{ *memory.Store }
+
+func (s awayStore) Between(fn func()) {
+	if fn == nil {
+		fn = away
+	}
+	memory.Away(s.Store, fn)
+}
+
 // The store passes the suite if others commit between its decisions and its commits.
 func TestStoreAwayConformance(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) durable.Store { return memory.Away(memory.New(), away) })
+	storetest.Run(t, func(t *testing.T) durable.Store { return awayStore{memory.Away(memory.New(), away)} })
 }

@@ -60,9 +60,9 @@ func (h *home) Transact(_ context.Context, decide func(*rows.Tx) error) error {
 		if err := decide(t); err != nil {
 			return err
 		}
-		if h.away != nil {
+		if away := h.away; away != nil {
 			h.mu.Unlock()
-			h.away()
+			away()
 			h.mu.Lock()
 		}
 		if h.rows.Commit(t) {

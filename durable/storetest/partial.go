@@ -173,9 +173,13 @@ func (p partial) QueueCounts(ctx context.Context) ([]store.QueueCount, error) {
 	return p.queues().QueueCounts(ctx)
 }
 
-func (p partial) DrainNode(ctx context.Context, node string, drain bool) (bool, error) {
+func (p partial) drains() store.Drains {
 	if p.parts.Drains == nil {
 		panic(lacking("store.Drains"))
 	}
-	return p.parts.Drains.DrainNode(ctx, node, drain)
+	return p.parts.Drains
+}
+
+func (p partial) DrainNode(ctx context.Context, node string, drain bool) (bool, error) {
+	return p.drains().DrainNode(ctx, node, drain)
 }

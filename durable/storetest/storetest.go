@@ -30,12 +30,24 @@ import (
 // Run runs the suite. Its subtests run in parallel. Each of them calls open once. open returns an empty store that no
 // other subtest uses, and arranges to close it, as with t.Cleanup. A store need not implement all of [store.Full]: a
 // test of an optional part that the store lacks is skipped, and names the part.
+//
+// The calls of a store may decide by what they have read, and commit later, if that is still so, else decide again. Such
+// a store should have a method Between(fn func()) for the suite: until it is called with nil, each call that has decided
+// calls fn before its commit, from the goroutine of the call and without a lock. The suite has another call come there,
+// for each pair of calls that concern each other.
 func Run[S store.Store](t *testing.T, open func(t *testing.T) S) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			defer unexpected(t)
 			test.run(&bench{TB: t, store: newPartial(open(t))})
+		})
+	}
+	for _, m := range meetings {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			defer unexpected(t)
+			meet(m)(&bench{TB: t, store: newPartial(open(t))})
 		})
 	}
 }

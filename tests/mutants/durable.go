@@ -146,4 +146,52 @@ var durableMutants = []mutant{
 		old: "			if a.Committed[i] = true; parent {\n",
 		new: "			if parent {\n",
 	},
+	{
+		file: "durable/internal/rows/rows.go", what: "a transaction is committed though what it has read has changed",
+		old: "\tif slices.ContainsFunc(parts, written.stale) {\n\t\treturn false\n\t}\n",
+		new: "",
+		by:  "./durable/memory", test: "TestStoreAwayConformance",
+	},
+	{
+		file: "durable/internal/rows/store.go", what: "a claim does not depend on the row of its node",
+		old: "\tn, alive := t.nodes.get(name)\n\treturn alive && !n.drain",
+		new: "\tn := t.nodes.look(name)\n\treturn n != nil && !n.drain",
+		by:  "./durable/memory", test: "TestStoreAwayConformance",
+	},
+	{
+		file: "durable/internal/rows/store.go", what: "what a node claims while it leaves stays with it",
+		old: "\treturn s.do(ctx, func(t *Tx) { t.release(name, nil) }) // what",
+		new: "\treturn nil // what",
+		by:  "./durable/memory", test: "TestStoreAwayConformance",
+	},
+	{
+		file: "durable/internal/rows/store.go", what: "claims of a kind with a limit of all nodes do not depend on each other",
+		old: "\t\t\tt.turns.put(k.Kind, struct{}{})\n",
+		new: "",
+		by:  "./durable/memory", test: "TestStoreAwayConformance",
+	},
+	{
+		file: "durable/internal/rows/graph.go", what: "the end of a parent does not see a child that is added meanwhile",
+		old: "\t\tof.HasChildren = true\n\t\tt.jobs.put(id, of)\n",
+		new: "\t\tif !of.HasChildren {\n\t\t\tof.HasChildren = true\n\t\t\tt.jobs.put(id, of)\n\t\t}\n",
+		by:  "./durable/memory", test: "TestStoreAwayConformance",
+	},
+	{
+		file: "durable/internal/rows/step.go", what: "a step is kept of a run that is released meanwhile",
+		old: "\t\tj, there := t.jobs.get(of.ID)\n\t\tif ok = there && j.Epoch",
+		new: "\t\tj := t.jobs.look(of.ID)\n\t\tif ok = j != nil && j.Epoch",
+		by:  "./durable/memory", test: "TestStoreAwayConformance",
+	},
+	{
+		file: "durable/internal/rows/step.go", what: "a signal is left of a job that is deleted meanwhile",
+		old: "\t\t\tt.jobs.put(id, j) // so that who removes",
+		new: "\t\t\t// so that who removes",
+		by:  "./durable/memory", test: "TestStoreAwayConformance",
+	},
+	{
+		file: "durable/postgres/claim.go", what: "a claim counts what nodes hold as it was before another claim",
+		old: "\t\t\t\tor exists (select from mine join executor_limit seen on seen.kind = mine.kind and seen.turn = mine.turn where mine.kind = a.kind)",
+		new: "\t\t\t\tor exists (select from executor_limit seen where seen.kind = a.kind)",
+		by:  "./durable/postgres", test: "TestStoreConformance$/Meet",
+	},
 }

@@ -141,7 +141,7 @@ func (t *Tx) revive(j *store.Job) {
 	}
 	c.Succeeded, c.Failed = 0, 0
 	for _, p := range t.parentsOf(j.ID) {
-		if of, ok := t.jobs.get(p.to); ok {
+		if of := t.jobs.look(p.to); of != nil { // its end writes the counts
 			if p.state = store.Waiting; of.State.Done() {
 				p.state = of.State
 			}
@@ -170,7 +170,7 @@ func (t *Tx) awaited(j *store.Job) bool {
 		return false
 	}
 	for e := range t.children.of(j.ID) {
-		if child, ok := t.jobs.get(e.to); ok && !child.State.Done() {
+		if child := t.jobs.look(e.to); child != nil && !child.State.Done() {
 			return true
 		}
 	}

@@ -75,6 +75,7 @@ func (s *Store) Signal(ctx context.Context, id store.ID, name string, payload []
 		switch there, ok := t.steps.get(keyOf(id, &k)); {
 		case !ok:
 			t.keep(id, k)
+			t.jobs.put(id, j) // so that who removes the job at the same time decides again, and finds the signal
 		case there.Result == nil:
 			there.Result = payload
 			t.steps.put(keyOf(id, &k), there)
