@@ -72,6 +72,7 @@ func (d *base) begin(ctx context.Context, spec catalog.Spec) (outcome.Label, err
 // handle runs the command and accounts for it, in the log and to the store.
 func (r *handled) handle(ctx context.Context) error {
 	r.left = durable.LeftOutBefore(ctx)
+	r.tellLost()
 	if err := r.readAsks(ctx); err != nil {
 		r.noteLeftOut(0)
 		return err

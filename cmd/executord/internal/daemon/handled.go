@@ -7,6 +7,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/durable"
@@ -104,6 +105,25 @@ func (f from) Next(after time.Time) time.Time {
 // begunBefore reports whether the run was begun and is begun again, since its daemon was lost or ended.
 func (r *handled) begunBefore() bool {
 	return r.row.Attempt > 1 || r.row.Suspect || r.row.Due.After(r.row.Occurrence)
+}
+
+// wasLost reports whether the run of a row that begins was begun before by a daemon that was killed or lost the store:
+// the store has noticed that, or that daemon has said so.
+func wasLost(row durable.Job) bool {
+	return row.Suspect || outcome.ParseLabel(row.Label).Outcome == outcome.Lost
+}
+
+// tellLost tells that the run was lost before, if it was. Its daemon can't, or does not know what became of it. A row
+// begins once for each loss, in one daemon.
+func (r *handled) tellLost() {
+	if !wasLost(r.row) {
+		return
+	}
+	lost := r.number
+	if r.row.Lost > 0 || !r.row.Suspect { // the history has it
+		lost--
+	}
+	r.entry.tell(notify.Event{Kind: notify.Lost, Run: lost, Due: r.due})
 }
 
 // continues takes over how often a run has failed before the daemon ended that had begun it.

@@ -34,6 +34,9 @@ const (
 // history returns whether the last run before this one that says something of the job was bad, if the store knows. Of
 // runs beside each other this daemon knows more, if it has seen one: of those that were let go, the store has no end.
 func (r *handled) history(ctx context.Context, seen bool) (bad, known bool) {
+	if wasLost(r.row) {
+		return true, true
+	}
 	if r.overlap.Do == job.AllowOverlap && seen {
 		return false, false
 	}

@@ -109,15 +109,12 @@ func (r *run) reportNotStarted(result process.Result, o outcome.Outcome, late ti
 
 // tellEnded tells how the run ended. Again reports whether the one before had failed.
 func (r *run) tellEnded(result process.Result, o outcome.Outcome, text string, again bool) {
-	if r.told == nil || o == outcome.Delayed {
-		return // nobody was told of the start, or the run goes on
+	if r.told == nil || o == outcome.Delayed || o == outcome.Lost {
+		return // nobody was told of the start, or the run goes on, or whoever begins it again tells of it
 	}
 	reason, _, _ := strings.Cut(text, "\n")
-	switch o { // the kind says the rest
-	case outcome.NotStarted:
+	if o == outcome.NotStarted { // the kind says the rest
 		reason = result.Err.Error()
-	case outcome.Lost:
-		reason = ""
 	}
 	if n := r.entry.replacedInARow(o); n > 0 {
 		r.entry.tell(notify.Event{Kind: notify.Skipped, Run: r.number, Count: n, Before: n - 1, Due: r.due,

@@ -473,10 +473,65 @@ func TestDaemonTellsNotStartedAndLost(t *testing.T) {
 		down.set(false)
 		time.Sleep(5 * time.Minute)
 		h.end()
-		if got, want := n.all(), "a was not started: no directory /srv|a was ended: its daemon lost the store|a has recovered"; got != want {
+		if got, want := n.all(), "a was not started: no directory /srv|a was lost: its daemon was killed, or lost the store|a has recovered"; got != want {
 			t.Errorf("told %q, want %q", got, want)
 		}
 	})
+}
+
+// A run whose daemon was killed is told as lost, once, by the daemon that begins it again: another one, or the next on
+// the same store. Its success is a recovery, also of a run that was lost before the store knew of its begin.
+func TestDaemonTellsRunLostByKill(t *testing.T) {
+	for _, test := range []struct {
+		name           string
+		others, starts int  // daemons beside the one that is killed, and those that start later
+		noted          bool // the store knows that the run has begun
+	}{
+		{"others", 2, 0, true},
+		{"next start", 0, 1, true},
+		{"before its begin was noted", 0, 1, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, n := shared(t), new(told)
+				s.Lease = 5 * time.Second
+				file := parse(t, "# name: a\n0 * * * * sleep 2m\n")
+				file.Channels = []notify.Spec{channel("ops")}
+				killed, own := &silent{Store: s.Store}, s
+				commits := &lagging{Store: killed}
+				own.Store = commits
+				dead := begin(t, Config{File: parse(t, "# name: a\n0 * * * * sleep 2m\n"), Store: own}) // which tells nothing
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if len(dead.logged("run started")) != 1 {
+					t.Fatal(dead.log.String())
+				}
+				if !test.noted {
+					commits.commits.Store(int64(10 * time.Minute))
+				}
+				var alive []*harness
+				for range test.others {
+					alive = append(alive, beginWith(t, Config{File: file, Store: s}, n.command))
+				}
+				time.Sleep(30 * time.Second)
+				killed.set(true)
+				time.Sleep(time.Minute)
+				for range test.starts {
+					alive = append(alive, beginWith(t, Config{File: file, Store: s}, n.command))
+				}
+				time.Sleep(2 * time.Hour)
+				for _, h := range alive {
+					h.end()
+				}
+				if got, want := n.all(), "a was lost: its daemon was killed, or lost the store|a has recovered"; got != want {
+					t.Errorf("told %q, want %q", got, want)
+				}
+				killed.set(false)
+				dead.stop(errPatience)
+				<-dead.done
+			})
+		})
+	}
 }
 
 // A channel that hangs delays no run, and the end of the daemon by no more than ten seconds.

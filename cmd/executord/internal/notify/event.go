@@ -18,7 +18,7 @@ const (
 	Recovered   Kind = "recovered"   // the first good run after others
 	Late        Kind = "late"        // a run was started long after its due time
 	NotStarted  Kind = "not started" // the command could not be started
-	Lost        Kind = "lost"        // a run was ended since another daemon may run the job
+	Lost        Kind = "lost"        // a run whose daemon was killed or lost the store begins again
 	Missed      Kind = "missed"      // due times passed without a daemon
 	Skipped     Kind = "skipped"     // due times passed while a run was in progress
 	Unreachable Kind = "unreachable" // the store does not answer
@@ -103,7 +103,7 @@ func (e Event) line() string {
 		}
 		fmt.Fprintf(&b, "was started %v late", e.Late.Round(time.Second))
 	case Lost:
-		b.WriteString("was ended: its daemon lost the store")
+		b.WriteString("was lost: its daemon was killed, or lost the store")
 	case NotStarted:
 		b.WriteString("was not started")
 	case Skipped:
