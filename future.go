@@ -47,19 +47,14 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 // is a [*PanicError]. If ctx ends first, Get returns the error of ctx, and the task goes
 // on; State then reports that it is not done. If the task is done, ctx does not matter.
 //
-// A task can wait, without a second worker, for another task that a task of its pool has submitted. So tasks may fork
-// and join in a pool of any size. The effect depends on the context that the task waits with:
-//
-//	the waiting context                       Get, Join, Group.Wait, All, Map, Any, Completed
-//	the one of the submission, with values    run the other task when it is due, if it has not begun
-//	one with another limit, WithoutCancel     Get, Join: have it run beside the one that waits
-//	Background, or Done                       only wait: where all workers do, for ever
-//
-// The pool's hooks are not called for a task that is run so. For a task of a share of the pool,
-// or by key, see [Pool.Share].
+// A task that waits with its context, or with one made of it, lends its place: only what a task waits for may run in it,
+// the latest wanted first. So tasks may wait for tasks in pools of any size, by Get, Join, [Group.Wait], [All], [Map],
+// [Any] and [Completed]. What ends with the waiting context, and is of the same pool, may run in the goroutine that waits.
+// Stats.Workers, then, counts the tasks that wait as well, and may be more than Max. A wait with another context, or by
+// Done, only waits: where all workers do, for ever.
 func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	if !f.core.State().Done() {
-		defer f.help(ctx)()
+		defer f.await(ctx)()
 		if err := task.Await(ctx, f.core.Done()); err != nil {
 			var zero T
 			return zero, err
@@ -113,8 +108,8 @@ func errorOf(t *task.Task) error {
 // returns nil. If ctx ends first, Join returns the error of ctx. A body that calls Join on its own future waits for
 // ever.
 func (f *Future[T]) Join(ctx context.Context) error {
-	if !f.core.State().Done() {
-		defer f.help(ctx)()
+	if !f.core.State().Done() || f.core.InBody() {
+		defer f.await(ctx)()
 	}
 	return f.core.Join(ctx)
 }

@@ -295,7 +295,7 @@ func TestFutureGetByTaskRunsOnlyItsOwn(t *testing.T) {
 				return ctx.Err()
 			}
 		}},
-		"with the outer context": {false, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
+		"with the outer context": {true, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
 			_, err := executor.Submit(context.Background(), pool, body).Get(ctx)
 			return err
 		}},
@@ -795,7 +795,7 @@ func TestCompletedByTaskRunsRetries(t *testing.T) {
 					return attempts, nil
 				}, executor.Retry(3, executor.Backoff(time.Second, time.Minute))))
 			}
-			for f := range executor.Completed(context.Background(), fs...) {
+			for f := range executor.Completed(ctx, fs...) {
 				v, err := f.Result()
 				if err != nil {
 					return 0, err

@@ -10,7 +10,7 @@ import (
 //
 // A function of a group may add functions to the group, and may wait for a group of its own on the same pool. If a task
 // of the pool calls Wait, that task runs the functions that no worker has begun, so groups within groups need no more
-// workers. If the pool has no room for such a function, Wait runs it.
+// workers. For the functions of such a group the pool always has room.
 type Group struct {
 	siblings
 	failed atomic.Bool
@@ -57,11 +57,7 @@ func (g *Group) Context() context.Context {
 // that check their context then return.
 func (g *Group) Wait() error {
 	g.mustBeMade()
-	if g.helps {
-		g.help()
-	}
-	defer offerWorker(g.ctx, g.owner)()
-	g.waiting.wait()
+	g.wait()
 	if g.unwatch != nil {
 		g.unwatch()
 	}

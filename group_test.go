@@ -934,10 +934,10 @@ func mapUnorderedRetryInTask(t *testing.T) {
 	expect(t, "yielded", fmt.Sprint(yielded), "[1s at 1s 1s at 1s 0s at 2m0s]")
 }
 
-// Wait in a task of the pool runs attempts of one function while another waits for its next.
+// While a function of a group that a task of the pool waits for waits for its next attempt, others run.
 func TestGroupRetryInterleaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := executor.Single()
+		pool := executor.Fixed(1)
 		defer pool.Close()
 		begin := time.Now()
 		_, err := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {

@@ -13,9 +13,7 @@ import (
 // A task that waits for its key holds no worker, and leaves at once when it is canceled or its context ends. There is
 // no limit to the number of keys, and a key without tasks takes no memory. Keys with waiting tasks take turns.
 //
-// A task must not wait for a task of its own key. It may wait for one of another key, and for
-// tasks that it has submitted to the pool. A task of the pool may wait for one of a key, see
-// [Pool.Share].
+// A task must not wait for a task of its own key: it keeps its key. For others it may, see [Future.Get].
 //
 // A Keyed is a share of the pool, see [Pool.Share], and ends with it: without tasks at once when the pool is shut down.
 // If you make a Keyed for a single request, shut down its Pool: the pool keeps the Keyed until then. All methods may be

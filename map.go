@@ -17,8 +17,7 @@ import (
 // Leaving the loop ends the context of the calls in flight, and waits until they have returned. The end of ctx does the
 // same: seq is not read further, and unless seq had ended, the last error yielded is that of ctx.
 //
-// In a task of ex, if that is a pool, the loop makes calls that no worker has begun. Map
-// panics if ctx, ex, seq or fn is nil, or n is less than 1.
+// A task may run the loop, with its own context; see [Future.Get]. Map panics if ctx, ex, seq or fn is nil, or n is less than 1.
 func Map[In, Out any](
 	ctx context.Context, ex Executor, n int, seq iter.Seq[In],
 	fn func(context.Context, In) (Out, error), opts ...Option,
@@ -149,7 +148,7 @@ func (m *mapping[In, Out]) end() {
 	if m.inFlight() > 0 {
 		m.endWaiting()
 	}
-	m.waiting.wait()
+	m.wait()
 }
 
 // inFlight returns how many calls are submitted and not yet yielded.
@@ -172,21 +171,37 @@ func (m *mapping[In, Out]) take() (Out, error) {
 	return c.out, errorOf(&c.core)
 }
 
-// await waits until one more call is over.
-func (m *mapping[In, Out]) await() {
-	defer offerWorker(m.ctx, m.owner)()
-	<-m.wake
+// await waits until done, which may become so when one of the calls is over.
+func (m *mapping[In, Out]) await(done func() bool, calls []*call[In, Out]) {
+	if !done() && m.waits != nil {
+		next := 0
+		m.waits.Host(m.owner, func() *task.Task {
+			if next == len(calls) || done() {
+				return nil
+			}
+			next++
+			return &calls[next-1].core
+		})
+	}
+	if done() {
+		return
+	}
+	defer lend(m.ctx, m.owner, func(yield func(*task.Task) bool) {
+		for _, c := range calls {
+			if !yield(&c.core) {
+				return
+			}
+		}
+	})()
+	for !done() {
+		<-m.wake
+	}
 }
 
 // oldest waits for the call that was submitted first.
 func (m *mapping[In, Out]) oldest() *call[In, Out] {
 	c := m.flight[m.first]
-	if m.helps && !c.isOver() {
-		m.helpWith(m.flight[m.first : m.first+1])
-	}
-	for !c.isOver() {
-		m.await()
-	}
+	m.await(c.isOver, m.flight[m.first:m.first+1])
 	m.flight[m.first] = nil
 	m.first++
 	return c
@@ -194,12 +209,7 @@ func (m *mapping[In, Out]) oldest() *call[In, Out] {
 
 // soonest waits for the call that is over first.
 func (m *mapping[In, Out]) soonest() *call[In, Out] {
-	if m.helps && !m.anyDone() {
-		m.helpWith(m.flight) // what is over is in m.done then, or about to be
-	}
-	for !m.anyDone() {
-		m.await()
-	}
+	m.await(m.anyDone, m.flight)
 	m.mu.Lock()
 	first := m.done[0]
 	m.done = slices.Delete(m.done, 0, 1)
@@ -214,21 +224,4 @@ func (m *mapping[In, Out]) anyDone() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.done) > 0
-}
-
-// helpWith runs what no worker has begun of some calls, until one of them is done, or is in another
-// goroutine.
-func (m *mapping[In, Out]) helpWith(calls []*call[In, Out]) {
-	may := func(t *task.Task) bool { return ofOwnPool(t) && endsWith(t, m.ctx) }
-	if len(calls) == 1 && retryOf(&calls[0].core) == nil {
-		if t := &calls[0].core; isDue(t) && may(t) {
-			runByHand(m.ctx, &calls[0].member, task.AnyTime)
-		}
-		return
-	}
-	all := make([]body, len(calls))
-	for i, c := range calls {
-		all[i] = &c.member
-	}
-	helpWhenDue(m.ctx, all, true, may, m.owner)
 }

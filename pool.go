@@ -93,6 +93,7 @@ type Pool struct {
 	owner  task.Owner // what the pool is to its tasks
 	timer  *timer     // of a ScheduledPool; nil in others
 	lender *Pool      // of a share; nil in others
+	byKey  bool       // its tasks have keys, for which they wait
 
 	plain    bool                     // a function with Background needs no task
 	hooked   bool                     // there is a BeforeTask, an AfterTask or an Around
@@ -208,7 +209,7 @@ func (p *Pool) build(c engine.Config) {
 	c.Started, c.Parked, c.Exited = p.workerStarted, parkLabels, p.workerExited
 	c.Over = p.over
 	p.engine = engine.New(c)
-	p.owner.Hold, p.owner.Unhold = p.engine.Hold, p.engine.Unhold
+	p.owner.Engine = p.engine
 }
 
 // mustBeMade panics for a zero Pool, and for a zero ScheduledPool, which has none.

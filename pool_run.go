@@ -58,7 +58,7 @@ func (p *Pool) workerStarted(w *engine.Worker) {
 		l.contexts.Labels = l.labels
 	}
 	w.Local = l
-	if p.lender == nil {
+	if p.lender == nil && !w.Hosted {
 		p.observed.Load().note(workerStarted)
 	}
 }
@@ -157,8 +157,13 @@ func (l *local) measureLateness(o *observed, u work) run {
 // perform calls the body of u, whose task has begun, with the hooks around it.
 func (l *local) perform(ctx, labels context.Context, u work) ending {
 	p := l.pool
-	pprof.SetGoroutineLabels(labels)
+	if labels != context.Background() || !l.worker.Hosted {
+		pprof.SetGoroutineLabels(labels)
+	}
 	if labels != context.Background() {
+		if l.worker.Hosted { // by a task, whose labels the goroutine is to have again
+			defer pprof.SetGoroutineLabels(u.taskCore().Context())
+		}
 		ctx = task.WithLabels(ctx, labels)
 	}
 	if p.hooked || p.hooks.OnPanic != nil || trace.IsEnabled() {

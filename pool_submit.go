@@ -101,9 +101,8 @@ func (p *Pool) newWork(ctx context.Context, r Runnable) (work, *task.Task, error
 }
 
 // enter admits the work of t, which may be nil, submitted with ctx, or has the rejection
-// policy decide. With helps its submitter is a task of the same pool that waits for it: where
-// there is no room, it is left to that, which runs it.
-func (p *Pool) enter(ctx context.Context, u work, t *task.Task, helps bool) error {
+// policy decide. With forks its submitter is a task of the same pool that waits for it: for that there is room.
+func (p *Pool) enter(ctx context.Context, u work, t *task.Task, forks bool) error {
 	if o := p.observed.Load(); o != nil {
 		u = o.admit(u)
 	}
@@ -121,10 +120,13 @@ func (p *Pool) enter(ctx context.Context, u work, t *task.Task, helps bool) erro
 	if v == engine.TooLate && p.comesFromWithin(ctx, t) {
 		v = p.engine.Submit(u, true)
 	}
+	if v == engine.Saturated && forks && p.engine.SubmitBeyond(u) {
+		v = engine.Queued
+	}
 	switch {
 	case v == engine.Queued && t != nil:
 		p.afterQueued(ctx, u, t, watched)
-	case v == engine.TooLate, v == engine.Saturated && !helps:
+	case v == engine.TooLate, v == engine.Saturated:
 		return p.refuse(ctx, u, *p.reject.Load(), reasonOf(v))
 	}
 	return nil

@@ -253,7 +253,7 @@ func (p *Pool) callerRuns(ctx context.Context, u work, why error, counts bool) e
 	if p.engine.Stage() != engine.Running {
 		return p.abort(ctx, u, ErrShutdown, counts)
 	}
-	if p.owner.Keyed {
+	if p.byKey {
 		return p.abort(ctx, u, why, counts)
 	}
 	if counts {
@@ -288,7 +288,7 @@ func (p *Pool) beginHere(u work) (ctx context.Context, ok bool) {
 	if retryOf(t) != nil {
 		when = task.WhenDue
 	}
-	return t.Begin(when)
+	return t.BeginByHand(t.Context(), when)
 }
 
 // runHere runs the body of u in the submitter's goroutine.
@@ -365,30 +365,33 @@ func (p *Pool) block(ctx context.Context, u work, _ error, _ bool) error {
 	return p.blockUntil(ctx, u, nil)
 }
 
-// blockUntil waits for room until ctx ends or there is a value in over. Meanwhile the worker of the caller, if it has
-// one, is offered to p.
+// blockUntil waits for room until ctx ends or there is a value in over. If the caller is a task, it lends its place
+// meanwhile; a task of p itself may wait for itself.
 func (p *Pool) blockUntil(ctx context.Context, u work, over <-chan time.Time) error {
+	waits := task.OwnerOf(ctx)
+	lends := waits != nil && !waits.Within(&p.owner)
 	var entered func()
 	if m, ok := u.(*measured); ok {
 		entered = func() { m.admitted = m.by.elapsed() }
 	}
-	v, waits := p.engine.SubmitOrWait(u, entered) // there may be room by now
+	v, waiter := p.engine.SubmitOrWait(u, entered, lends) // there may be room by now
 	if v != engine.Saturated {
 		return p.finish(ctx, u, v)
 	}
-	if worker := task.WorkerOwnerOf(ctx); worker != nil {
-		defer worker.Offer(&p.owner)()
+	if lends {
+		waits.Lend()
+		defer waits.Reclaim()
 	}
 	late := false
 	select {
-	case v = <-waits.Decided():
+	case v = <-waiter.Decided():
 		return p.finish(ctx, u, v)
 	case <-over:
 		late = true
 	case <-ctx.Done():
 	}
-	if !p.engine.GiveUp(waits) {
-		return p.finish(ctx, u, <-waits.Decided()) // decided in the same moment, and that stands
+	if !p.engine.GiveUp(waiter) {
+		return p.finish(ctx, u, <-waiter.Decided()) // decided in the same moment, and that stands
 	}
 	if late {
 		return p.abort(ctx, u, ErrSaturated, true)

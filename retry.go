@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -70,10 +69,9 @@ func Backoff(first, most time.Duration) func(n int) time.Duration {
 type retry struct {
 	rule retryRule
 
-	mu   sync.Mutex      // a leaf
-	n    int             // attempts that have ended
-	last error           // of the latest; nil before the first
-	more []chan struct{} // of waiters that run the next attempt if no worker does
+	mu   sync.Mutex // a leaf
+	n    int        // attempts that have ended
+	last error      // of the latest; nil before the first
 }
 
 // retryOf returns what t has for Retry, nil for a task without.
@@ -91,21 +89,6 @@ func (r *retry) attempts() int {
 	return r.n
 }
 
-// notifies has more get a token when an attempt has failed, and there is another one, until forget
-// is called.
-func (r *retry) notifies(more chan struct{}) (forget func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.more = append(r.more, more)
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if i := slices.Index(r.more, more); i >= 0 {
-			r.more = slices.Delete(r.more, i, i+1)
-		}
-	}
-}
-
 // tryAgain has a task that has failed wait in its pool for its next attempt, if there is one. If not, it
 // returns how the task is to end. A task that was completed meanwhile does not wait, and drop is
 // called under its lock.
@@ -120,11 +103,6 @@ func tryAgain(t *task.Task, end ending, drop func()) (last ending, again bool) {
 	if t.Reset(drop) {
 		last.how |= runsAgain
 	}
-	r.mu.Lock()
-	for _, more := range r.more {
-		signal(more)
-	}
-	r.mu.Unlock()
 	return last, true
 }
 

@@ -35,8 +35,7 @@ type ShareConfig struct {
 	// negative. The default, 0, is the size that the lending pool has at that moment.
 	Limit int
 
-	// Rate bounds how often tasks begin. Tasks that a task of the share runs itself, while it waits for them, do not
-	// count. The default is no bound.
+	// Rate bounds how often tasks begin. The default is no bound.
 	Rate Rate
 
 	// Queue holds the tasks that wait for the limit, the rate, their key, or a worker of the
@@ -80,12 +79,7 @@ type ShareConfig struct {
 // that; p itself would accept it. Until a share is terminated p refers to it. A share of a share is within the bounds
 // of both.
 //
-// A task of p may wait for a task of a share, by [Future.Get], Join, [Group.Wait], [All], [Map], [Any] or [Completed],
-// or for room in a share, by [Block]: meanwhile the share may use its worker. The same holds for a task of another
-// share of p. The reverse is safe, too: a [Group] in a task of the share may run functions on p. But a task that waits
-// keeps its place within the limit of its share: if a function that it has on p, or in another share, waits in turn for
-// a task of the first share, and the limit is reached, both wait for ever. To avoid that, let tasks of one share wait
-// for tasks of another in one direction only.
+// Tasks of p and of its shares may wait for one another, see [Future.Get], and for room in another share, by [Block].
 //
 // If you make a share for a single request, shut it down: p keeps a share until the share is terminated.
 //
@@ -120,7 +114,6 @@ func (p *Pool) newShare(c ShareConfig, perKey int) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	asLender := perKey > 0 && c.Limit == 0
 	if perKey > 0 {
 		q = engine.NewKeys(perKey, q.Limit())
 	}
@@ -145,15 +138,15 @@ func (p *Pool) newShare(c ShareConfig, perKey int) (*Pool, error) {
 	}
 	s := newPool(Config{Name: c.Name, Queue: c.Queue, Hooks: c.Hooks, Logger: c.Logger, Reject: c.Reject})
 	s.lender = p
-	s.owner.Keyed = perKey > 0
+	s.byKey = perKey > 0
 	s.sheds = sheds
 	l := engine.Limits{Max: c.Limit, WhenBusy: true}
 	if err := s.check("ShareConfig", l, c.Reject); err != nil {
 		return nil, err
 	}
 	s.settings.rate = c.Rate
-	s.build(engine.Config{Limits: l, Queue: q, Lender: p.engine, Rate: rate, AsLender: asLender})
-	s.owner.Borrow(&p.owner, s.engine)
+	s.build(engine.Config{Limits: l, Queue: q, Lender: p.engine, Rate: rate})
+	s.owner.Borrow(&p.owner)
 	return s, nil
 }
 

@@ -757,11 +757,10 @@ func TestShareBlocksTaskOfPool(t *testing.T) {
 	}
 }
 
-// Each submitter that waits for room is admitted once, though what makes room runs at once where tasks of the pool
-// offer their workers.
+// Each submitter that waits for room is admitted once, also while tasks of the pool lend their places.
 func TestShareAdmitsBlockedSubmittersOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 4})
+		pool := newPool(t, executor.Config{Core: 6})
 		share := newShare(t, pool, executor.ShareConfig{Limit: 1, Queue: executor.Bounded(1), Reject: executor.Block})
 		long := executor.Submit(t.Context(), share, testkit.After(time.Second, 1))
 		synctest.Wait()

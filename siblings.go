@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -26,7 +27,7 @@ type siblings struct {
 	common task.Common // to all tasks on pool
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	helps  bool // the caller runs what waits, since it is a task of ex
+	waits  *task.Owner // of the caller, if that is a task of ex, and so hosts what waits; else nil
 
 	waiting waitList
 	unwatch func() bool // else endWaiting is called when the context ends; nil if the caller's has no end
@@ -35,7 +36,9 @@ type siblings struct {
 // init makes siblings, as yet none, on ex. ctx is the caller's.
 func (s *siblings) init(ctx context.Context, ex Executor) {
 	s.ex, s.owner = ex, ownerOf(ex)
-	s.helps = runsOn(ctx, s.owner)
+	if waits := task.OwnerOf(ctx); s.owner != nil && waits.Within(s.owner) {
+		s.waits = waits
+	}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.waiting.init()
 	if p, ok := ex.(*Pool); ok && p.timer == nil {
@@ -71,73 +74,33 @@ func (s *siblings) submit(m *member, body Runnable, opts []Option) {
 	if s.pool == nil {
 		err = s.ex.Execute(s.ctx, m)
 	} else {
-		err = s.pool.enter(s.ctx, m, &m.core, s.helps)
+		err = s.pool.enter(s.ctx, m, &m.core, s.waits != nil)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		m.end(task.Failed, err) // unless ex has completed it
+	case s.waiting.wanted.Load():
+		s.owner.Want(one(&m.core))
 	}
 }
 
-// help runs what no worker has begun, also what is added meanwhile, until all are over.
-func (s *siblings) help() {
-	h := &helper{}
-	var retrying []*member // that h has not yet
-	returns := false
-	defer func() {
-		if returns {
-			return
-		}
-		for _, b := range h.all { // a function has called runtime.Goexit: a Wait that is deferred finds them in the list
-			s.waiting.add(b.body.(*member))
-		}
-		for _, m := range retrying {
-			s.waiting.add(m)
-		}
-	}()
-	s.runWaiting(&retrying)
-	if s.waiting.left.Load() > 0 {
-		h = newHelper(s.ctx, nil, []*task.Owner{s.owner})
-		s.helpRetrying(h, &retrying)
+// wait waits until all are over.
+func (s *siblings) wait() {
+	if s.waiting.left.Load() > 0 && s.waits != nil {
+		s.waits.Host(s.owner, s.waiting.next)
 	}
-	returns = true
-}
-
-// helpRetrying is help, where tasks with Retry may be left to run later.
-func (s *siblings) helpRetrying(h *helper, retrying *[]*member) {
-	defer h.end()
-	defer s.waiting.tells(h.more)()
-	for ended := s.ctx.Done(); s.waiting.left.Load() > 0; s.runWaiting(retrying) {
-		for _, m := range *retrying {
-			h.add(m)
-		}
-		*retrying = nil
-		if ended == nil { // endWaiting did not find these
-			for _, b := range h.all {
-				b.end(task.Canceled, canceled(task.ContextError(s.ctx)))
-			}
-		}
-		if _, next := h.run(false); !h.await(next, ended) {
-			ended = nil
-		}
+	if s.waiting.left.Load() == 0 {
+		return
 	}
-}
-
-// runWaiting runs what no worker has begun, but for tasks with Retry, which it appends to retrying: another attempt may
-// be left to run later.
-func (s *siblings) runWaiting(retrying *[]*member) {
-	for m := s.waiting.next(); m != nil; m = s.waiting.next() {
-		if retryOf(&m.core) == nil {
-			runByHand(s.ctx, m, task.AnyTime)
-		} else {
-			*retrying = append(*retrying, m)
-		}
-	}
+	s.waiting.wanted.Store(true)
+	defer lend(s.ctx, s.owner, s.waiting.all())()
+	s.waiting.wait()
 }
 
 // endWaiting ends the tasks that wait, since the context has ended.
 func (s *siblings) endWaiting() {
 	err := canceled(task.ContextError(s.ctx))
-	for m := s.waiting.next(); m != nil; m = s.waiting.next() {
+	for _, m := range s.waiting.snapshot() {
 		m.end(task.Canceled, err)
 	}
 }
@@ -246,18 +209,17 @@ func (m *member) detachBody() func(context.Context) error {
 	return body.Run
 }
 
-// waitList has the tasks of siblings that wait, and some that do not any more, in the order
-// of their submission. Only a task of the same pool may run them: another goroutine would
-// break the pool's limit, and the order of a pool with one worker.
+// waitList has the tasks of siblings that wait, and some that do not any more, in the order of their submission.
 type waitList struct {
-	left atomic.Int64 // tasks that are not over, wait or not
+	left   atomic.Int64 // tasks that are not over, wait or not
+	wanted atomic.Bool  // a task waits for them
 
 	mu      sync.Mutex
 	tasks   []*member
-	few     [8]*member      // the first of tasks
-	prune   int             // remove tasks that do not wait once there are so many
-	allOver sync.Cond       // left has come to 0
-	helpers []chan struct{} // each gets a token when a task is added, and when left has come to 0
+	few     [8]*member // the first of tasks
+	hosted  int        // of tasks: those that next has returned
+	prune   int        // remove tasks that do not wait once there are so many
+	allOver sync.Cond  // left has come to 0
 }
 
 func (l *waitList) init() { l.allOver.L = &l.mu }
@@ -267,29 +229,52 @@ func (l *waitList) add(m *member) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.tasks) >= max(l.prune, 64) {
-		l.tasks = slices.DeleteFunc(l.tasks, func(m *member) bool {
-			return m.core.State() != task.Pending && retryOf(&m.core) == nil || m.core.State().Done()
-		})
-		l.prune = 2 * len(l.tasks)
+		l.pruneLocked()
 	}
 	if l.tasks == nil {
 		l.tasks = l.few[:0]
 	}
 	l.tasks = append(l.tasks, m)
-	l.tellLocked()
 }
 
-// next takes the first task, nil if there is none.
-func (l *waitList) next() *member {
+// pruneLocked removes tasks that do not wait.
+func (l *waitList) pruneLocked() {
+	some := func(m *member) bool {
+		return m.core.State() != task.Pending && retryOf(&m.core) == nil || m.core.State().Done()
+	}
+	all, hosted := l.tasks, slices.DeleteFunc(l.tasks[:l.hosted], some)
+	l.tasks = append(hosted, slices.DeleteFunc(all[l.hosted:], some)...)
+	clear(all[len(l.tasks):])
+	l.hosted, l.prune = len(hosted), 2*len(l.tasks)
+}
+
+// next returns the first task that it has not returned, nil if there is none.
+func (l *waitList) next() *task.Task {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.tasks) == 0 {
+	if l.hosted == len(l.tasks) {
 		return nil
 	}
-	m := l.tasks[0]
-	l.tasks[0] = nil
-	l.tasks = l.tasks[1:]
-	return m
+	l.hosted++
+	return &l.tasks[l.hosted-1].core
+}
+
+// snapshot returns the tasks that wait, and some that do not any more.
+func (l *waitList) snapshot() []*member {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.tasks)
+}
+
+// all iterates over these.
+func (l *waitList) all() iter.Seq[*task.Task] {
+	return func(yield func(*task.Task) bool) {
+		for _, m := range l.snapshot() {
+			if !yield(&m.core) {
+				return
+			}
+		}
+	}
 }
 
 // over counts a task that is over.
@@ -300,7 +285,6 @@ func (l *waitList) over() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.allOver.Broadcast()
-	l.tellLocked()
 }
 
 // wait waits until all tasks are over.
@@ -312,25 +296,5 @@ func (l *waitList) wait() {
 	defer l.mu.Unlock()
 	for l.left.Load() > 0 {
 		l.allOver.Wait()
-	}
-}
-
-// tells has helper get its tokens, and one now, until the function that it returns is called.
-func (l *waitList) tells(helper chan struct{}) (forget func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.helpers = append(l.helpers, helper)
-	signal(helper)
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.helpers = slices.DeleteFunc(l.helpers, func(h chan struct{}) bool { return h == helper })
-	}
-}
-
-// tellLocked gives the helpers a token. The caller holds the lock.
-func (l *waitList) tellLocked() {
-	for _, h := range l.helpers {
-		signal(h)
 	}
 }

@@ -139,8 +139,7 @@ func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) e
 // submitted. If a function is nil, nothing runs, and the error is [ErrNilTask]; without
 // functions it is [ErrNoTasks].
 //
-// If a task of the pool ex calls Any with its own context, Any runs the functions that no
-// worker has begun, so it needs no other worker.
+// A task may call Any with its own context; see [Future.Get].
 func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) (T, error) {
 	mustContext(ctx)
 	mustExecutor("Any", ex)
@@ -154,10 +153,6 @@ func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (
 		}
 	}
 	c := newCollector[T](len(fns))
-	c.owners = []*task.Owner{ownerOf(ex)}
-	if runsOn(ctx, c.owners[0]) {
-		c.mayRun = func(*task.Task) bool { return true }
-	}
 	defer c.cancel()
 	var last error
 	judge := func(f *Future[T]) bool {
@@ -196,9 +191,7 @@ func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (
 // the futures. The iterator has a copy of fs, and refers to no future that it has yielded. A
 // nil ctx, and a nil future, panic.
 //
-// A task that has submitted the futures to its own pool with its context must run the loop
-// in its own goroutine: the loop runs the tasks that no worker has begun, so it needs no
-// other worker.
+// A task may run the loop, with its own context; see [Future.Get].
 func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq[*Future[T]] {
 	mustContext(ctx)
 	for _, f := range fs {
@@ -209,12 +202,8 @@ func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq[*Future[T]
 	fs = slices.Clone(fs)
 	return func(yield func(*Future[T]) bool) {
 		c := newCollector[T](len(fs))
-		c.mayRun = ofOwnPool
 		for _, f := range fs {
 			c.add(f)
-			if o := f.core.Owner(); o != nil && !slices.Contains(c.owners, o) {
-				c.owners = append(c.owners, o)
-			}
 		}
 		defer c.forget()
 		for f := range c.all(ctx) {
@@ -227,9 +216,8 @@ func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq[*Future[T]
 
 // collector gathers futures as they are done. It belongs to one goroutine, but for what mu guards.
 type collector[T any] struct {
-	mayRun    func(*task.Task) bool // whether the one that waits may run a task when it is due; nil for none
-	owners    []*task.Owner         // of the tasks
-	tried     int                   // of collected: those that it has run, or found begun
+	hosted    int // of collected: those that the caller has run, or was not to run
+	wanted    int // of collected: those that are wanted
 	collected []collected[T]
 	wake      chan struct{} // holds a token while done may have something
 
@@ -303,52 +291,45 @@ func (c *collector[T]) all(ctx context.Context) iter.Seq[*Future[T]] {
 					return
 				}
 			}
-			switch {
-			case c.pending() == 0:
+			if c.pending() == 0 {
 				return
-			case c.run(ctx) && ctx.Err() == nil:
-			case c.await(ctx) != nil:
+			}
+			c.host(ctx)
+			if !c.anyDone() && c.await(ctx) != nil {
 				return
 			}
 		}
 	}
 }
 
+// anyDone reports whether a future is done and not handed out.
+func (c *collector[T]) anyDone() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.done) > 0
+}
+
+// host runs tasks that nobody has begun until a future is done.
+func (c *collector[T]) host(ctx context.Context) {
+	for ; c.hosted < len(c.collected) && !c.anyDone(); c.hosted++ {
+		if f := c.collected[c.hosted].future; f != nil {
+			host(ctx, &f.core)
+		}
+	}
+}
+
 // await waits for the next future that is done.
 func (c *collector[T]) await(ctx context.Context) error {
-	defer offerWorker(ctx, c.owners...)()
+	if waits := task.OwnerOf(ctx); waits != nil {
+		waits.Lend()
+		defer waits.Reclaim()
+		for ; c.wanted < len(c.collected); c.wanted++ {
+			if f := c.collected[c.wanted].future; f != nil {
+				f.core.Owner().Want(one(&f.core))
+			}
+		}
+	}
 	return task.Await(ctx, c.wake)
-}
-
-// run runs the first future that has not begun, if the caller may, and reports
-// whether there was one.
-func (c *collector[T]) run(ctx context.Context) bool {
-	for c.mayRun != nil && c.tried < len(c.collected) {
-		f := c.collected[c.tried].future
-		switch {
-		case f == nil || f.State().Done() || !c.mayRun(&f.core):
-		case isDue(&f.core) && retryOf(&f.core) == nil:
-			c.tried++
-			runByHand(ctx, f, task.AnyTime)
-			return true
-		case f.State() == Pending || retryOf(&f.core) != nil: // it has a time, or may have attempts to come
-			c.runWhenDue(ctx)
-			return true
-		}
-		c.tried++
-	}
-	return false
-}
-
-// runWhenDue runs what is due, until a future is done: some may wait for long meanwhile.
-func (c *collector[T]) runWhenDue(ctx context.Context) {
-	var all []body
-	for _, one := range c.collected {
-		if one.future != nil {
-			all = append(all, one.future)
-		}
-	}
-	helpWhenDue(ctx, all, true, c.mayRun, c.owners...)
 }
 
 // cancel cancels whatever is not done.

@@ -409,7 +409,7 @@ func TestInvokeByTaskOfPool(t *testing.T) {
 			return executor.Any(ctx, ex, failure, failure, add(6))
 		},
 		"Completed": func(ctx context.Context, ex executor.Executor) (sum int, err error) {
-			for f := range executor.Completed(context.Background(), testkit.SubmitAll(ctx, ex, add(1), add(2), add(3))...) {
+			for f := range executor.Completed(ctx, testkit.SubmitAll(ctx, ex, add(1), add(2), add(3))...) {
 				v, e := f.Result()
 				sum, err = sum+v, errors.Join(err, e)
 			}

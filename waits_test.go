@@ -36,11 +36,18 @@ const (
 	treeKeys   = 5 // their ranks follow
 )
 
+// How a share of a forest comes to its workers.
+const (
+	ofPool  = iota // it is a share of the pool
+	ofShare        // it is one of the share before
+	ofNone         // it is a pool of its own
+)
+
 // A forest is some trees, and the settings of the pool, the shares and the keys by which they run.
 type forest struct {
 	pool   executor.Config
 	shares [treeShares]executor.ShareConfig
-	nested [treeShares]bool // the share is one of the share before
+	lender [treeShares]int // ofPool, ofShare or ofNone
 	perKey int
 	trees  []*tree
 
@@ -48,7 +55,7 @@ type forest struct {
 }
 
 func (f *forest) String() string {
-	return fmt.Sprintf("pool %+v, shares %+v, nested %v, %d for each key, trees %v", f.pool, f.shares, f.nested, f.perKey, f.trees)
+	return fmt.Sprintf("pool %+v, shares %+v, of %v, %d for each key, trees %v", f.pool, f.shares, f.lender, f.perKey, f.trees)
 }
 
 func drawForest(rng *rand.Rand, depth int) *forest {
@@ -61,37 +68,36 @@ func drawForest(rng *rand.Rand, depth int) *forest {
 	}
 	for i := range f.shares {
 		f.shares[i].Limit, f.shares[i].Queue = 1+rng.IntN(2), executor.Unbounded()
-		f.nested[i] = i > 0 && rng.IntN(3) == 0
+		switch {
+		case i > 0 && rng.IntN(3) == 0:
+			f.lender[i] = ofShare
+		case rng.IntN(4) == 0:
+			f.lender[i] = ofNone
+		}
 		if rng.IntN(4) == 0 {
 			f.shares[i].Rate = executor.Rate{PerSecond: 1000, Burst: 1}
 		}
 	}
 	for range 1 + rng.IntN(3) {
-		f.trees = append(f.trees, f.draw(rng, depth, -1, -1))
+		f.trees = append(f.trees, f.draw(rng, depth, treeShares-1))
 	}
 	return f
 }
 
-// draw returns a tree. It runs in the pool, in the share of the one that waits for it, or in a place of
-// a higher rank than highest, that of all that wait for it: so none needs what one of those holds alone.
-func (f *forest) draw(rng *rand.Rand, depth, parent, highest int) *tree {
-	ranks := []int{-1}
-	if parent >= 0 && parent < treeShares {
-		ranks = append(ranks, parent)
+// draw returns a tree. It runs in the pool, in a share, or by a key of a higher rank than highest, that of all that wait for
+// it: a task must not wait for one of its own key.
+func (f *forest) draw(rng *rand.Rand, depth, highest int) *tree {
+	rank := rng.IntN(1+treeShares+treeKeys) - 1
+	if rank >= treeShares && rank <= highest {
+		rank = -1
 	}
-	for r := highest + 1; r < treeShares+treeKeys; r++ {
-		if r < treeShares && f.nested[r] && highest >= 0 && parent != r-1 {
-			continue // it may need the place that one holds in the share before
-		}
-		ranks = append(ranks, r)
-	}
-	t := &tree{rank: ranks[rng.IntN(len(ranks))], way: rng.IntN(8), nap: time.Duration(rng.IntN(3)) * time.Millisecond}
+	t := &tree{rank: rank, way: rng.IntN(8), nap: time.Duration(rng.IntN(3)) * time.Millisecond}
 	if rng.IntN(5) == 0 {
 		t.fails = 1
 	}
 	if depth > 0 {
 		for range rng.IntN(4) {
-			t.children = append(t.children, f.draw(rng, depth-1, t.rank, max(highest, t.rank)))
+			t.children = append(t.children, f.draw(rng, depth-1, max(highest, rank)))
 		}
 	}
 	return t
@@ -104,15 +110,22 @@ func (f *forest) grow(ctx context.Context) error {
 		return err
 	}
 	f.places = []executor.Executor{pool}
-	lender := pool
+	pools := []*executor.Pool{pool}
+	share := pool
 	for i, c := range f.shares {
-		if !f.nested[i] {
-			lender = pool
+		switch f.lender[i] {
+		case ofPool:
+			share, err = pool.Share(c)
+		case ofShare:
+			share, err = share.Share(c)
+		case ofNone:
+			share = executor.Fixed(c.Limit)
+			pools = append(pools, share)
 		}
-		if lender, err = lender.Share(c); err != nil {
+		if err != nil {
 			return err
 		}
-		f.places = append(f.places, lender)
+		f.places = append(f.places, share)
 	}
 	keyed := executor.NewKeyed[int](pool, f.perKey, func(c *executor.ShareConfig) { c.Queue = executor.Unbounded() })
 	for key := range treeKeys {
@@ -122,7 +135,9 @@ func (f *forest) grow(ctx context.Context) error {
 	for _, future := range f.submit(ctx, f.trees) {
 		errs = append(errs, future.Wait(ctx))
 	}
-	pool.Close()
+	for _, p := range pools {
+		p.Close()
+	}
 	return errors.Join(errs...)
 }
 
@@ -227,8 +242,8 @@ func (f *forest) wait(ctx context.Context, t *tree) error {
 	return nil
 }
 
-// Tasks that wait for tasks that wait for others, in a pool, its shares and by key, all end, however few
-// workers there are, however they wait, and though some fail and run again.
+// Tasks that wait for tasks that wait for others, in pools, shares and by key, all end, however few workers there are,
+// however they wait, though some fail and run again, and though they wait for each other's pools and shares in a circle.
 func TestWaitsForTasksThatWaitEnd(t *testing.T) {
 	for seed := range uint64(1000) {
 		f := drawForest(rand.New(rand.NewPCG(seed, 1)), 1+int(seed%4))

@@ -107,6 +107,26 @@ func (q *Queue[E]) Renew(step time.Duration) {
 // Due reports whether an element was due at the last reading of the clocks.
 func (q *Queue[E]) Due() bool { return q.due(false) >= 0 || q.due(true) >= 0 }
 
+// IsDue reports whether the element at a place is due.
+func (q *Queue[E]) IsDue(place int, wall bool) bool {
+	due := q.heap(wall).Rank(place).Key
+	return due <= q.seen.On(wall) || due <= q.clock.Now().On(wall)
+}
+
+// When returns the reading of the monotonic clock at which it is worth to look whether the element at a place is due, or
+// false if that will never be.
+func (q *Queue[E]) When(place int, wall bool) (at int64, ok bool) {
+	return q.when(q.heap(wall).Rank(place), wall)
+}
+
+func (q *Queue[E]) when(r heap.Rank[int64], wall bool) (at int64, ok bool) {
+	at = r.Key
+	if wall {
+		at = After(q.seen.Mono, int64(min(Until(r.Key, q.seen.Wall), q.trust)))
+	}
+	return at, r.Key != Never
+}
+
 // due returns for how long the first element that waits on a clock was due at the last
 // reading, negative if it was not, or there is none.
 func (q *Queue[E]) due(wall bool) time.Duration {
@@ -144,11 +164,11 @@ func (q *Queue[E]) Next() (at int64, ok bool) {
 
 // First is Next without the slack.
 func (q *Queue[E]) First() (at int64, ok bool) {
-	first, ok := q.mono.First()
-	at, ok = first.Key, ok && first.Key != Never
-	if first, some := q.wall.First(); some && first.Key != Never {
-		w := After(q.seen.Mono, int64(min(Until(first.Key, q.seen.Wall), q.trust)))
-		if !ok || w < at {
+	if first, some := q.mono.First(); some {
+		at, ok = q.when(first, false)
+	}
+	if first, some := q.wall.First(); some {
+		if w, ever := q.when(first, true); ever && (!ok || w < at) {
 			at, ok = w, true
 		}
 	}

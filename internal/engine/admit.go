@@ -46,9 +46,9 @@ func (e *Engine) placeLocked(u Unit) Verdict {
 	free := e.workers - e.active
 	switch {
 	case e.Lender != nil: // pushLocked asks for leases
-	case e.workers < e.Core && !e.WhenBusy:
+	case e.countedLocked() < e.Core && !e.WhenBusy:
 		return e.hireForLocked(u)
-	case e.workers < e.eager() && free <= e.readyLocked():
+	case e.countedLocked() < e.eager() && free <= e.readyLocked():
 		// each worker that is free has a unit to come
 		return e.hireForLocked(u)
 	case e.hands && e.waking == nil && e.idle.top != nil && e.waitsLocked() == 0:
@@ -59,10 +59,18 @@ func (e *Engine) placeLocked(u Unit) Verdict {
 	if e.pushLocked(u, e.takersLocked(free)) {
 		return Queued
 	}
-	if e.Lender == nil && e.workers < e.Max {
+	if e.Lender == nil && e.countedLocked() < e.Max {
 		return e.hireForLocked(u)
 	}
 	return Saturated
+}
+
+// SubmitBeyond has u wait beyond the limit of the queue, since its submitter is a unit that waits for it. It reports false
+// if the engine is shut down.
+func (e *Engine) SubmitBeyond(u Unit) bool {
+	e.Lock()
+	defer e.Unlock()
+	return e.stage <= Shut && e.pushLocked(u, Any)
 }
 
 // pushLocked has u wait in the queue, and reports false if there is no room: extra is that beyond the limit.
@@ -71,6 +79,7 @@ func (e *Engine) pushLocked(u Unit, extra int) bool {
 		return false
 	}
 	e.gate.submitted++
+	e.queuedLocked(u)
 	if e.workers == 0 && e.Lender == nil { // Core is 0, and a unit that waits needs a worker
 		e.hireLocked()
 	} else if e.timed == nil || !e.alarmCoversLocked() {
@@ -87,8 +96,10 @@ func (e *Engine) takersLocked(free int) int {
 	if !e.limited {
 		return Any
 	}
-	n := free + int(e.showing.Load())
-	more := min(e.Max, Any) - e.countedLocked()
+	// A worker that has a lent place gives it up with its unit, and may be one too many then.
+	showing := int(e.showing.Load())
+	n := free + showing
+	more := min(e.Max, Any) - e.workers + min(e.lent, max(e.covered-showing, 0))
 	if e.Lender == nil || e.stranded {
 		more = min(more, 0)
 	}
@@ -116,6 +127,7 @@ func (e *Engine) hireForLocked(u Unit) Verdict {
 		return Saturated
 	}
 	e.gate.submitted++
+	e.queuedLocked(u)
 	e.hireLocked()
 	return Queued
 }
@@ -157,6 +169,7 @@ func (e *Engine) SubmitReplacing(u Unit, evict func(Queue) Unit) (v Verdict, evi
 type Waiter struct {
 	unit    Unit
 	late    bool
+	lends   bool   // it is a unit of another engine, which lends its place: the units that make room are wanted
 	entered func() // called under the lock before each try to admit the unit after a wait; or nil
 	node    list.Node[*Waiter]
 	waiting bool         // it is in the list
@@ -168,9 +181,10 @@ func (n *Waiter) Decided() <-chan Verdict { return n.decided }
 
 // SubmitOrWait is Submit for a caller that waits: if there is no room it returns a Waiter,
 // which is admitted as soon as there is, first come, first served. entered, if it is not nil,
-// is called before each try to, under the lock.
-func (e *Engine) SubmitOrWait(u Unit, entered func()) (Verdict, *Waiter) {
-	n := &Waiter{unit: u, entered: entered, decided: make(chan Verdict, 1)}
+// is called before each try to, under the lock. With lends the caller is a unit of another engine, which lends its place
+// then: what makes room is wanted.
+func (e *Engine) SubmitOrWait(u Unit, entered func(), lends bool) (Verdict, *Waiter) {
+	n := &Waiter{unit: u, entered: entered, lends: lends, decided: make(chan Verdict, 1)}
 	v := e.admitOrWait(n)
 	return v, n
 }
@@ -182,6 +196,12 @@ func (e *Engine) admitOrWait(n *Waiter) Verdict {
 		n.waiting, n.node.Value = true, n
 		e.blocked.PushBack(&n.node)
 		e.nBlocked++
+		if isWanted(n.unit) {
+			e.blockedWanted++
+		}
+		if n.lends {
+			e.roomSeeks++
+		}
 		if e.Lender != nil {
 			e.setAlarmLocked() // it may wait for the rate alone
 		}
@@ -204,22 +224,22 @@ func (e *Engine) GiveUp(n *Waiter) bool {
 func (e *Engine) unlistLocked(n *Waiter) {
 	e.blocked.Remove(&n.node)
 	e.nBlocked--
+	if isWanted(n.unit) {
+		e.blockedWanted--
+	}
+	if n.lends {
+		e.roomSeeks--
+	}
 	n.waiting = false
 }
 
 // unblockLocked admits submitters that wait, as long as there is room. It is called
 // whenever there may be more room than before. So no later submitter finds room while
-// others wait: with keys, none of a key that others wait for. Of a borrower, what is admitted may begin at once and so
-// make more room, for which the call in progress goes on.
+// others wait: with keys, none of a key that others wait for.
 func (e *Engine) unblockLocked() {
-	if e.unblocking {
-		return
-	}
-	e.unblocking = true
-	defer func() { e.unblocking = false }()
 	for n := e.blocked.First(); n != nil; {
 		if n.Value.entered != nil {
-			n.Value.entered() // before the unit may begin, which in a borrower is at once
+			n.Value.entered() // before the unit may begin
 		}
 		switch v := e.admitLocked(n.Value.unit, n.Value.late); {
 		case v != Saturated:

@@ -13,12 +13,14 @@ package engine
 func (e *Engine) waitAgainLocked(u Unit) {
 	if e.timed != nil {
 		e.Queue.Push(u, Any)
+		e.queuedLocked(u)
 		return
 	}
 	if e.later == nil {
 		e.later = e.Later()
 	}
 	e.later.Push(u, Any)
+	e.queuedLocked(u)
 }
 
 // someWaitAgainLocked reports whether a unit waits to run again, if Queue is not Timed.
@@ -63,7 +65,7 @@ func (e *Engine) keepsLocked(u Unit) bool {
 // is as for Take.
 func (e *Engine) Requeue(s *Slot, mine func() bool) (waits Unit) {
 	e.Lock()
-	if !mine() || s.at != aside {
+	if !mine() || s.code() != aside {
 		e.Unlock()
 		return nil
 	}
@@ -126,6 +128,6 @@ func (e *Engine) releaseLocked(q Queue, u Unit) {
 }
 
 // setLater notes a place among those that wait to run again.
-func (s *Slot) setLater(place int) { s.at = -2 - int32(place) }
+func (s *Slot) setLater(place int) { s.setCode(-2 - int32(place)) }
 
-func (s *Slot) laterPlace() (place int, ok bool) { return int(-2 - s.at), s.at <= -2 }
+func (s *Slot) laterPlace() (place int, ok bool) { return int(-2 - s.code()), s.code() <= -2 }

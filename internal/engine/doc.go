@@ -20,6 +20,7 @@
 //	leave.go    units that leave the queue without a worker
 //	again.go    units that run more than once, and wait to run again
 //	due.go      units that wait for their time, and the alarm for the next
+//	lend.go     units that wait for others, and lend their places
 //	lease.go    an engine whose workers are borrowed from another engine
 //	stop.go     the stages from running to terminated
 //
@@ -28,7 +29,7 @@
 //	a worker   takes a unit or is given one, runs it, parks, is woken to look at the queue, exits
 //	a unit     waits, leaves its queue, is aside, waits to run again, bars others meanwhile
 //	an engine  lends its workers to another one, which borrows them by leases
-//	a caller   that has a worker, and waits, offers that one
+//	a unit     that waits for others, which are wanted, lends its place, or is host to them
 //
 // An engine has one lock. Under it only those methods of a unit are called that tell something of
 // it: Slot, Outcome, Key, and what functions of Config ask. No other engine's lock is taken under it.

@@ -25,6 +25,10 @@ type Timed interface {
 	Queue
 	// ReadClocks reads the clocks, unless a unit is known to be due.
 	ReadClocks()
+	// IsDue reports whether the unit in a place is due.
+	IsDue(place int) bool
+	// When returns when it is worth to look at that unit, as Next.
+	When(place int) (at int64, ok bool)
 	// Wake reads the clocks at a time that Next has returned.
 	Wake()
 	// Next returns when it is next worth to look, on the engine's clock; false if a unit may
@@ -100,6 +104,10 @@ func (d *Due) Pop() Unit {
 
 func (d *Due) At(place int) Unit { return d.queue.At(place>>1, place&1 != 0) }
 
+func (d *Due) IsDue(place int) bool { return d.queue.IsDue(place>>1, place&1 != 0) }
+
+func (d *Due) When(place int) (at int64, ok bool) { return d.queue.When(place>>1, place&1 != 0) }
+
 func (d *Due) Remove(place int) {
 	unplaced(d.At(place))
 	d.queue.Remove(place>>1, place&1 != 0)
@@ -126,10 +134,17 @@ func (d *Due) Ready() int {
 	return 0
 }
 
-// nextDueLocked returns when a unit may next run that may not run now, on the engine's clock.
-func (e *Engine) nextDueLocked() (at int64, ok bool) {
+// nextDueLocked returns when a unit may next run that may not run now, on the engine's clock. If all places are full, that
+// is one that is wanted.
+func (e *Engine) nextDueLocked(full bool) (at int64, ok bool) {
+	at, ok = e.nextWantedLocked()
+	if full {
+		return at, ok
+	}
 	if e.timed != nil {
-		at, ok = e.timed.Next()
+		if t, some := e.timed.Next(); some && (!ok || t < at) {
+			at, ok = t, true
+		}
 	}
 	if e.later != nil && e.later.Ready() == 0 {
 		if t, some := e.later.Next(); some && (!ok || t < at) {
@@ -161,14 +176,14 @@ func (e *Engine) alarmCoversLocked() bool {
 // be one. An alarm for an earlier time stays: to look once in vain costs less than to set it
 // anew for each first unit that is canceled.
 func (e *Engine) setAlarmLocked() {
+	full := e.idle.top == nil && e.Lender == nil && e.countedLocked() >= e.mostLocked()
 	switch {
 	case e.stage >= Stopped || e.stranded: // nothing runs any more
 		return
-	case e.idle.top == nil && e.Lender == nil && e.workers >= e.mostLocked():
-		// a worker looks when its unit has run
+	case full && (e.covered >= e.lent || len(e.wanted) == 0): // a worker looks when its unit has run
 		return
 	}
-	at, ok := e.nextDueLocked()
+	at, ok := e.nextDueLocked(full)
 	if !ok || e.set != 0 && e.set <= at {
 		return
 	}

@@ -49,9 +49,6 @@ type Config struct {
 	// Lender lends its workers, if it is not nil; see lease.go.
 	Lender *Engine
 	Rate   bucket.Bucket // of the units of such an engine
-
-	// AsLender says that Max stands for how many workers the lender has, and is no limit of the engine's own.
-	AsLender bool
 }
 
 // Limits can change while an engine runs.
@@ -103,30 +100,36 @@ type Engine struct {
 	ended       [numOutcomes]int64 // units that have ended, by outcome
 	later       Timed              // units that wait to run again, if Queue is not Timed; nil before the first
 
-	workers  int                // that have not decided to exit
-	crew     list.List[*Worker] // these, the oldest first
-	active   int                // workers that have a unit
-	largest  int                // most workers ever
-	hired    int                // workers ever started, for their numbers
-	idle     idleList           // workers that are parked
-	waking   *Worker            // was woken to look at the queue, and has not done so yet; else nil
-	fresh    *Worker            // workers that Unlock starts, linked by next
-	aside    map[*Slot]Unit     // units that are aside; see Slot
-	offers   int                // of callers that wait, and have a worker of the lender; see lease.go
-	byOffers int                // workers that run on behalf of an offer
+	workers int                // that have not decided to exit
+	crew    list.List[*Worker] // these, the oldest first
+	active  int                // workers that have a unit
+	largest int                // most workers ever
+	hired   int                // workers ever started, for their numbers
+	idle    idleList           // workers that are parked
+	waking  *Worker            // was woken to look at the queue, and has not done so yet; else nil
+	fresh   *Worker            // workers that Unlock starts, linked by next
+	aside   map[*Slot]Unit     // units that are aside; see Slot
 
-	blocked    list.List[*Waiter] // submitters that wait for room, the oldest first
-	nBlocked   int                // length of blocked
-	unblocking bool               // unblockLocked is in progress
-	borrowers  int                // engines that borrow from this one
-	holds      int                // calls of Hold without their Unhold
-	pressed    atomic.Bool        // its workers have more to do than leases; kept while there are borrowers
-	reaper     *time.Timer        // dismisses the worker that is idle for longest; nil before first use
-	reaping    bool               // reaper is set
-	alarm      *alarm.Alarm       // nil before first use
-	set        int64              // when the alarm goes off; 0 if it is not set
-	spare      *Worker            // workers without a lease, linked by next; see lease.go
-	stranded   bool               // the lender takes no leases any more
+	// See lend.go.
+	lent    int     // places of units that wait
+	covered int     // workers whose unit was wanted
+	wanted  []*Slot // of wanted units that wait, the latest last, and some that do not wait any more
+
+	blocked       list.List[*Waiter] // submitters that wait for room, the oldest first
+	nBlocked      int                // length of blocked
+	blockedWanted int                // of blocked: those whose unit is wanted
+	roomSeeks     int                // of blocked: those that lend their places
+	borrowers     int                // engines that borrow from this one
+	pressed       atomic.Bool        // its workers have more to do than leases; kept while there are borrowers
+	reaper        *time.Timer        // dismisses the worker that is idle for longest; nil before first use
+	reaping       bool               // reaper is set
+	alarm         *alarm.Alarm       // nil before first use
+	set           int64              // when the alarm goes off; 0 if it is not set
+	spare         *Worker            // workers without a lease, linked by next; see lease.go
+	hosted        *Worker            // workers for a Host that have none, linked by next
+	nHosted       int                // of hosted
+	wantAsked     int                // leases that were asked for, and are wanted
+	stranded      bool               // the lender takes no leases any more
 
 	// showing is how many workers have a unit that shows its outcome, and are as good as
 	// free. It is counted if limited, where it makes a difference.
@@ -270,7 +273,7 @@ func (e *Engine) prestartLocked(n, limit int) (started int) {
 	if e.stage >= Stopped || e.stage == Shut && e.waitsLocked() == 0 {
 		return 0
 	}
-	for ; started < n && e.workers < limit; started++ {
+	for ; started < n && e.countedLocked() < limit; started++ {
 		e.hireLocked()
 	}
 	return started
@@ -310,6 +313,9 @@ func (e *Engine) Workers() []Activity {
 	}
 	return all
 }
+
+// maxHosted is how many workers an engine keeps for the next Host.
+const maxHosted = 64
 
 // Unlimited is the Max of an engine without one.
 const Unlimited = math.MaxInt

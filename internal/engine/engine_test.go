@@ -37,9 +37,10 @@ type probe struct {
 	outcome  Outcome
 	accepted bool
 	running  bool
-	byHand   bool    // it is run elsewhere
-	engine   *Engine // since its first run
-	ended    int     // how often it has ended
+	byHand   bool            // it is run elsewhere
+	waits    func(e *Engine) // it waits for another one, if not nil
+	engine   *Engine         // since its first run
+	ended    int             // how often it has ended
 }
 
 // world is what is known of the units of a test.
@@ -170,17 +171,32 @@ func (p *probe) Do(w *Worker) {
 	p.world.began = append(p.world.began, p.name)
 	p.world.enter(w.engine, p.lane)
 	p.world.mu.Unlock()
+	left := false
+	leave := func() {
+		left = true
+		p.world.mu.Lock()
+		p.world.running--
+		p.world.leave(w.engine, p.lane)
+		p.world.mu.Unlock()
+		p.mu.Lock()
+		p.running = false
+		p.mu.Unlock()
+	}
+	defer func() {
+		if !left { // a unit that this one hosted has called runtime.Goexit
+			leave()
+		}
+	}()
 	time.Sleep(p.work)
+	if p.waits != nil {
+		p.waits(w.engine)
+	}
 	if last && p.show {
 		w.Showing()
 		time.Sleep(time.Millisecond)
 	}
-	p.world.mu.Lock()
-	p.world.running--
-	p.world.leave(w.engine, p.lane)
-	p.world.mu.Unlock()
+	leave()
 	p.mu.Lock()
-	p.running = false
 	again := !last && !p.outcome.Over()
 	if again {
 		p.at = w.engine.Now() + int64(cmp.Or(p.wait, time.Millisecond))
@@ -547,6 +563,9 @@ func (w *world) settled(t *testing.T, engines []*Engine) {
 				p.mu.Unlock()
 			}
 		}
+		if e.Lender == nil && e.overLocked() || e.lent > 0 { // a lease that is too many finds nothing
+			t.Errorf("engine %d: there are %d workers, and %d places are lent", i, e.workers, e.lent)
+		}
 		room := e.Queue.Limit() + e.workers - e.active // each free worker makes room for one more
 		if w.resized[e] {
 			room = e.Queue.Limit() + e.largest
@@ -573,6 +592,39 @@ func shut(e *Engine) {
 		u.(*probe).drop(e)
 	}
 	e.Tidy()
+}
+
+// waitFor is what a unit does that e runs, and that waits for another one in a while: it hosts that, or lends its place.
+func waitFor(e *Engine, other *probe, in *Engine, hosts bool) {
+	mine := func() bool {
+		other.mu.Lock()
+		defer other.mu.Unlock()
+		return other.accepted && !other.outcome.Over() && !other.running
+	}
+	within := e
+	for within != nil && within != in {
+		within = within.Lender
+	}
+	if hosts && within != nil {
+		for l := e; l != in; l = l.Lender {
+			l.Lend()
+			defer l.Reclaim()
+		}
+		h := in.Host()
+		defer h.End()
+		h.Run(other.Slot(), mine)
+		return
+	}
+	for l := e; l != nil; l = l.Lender {
+		l.Lend()
+		defer l.Reclaim()
+	}
+	in.Want(func(yield func(*Slot) bool) {
+		if mine() {
+			yield(other.Slot())
+		}
+	})
+	time.Sleep(2 * time.Millisecond)
 }
 
 func playModel(t *testing.T, seed uint64) {
@@ -652,6 +704,13 @@ func playModel(t *testing.T, seed uint64) {
 					u.key.SetKey(u.lane)
 					if r.IntN(3) == 0 {
 						u.wait = time.Hour
+					}
+					if own := rand.New(rand.NewPCG(seed, uint64(u.name)+100)); own.IntN(3) == 0 {
+						u.waits = func(e *Engine) {
+							if other, in := pick(own); other != u {
+								waitFor(e, other, in, own.IntN(2) == 0)
+							}
+						}
 					}
 					all = append(all, u)
 					owner[u] = e
@@ -747,12 +806,16 @@ func playModel(t *testing.T, seed uint64) {
 			}
 			t.FailNow()
 		}
+		if e.lent != 0 || e.covered != 0 || e.blockedWanted != 0 || e.wantAsked != 0 {
+			t.Errorf("engine %d has ended with %d places lent, %d taken, %d wanted units blocked and %d leases wanted",
+				i, e.lent, e.covered, e.blockedWanted, e.wantAsked)
+		}
 		if c := check(t, e); c.Queued+c.Active+c.Workers+c.Blocked > 0 {
 			t.Errorf("engine %d is terminated and not empty: %+v", i, c)
 		}
 	}
 	if w.over > 0 {
-		t.Errorf("%d units of a key too many ran at once", w.over)
+		t.Errorf("%d units of a key too many ran at once, in order: %t", w.over, engines[0].InOrder && engines[0].keyed != nil)
 	}
 	for _, u := range all {
 		if u.accepted && u.ended != 1 || !u.accepted && u.ended > 0 {

@@ -71,12 +71,15 @@ func (e *Engine) dispatchLocked() {
 		return
 	}
 	switch {
-	case e.readyLocked() == 0:
+	case e.readyLocked() == 0 && !e.lendsLocked():
 		e.restLocked()
 	case e.idle.top != nil:
 		e.wakeLocked()
-	case e.workers == e.active && e.stage < Stopped && e.workers < max(e.Core, 1): // else one is about to look
+	case e.workers == e.active && e.stage < Stopped && // else one is about to look
+		(e.countedLocked() < max(e.Core, 1) || e.lendsLocked()):
 		e.hireLocked()
+	case e.covered < e.lent && len(e.wanted) > 0:
+		e.setAlarmLocked() // for what is wanted then
 	}
 }
 
@@ -135,7 +138,7 @@ func (e *Engine) aboveCoreLocked() bool { return e.CoreTimeout || e.workers > e.
 // mayExitLocked reports whether a worker that has been idle for so long may exit.
 func (e *Engine) mayExitLocked(idle time.Duration) bool {
 	over := e.stage != Running && e.waitsLocked() == 0 ||
-		e.workers > e.mostLocked() ||
+		e.overLocked() ||
 		e.aboveCoreLocked() && idle >= e.KeepAlive
 	return over && e.canDoWithoutLocked()
 }

@@ -67,6 +67,16 @@ func (q *Keys) Bars(u Unit) bool {
 	return ok && i.MayRun()
 }
 
+func (q *Keys) Want(place int) { q.lanes.Want(place) }
+func (q *Keys) Wanted() int    { return q.lanes.Wanted() }
+
+func (q *Keys) PopWanted() Unit { return popped(q.lanes.PopWanted()) }
+
+func (q *Keys) IsBefore(u Unit) bool {
+	i, ok := keyed(u)
+	return ok && i.IsWanted()
+}
+
 func (q *Keys) At(place int) Unit { return q.lanes.At(place) }
 
 func (q *Keys) Remove(place int) {

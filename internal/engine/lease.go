@@ -16,10 +16,8 @@ import "math"
 // A unit waits in the borrower's queue until its lease is served, so it keeps its place there,
 // and can leave.
 //
-// A worker of the lender that waits for units of the borrower is offered to it. For each offer
-// the borrower runs one unit at a time in a goroutine of its own, also one for which a lease waits.
-// An offer lasts as long as the wait: a unit that may not run at its start, since its key or the
-// limit is taken, may run later.
+// A lease is wanted by the lender as long as it was asked for, and a unit of the borrower is wanted; see lend.go. It
+// takes such a unit, then, and goes on with no other.
 //
 // Invariant: whenever the lock is free, there are as many leases asked for as units that may
 // run, or the limit is reached, or the alarm is set for the next token of the rate. There may
@@ -133,11 +131,10 @@ func (e *Engine) mayHireLocked() bool {
 	return e.Lender == nil || !e.stranded && e.Rate.Has(e.rateNowLocked(), e.workers-e.active)
 }
 
-// askLocked asks for as many leases as there are units that may run, within limit and rate,
-// but for those that run where a worker was offered.
+// askLocked asks for as many leases as there are units that may run, within limit and rate.
 func (e *Engine) askLocked() {
-	e.useOffersLocked()
-	for e.stage < Stopped && e.countedLocked() < e.Max && e.workers-e.active < e.readyLocked() && !e.stranded {
+	most := e.Max + e.toLendLocked()
+	for e.stage < Stopped && e.countedLocked() < most && e.workers-e.active < e.readyLocked() && !e.stranded {
 		if !e.mayHireLocked() {
 			break
 		}
@@ -151,10 +148,7 @@ func (e *Engine) askLocked() {
 // nextTokenLocked returns when the rate allows one more unit to run than leases were asked
 // for.
 func (e *Engine) nextTokenLocked() (at int64, ok bool) {
-	asked, full := e.workers-e.active, e.countedLocked() >= e.Max
-	if e.mayUseOfferLocked() { // which needs no lease
-		asked, full = 0, false
-	}
+	asked, full := e.workers-e.active, e.countedLocked() >= e.Max+e.toLendLocked()
 	if !e.Rate.Bounded() || full || asked >= e.readyLocked() && e.nBlocked == 0 {
 		return 0, false
 	}
@@ -165,71 +159,13 @@ func (e *Engine) nextTokenLocked() (at int64, ok bool) {
 // serve runs the next unit in the goroutine of on, a worker of the lender, and those after it
 // as long as the lender has nothing else for that worker.
 func (e *Engine) serve(w, on *Worker) {
-	if e.begin(w) {
+	if e.begin(w, on.covered) {
 		e.serveGiven(w, on)
 	}
 }
 
-// Offer has e run its units in goroutines of their own as well, one at a time, until Withdraw:
-// the caller has a worker of the lender, maybe by a lease of e, and waits. So no worker is needed
-// for what it waits for.
-func (e *Engine) Offer() { e.offer(1) }
-
-// Withdraw ends one Offer. What has begun goes on.
-func (e *Engine) Withdraw() { e.offer(-1) }
-
-func (e *Engine) offer(n int) {
-	e.Lock()
-	e.offers += n
-	e.askLocked()
-	e.Unlock()
-}
-
-// countedLocked returns how many workers count to Max. Those that run on offered ones do not if
-// Max only stands for how many workers the lender has.
-func (e *Engine) countedLocked() int {
-	if e.AsLender {
-		return e.workers - e.byOffers
-	}
-	return e.workers
-}
-
-// mayUseOfferLocked reports whether there is an offer for one more unit, as to the limit.
-func (e *Engine) mayUseOfferLocked() bool {
-	return e.byOffers < e.offers && (e.active < e.Max || e.AsLender)
-}
-
-// useOffersLocked has units that may run begin in goroutines of their own, as far as there are
-// offers.
-func (e *Engine) useOffersLocked() {
-	for e.mayUseOfferLocked() && e.readyLocked() > 0 && !e.stranded {
-		w := e.hireLocked()
-		e.fresh, w.next = w.next, nil // it needs no lease
-		w.byOffer = true
-		e.byOffers++
-		if !e.giveNextLocked(w) {
-			e.countOutLocked(w)
-			e.spareLocked(w)
-			return
-		}
-		go e.runByOffer(w)
-	}
-}
-
-// runByOffer runs the unit that w was given.
-func (e *Engine) runByOffer(w *Worker) {
-	if w.Local == nil && e.Started != nil {
-		e.Started(w)
-	}
-	e.serveGiven(w, nil)
-}
-
 // spareLocked keeps a worker that was counted out for the next lease.
 func (e *Engine) spareLocked(w *Worker) {
-	if w.byOffer {
-		w.byOffer = false
-		e.byOffers--
-	}
 	w.next, e.spare = e.spare, w
 }
 
@@ -241,24 +177,26 @@ func (e *Engine) serveGiven(w, on *Worker) {
 			return
 		}
 		w.state = ran
-		defer e.handBack(w, false) // the goroutine ends
+		defer e.handBack(w, false, false) // the goroutine ends
 		e.lost(w, w.unit, recover())
 	}()
-	for goesOn := true; goesOn; goesOn = e.handBack(w, on.mayGoOn()) { // then w may be another's
+	for goesOn := true; goesOn; goesOn = e.handBack(w, on.mayGoOn(), on.covered) { // then w may be another's
 		runs = true
 		w.run()
 		runs = false
 	}
 }
 
-// begin gives w, whose lease is served, the next unit. It reports false if there is none.
-func (e *Engine) begin(w *Worker) bool {
+// begin gives w, whose lease is served, the next unit; lent says whether the lease was wanted. It reports false if there
+// is none.
+func (e *Engine) begin(w *Worker, lent bool) bool {
 	e.Lock()
 	if w.state == gone { // the engine has ended
 		e.Unlock()
 		return false
 	}
-	has := e.countedLocked() <= e.Max && e.giveNextLocked(w)
+	e.servedLocked(w)
+	has := e.giveNextLocked(w, lent)
 	if !has {
 		e.returnLocked(w)
 	}
@@ -273,12 +211,12 @@ func (e *Engine) begin(w *Worker) bool {
 	return true
 }
 
-// giveNextLocked gives w the next unit, if one may run.
-func (e *Engine) giveNextLocked(w *Worker) bool {
+// giveNextLocked gives w the next unit, if one may run. With lent only what is wanted may.
+func (e *Engine) giveNextLocked(w *Worker, lent bool) bool {
 	if e.stage >= Stopped || !e.Rate.Has(e.rateNowLocked(), 0) {
 		return false
 	}
-	u := e.popLocked()
+	u := e.popLocked(w, lent || e.overLocked())
 	if u == nil {
 		return false
 	}
@@ -292,8 +230,8 @@ func (e *Engine) giveNextLocked(w *Worker) bool {
 }
 
 // handBack counts the unit that w has run. If it goes on it gives w the next one, if there is
-// one for which no lease was asked, and returns true. Else the lease is over.
-func (e *Engine) handBack(w *Worker, goesOn bool) bool {
+// one for which no lease was asked, and returns true. Else the lease is over. lent says whether the lease was wanted.
+func (e *Engine) handBack(w *Worker, goesOn, lent bool) bool {
 	var dropped Unit
 	e.Lock()
 	if w.Outcome.Over() {
@@ -308,8 +246,8 @@ func (e *Engine) handBack(w *Worker, goesOn bool) bool {
 		return false
 	}
 	asked := e.workers - e.active - 1 // but for this one
-	goesOn = goesOn && asked < e.readyLocked() && e.countedLocked() <= e.Max && !e.Rate.Bounded()
-	if goesOn = goesOn && e.giveNextLocked(w); !goesOn {
+	goesOn = goesOn && asked < e.readyLocked() && !e.Rate.Bounded()
+	if goesOn = goesOn && e.giveNextLocked(w, lent); !goesOn {
 		e.returnLocked(w)
 	}
 	over := e.stage != Running
@@ -331,7 +269,7 @@ func (e *Engine) endLease(w *Worker) {
 }
 
 // mayGoOn reports whether the engine of w has nothing else for w to do, as far as its last
-// critical section shows. A nil w is one of an offer, and runs one unit.
+// critical section shows.
 func (w *Worker) mayGoOn() bool {
-	return w != nil && w.engine.timed == nil && w.engine.Lender == nil && !w.engine.pressed.Load()
+	return w.engine.timed == nil && w.engine.Lender == nil && !w.engine.pressed.Load()
 }

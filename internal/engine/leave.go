@@ -36,7 +36,7 @@ func (e *Engine) Leave(s *Slot, outcome func() Outcome) (left Unit, last bool) {
 		left = q.At(place)
 		q.Remove(place)
 		e.releaseLocked(q, left)
-	case s.at == aside && out.Over():
+	case s.code() == aside && out.Over():
 		delete(e.aside, s)
 		s.Clear()
 	default: // a worker has it, and counts it
@@ -61,7 +61,7 @@ func (e *Engine) setAsideLocked(u Unit) {
 		e.keyed.Release(u)
 	}
 	s := u.Slot()
-	s.at = aside
+	s.setCode(aside)
 	if e.aside == nil {
 		e.aside = make(map[*Slot]Unit)
 	}

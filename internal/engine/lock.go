@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/executor-go/executor/internal/spinlock"
@@ -85,14 +86,19 @@ func (e *Engine) wakesNoneLocked() bool { return e.idle.top == nil || e.waking !
 
 // startsNoneLocked reports whether one more unit starts no worker, and none is to exit.
 func (e *Engine) startsNoneLocked() bool {
-	return e.workers > 0 && e.workers >= e.eager() && e.workers <= e.Max
+	n := e.countedLocked()
+	return e.workers > 0 && n >= e.eager() && n <= e.Max && !e.lendsLocked()
 }
 
 // Unlock tells leases whether they may go on, opens or closes the gate, releases the lock, and
-// starts the workers that were hired under it.
+// starts the workers that were hired under it. A borrower has leases wanted for units that are.
 func (e *Engine) Unlock() {
 	if e.borrowers > 0 {
-		e.pressed.Store(e.waitsLocked() > 0 || e.nBlocked > 0 || e.stage >= Stopped || e.workers > e.mostLocked())
+		e.pressed.Store(e.waitsLocked() > 0 || e.nBlocked > 0 || e.stage >= Stopped || e.overLocked())
+	}
+	var leases []*Slot
+	if e.Lender != nil {
+		leases = e.leasesToWantLocked()
 	}
 	was := e.open
 	e.open = e.stream != nil && (was || e.stream.Len() > 0) && e.stage == Running &&
@@ -110,5 +116,8 @@ func (e *Engine) Unlock() {
 		w := fresh
 		fresh, w.next = w.next, nil
 		e.start(w)
+	}
+	if leases != nil {
+		e.Lender.Want(slices.Values(leases))
 	}
 }

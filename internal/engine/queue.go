@@ -52,6 +52,15 @@ type Keyed interface {
 	Release(u Unit)
 	// Bars reports whether u, which was popped, still bars others.
 	Bars(u Unit) bool
+	// Want marks the unit in a place.
+	Want(place int)
+	// PopWanted is Pop for units that are marked, and those before them that bar them. Of the keys the one that was
+	// last marked comes first.
+	PopWanted() Unit
+	// Wanted returns 0 if PopWanted would return nil, else some number of units that it would return one by one.
+	Wanted() int
+	// IsBefore reports whether u, which was popped, bars a unit that is marked.
+	IsBefore(u Unit) bool
 }
 
 // Stream is a queue in order of arrival, without a limit. Its tail and its head can be used

@@ -93,33 +93,13 @@ func (e *Engine) StageLocked() Stage { return e.stage }
 // Terminated returns a channel that is closed when the engine is terminated.
 func (e *Engine) Terminated() <-chan struct{} { return e.terminated }
 
-// Hold keeps the engine from terminating until Unhold, for a goroutine that runs a unit beside the workers. Hold reports
-// false if the engine has begun to terminate.
-func (e *Engine) Hold() bool {
-	e.Lock()
-	defer e.Unlock()
-	if e.stage >= Tidying {
-		return false
-	}
-	e.holds++
-	return true
-}
-
-// Unhold ends one Hold.
-func (e *Engine) Unhold() {
-	e.Lock()
-	e.holds--
-	e.Unlock()
-	e.Tidy()
-}
-
 // Tidy terminates the engine if it is shut down and has neither workers nor units. It is
 // called, without the lock, after each step that removes a worker or a unit.
 func (e *Engine) Tidy() {
 	e.Lock()
 	over := (e.stage == Shut || e.stage == Stopped) &&
 		(e.workers == 0 || e.Lender != nil && e.active == 0) &&
-		e.waitsLocked() == 0 && len(e.aside) == 0 && e.borrowers == 0 && e.holds == 0
+		e.waitsLocked() == 0 && len(e.aside) == 0 && e.borrowers == 0
 	if over {
 		e.stage = Tidying // so this is done once
 		if e.reaper != nil {

@@ -50,18 +50,31 @@ func (o Outcome) Over() bool { return o < numOutcomes }
 //
 //	nowhere ─▶ place ─▶ nowhere              queued; taken by a worker, or left
 //	             └────▶ aside ─▶ nowhere     run elsewhere; ended
-type Slot struct{ at int32 } // 0, or 1 more than the place, or aside, or -2 less a place; see setLater
+//
+// A Slot also has a mark: another unit waits for this one; see lend.go. It stays until the unit has ended.
+type Slot struct{ bits int32 } // twice the code of where it is, and 1 if it is marked
 
-const aside = -1
+// The codes of where a unit is. One that waits in the queue has a positive code: 1 more than its place. One among those
+// that wait to run again has -2 less its place; see setLater.
+const (
+	nowhere = 0
+	aside   = -1
+)
+
+func (s *Slot) code() int32     { return s.bits >> 1 }
+func (s *Slot) setCode(c int32) { s.bits = c<<1 | s.bits&1 }
+func (s *Slot) isWanted() bool  { return s.bits&1 != 0 }
+func (s *Slot) markWanted()     { s.bits |= 1 }
+func (s *Slot) reset()          { s.bits = 0 }
 
 // Place returns the place in the queue, or false if the unit is not there.
-func (s *Slot) Place() (place int, ok bool) { return int(s.at) - 1, s.at > 0 }
+func (s *Slot) Place() (place int, ok bool) { return int(s.code()) - 1, s.code() > 0 }
 
 // Set notes a place in the queue.
-func (s *Slot) Set(place int) { s.at = int32(place) + 1 }
+func (s *Slot) Set(place int) { s.setCode(int32(place) + 1) }
 
 // Clear notes that the unit is nowhere.
-func (s *Slot) Clear() { s.at = 0 }
+func (s *Slot) Clear() { s.setCode(nowhere) }
 
 // placed notes the place of u, if it has a slot.
 func placed(u Unit, place int) {
@@ -74,6 +87,9 @@ func placed(u Unit, place int) {
 func unplaced(u Unit) Unit {
 	if s := u.Slot(); s != nil {
 		s.Clear()
+		if isLease(u) {
+			s.reset() // for the next time that it is asked for
+		}
 	}
 	return u
 }

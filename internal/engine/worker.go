@@ -36,12 +36,15 @@ type Worker struct {
 	// Number is from 1. No other worker of the engine has it.
 	Number int
 
+	Hosted bool // it has no goroutine of its own; see Host
+
 	// The engine's lock guards these.
 	tasks      int64              // units that it was given
 	since      int64              // when it became idle, 0 if it is not
 	then       step               // what it is to do when it wakes
 	parked     bool               // it is in the idle list
-	byOffer    bool               // it runs a unit for an Offer, not for a lease
+	covered    bool               // its unit was wanted, and has the place of one that waits
+	leaseAsked bool               // its lease is wanted, and not yet served
 	member     list.Node[*Worker] // of the engine's crew
 	prev, next *Worker
 
@@ -98,17 +101,26 @@ func (e *Engine) hireLocked() *Worker {
 	w := e.spare
 	if w != nil {
 		e.spare, w.next = w.next, nil
-		w.state = free
 	} else {
-		e.hired++
-		w = &Worker{engine: e, Number: e.hired, wake: make(chan struct{}, 1)}
-		w.member.Value = w
+		w = e.newWorkerLocked()
 	}
+	e.countInLocked(w)
+	w.next, e.fresh = e.fresh, w
+	return w
+}
+
+func (e *Engine) newWorkerLocked() *Worker {
+	e.hired++
+	w := &Worker{engine: e, Number: e.hired}
+	w.member.Value = w
+	return w
+}
+
+func (e *Engine) countInLocked(w *Worker) {
+	w.state = free
 	e.workers++
 	e.largest = max(e.largest, e.workers)
 	e.crew.PushBack(&w.member)
-	w.next, e.fresh = e.fresh, w
-	return w
 }
 
 // start starts a worker that was hired.
@@ -116,6 +128,7 @@ func (e *Engine) start(w *Worker) {
 	if e.Lender != nil {
 		e.ask(w)
 	} else {
+		w.wake = make(chan struct{}, 1)
 		go e.work(w)
 	}
 }
@@ -129,6 +142,7 @@ func (e *Engine) giveHalfLocked(w *Worker, u Unit) {
 
 func (e *Engine) countOutLocked(w *Worker) {
 	e.workers--
+	e.servedLocked(w)
 	e.crew.Remove(&w.member)
 	w.state = gone
 }
@@ -183,12 +197,15 @@ func (e *Engine) fetch(w *Worker) bool {
 	var dropped Unit
 	e.workersLock.Lock()
 	if w.Outcome.Over() || w.state == free {
+		mayTake := !w.covered // else it may be one too many now
 		e.countHalfLocked(w)
 		if e.open {
-			if u := e.stream.popHead(); u != nil {
-				e.giveHalfLocked(w, u)
-				e.workersLock.Unlock()
-				return true
+			if mayTake {
+				if u := e.stream.popHead(); u != nil {
+					e.giveHalfLocked(w, u)
+					e.workersLock.Unlock()
+					return true
+				}
 			}
 			e.takeGateHalfLocked() // the head is empty
 		}
@@ -234,6 +251,10 @@ func (e *Engine) countHalfLocked(w *Worker) {
 		return
 	}
 	e.active--
+	if w.covered {
+		w.covered = false
+		e.covered--
+	}
 	if w.called {
 		e.runs++
 		if w.failed && w.Outcome != Canceled {
@@ -285,10 +306,10 @@ const (
 
 // nextLocked finds a unit for w, or parks it, or counts it out.
 func (e *Engine) nextLocked(w *Worker) step {
-	if e.stage == Stopped || e.workers > e.mostLocked() && e.canDoWithoutLocked() {
+	if e.stage == Stopped {
 		return e.exitLocked(w)
 	}
-	if u := e.popLocked(); u != nil {
+	if u := e.popLocked(w, e.overLocked()); u != nil {
 		e.giveHalfLocked(w, u)
 		if e.nBlocked > 0 {
 			e.unblockLocked()
@@ -322,15 +343,22 @@ func (e *Engine) exitLocked(w *Worker) step {
 	return stepExit
 }
 
-// popLocked takes the unit that is to run next, nil if none may run now: one that has barred others first.
-func (e *Engine) popLocked() Unit {
+// popLocked takes the unit that w is to run next, nil if none may run now: one that has barred others first. With lent, w
+// has a place that is lent, and takes only what is wanted.
+func (e *Engine) popLocked(w *Worker, lent bool) Unit {
+	if lent {
+		return e.popWantedLocked(w)
+	}
 	if u := e.nextAgainLocked(); u != nil {
 		return u
 	}
 	if e.barredLocked() {
 		return nil
 	}
-	return e.Queue.Pop()
+	if u := e.Queue.Pop(); u != nil || !e.lendsLocked() {
+		return u
+	}
+	return e.popWantedLocked(w)
 }
 
 // readyLocked returns how many units may run now, but for limit and rate, as far as the last

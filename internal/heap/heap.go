@@ -99,6 +99,9 @@ func (h *Heap[K, E]) Pop() (e E, ok bool) {
 // At returns the element in a place, in which there must be one.
 func (h *Heap[K, E]) At(place int) E { return h.elems[place] }
 
+// Rank returns the rank of the element in a place.
+func (h *Heap[K, E]) Rank(place int) Rank[K] { return h.ranks[h.slots[place]] }
+
 // Remove removes the element in a place and returns it. It panics if there is none.
 func (h *Heap[K, E]) Remove(place int) E {
 	if i := int(h.slots[place]); i < root || i >= len(h.places) || h.places[i] != int32(place) {

@@ -23,6 +23,8 @@ type Queue[E any] struct {
 	most     int                 // keys in byKey since it was made
 	open     list.List[*lane[E]] // with an element that may leave
 	ready    int                 // elements that may leave
+	wanted   list.List[*lane[E]] // of those in open, with an element that is marked; the last to come first
+	nWanted  int                 // lanes in wanted
 	byPlace  []*Item[E]          // all that wait, and nil in the holes
 	holes    []int               // places without an item
 	spare    []*lane[E]          // to be used again
@@ -43,6 +45,10 @@ type lane[E any] struct {
 	line     list.List[*Item[E]]
 	inOpen   bool
 	openNode list.Node[*lane[E]]
+
+	marked     int // elements that are, and wait
+	inWanted   bool
+	wantedNode list.Node[*lane[E]]
 }
 
 // Item is an element with its key and its place. It belongs to the user of the queue. The
@@ -51,6 +57,7 @@ type Item[E any] struct {
 	key     any
 	keyed   bool
 	out     bool // it has left by Pop, and its key is not released
+	marked  bool // by Want
 	lane    *lane[E]
 	value   E
 	arrival uint64
@@ -114,7 +121,7 @@ func (q *Queue[E]) newLane() *lane[E] {
 		return l
 	}
 	l := new(lane[E])
-	l.openNode.Value = l
+	l.openNode.Value, l.wantedNode.Value = l, l
 	return l
 }
 
@@ -132,6 +139,16 @@ func (q *Queue[E]) change(l *lane[E], waiting, out int) {
 	case l.ready == 0 && l.inOpen:
 		l.inOpen = false
 		q.open.Remove(&l.openNode)
+	}
+	switch wanted := l.ready > 0 && l.marked > 0; {
+	case wanted && !l.inWanted:
+		l.inWanted = true
+		q.wanted.InsertAfter(&l.wantedNode, nil)
+		q.nWanted++
+	case !wanted && l.inWanted:
+		l.inWanted = false
+		q.wanted.Remove(&l.wantedNode)
+		q.nWanted--
 	}
 	if l.waiting+l.out == 0 {
 		q.drop(l)
@@ -169,7 +186,35 @@ func (q *Queue[E]) Pop() (value E, ok bool) {
 	if n == nil {
 		return value, false
 	}
-	l := n.Value
+	return q.pop(n.Value), true
+}
+
+// Want marks the element in a place.
+func (q *Queue[E]) Want(place int) {
+	if i := q.byPlace[place]; !i.marked {
+		i.marked = true
+		i.lane.marked++
+		q.change(i.lane, 0, 0)
+	}
+}
+
+// Wanted returns how many keys have an element that may leave, and one that is marked.
+func (q *Queue[E]) Wanted() int { return q.nWanted }
+
+// PopWanted is Pop for these keys, the last one of which an element was marked first.
+func (q *Queue[E]) PopWanted() (value E, ok bool) {
+	n := q.wanted.First()
+	if n == nil {
+		return value, false
+	}
+	return q.pop(n.Value), true
+}
+
+// IsWanted reports whether i is out, and an element of its key is marked, and waits.
+func (i *Item[E]) IsWanted() bool { return i.out && i.lane.marked > 0 }
+
+// pop takes the first element of a lane that may leave.
+func (q *Queue[E]) pop(l *lane[E]) (value E) {
 	i := l.line.First().Value
 	out := 0
 	if i.keyed {
@@ -177,10 +222,10 @@ func (q *Queue[E]) Pop() (value E, ok bool) {
 	}
 	value = q.take(i, out)
 	if l.inOpen { // it is another's turn
-		q.open.Remove(n)
-		q.open.PushBack(n)
+		q.open.Remove(&l.openNode)
+		q.open.PushBack(&l.openNode)
 	}
-	return value, true
+	return value
 }
 
 // take takes an item out of the queue.
@@ -189,6 +234,10 @@ func (q *Queue[E]) take(i *Item[E], out int) (value E) {
 	q.holes = append(q.holes, i.place)
 	q.compact()
 	i.lane.line.Remove(&i.node)
+	if i.marked {
+		i.marked = false
+		i.lane.marked--
+	}
 	q.change(i.lane, -1, out)
 	return i.value
 }

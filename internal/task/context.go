@@ -87,9 +87,9 @@ func (t *Task) value(run *runContext, key any) any {
 	case dueKey:
 		return t.dueIn(run)
 	case ownerKey:
-		return t.Owner()
-	case workerOwnerKey:
-		return t.workerOwner()
+		if !t.has(byHand) {
+			return t.Owner()
+		} // else its goroutine is that of the parent
 	}
 	return t.Context().Value(key)
 }
@@ -244,31 +244,12 @@ func (j *joined) Value(key any) any {
 
 type ownerKey struct{}
 
-// OwnerOf returns the owner of the task whose body ctx was given to, nil if there is
-// none. If the body has submitted another task with ctx, the context of that one is its
-// own owner's.
+// OwnerOf returns the owner of the task whose body ctx was given to, nil if there is none. If the body has submitted
+// another task with ctx, the context of that one is its own owner's. A body that is run by hand has the owner of the task
+// that runs it.
 func OwnerOf(ctx context.Context) *Owner {
 	o, _ := ctx.Value(ownerKey{}).(*Owner)
 	return o
-}
-
-type workerOwnerKey struct{}
-
-// WorkerOwnerOf returns the owner of the task that has the worker on which a body runs that ctx was
-// given to: of a body that is run by hand, that is the task that runs it, if one does.
-func WorkerOwnerOf(ctx context.Context) *Owner {
-	if o, ok := ctx.Value(workerOwnerKey{}).(*Owner); ok {
-		return o
-	}
-	return OwnerOf(ctx)
-}
-
-// workerOwner is WorkerOwnerOf for the context of the body.
-func (t *Task) workerOwner() *Owner {
-	if t.has(byHand) {
-		return WorkerOwnerOf(t.Context())
-	}
-	return t.Owner()
 }
 
 type dueKey struct{}

@@ -295,7 +295,11 @@ func (t *Task) begin(parent context.Context, when When, by uint32) (context.Cont
 	t.word.unlock(bits&^(stateBits|byHand) | uint32(Running) | inBody | begun | by)
 	switch {
 	case limited: // by a timeout, which counts from now
-		return context.WithValue(t.behind(run), workerOwnerKey{}, t.workerOwner()), true
+		ctx := t.behind(run)
+		if by == byHand {
+			ctx = context.WithValue(ctx, ownerKey{}, OwnerOf(t.Context()))
+		}
+		return ctx, true
 	case run != nil:
 		return run, true
 	}

@@ -18,6 +18,7 @@ package task
 
 import (
 	"context"
+	"iter"
 	"sync/atomic"
 	"time"
 
@@ -79,13 +80,9 @@ type Owner struct {
 	epoch   time.Time
 	links   links // shared by its tasks that have no links of their own
 
-	Hold   func() bool // keeps its engine from its termination, unless it is too late
-	Unhold func()      // ends one Hold
+	Engine *engine.Engine // runs its tasks
 
-	Keyed bool // its tasks have keys, by which it counts them: nobody else may run them
-
-	lender          *Owner // has the workers of the owner, nil if they are its own
-	offer, withdraw func() // of its engine; nil without a lender
+	lender *Owner // has the workers of the owner, nil if they are its own
 }
 
 // Within reports whether o is of, or its workers are those of of. A nil o is within none.
@@ -266,42 +263,56 @@ func (t *Task) dueTime(bits uint32) time.Time {
 // Over reports whether the owner's context has ended.
 func (o *Owner) Over() bool { return o.ctx.Err() != nil }
 
-// Borrow has the tasks of o, which is new, run by e, which borrows the workers of lender.
-func (o *Owner) Borrow(lender *Owner, e *engine.Engine) {
-	o.lender, o.offer, o.withdraw = lender, e.Offer, e.Withdraw
+// Borrow has the workers of lender run the tasks of o, which is new.
+func (o *Owner) Borrow(lender *Owner) { o.lender = lender }
+
+// Lend lends the place of a task of o, which is about to wait, until Reclaim: it has one with each owner that it is
+// within.
+func (o *Owner) Lend() { o.lendBelow(nil) }
+
+// Reclaim ends one Lend.
+func (o *Owner) Reclaim() { o.reclaimBelow(nil) }
+
+// lendBelow is Lend, but for the places with in and its lenders.
+func (o *Owner) lendBelow(in *Owner) {
+	for ; o != in; o = o.lender {
+		o.Engine.Lend()
+	}
 }
 
-// Offer offers the worker of a task of o, which waits for a task of to, until the function
-// that it returns is called. The owners borrow from the same workers, and the offer is to the one
-// that needs it:
-//
-//	it waits for a task         the offer is to
-//	of an owner below its own   that one: its tasks may have no other worker
-//	of its own, by key          its own
-//	of a lender of its own      its own: what it waits for may wait for that
-//
-// Without keys the tasks of its own owner are run by the one that waits.
-func (o *Owner) Offer(to *Owner) (withdraw func()) {
-	lender, borrower := to, (*Owner)(nil)
-	for lender != nil && !o.Within(lender) {
-		lender, borrower = lender.lender, lender
+func (o *Owner) reclaimBelow(in *Owner) {
+	for ; o != in; o = o.lender {
+		o.Engine.Reclaim()
 	}
-	switch {
-	case lender == nil: // they have no worker in common
-		return func() {}
-	case borrower != nil:
-	case o != lender:
-		for borrower = o; borrower.lender != lender; {
-			borrower = borrower.lender
+}
+
+// Want has those of the tasks that wait with o run in the places that are lent, the first of them first, since another
+// task waits for them. A nil o has none.
+func (o *Owner) Want(tasks iter.Seq[*Task]) {
+	if o == nil {
+		return
+	}
+	o.Engine.Want(func(yield func(*engine.Slot) bool) {
+		for t := range tasks {
+			if !t.State().Done() && t.BelongsTo(o) && !yield(t.Slot()) {
+				return
+			}
 		}
-	case o.Keyed:
-		borrower = o
+	})
+}
+
+// Host runs the tasks that next returns, until that returns nil, as far as they wait with in and may run now, in the
+// goroutine of the caller, a task of o that is about to wait for them. o is within in.
+func (o *Owner) Host(in *Owner, next func() *Task) {
+	if o != in {
+		o.lendBelow(in)
+		defer o.reclaimBelow(in)
 	}
-	if borrower == nil {
-		return func() {}
+	h := in.Engine.Host()
+	defer h.End()
+	for t := next(); t != nil; t = next() {
+		h.Run(t.Slot(), func() bool { return t.BelongsTo(in) })
 	}
-	borrower.offer()
-	return borrower.withdraw
 }
 
 // Context returns the context that ends those of the owner's bodies.

@@ -34,8 +34,8 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "internal/delay/queue.go", what: "a reading of the wall clock is trusted without a bound",
-		old:  "min(Until(first.Key, q.seen.Wall), q.trust)",
-		new:  "min(Until(first.Key, q.seen.Wall), q.trust*1e6)",
+		old:  "min(Until(r.Key, q.seen.Wall), q.trust)",
+		new:  "min(Until(r.Key, q.seen.Wall), q.trust*1e6)",
 		test: "TestQueueNext|TestQueueWallClockSetForward",
 	},
 	{
@@ -70,8 +70,8 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "internal/engine/admit.go", what: "a worker whose outcome is known is not free for a hand-over",
-		old: "free + int(e.showing.Load())",
-		new: "free",
+		old: "n := free + showing\n",
+		new: "n := free\n",
 		by:  "./internal/engine", test: "TestEngineRoomIsForWhoTakesTheNext",
 	},
 	{
@@ -81,14 +81,44 @@ var coreMutants = []mutant{
 		by:  "./internal/engine", test: "TestEngineRoomIsForWhoTakesTheNext",
 	},
 	{
-		file: "siblings.go", what: "a task that waits for a group is not told of a function that is added",
-		old:  "	l.tasks = append(l.tasks, m)\n\tl.tellLocked()\n",
-		new:  "	l.tasks = append(l.tasks, m)\n",
+		file: "siblings.go", what: "a function that is added is not wanted by the task that waits for its group",
+		old:  "	case s.waiting.wanted.Load():\n",
+		new:  "	case false:\n",
 		test: "TestGroupGoWhileTaskWaits",
 	},
 	{
+		file: "internal/engine/lend.go", what: "a place that was lent is not reclaimed",
+		old: "	e.lent--\n\te.retireLocked()\n",
+		new: "	e.retireLocked()\n",
+		by:  ".", test: "TestWaitEndsAtItsLimit|TestPlaceOfTaskThatWaits",
+	},
+	{
+		file: "internal/engine/lend.go", what: "what was wanted first is run first",
+		old: "	for i := len(e.wanted) - 1; i >= 0; i-- {\n\t\tq, place",
+		new: "	for i := 0; i < len(e.wanted); i++ {\n\t\tq, place",
+		by:  ".", test: "TestPlaceOfTaskThatWaits",
+	},
+	{
+		file: "internal/engine/worker.go", what: "a place that is lent is taken by whatever is next",
+		old: "	if lent {\n\t\treturn e.popWantedLocked(w)\n\t}\n",
+		new: "	if lent {\n\t\tdefer e.coverLocked(w)\n\t}\n",
+		by:  ".", test: "TestPlaceOfTaskThatWaits",
+	},
+	{
+		file: "internal/engine/lend.go", what: "the leases of units that are wanted are not",
+		old: "	missing := min(e.wantedLocked(), e.workers-e.active) - e.wantAsked\n",
+		new: "	missing := 0\n",
+		by:  ".", test: "TestPlaceOfTaskThatWaits|TestWaitsForTasksThatWaitEnd",
+	},
+	{
+		file: "internal/lanes/lanes.go", what: "a key is not wanted any more once one of its units has left",
+		old: "		i.lane.marked--\n",
+		new: "		i.lane.marked = 0\n",
+		by:  ".", test: "TestWaitsForTasksThatWaitEnd|TestKeyed",
+	},
+	{
 		file: "reject.go", what: "a submitter whose wait ends ignores that it was admitted",
-		old:  "return p.finish(ctx, u, <-waits.Decided()) // decided in the same moment, and that stands",
+		old:  "return p.finish(ctx, u, <-waiter.Decided()) // decided in the same moment, and that stands",
 		new:  "return p.abort(ctx, u, task.ContextError(ctx))",
 		test: "TestBlockAdmissionStands|TestBlockContextEndsDuringAdmission",
 	},

@@ -13,8 +13,6 @@ var starts = map[string]string{
 	"engine.start":           "the engine; a worker",
 	"engine.work":            "the engine; goes on as a worker after a Goexit",
 	"engine.setReaperLocked": "the engine; dismisses idle workers, stopped by Tidy",
-	"engine.useOffersLocked": "the engine; runs a unit as one more worker",
-	"executor.helpBeside":    "the task; its pool has not ended before it has returned",
 	"executor.init":          "the group, or loop over Map; ends what waits when the context ends, stopped by Wait, or the end of the loop",
 	"executor.over":          "the group; ends what waits after a failure, and Wait waits for that",
 	"ctxgroup.Add":           "the tasks that wait; ends when their contexts are watched",
