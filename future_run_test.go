@@ -269,22 +269,6 @@ func TestFutureForkJoinFails(t *testing.T) {
 	}
 }
 
-// A task of a pool ends with the context that it was submitted with, and is not run by hand after that.
-func TestFutureRunHeedsContextOfSubmission(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
-		newBlocker(t).Fill(t, pool, 1)
-		ctx, cancel := context.WithCancelCause(t.Context())
-		f := executor.NewTask(func(context.Context) (int, error) { t.Error("it runs"); return 0, nil })
-		pool.Execute(ctx, f)
-		cancel(errTask)
-		f.Run(context.Background())
-		expectIs(t, "outcome", f.Err(), executor.ErrCanceled)
-		expectIs(t, "outcome", f.Err(), errTask)
-		expect(t, "canceled", waitStats(t, pool).Canceled, 1)
-	})
-}
-
 // Cancel and Abandon.
 
 var cancels = map[string]func(*executor.Task[int]) bool{
