@@ -31,6 +31,7 @@ type run struct {
 	failures int           // of its attempts
 	letGo    atomic.Bool   // for the store it is over
 	rest     time.Duration // of the wait for the next attempt, if the outcome is delayed
+	replaced bool          // during the wait for the next attempt
 	due      time.Time
 	log      *slog.Logger
 	node     string // the name of the daemon in a store that daemons share
@@ -213,6 +214,8 @@ func (r *run) note(result process.Result) string {
 		return "background processes outlived the command and were ended"
 	case result.Stopped && result.Killed && result.Signal != "SIGKILL":
 		return "part of its processes did not end after SIGTERM, and was killed"
+	case r.replaced:
+		return fmt.Sprintf("it was replaced before attempt %d", r.attempt+1)
 	case result.Code == 127 && result.Signal == "" && len(r.job.Command.Args) == 0:
 		return "the shell did not find the command; see its output"
 	}

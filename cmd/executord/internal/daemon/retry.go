@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/about"
@@ -59,7 +60,10 @@ func (r *run) await(ctx context.Context, wait time.Duration, result *process.Res
 	case <-timer.C:
 		return "", false
 	case <-ctx.Done():
-		result.Stopped, result.Cause = true, context.Cause(ctx)
+		cause := context.Cause(ctx)
+		if r.replaced = errors.Is(cause, errReplaced); !r.replaced { // else it has failed, and nobody goes on with it
+			result.Stopped, result.Cause = true, cause
+		}
 		return r.outcomeOf(*result), true
 	case <-d.leaving.Done():
 		if r.stored == nil || r.letGo.Load() { // nobody goes on with it

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/durable/memory"
@@ -135,6 +136,54 @@ func TestRetryIsEndedByCancel(t *testing.T) {
 			t.Errorf("begun after %v", got)
 		}
 	})
+}
+
+// A run that is replaced during its wait for the next attempt has ended as its last attempt has: with its code and
+// output in the history, told, and followed by the jobs that are after its failure.
+func TestRetryReplacedBetweenAttemptsHasFailed(t *testing.T) {
+	const note = " (it was replaced before attempt 2)"
+	for _, test := range []struct {
+		last process.Result
+		text string
+		kind string
+	}{
+		{process.Result{Code: 1}, "exit status 1" + note, "a has failed: "},
+		{process.Result{Err: context.DeadlineExceeded}, "not started: context deadline exceeded" + note, "a was not started: "},
+		{process.Result{Stopped: true, Cause: process.ErrTimeout, Signal: "SIGTERM"}, "timeout: it was ended after 5s" + note, "a has failed: timeout"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n, first := new(told), true // the job does not overlap itself
+			file := linked(t, "# name: a\n# overlap: replace\n# retries: 3\n# retry_wait: 50m\n# timeout: 5s\n@every 30m x\n"+
+				"# name: b\n# after: a\n# after_on: failure\n@after x\n")
+			file.Channels = []notify.Spec{channel("ops")}
+			h := beginWith(t, Config{File: file, Store: shared(t)}, func(ctx context.Context, c process.Command, o process.Observer) process.Result {
+				if c.Args[0] == "tell" {
+					return n.command(ctx, c, o)
+				}
+				result := process.Result{}
+				if first {
+					first, result = false, test.last
+					o.Output(process.Stderr, []byte("disk full"), false)
+				}
+				result.Began = time.Now()
+				return result
+			})
+			time.Sleep(time.Hour + time.Minute)
+			runs, _, err := h.Runs(t.Context(), "a", 10)
+			if err != nil || len(runs) != 2 || runs[1].Error != test.text || !runs[1].Outcome.IsFailure() || runs[0].Outcome != "ok" ||
+				!reflect.DeepEqual(runs[1].Stderr, []string{"disk full"}) {
+				t.Errorf("runs %+v, error %v", runs, err)
+			}
+			after, _, err := h.Runs(t.Context(), "b", 10)
+			if err != nil || len(after) != 1 {
+				t.Errorf("runs after it %+v, error %v", after, err)
+			}
+			sum := h.end()
+			if got := n.all(); !strings.HasPrefix(got, test.kind) || !strings.HasSuffix(got, "|a has recovered") || !strings.Contains(n.inputs[0], "disk full") || sum.Failed != 1 {
+				t.Errorf("told %q; %+v", got, sum)
+			}
+		})
+	}
 }
 
 // Without a store that is kept, the drain does not wait for another attempt: the run has failed.
