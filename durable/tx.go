@@ -31,6 +31,9 @@ func (j *Jobs) transact(tx Tx) (store.TxStore, error) {
 // Until tx ends, a call that changes the job, such as Cancel or Pause, waits for tx. So do not make such a call in the
 // goroutine that is to commit tx: it would wait for ever.
 //
+// CompleteTx ends with an error when ctx ends, or when the database has not answered for as long as Config.Lease, as on
+// a connection that has fallen silent. The handler must roll tx back.
+//
 // ErrRefused means that the run is no longer this node's, or was completed before: the handler must roll tx back.
 func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	mustContext(ctx)

@@ -34,6 +34,41 @@ func (t timely) Connect(ctx context.Context) (driver.Conn, error) {
 	return t.Connector.Connect(ctx)
 }
 
+// prompt bounds the statements by which a transaction of a caller begins and ends: the server answers them at once, and
+// database/sql has no context for the last. What the caller does in between takes as long as it likes.
+type prompt struct{ most time.Duration }
+
+// promptEnd is where the context of a statement has what ends its bound.
+type promptEnd struct{}
+
+// TraceQueryStart is called by the driver before each statement.
+func (p prompt) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	switch word, _, _ := strings.Cut(data.SQL, " "); word {
+	case "begin", "commit", "rollback": // as the driver writes them
+		ctx, cancel := context.WithTimeout(ctx, p.most)
+		return context.WithValue(ctx, promptEnd{}, cancel)
+	}
+	return ctx
+}
+
+// TraceQueryEnd is called by the driver after each statement, with the context that TraceQueryStart has returned.
+func (prompt) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryEndData) {
+	if cancel, ok := ctx.Value(promptEnd{}).(context.CancelFunc); ok {
+		cancel()
+	}
+}
+
+// shouldPing pings as the driver does, where it does so: after a second without use, but no longer than the bound. If
+// that fails the connection is closed, which the driver's own ping then finds at once.
+func (p prompt) shouldPing(ctx context.Context, params stdlib.ShouldPingParams) bool {
+	if params.IdleDuration <= time.Second {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.most)
+	defer cancel()
+	return params.Conn.Ping(ctx) != nil
+}
+
 // dial is what surrounds the making of a connection.
 type dial struct {
 	before func(ctx context.Context, config *pgx.ConnConfig) error

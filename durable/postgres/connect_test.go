@@ -174,6 +174,7 @@ type gate struct {
 	forgets atomic.Bool // see forgetful
 	dsn     string
 	pieces  atomic.Int64 // of a client, for connections to come
+	silent  atomic.Bool  // what comes on any connection is dropped
 	lines   atomic.Int64 // connections that were taken
 
 	refusals atomic.Int64 // connections to come that are closed at once
@@ -217,8 +218,8 @@ func newGate(t *testing.T, dsn string) *gate {
 			}
 			left := g.pieces.Load()
 			g.lines.Add(1)
-			wg.Go(func() { pass(client, server, endless) })
-			wg.Go(func() { pass(server, client, left) })
+			wg.Go(func() { g.pass(client, server, endless) })
+			wg.Go(func() { g.pass(server, client, left) })
 		}
 	})
 	return g
@@ -245,7 +246,7 @@ func TestOpenDeclinesIgnoredSearchPathBehindPooler(t *testing.T) {
 }
 
 // pass moves so many pieces, and drops what comes after them.
-func pass(to, from net.Conn, pieces int64) {
+func (g *gate) pass(to, from net.Conn, pieces int64) {
 	defer to.Close()
 	buf := make([]byte, 1<<16)
 	for {
@@ -253,7 +254,7 @@ func pass(to, from net.Conn, pieces int64) {
 		if err != nil {
 			return
 		}
-		if pieces--; pieces >= 0 {
+		if pieces--; pieces >= 0 && !g.silent.Load() {
 			to.Write(buf[:n])
 		}
 	}
@@ -306,6 +307,39 @@ func TestStoreGoesOnAfterServerWasSilent(t *testing.T) {
 		if ctx.Err() != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A transaction of DB does not wait for a server that has fallen silent, though its context does not end: neither where
+// it begins, on a connection that was used before, nor where it ends.
+func TestDBTransactionEndsOnSilentLine(t *testing.T) {
+	defer postgres.SetSilence(time.Minute, 100*time.Millisecond)()
+	begin := func(ctx context.Context, db *sql.DB, _ *sql.Tx) error {
+		_, err := db.BeginTx(ctx, nil)
+		return err
+	}
+	for what, end := range map[string]func(context.Context, *sql.DB, *sql.Tx) error{
+		"Commit":                     func(_ context.Context, _ *sql.DB, tx *sql.Tx) error { return tx.Commit() },
+		"Rollback":                   func(_ context.Context, _ *sql.DB, tx *sql.Tx) error { return tx.Rollback() },
+		"BeginTx, which pings first": begin,
+		"BeginTx, just after a call": begin,
+	} {
+		t.Run(what, func(t *testing.T) {
+			g := newGate(t, dsn(t))
+			store := open(t, g.dsn)
+			for range strings.Count(what, "just") + 1 { // the driver pings where it does not know of a use
+				must(0, store.DB().PingContext(t.Context()))
+			}
+			ctx := soon(t)
+			var tx *sql.Tx
+			if !strings.HasPrefix(what, "BeginTx") {
+				tx = must(store.DB().BeginTx(ctx, nil))
+			}
+			g.silent.Store(true)
+			if err := end(ctx, store.DB(), tx); ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("it ends with %v, its context with %v", err, ctx.Err())
+			}
+		})
 	}
 }
 

@@ -145,11 +145,15 @@ func settingsOf(opts []Option) (settings, error) {
 
 // open returns connections that the store makes for itself.
 func (s *Store) open(use use, more ...stdlib.OptionOpenDB) *sql.DB {
+	quiet := s.config.Copy()
+	quiet.OnNotification, quiet.OnNotice = discard, noteCanceledWaits(s.config.OnNotice)
+	if use == callers {
+		bound := prompt{answer}
+		quiet.Tracer, more = bound, append(more, stdlib.OptionShouldPing(bound.shouldPing))
+	}
 	if pooled(s.config) {
 		use = behindPooler
 	}
-	quiet := s.config.Copy()
-	quiet.OnNotification, quiet.OnNotice = discard, noteCanceledWaits(s.config.OnNotice)
 	return sql.OpenDB(timely{answer,
 		stdlib.GetConnector(*quiet, append(more, stdlib.OptionBeforeConnect(s.dial.before),
 			stdlib.OptionResetSession(s.lines.leave),
@@ -256,6 +260,12 @@ func (s *Store) checkSettings(ctx context.Context) error {
 // DB returns connections for the transactions of ScheduleTx and CompleteTx. Any other *sql.DB of the same driver, pgx's
 // package stdlib, does as well, if its database and search path are the same; so does a pgxpool.Pool, see Tx. The store
 // does not use these connections itself: a node must be able to renew its lease however many transactions are open.
+//
+// BeginTx, Commit and Rollback end with an error if a connection has fallen silent for ten seconds: its server stands
+// still, or something on the way passes nothing on. It matches context.DeadlineExceeded, and after that of Commit the
+// transaction may have been committed. A statement of the program waits until its context ends: give it a deadline, as
+// the context of a handler ends when the node loses its lease, not when a single connection is silent. With OpenPool
+// the transactions are bounded by their contexts alone, as those of the pool are.
 //
 // Use READ COMMITTED or REPEATABLE READ. SERIALIZABLE transactions sometimes fail if several of them complete jobs at
 // the same time, even unrelated jobs, since PostgreSQL takes neighbors in an index for a conflict.

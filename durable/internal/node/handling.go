@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -76,6 +77,16 @@ func (h Handling) Transact(tx store.Tx) (store.TxStore, error) { return h.run.n.
 // CompleteTx commits the success of the run as a part of tx, in which in works. The error is ErrRefused if the run is
 // no longer this node's, or was completed before.
 func (h Handling) CompleteTx(ctx context.Context, in store.TxStore, tx store.Tx, result []byte) error {
+	opCtx, cancel := h.run.n.opContext(ctx)
+	defer cancel()
+	err := h.completeTx(opCtx, in, tx, result)
+	if err != nil && err != ErrRefused && opCtx.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("the database has not answered within the lease of %v: %w", h.run.n.cfg.Lease, err)
+	}
+	return err
+}
+
+func (h Handling) completeTx(ctx context.Context, in store.TxStore, tx store.Tx, result []byte) error {
 	r := h.run
 	// The outcome of this very run may have been committed before, by a transaction whose commit seemed to fail. Commit
 	// would take that for a repetition; here there is an effect that would be there twice.
