@@ -131,10 +131,11 @@ func (e *Engine) mayHireLocked() bool {
 	return e.Lender == nil || !e.stranded && e.Rate.Has(e.rateNowLocked(), e.workers-e.active)
 }
 
-// askLocked asks for as many leases as there are units that may run, within limit and rate.
+// askLocked asks for as many leases as there are units that may run, within limit and rate. A place that is lent makes room
+// for those that are wanted and wait for room, too.
 func (e *Engine) askLocked() {
 	most := e.Max + e.toLendLocked()
-	for e.stage < Stopped && e.countedLocked() < most && e.workers-e.active < e.readyLocked() && !e.stranded {
+	for e.stage < Stopped && e.countedLocked() < most && e.workers-e.active < e.seeksLocked() && !e.stranded {
 		if !e.mayHireLocked() {
 			break
 		}
@@ -145,11 +146,20 @@ func (e *Engine) askLocked() {
 	}
 }
 
+// seeksLocked returns how many units of a borrower a lease may begin.
+func (e *Engine) seeksLocked() int {
+	n := e.readyLocked()
+	if e.covered < e.lent && !e.barredLocked() {
+		n += min(e.blockedWanted, e.lent-e.covered)
+	}
+	return n
+}
+
 // nextTokenLocked returns when the rate allows one more unit to run than leases were asked
 // for.
 func (e *Engine) nextTokenLocked() (at int64, ok bool) {
 	asked, full := e.workers-e.active, e.countedLocked() >= e.Max+e.toLendLocked()
-	if !e.Rate.Bounded() || full || asked >= e.readyLocked() && e.nBlocked == 0 {
+	if !e.Rate.Bounded() || full || asked >= e.seeksLocked() && e.nBlocked == 0 {
 		return 0, false
 	}
 	at = e.Rate.Next(asked)
