@@ -65,7 +65,7 @@ func (s Status) Ended() Status {
 }
 
 // Status returns what a job is.
-func (e Entry) Status() Status {
+func (e Entry) Status(now time.Time) Status {
 	switch {
 	case e.Removed():
 		return Status{State: StateRemoved}
@@ -79,36 +79,37 @@ func (e Entry) Status() Status {
 		return Status{StateRunning, StatePaused}
 	case e.State.Granted():
 		return Status{State: StateRunning}
+	case e.State == durable.Waiting && Times(e.Job) != nil && e.Next(now).IsZero():
+		return Status{State: StateEnded}
 	case e.State == durable.Claimed:
 		return Status{State: StateDue}
 	}
 	return Status{State: State(e.State.String())}
 }
 
-// Next returns when a job is due next, the zero Time if that is not known or it is not to run.
+// Next returns the next time at which a job runs, in its zone, the zero Time if that is not known or it is not to run.
 func (e Entry) Next(now time.Time) time.Time {
-	if next := e.next(now); !isDormant(next, now) {
-		return next
+	for _, t := range e.Upcoming(now, 1) {
+		return t
 	}
 	return time.Time{}
 }
 
-// Upcoming returns the next times of a job that count, at most n, in its zone. The first is Next.
+// Upcoming returns the next times at which a job runs, at most n, in its zone.
 func (e Entry) Upcoming(now time.Time, n int) (times []time.Time) {
-	const mostExcluded = 10_000 // in a row
-	season, trigger := e.Spec.Season(), Times(e.Job)
-	calendar, _ := season.Calendar() // files that cannot be read exclude nothing
-	excluded := 0
-	for t := e.Next(now).In(e.Spec.Location()); !t.IsZero() && len(times) < n && excluded < mostExcluded && !season.Over(t); {
-		if calendar.Excludes(t) != "" {
-			excluded++
-		} else {
-			times, excluded = append(times, t), 0
-		}
-		if trigger == nil {
+	t, trigger, zone := e.next(now).In(e.Spec.Location()), Times(e.Job), e.Spec.Location()
+	if isDormant(t, now) {
+		return nil
+	}
+	calendar, _ := e.Spec.Season().Calendar() // files that cannot be read exclude nothing
+	if trigger != nil && !t.IsZero() && calendar.Excludes(t) != "" && On(trigger, t) {
+		t = calendar.Next(trigger, t, zone)
+	}
+	for !t.IsZero() && len(times) < n {
+		if times = append(times, t); trigger == nil {
 			break
 		}
-		t = trigger.Next(later(t, now)).In(t.Location())
+		t = calendar.Next(trigger, later(t, now), zone)
 	}
 	return times
 }

@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/executor-go/executor/durable"
 )
@@ -13,7 +14,7 @@ func TestEntryStatusHasWordsOfTheManual(t *testing.T) {
 		durable.Waiting: StateWaiting, durable.Claimed: StateDue, durable.Confirmed: StateRunning, durable.Running: StateRunning,
 		durable.Paused: StatePaused, durable.Canceled: StateCanceled, durable.Dead: StateDead, durable.Succeeded: StateEnded,
 	} {
-		if got := (Entry{Job: durable.Job{State: state}}).Status(); got != (Status{State: want}) {
+		if got := (Entry{Job: durable.Job{State: state}}).Status(time.Now()); got != (Status{State: want}) {
 			t.Errorf("%v: %q, want %q", state, got, want)
 		}
 	}

@@ -56,7 +56,7 @@ func (c Client) cancel(ctx context.Context, e catalog.Entry) (durable.Answer, st
 	case durable.Deferred:
 		return answer, "canceled; its run on " + On(e) + " is being ended", err
 	}
-	return answer, "it is " + e.Status().String() + " already", err
+	return answer, "it is " + e.Status(time.Now()).String() + " already", err
 }
 
 func (c Client) pause(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
@@ -67,7 +67,7 @@ func (c Client) pause(ctx context.Context, e catalog.Entry) (durable.Answer, str
 	case durable.Deferred:
 		return answer, "will be paused when its run on " + On(e) + " has ended", err
 	}
-	return answer, "cannot be paused: it is " + e.Status().String(), err
+	return answer, "cannot be paused: it is " + e.Status(time.Now()).String(), err
 }
 
 func (c Client) resume(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
@@ -87,7 +87,7 @@ func (c Client) resume(ctx context.Context, e catalog.Entry) (durable.Answer, st
 	case durable.Deferred:
 		return answer, "resumed; it will not be paused after its run on " + On(e), err
 	}
-	return answer, "not paused: it is " + e.Status().String(), err
+	return answer, "not paused: it is " + e.Status(time.Now()).String(), err
 }
 
 func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (durable.Answer, string, error) {

@@ -103,21 +103,10 @@ func (e *entry) logScheduled(s catalog.Step) {
 	if !s.Job.On.IsZero() {
 		attrs = append(attrs, "on", s.Job.On.String())
 	}
-	if !s.Job.Schedule.After {
-		attrs = append(attrs, "next", stamp(next(s.Now).In(s.Now.Spec.Location())))
+	if next := s.Now.Next(time.Now()); !next.IsZero() {
+		attrs = append(attrs, "next", stamp(next))
 	}
 	e.log.Info("job scheduled", attrs...)
-}
-
-// next returns when a job is due next, which is not the time that a run in progress is for.
-func next(e catalog.Entry) time.Time {
-	if !e.NextDue.IsZero() {
-		return e.NextDue
-	}
-	if times := catalog.Times(e.Job); e.State.Granted() && times != nil {
-		return times.Next(time.Now())
-	}
-	return e.Due
 }
 
 func (d *Daemon) logNotes(file job.File) {

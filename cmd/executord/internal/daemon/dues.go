@@ -79,21 +79,13 @@ func (p plan) dues(first time.Time, n int) (d dues) {
 	return d
 }
 
-// next returns the first due time after another that counts. If there is none among the next mostExcluded, it returns
-// one that does not: a later call goes on from there.
+// next returns the first due time after another that counts, the zero Time if there is none.
 func (p plan) next(after time.Time) time.Time {
 	if p.times == nil {
 		return time.Time{}
 	}
-	t := p.times.Next(after)
-	if p.season.IsZero() {
-		return t
-	}
 	calendar, _ := p.season.Calendar()
-	for n := 1; n < mostExcluded && !t.IsZero() && calendar.Excludes(t.In(p.zone)) != ""; n++ {
-		t = p.times.Next(t)
-	}
-	return t
+	return calendar.Next(p.times, after, p.zone)
 }
 
 // logExcluded logs due times that do not count, and why the latest does not; and why it is not known of others.

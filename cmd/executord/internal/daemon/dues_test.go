@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
@@ -139,6 +140,48 @@ func TestCatchUpRunIsBegunAgainForItsTime(t *testing.T) {
 					t.Errorf("%q\n%s", lines, h.log.String())
 				}
 			})
+		})
+	}
+}
+
+// Of a job none of whose times counts any more, nobody shows a next time: it has ended. Of the others it is one at which
+// something runs.
+func TestNextIsWhenSomethingRuns(t *testing.T) {
+	for _, test := range []struct {
+		keys, next string
+		state      catalog.State
+	}{
+		{"", "2000-02-01", catalog.StateWaiting},
+		{"# until: 2000-01-15\n", "", catalog.StateEnded},
+		{"# until: 1999-01-15\n", "", catalog.StateEnded},
+		{"# from: 2000-05-02\n", "2000-06-01", catalog.StateWaiting},
+		{"# except: 2000-02-01, 03-01..04-02\n", "2000-05-01", catalog.StateWaiting},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := begin(t, Config{File: parse(t, "# name: a\n"+test.keys+"0 0 1 * * sleep 1s\n"), Store: shared(t)})
+			jobs, err := h.Jobs(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			times, err := h.Upcoming(t.Context(), "a", 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var shown, upcoming string
+			if at := jobs[0].Next; at != nil {
+				shown = at.Format(time.DateOnly)
+			}
+			if len(times) > 0 {
+				upcoming = times[0].Format(time.DateOnly)
+			}
+			if shown != test.next || upcoming != test.next || jobs[0].State.State != test.state {
+				t.Errorf("%q: next %q, upcoming %q, %v, want %q, %s", test.keys, shown, upcoming, jobs[0].State, test.next, test.state)
+			}
+			line := h.logged(`msg="job scheduled"`)[0]
+			if _, logged, has := strings.Cut(line, " next="); has != (test.next != "") || !strings.HasPrefix(logged, test.next) {
+				t.Errorf("%q: logged %s", test.keys, line)
+			}
+			h.end()
 		})
 	}
 }

@@ -12,6 +12,17 @@ import (
 // Upcoming returns the times from from on at which a schedule is due, in its zone, as if executord started at from.
 // There are none for @reboot and @after.
 func Upcoming(s job.Schedule, from time.Time) iter.Seq[time.Time] {
+	return upcoming(s, job.Calendar{}, from)
+}
+
+// Of returns the times from from on at which a job is due, those that do not count left out. Files of exceptions that
+// cannot be read exclude nothing.
+func Of(j job.Job, from time.Time) iter.Seq[time.Time] {
+	calendar, _ := j.Season.Calendar()
+	return upcoming(j.Schedule, calendar, from)
+}
+
+func upcoming(s job.Schedule, calendar job.Calendar, from time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		trigger := s.From(from)
 		if trigger == nil {
@@ -21,34 +32,7 @@ func Upcoming(s job.Schedule, from time.Time) iter.Seq[time.Time] {
 		if s.Every() == 0 {
 			after = from.Add(-1) // what is due at from counts
 		}
-		for t := trigger.Next(after); !t.IsZero(); t = trigger.Next(t) {
-			if !yield(t.In(s.Location())) {
-				return
-			}
-		}
-	}
-}
-
-// mostExcluded bounds the times in a row that do not count: after so many, none does.
-const mostExcluded = 100_000
-
-// Of returns the times from from on at which a job is due, those that do not count left out. Files of exceptions that
-// cannot be read exclude nothing.
-func Of(j job.Job, from time.Time) iter.Seq[time.Time] {
-	return func(yield func(time.Time) bool) {
-		calendar, _ := j.Season.Calendar()
-		excluded := 0
-		for t := range Upcoming(j.Schedule, from) {
-			if j.Season.Over(t) {
-				return
-			}
-			if calendar.Excludes(t) != "" {
-				if excluded++; excluded == mostExcluded {
-					return
-				}
-				continue
-			}
-			excluded = 0
+		for t := calendar.Next(trigger, after, s.Location()); !t.IsZero(); t = calendar.Next(trigger, t, s.Location()) {
 			if !yield(t) {
 				return
 			}

@@ -68,23 +68,62 @@ func (s Season) Calendar() (Calendar, error) {
 
 // Excludes returns why a due time does not count, "" if it does.
 func (c Calendar) Excludes(due time.Time) (reason string) {
-	s := c.season
-	if from, _, wrong := ParseMoment(s.From, due.Location()); s.From != "" && wrong == nil && due.Before(from) {
-		return "it is before " + s.From
-	}
-	if s.Over(due) {
-		return "it is after " + s.Until
-	}
-	for _, e := range c.except {
-		if e.has(due) {
-			return "except " + e.name
-		}
-	}
-	return ""
+	reason, _ = c.excludes(due)
+	return reason
 }
 
-// Over reports whether a time is after the end.
-func (s Season) Over(t time.Time) bool {
+// mostExcluded bounds the stretches of times in a row that do not count: after so many, none does. A stretch has a
+// minute or more, and of whole days most of a day.
+const mostExcluded = 10_000
+
+// Next returns the first time of a trigger after another, in a zone, at which something runs: one that counts. It is the
+// zero Time if there is none.
+func (c Calendar) Next(times Trigger, after time.Time, zone *time.Location) time.Time {
+	for range mostExcluded {
+		t := times.Next(after)
+		if t.IsZero() {
+			break
+		}
+		t = t.In(zone)
+		reason, until := c.excludes(t)
+		if reason == "" {
+			return t
+		}
+		if until.IsZero() {
+			break
+		}
+		after = until.Add(-1)
+	}
+	return time.Time{}
+}
+
+// excludes returns why a due time does not count, "" if it does. All times from it until another do not count for that
+// reason; that is zero if no later time counts.
+func (c Calendar) excludes(due time.Time) (reason string, until time.Time) {
+	s := c.season
+	if from, _, wrong := ParseMoment(s.From, due.Location()); s.From != "" && wrong == nil && due.Before(from) {
+		return "it is before " + s.From, from
+	}
+	if s.over(due) {
+		return "it is after " + s.Until, time.Time{}
+	}
+	for _, e := range c.except {
+		if !e.has(due) {
+			continue
+		}
+		until = due.Truncate(time.Minute).Add(time.Minute)
+		if year, month, day := due.Date(); e.end == 0 { // midnight may come twice, or not at all
+			if evening := time.Date(year, month, day, 23, 0, 0, 0, due.Location()); evening.After(until) {
+				until = evening
+			}
+		}
+		return "except " + e.name, until
+	}
+	return "", time.Time{}
+}
+
+// over reports whether a time is after the end.
+func (s Season) over(t time.Time) bool {
 	if s.Until == "" {
 		return false
 	}

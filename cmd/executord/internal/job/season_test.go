@@ -108,3 +108,53 @@ func TestSeasonReadsFiles(t *testing.T) {
 		t.Errorf("no file: %q, %v", got, err)
 	}
 }
+
+// The next time that counts is the one that is found by looking at each, however many do not count before it, on days
+// of 23 and 25 hours, too.
+func TestCalendarNextIsFirstTimeThatCounts(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	santiago, err := time.LoadLocation("America/Santiago") // whose clocks change at midnight
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, zone := range []*time.Location{time.UTC, berlin, santiago} {
+		for _, season := range []Season{
+			{}, {From: "2026-09-08"}, {Until: "2026-09-05 20:00"}, {From: "2026-10-01", Until: "2026-09-01"},
+			{Except: []string{"sat-sun"}}, {Except: []string{"22:00-06:00", "2026-09-06"}}, {Except: []string{"fri 18:00-24:00", "09-05..09-06"}},
+		} {
+			for _, start := range []time.Time{
+				time.Date(2026, 9, 4, 12, 0, 0, 0, zone), time.Date(2026, 4, 3, 12, 0, 0, 0, zone), time.Date(2026, 10, 24, 12, 0, 0, 0, zone),
+			} {
+				every := Grid{Start: start, Every: 7 * time.Minute}
+				calendar, _ := season.Calendar()
+				got, end := start, start.AddDate(0, 0, 4)
+				for want := every.Next(start); want.Before(end); want = every.Next(want) {
+					if calendar.Excludes(want.In(zone)) != "" {
+						continue
+					}
+					if got = calendar.Next(every, got, zone); !got.Equal(want) {
+						t.Fatalf("%v in %v: %v, want %v", season, zone, got, want)
+					}
+				}
+			}
+		}
+	}
+	everySecond := Grid{Start: time.Date(2026, 11, 27, 23, 0, 0, 0, time.UTC), Every: time.Second}
+	for _, test := range []struct {
+		season Season
+		want   string
+	}{
+		{Season{Except: []string{"11-28..02-28"}}, "2027-03-01 00:00"},
+		{Season{From: "2036-01-01"}, "2036-01-01 00:00"},
+		{Season{From: "2036-01-01", Until: "2035-01-01"}, "0001-01-01 00:00"},
+		{Season{Except: []string{"sun-sat"}}, "0001-01-01 00:00"},
+	} {
+		calendar, _ := test.season.Calendar()
+		if got := calendar.Next(everySecond, at(t, "2026-11-28 00:00"), time.UTC); got.Format("2006-01-02 15:04") != test.want {
+			t.Errorf("%v: %v, want %s", test.season, got, test.want)
+		}
+	}
+}

@@ -97,7 +97,7 @@ const InProgress = "running"
 func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 	j := Job{
 		Namespace: e.Namespace, Job: e.Name, ID: e.ID, Schedule: e.Spec.Schedule, Zone: e.Spec.Zone,
-		Words: words(e.Spec), Command: e.Spec.Job(e.Name).Command.String(), State: e.Status(),
+		Words: words(e.Spec), Command: e.Spec.Job(e.Name).Command.String(), State: e.Status(now),
 		Node: e.Owner, Attempt: e.Attempt, Runs: e.Runs, Error: Reason(e.Error), Tags: e.Tags, On: e.Spec.On,
 		Parameters: e.Spec.Parameters,
 	}

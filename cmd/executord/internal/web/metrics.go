@@ -64,7 +64,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 			return stamp(f.LastStart), true
 		})
 	perJob("executord_job_next_due_timestamp_seconds", "gauge",
-		"When the job is due next; missing if it is not, or the store does not answer.", func(f daemon.Figures) (float64, bool) {
+		"When the job runs next; missing if it does not, or the store does not answer.", func(f daemon.Figures) (float64, bool) {
 			at, ok := due[f.Job]
 			return stamp(at), ok
 		})
