@@ -124,8 +124,8 @@ func (r *run) command(ctx context.Context) process.Result {
 
 // environment returns the environment of the run. Later entries win:
 //
-//  1. the daemon's own, and what is missing there of HOME, LOGNAME, USER, PATH; for another user only PATH, TZ and the
-//     locale of these, and that user's HOME, LOGNAME and USER
+//  1. the daemon's own, and what is missing there of HOME, LOGNAME, USER, PATH; of a command that names a user only
+//     PATH, TZ and the locale of these, and that user's HOME, LOGNAME and USER
 //  2. SHELL, the shell that the job is run by
 //  3. the variables of files that the job names, those of the job file, and its secrets
 //  4. its parameters

@@ -80,14 +80,15 @@ func Of(c job.Command, veil *variables.Veil) ([]string, error) {
 	return env, nil
 }
 
-// isForAll reports whether a variable of the daemon is one of commands that run as another user, too. There may be
+// isForAll reports whether a variable of the daemon is one of commands that name a user, too. There may be
 // secrets in others.
 func isForAll(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	return name == "PATH" || name == "TZ" || name == "LANG" || strings.HasPrefix(name, "LC_")
 }
 
-// User returns the user that a command is run as, nil for the daemon's own, and the directory that it is run in.
+// User returns the user that a command names, nil if it is run as the daemon's own without that, and the directory that
+// it is run in.
 func User(c job.Command) (as *process.User, dir string, err error) {
 	if c.User == "" {
 		return nil, c.Dir, nil
@@ -95,7 +96,7 @@ func User(c job.Command) (as *process.User, dir string, err error) {
 	if as, err = process.LookUpUser(c.User); err != nil {
 		return nil, "", err
 	}
-	if dir = c.Dir; dir == "" && as != nil {
+	if dir = c.Dir; dir == "" {
 		// The daemon's own may be one that the user cannot enter.
 		if dir = as.Home; !isDir(dir) {
 			dir = "/"

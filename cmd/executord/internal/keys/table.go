@@ -65,7 +65,7 @@ var All = []*Key{
 		set: setShell},
 	{Name: "dir", Kind: Text, Place: Above | Comment, Example: "/srv/shop", Doc: "the working directory; the default is executord's own, or the home of `user`",
 		set: text(func(s *Settings) *string { return &s.Job.Command.Dir })},
-	{Name: "user", Kind: Text, Place: Above | Comment, Example: "www-data", Doc: "the user that the command is run [as](#environment), which requires root; the default is executord's own",
+	{Name: "user", Kind: Text, Place: Above | Comment, Example: "www-data", Doc: "the user that the command is run [as](#environment), which requires root if it is not executord's own; the default is executord's own, with its environment",
 		set: text(func(s *Settings) *string { return &s.Job.Command.User })},
 	{Name: "priority", Kind: Text, Place: Above | Comment, Values: job.Priorities, Example: "high", Doc: "`\"high\"`, `\"normal\"` or `\"low\"`: which of the due jobs starts first if not all can; the default is `\"normal\"`",
 		set: text(func(s *Settings) *string { return &s.Job.Priority })},

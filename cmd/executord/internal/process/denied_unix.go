@@ -36,7 +36,7 @@ type identity struct {
 
 // newIdentity returns that of a user, nil for the caller's own.
 func newIdentity(as *User) (who identity) {
-	if as == nil {
+	if as == nil || as.Own {
 		who = identity{os.Geteuid(), []int{os.Getegid()}}
 		groups, _ := os.Getgroups()
 		who.groups = append(who.groups, groups...)

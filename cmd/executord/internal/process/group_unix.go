@@ -33,7 +33,7 @@ var hasTerminal = sync.OnceValue(func() bool {
 
 // take makes a process that of the user.
 func (u *User) take(attr *syscall.SysProcAttr) {
-	if u != nil {
+	if u != nil && !u.Own {
 		attr.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
 	}
 }

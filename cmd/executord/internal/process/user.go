@@ -13,10 +13,11 @@ type User struct {
 	Home   string
 	UID    uint32
 	GID    uint32
+	Own    bool     // the caller's user, as which a command is run without a switch
 	Groups []uint32 // those that the user belongs to
 }
 
-// LookUpUser returns the user of that name, nil if that is the caller's own. It is an error if there is none, or if
+// LookUpUser returns the user of that name. Of the caller's own, it has no groups. It is an error if there is none, or if
 // the caller may not run commands as another user, which takes root.
 func LookUpUser(name string) (*User, error) {
 	found, err := user.Lookup(name)
@@ -29,7 +30,7 @@ func LookUpUser(name string) (*User, error) {
 	}
 	switch own := os.Getuid(); {
 	case own == int(uid):
-		return nil, nil
+		return &User{Name: found.Username, Home: found.HomeDir, UID: uint32(uid), Own: true}, nil
 	case own != 0:
 		return nil, fmt.Errorf("only root can run commands as another user, %s", name)
 	}

@@ -15,7 +15,7 @@ func TestLookUpUser(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	if as, err := LookUpUser(self.Username); as != nil || err != nil {
+	if as, err := LookUpUser(self.Username); err != nil || !as.Own || as.Name != self.Username || as.Home != self.HomeDir {
 		t.Errorf("own user: %+v, %v", as, err)
 	}
 	if _, err := LookUpUser("no-such-user-here"); err == nil || !strings.Contains(err.Error(), `user "no-such-user-here" does not exist`) {
