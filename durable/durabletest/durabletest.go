@@ -33,11 +33,20 @@ import (
 // New returns Jobs on a new store in memory. Their pool has four workers and is closed at the end of the test. Their
 // log discards its lines. Each of changes is called once, in order, and may set fields of the Config; an Executor that
 // it sets is closed by the caller. New ends the test if durable.New returns an error.
+//
+// If changes set none of Store, Lease and Poll, Lease is 30 s and Poll is 10 s, ten times what they are in production,
+// so that a test of many days takes little time. As no other program uses the store, jobs begin in time all the same.
+// What a node learns from its next heartbeat, such as that it is to drain, and what it reports with one, such as
+// progress, comes up to nine seconds later: to see that sooner, set Lease.
 func New(t testing.TB, changes ...func(*durable.Config)) *durable.Jobs {
 	t.Helper()
-	c := durable.Config{Store: memory.New(), Logger: slog.New(slog.DiscardHandler)}
+	own := memory.New()
+	c := durable.Config{Store: own, Logger: slog.New(slog.DiscardHandler)}
 	for _, change := range changes {
 		change(&c)
+	}
+	if c.Store == durable.Store(own) && c.Lease == 0 && c.Poll == 0 {
+		c.Lease, c.Poll = 30*time.Second, 10*time.Second
 	}
 	if c.Executor == nil {
 		c.Executor = executor.Scheduled(4)

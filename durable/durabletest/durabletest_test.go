@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/durabletest"
+	"github.com/executor-go/executor/durable/memory"
 )
 
 // The example passes as a test.
@@ -154,5 +156,42 @@ func TestAddedOne(t *testing.T) {
 	add("second")
 	if text := fails(); !strings.Contains(text, `2 jobs of kind "mail"`) {
 		t.Errorf("of two it says %q", text)
+	}
+}
+
+// A node that has nothing to do looks for jobs and renews its lease no more than every eight seconds, so that a test of days
+// costs little. With a store or a lease of the program's own it is as in production.
+func TestStartCallsSeldom(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		change      func(*durable.Config)
+		least, most int
+	}{
+		{"by default", func(*durable.Config) {}, 0, 3600 / 8},
+		{"own store", func(c *durable.Config) { c.Store = memory.New() }, 3600, 3 * 3600},
+		{"own poll", func(c *durable.Config) { c.Poll = time.Hour }, 3600, 3 * 3600},
+		{"own lease", func(c *durable.Config) { c.Lease = time.Hour }, 3600, 3 * 3600},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls := map[string]int{}
+				var mu sync.Mutex
+				jobs := durabletest.New(t, c.change, func(c *durable.Config) {
+					c.Hooks.Call = func(op string, _ time.Duration, _ error) {
+						mu.Lock()
+						defer mu.Unlock()
+						calls[op]++
+					}
+				})
+				durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 1, nil })
+				stop := durabletest.Start(t, jobs)
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				stop()
+				if n := calls["heartbeat"] + calls["claim"]; n < c.least || n > c.most {
+					t.Errorf("calls: %v", calls)
+				}
+			})
+		})
 	}
 }

@@ -16,7 +16,7 @@ import (
 // The page of an album comes after all pictures, and says how many are missing. Readers are told a day later.
 func TestAlbumComesAfterItsPictures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := durabletest.New(t, seldom)
+		jobs := durabletest.New(t)
 		a := newAlbums(jobs, func(_ context.Context, picture string) (string, error) {
 			if picture == "broken" {
 				return "", executor.Permanent(errors.New("no picture"))

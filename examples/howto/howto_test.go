@@ -13,11 +13,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cron"
-	"github.com/executor-go/executor/durable"
 )
-
-// seldom makes a node poll and heartbeat seldom, for tests that last for days.
-func seldom(c *durable.Config) { c.Poll, c.Lease = 10*time.Minute, time.Hour }
 
 // The reader is never further ahead than workers and queue have room for, plus the line that waits.
 func TestImportLinesIsNoFasterThanSave(t *testing.T) {

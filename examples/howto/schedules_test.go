@@ -15,7 +15,7 @@ import (
 // the others are registered, and the digest of a user goes on until the user stops it.
 func TestSchedulesAreThoseOfTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := durabletest.New(t, seldom)
+		jobs := durabletest.New(t)
 		var mu sync.Mutex
 		runs := make(map[string]int)
 		counter := func(kind string) *durable.Kind[struct{}, int] {

@@ -48,7 +48,7 @@ func TestOrders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				jobs := durabletest.New(t, seldom)
+				jobs := durabletest.New(t)
 				shop := &ledger{fails: test.fails}
 				orders := handleOrders(jobs, shop)
 				durabletest.Start(t, jobs)

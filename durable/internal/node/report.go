@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/executor-go/executor/durable/store"
@@ -124,9 +125,9 @@ func (n *Node) details() store.NodeDetails {
 }
 
 // version returns that of the program's main module, "" if there is none.
-func version() string {
+var version = sync.OnceValue(func() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return info.Main.Version
 	}
 	return ""
-}
+})
