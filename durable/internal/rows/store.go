@@ -481,29 +481,42 @@ func (t *Tx) record(r run, keep int) {
 
 // Change carries out an action on a job.
 func (s *Store) Change(ctx context.Context, id store.ID, c store.Change) (store.Answer, error) {
-	return look(ctx, s, func(t *Tx) store.Answer {
-		j, ok := t.jobs.get(id)
-		if !ok {
-			return store.NotFound
+	return look(ctx, s, func(t *Tx) store.Answer { return t.change(id, c) })
+}
+
+// ChangeEach carries out an action on several jobs, in one transaction.
+func (s *Store) ChangeEach(ctx context.Context, ids []store.ID, c store.Change) ([]store.Answer, error) {
+	return look(ctx, s, func(t *Tx) []store.Answer {
+		answers := make([]store.Answer, len(ids))
+		for i, id := range ids {
+			answers[i] = t.change(id, c)
 		}
-		answer := transition.Change(&j, c, t.now)
-		switch {
-		case answer == store.Deferred:
-			t.jobs.put(id, j) // with what is pending
-			return answer
-		case answer != store.Applied:
-			return answer
-		case c.Op == store.OpDelete:
-			t.remove(&j)
-		case c.Op == store.OpRevive:
-			t.revive(&j)
-			t.jobs.put(id, j)
-		default:
-			t.jobs.put(id, j)
-		}
-		t.tell(id)
-		return answer
+		return answers
 	})
+}
+
+func (t *Tx) change(id store.ID, c store.Change) store.Answer {
+	j, ok := t.jobs.get(id)
+	if !ok {
+		return store.NotFound
+	}
+	answer := transition.Change(&j, c, t.now)
+	switch {
+	case answer == store.Deferred:
+		t.jobs.put(id, j) // with what is pending
+		return answer
+	case answer != store.Applied:
+		return answer
+	case c.Op == store.OpDelete:
+		t.remove(&j)
+	case c.Op == store.OpRevive:
+		t.revive(&j)
+		t.jobs.put(id, j)
+	default:
+		t.jobs.put(id, j)
+	}
+	t.tell(id)
+	return answer
 }
 
 // remove removes a job and all that belongs to it, and returns how many runs it had.
