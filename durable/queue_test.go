@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -178,6 +179,37 @@ func TestDrainNodeLeavesItsQueueUnserved(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		if n := log.count("jobs wait in a queue that no node serves"); n != 1 {
 			t.Errorf("the log says %d times that nobody serves the queue", n)
+		}
+	})
+}
+
+// A node does not count what waits in queues that are served, nor where it has warned already: it asks for the names.
+func TestNodeCountsNoServedQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := make(map[string]int)
+		var mu sync.Mutex
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) {
+			c.Queues = []string{"served"}
+			c.Hooks.Call = func(op string, _ time.Duration, _ error) {
+				mu.Lock()
+				defer mu.Unlock()
+				calls[op]++
+			}
+		})
+		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
+		start(t, jobs)
+		must(k.Schedule(t.Context(), 48*time.Hour, "", durable.Queue("served")))
+		counted := func() int {
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			return calls["queue_counts"]
+		}
+		if n := counted(); n > 0 || calls["queue_names"] < 40 {
+			t.Errorf("calls: %v", calls)
+		}
+		must(k.Schedule(t.Context(), 0, "", durable.Queue("other")))
+		if n := counted(); n < 1 || n > 5 {
+			t.Errorf("with a queue that no node serves: %v", calls)
 		}
 	})
 }

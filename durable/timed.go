@@ -306,6 +306,11 @@ func (t timedQueues) ClaimQueue(ctx context.Context, queue string, r store.Claim
 	return t.Queues.ClaimQueue(ctx, queue, r)
 }
 
+func (t timedQueues) QueueNames(ctx context.Context) (names []string, err error) {
+	defer t.jobs.calledStore("queue_names", time.Now(), &err)
+	return t.Queues.QueueNames(ctx)
+}
+
 func (t timedQueues) QueueCounts(ctx context.Context) (counts []store.QueueCount, err error) {
 	defer t.jobs.calledStore("queue_counts", time.Now(), &err)
 	return t.Queues.QueueCounts(ctx)

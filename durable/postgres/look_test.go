@@ -8,6 +8,7 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // A page of the latest runs does not cost more where more are kept, the first or one that follows, and be few of that
@@ -52,5 +53,21 @@ func TestActsAreForgotten(t *testing.T) {
 	note(store, "pause")
 	if acts := must(store.Acts(t.Context(), durable.ActFilter{Limit: 10})); len(acts) != 1 || acts[0].Action != "pause" {
 		t.Errorf("acts are %v", acts)
+	}
+}
+
+// The names of the queues that jobs wait in are found by the index, by one read for each, however many jobs wait.
+func TestQueueNamesUsesIndex(t *testing.T) {
+	store := open(t, dsn(t))
+	jobs := make([]durable.NewJob, 5000)
+	for i := range jobs {
+		jobs[i] = durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1, Queue: []string{"a", "b"}[i%2]}
+	}
+	must(store.Insert(t.Context(), jobs, durablestore.Placement{}))
+	must(store.DB().Exec("analyze executor_job"))
+	rows := must(store.DB().Query("explain (analyze, timing off) " + sqlrow.QueueNames))
+	plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
+	if strings.Contains(plan, "Seq Scan on executor_job") || strings.Contains(plan, "rows=2500") || strings.Count(plan, "executor_job_queue") < 2 {
+		t.Error(plan)
 	}
 }

@@ -20,6 +20,11 @@ func (s *Store) ClaimQueue(ctx context.Context, queue string, r store.ClaimReque
 	return s.claim(ctx, queue, r)
 }
 
+// QueueNames returns the names of the queues that have waiting jobs.
+func (s *Store) QueueNames(ctx context.Context) ([]string, error) {
+	return sqlrow.Strings(s.db.QueryContext(ctx, sqlrow.QueueNames))
+}
+
 // QueueCounts returns the queues that have waiting jobs.
 func (s *Store) QueueCounts(ctx context.Context) ([]store.QueueCount, error) {
 	return sqlrow.ScanQueues(s.calls.QueryContext(ctx, sqlrow.CountQueues))

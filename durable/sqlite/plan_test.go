@@ -22,6 +22,11 @@ func TestPruneUsesIndex(t *testing.T) {
 	usesIndex(t, "executor_run_latest (verdict=? AND finished<?)", pruneRuns, 0, 1, 1)
 }
 
+// The queues that jobs wait in are found by the index, by one read for each.
+func TestQueueNamesUsesIndex(t *testing.T) {
+	usesIndex(t, "SEARCH j USING INDEX executor_job_queue (queue>?)", sqlrow.QueueNames)
+}
+
 // A heartbeat finds by the index whether a job is due: it does not cost more where more jobs wait.
 func TestHeartbeatUsesIndex(t *testing.T) {
 	usesIndex(t, "executor_job_due (kind=? AND priority=? AND due<?)", dueJob, "k", 0, 1)

@@ -18,6 +18,11 @@ func (s *Store) ClaimQueue(ctx context.Context, queue string, r store.ClaimReque
 	})
 }
 
+// QueueNames returns the names of the queues that have waiting jobs.
+func (s *Store) QueueNames(ctx context.Context) ([]string, error) {
+	return sqlrow.Strings(s.read.QueryContext(ctx, sqlrow.QueueNames))
+}
+
 // QueueCounts returns the queues that have waiting jobs.
 func (s *Store) QueueCounts(ctx context.Context) ([]store.QueueCount, error) {
 	return sqlrow.ScanQueues(s.read.QueryContext(ctx, sqlrow.CountQueues))

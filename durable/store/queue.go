@@ -14,6 +14,10 @@ type Queues interface {
 	// such a queue has no partition.
 	ClaimQueue(ctx context.Context, queue string, r ClaimRequest) (ClaimResult, error)
 
+	// QueueNames returns the names of the queues that jobs wait in, other than the default one, in any order. A node
+	// asks for them about once a minute: the call should not take longer where more jobs wait.
+	QueueNames(ctx context.Context) ([]string, error)
+
 	// QueueCounts returns the queues that jobs wait in, other than the default one, in any order.
 	QueueCounts(ctx context.Context) ([]QueueCount, error)
 }

@@ -484,6 +484,14 @@ var calls = []faultCall{
 	{"ClaimQueue with limits", func(b *faulted) told {
 		return b.claimingQueue(100, durablestore.Rate{Every: time.Microsecond, Burst: 1000})
 	}},
+	{"QueueNames", reading(func(b *faulted, _ string, _ durablestore.Job) func() ([]string, error) {
+		queue := fresh("q")
+		b.add(time.Hour, toQueue(queue))
+		return func() ([]string, error) {
+			all, err := b.store.QueueNames(b.Context())
+			return slices.DeleteFunc(all, func(name string) bool { return name != queue }), err
+		}
+	})},
 	{"QueueCounts", reading(func(b *faulted, _ string, _ durablestore.Job) func() ([]durablestore.QueueCount, error) {
 		queue := fresh("q")
 		b.add(time.Hour, toQueue(queue))

@@ -169,6 +169,10 @@ func (p partial) ClaimQueue(ctx context.Context, queue string, r store.ClaimRequ
 	return p.queues().ClaimQueue(ctx, queue, r)
 }
 
+func (p partial) QueueNames(ctx context.Context) ([]string, error) {
+	return p.queues().QueueNames(ctx)
+}
+
 func (p partial) QueueCounts(ctx context.Context) ([]store.QueueCount, error) {
 	return p.queues().QueueCounts(ctx)
 }

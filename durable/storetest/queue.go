@@ -171,6 +171,13 @@ func queueCounts(b *bench) {
 		if !slices.Equal(got, want) {
 			b.Errorf("queues are %+v, want %+v", got, want)
 		}
+		var names []string
+		for _, c := range want {
+			names = append(names, c.Queue)
+		}
+		if got := slices.Sorted(slices.Values(must(b.store.QueueNames(b.Context())))); !slices.Equal(got, names) {
+			b.Errorf("the names are %q, want %q", got, names)
+		}
 	}
 	q := store.QueueCount{Queue: "q", Jobs: 2, Due: first.Due}
 	wants(q, store.QueueCount{Queue: "r", Jobs: 1, Due: other.Due})

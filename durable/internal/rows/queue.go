@@ -21,6 +21,19 @@ func (s *Store) ClaimQueue(ctx context.Context, queue string, r store.ClaimReque
 	})
 }
 
+// QueueNames returns the names of the queues that have waiting jobs.
+func (s *Store) QueueNames(ctx context.Context) ([]string, error) {
+	return look(ctx, s, func(t *Tx) (names []string) {
+		for l := range t.rows.waiting {
+			if l.queue != "" {
+				names = append(names, l.queue)
+			}
+		}
+		slices.Sort(names)
+		return slices.Compact(names)
+	})
+}
+
 // QueueCounts returns the queues that have waiting jobs.
 func (s *Store) QueueCounts(ctx context.Context) ([]store.QueueCount, error) {
 	return look(ctx, s, func(t *Tx) (counts []store.QueueCount) {

@@ -117,6 +117,13 @@ var ScanDead = all(func(row Scanner) (d store.DeadJob, err error) {
 	return d, nil
 })
 
+// QueueNames selects the queues that jobs wait in, by one read of the index for each.
+var QueueNames = SQL(`with recursive q(queue) as (
+		select min(queue) from executor_job where state < {Claimed} and queue <> ''
+		union all
+		select (select min(j.queue) from executor_job j where j.state < {Claimed} and j.queue <> '' and j.queue > q.queue) from q where q.queue is not null
+	) select queue from q where queue is not null`)
+
 // CountQueues selects what ScanQueues reads.
 var CountQueues = SQL("select queue, count(*), min(due) from executor_job where state < {Claimed} and queue <> '' group by queue")
 
