@@ -175,22 +175,6 @@ func TestDecorateRunPanics(t *testing.T) {
 	}
 }
 
-// Goexit fails the task, and the worker is replaced.
-func TestDecorateRunGoexit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, _ := decorating(t, executor.Hooks{}, func(context.Context, func(context.Context) error) error {
-			runtime.Goexit()
-			return nil
-		})
-		f := executor.Schedule(t.Context(), p, time.Second, testkit.Value(1))
-		s, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, nop)
-		testkit.Elapse(time.Minute)
-		expectIs(t, "outcome of the one-shot", f.Err(), executor.ErrGoexit)
-		expectIs(t, "outcome of the series", s.Err(), executor.ErrGoexit)
-		expect(t, "workers", p.Stats().Workers, 1)
-	})
-}
-
 // A run is over when the body has returned, also if what surrounds it has returned before, or panicked,
 // or called Goexit: the next does not begin, and the pool counts the task as active.
 func TestDecorateRunReturnsEarly(t *testing.T) {
