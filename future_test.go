@@ -588,10 +588,3 @@ func TestFutureStateOfEqualErrors(t *testing.T) {
 		}
 	})
 }
-
-// hiding is an executor whose pool does not see the futures.
-type hiding struct{ pool *executor.Pool }
-
-func (h hiding) Execute(ctx context.Context, task executor.Runnable) error {
-	return h.pool.Go(ctx, func(ctx context.Context) error { return task.Run(ctx) })
-}

@@ -246,6 +246,33 @@ func TestSearchRefuses(t *testing.T) {
 	})
 }
 
+// Mails to one address are sent in their order, and no more than ten in a second to all.
+func TestMailByAddressKeepsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Fixed(8)
+		defer pool.Close()
+		mails := newMailByAddress(pool)
+		var sent []int
+		start := time.Now()
+		for i := range 21 {
+			err := mails.Go(t.Context(), "ann@example.org", func(context.Context) error {
+				sent = append(sent, i)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for len(sent) < 21 {
+			time.Sleep(time.Millisecond)
+			synctest.Wait()
+		}
+		if !slices.IsSorted(sent) || time.Since(start) < 2*time.Second {
+			t.Errorf("sent in the order %v, in %v", sent, time.Since(start))
+		}
+	})
+}
+
 // The backup begins at half past two in Berlin, up to five minutes late, also after a change of the clock.
 func TestNightlyIsInBerlin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the clock of a bubble begins at midnight UTC on 1 January 2000

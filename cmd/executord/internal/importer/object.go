@@ -63,13 +63,6 @@ func (o *object) get(key string) any {
 	return o.values[key]
 }
 
-// skip marks keys as read that mean nothing elsewhere.
-func (o *object) skip(keys ...string) {
-	for _, key := range keys {
-		o.read[key] = true
-	}
-}
-
 // text returns a value as text, "" for tables, lists, and nothing.
 func (o *object) text(key string) string {
 	switch v := o.get(key).(type) {
