@@ -119,7 +119,7 @@ var coreMutants = []mutant{
 	{
 		file: "reject.go", what: "a submitter whose wait ends ignores that it was admitted",
 		old:  "return p.finish(ctx, u, <-waiter.Decided()) // decided in the same moment, and that stands",
-		new:  "return p.abort(ctx, u, task.ContextError(ctx))",
+		new:  "return p.abort(ctx, u, task.ContextError(ctx), true)",
 		test: "TestBlockAdmissionStands|TestBlockContextEndsDuringAdmission",
 	},
 	{
