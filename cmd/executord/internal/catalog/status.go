@@ -79,8 +79,8 @@ func (e Entry) Status(now time.Time) Status {
 		return Status{StateRunning, StatePaused}
 	case e.State.Granted():
 		return Status{State: StateRunning}
-	case e.State == durable.Waiting && Times(e.Job) != nil && e.Next(now).IsZero():
-		return Status{State: StateEnded}
+	case e.State == durable.Waiting && Times(e.Job) != nil && !isDormant(e.next(now), now) && e.Next(now).IsZero():
+		return Status{State: StateEnded} // unlike a job that other jobs are to begin, which has no times either
 	case e.State == durable.Claimed:
 		return Status{State: StateDue}
 	}
