@@ -188,6 +188,8 @@ func TestOverlapLimitsBoundRuns(t *testing.T) {
 			must(kind.AtFixedRate(t.Context(), key, time.Minute, time.Minute, "", durable.OnOverlap(durable.OverlapSkip())))
 		}
 		time.Sleep(time.Hour)
+		o.mu.Lock()
+		defer o.mu.Unlock()
 		if o.most != 1 || o.succeeded < 20 {
 			t.Errorf("%d at a time, %d runs", o.most, o.succeeded)
 		}
@@ -210,6 +212,8 @@ func TestOverlapCatchesUp(t *testing.T) {
 			time.Sleep(10*time.Minute + 30*time.Second) // no node runs
 			start(t, jobs)
 			time.Sleep(20 * time.Second)
+			o.mu.Lock()
+			defer o.mu.Unlock()
 			if len(o.began) != c.runs {
 				t.Errorf("%+v: %d runs: %v", c.missed, len(o.began), o.began)
 			}
@@ -367,6 +371,8 @@ func TestOverlapWithFaultyStore(t *testing.T) {
 					t.Errorf("seed %d, %+v: the history says %q of %v; ran: %v", seed, policy, label, time.Unix(at, 0), ran[at])
 				}
 			}
+			o.mu.Lock()
+			defer o.mu.Unlock()
 			if o.most > policy.most || len(due) < times*3/4 {
 				t.Errorf("seed %d, %+v: %d at a time, %d of %d times", seed, policy, o.most, len(due), times)
 			}

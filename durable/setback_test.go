@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -220,6 +221,7 @@ func TestSetBackDuringRuns(t *testing.T) {
 								return
 							}
 							time.Sleep(step)
+							synctest.Wait()
 							seen := make(map[time.Time]bool)
 							for _, r := range c.runs {
 								if seen[r.job.Occurrence] {
@@ -335,7 +337,7 @@ func TestSetBackDelaysNoRetry(t *testing.T) {
 // no fixed time is run twice unless the clock was set back by three hours or more at once.
 func TestSetBackOfAnySteps(t *testing.T) {
 	programs := uint64(60)
-	if testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") == "" {
 		programs = 20
 	}
 	for seed := range programs {
