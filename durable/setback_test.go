@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -221,7 +222,8 @@ func TestSetBackDuringRuns(t *testing.T) {
 								return
 							}
 							time.Sleep(step)
-							synctest.Wait()
+							c.mu.Lock()
+							defer c.mu.Unlock()
 							seen := make(map[time.Time]bool)
 							for _, r := range c.runs {
 								if seen[r.job.Occurrence] {
@@ -300,10 +302,10 @@ func TestSetBackDelaysNoRetry(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memory.New()
 				store.Shift(30 * 24 * time.Hour)
-				jobs, calls := newJobs(t, store), 0
-				var second time.Time
+				jobs, second := newJobs(t, store), time.Time{}
+				var calls atomic.Int32
 				k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
-					if calls++; calls == 1 {
+					if calls.Add(1) == 1 {
 						time.Sleep(time.Minute)
 						return "", context.DeadlineExceeded
 					}
@@ -316,7 +318,7 @@ func TestSetBackDelaysNoRetry(t *testing.T) {
 					must(k.Schedule(t.Context(), time.Second, "", durable.Attempts(3)))
 				}
 				start(t, jobs)
-				for calls == 0 {
+				for calls.Load() == 0 {
 					time.Sleep(time.Second)
 					synctest.Wait()
 				}
