@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -246,7 +247,7 @@ func Elapse(d time.Duration) {
 
 // Scale returns n, or a tenth of it in a short run of the tests.
 func Scale(n int) int {
-	if testing.Short() {
+	if os.Getenv("EXECUTOR_LONG") == "" {
 		return n / 10
 	}
 	return n

@@ -51,7 +51,7 @@ func OnEachStore(t *testing.T, test func(t *testing.T, p *Program)) {
 	}
 	t.Run("sqlite", func(t *testing.T) { test(t, program(t)) })
 	t.Run("postgres", func(t *testing.T) {
-		if testing.Short() {
+		if os.Getenv("EXECUTOR_LONG") == "" {
 			t.Skip("a server takes some seconds to start")
 		}
 		server, err := pgserver.Start()
