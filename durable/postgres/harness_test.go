@@ -26,6 +26,17 @@ func waitForWaiting(t *testing.T, store *postgres.Store, n int) {
 	}
 }
 
+// waitForPatient waits until a statement has waited for a lock for longer than d. So that is not one which ends soon, if
+// it has to wait.
+func waitForPatient(t *testing.T, store *postgres.Store, d time.Duration) {
+	t.Helper()
+	for patient := false; !patient; {
+		if err := store.DB().QueryRow("select exists (select from pg_locks join pg_stat_activity using (pid) where not granted and now() - state_change > make_interval(secs => $1))", d.Seconds()).Scan(&patient); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // must returns v, and ends the test if there was an error.
 func must[T any](v T, err error) T {
 	if err != nil {

@@ -119,11 +119,7 @@ func TestInsertChangesAllThatIsRegisteredAgain(t *testing.T) {
 		errs <- err
 	}()
 	// Until it is not the first try any more, which ends soon.
-	for waiting := false; !waiting; {
-		if err := store.DB().QueryRow("select exists (select from pg_locks l join pg_stat_activity using (pid) where not granted and now() - state_change > '100ms')").Scan(&waiting); err != nil {
-			t.Fatal(err)
-		}
-	}
+	waitForPatient(t, store, 100*time.Millisecond)
 	end()
 	if err := <-errs; err != nil {
 		t.Fatal(err)
