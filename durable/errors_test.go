@@ -95,6 +95,7 @@ func TestJobsPanicOnNilContext(t *testing.T) {
 		"Counts":         func() { jobs.Counts(none, durable.Filter{}) },
 		"History":        func() { jobs.History(none, id, 0, 1) },
 		"PauseKind":      func() { jobs.PauseKind(none, "k") },
+		"PauseKindUntil": func() { jobs.PauseKindUntil(none, "k", time.Now().Add(time.Hour)) },
 		"PausedKinds":    func() { jobs.PausedKinds(none) },
 		"Nodes":          func() { jobs.Nodes(none) },
 		"Latest":         func() { jobs.Latest(none, durable.LatestFilter{}) },

@@ -74,6 +74,7 @@ func TestJobsNameTheCallThatFailed(t *testing.T) {
 		"counts":       tally,
 		"history":      second(jobs.History(ctx, id, 0, 1)),
 		"pause kind":   jobs.PauseKind(ctx, "k"),
+		"pause kind ":  jobs.PauseKindUntil(ctx, "k", time.Now().Add(time.Hour)),
 		"resume kind":  jobs.ResumeKind(ctx, "k"),
 		"paused kinds": second(jobs.PausedKinds(ctx)),
 		"note act":     jobs.NoteAct(ctx, durable.Act{}),
@@ -84,7 +85,7 @@ func TestJobsNameTheCallThatFailed(t *testing.T) {
 		"progress":     second(jobs.Progress(ctx, id)),
 		"output":       second(jobs.Output(ctx, id, 1)),
 	} {
-		if got == nil || !strings.HasPrefix(got.Error(), "durable: "+want+": ") || !errors.Is(got, errDown) {
+		if got == nil || !strings.HasPrefix(got.Error(), "durable: "+strings.TrimSpace(want)+": ") || !errors.Is(got, errDown) {
 			t.Errorf("%s: the error is %v", want, got)
 		}
 	}

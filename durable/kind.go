@@ -73,6 +73,9 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 	if j.parts.Graph != nil && j.mu.kinds[ScheduleKind] == nil {
 		j.mu.kinds[ScheduleKind] = j.firingKind()
 	}
+	if j.parts.Pauses != nil && j.mu.kinds[ResumingKind] == nil {
+		j.mu.kinds[ResumingKind] = j.resumingKind()
+	}
 	return Client[P, R](j, name)
 }
 

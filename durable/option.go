@@ -126,13 +126,15 @@ func WithPriority(p Priority) Option {
 	}
 }
 
+const maxAttempts = 1000
+
 // Attempts sets how often an occurrence is tried before the job is dead or, if it is periodic, before the schedule goes
 // on without it: 1 to 1000 times. The default is 12. If the handler returns an error that executor.Permanent marks,
 // there is no further attempt.
 func Attempts(n int) Option {
 	return func(j *addition) error {
-		if n < 1 || n > 1000 {
-			return invalid("attempts %d: it must be 1 to 1000", n)
+		if n < 1 || n > maxAttempts {
+			return invalid("attempts %d: it must be 1 to %d", n, maxAttempts)
 		}
 		j.Attempts = n
 		return nil

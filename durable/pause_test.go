@@ -262,3 +262,80 @@ func TestPausedKindsAreInOrder(t *testing.T) {
 		}
 	}
 }
+
+// A kind that is paused until a time begins again then, if a node with any handler is there, and its jobs begin late.
+func TestPauseKindUntilEndsAtTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		jobs, k, d := newNode(t, store)
+		start(t, jobs)
+		operator := newJobs(t, store)
+		until := must(store.Now(t.Context())).Add(time.Hour)
+		must(0, operator.PauseKindUntil(t.Context(), "k", until))
+		time.Sleep(time.Second) // until the node knows
+		must(k.Schedule(t.Context(), 0, ""))
+		time.Sleep(time.Hour - 2*time.Second)
+		if d.count() != 0 {
+			t.Fatal("a job of the paused kind has begun")
+		}
+		time.Sleep(time.Minute)
+		if kinds := must(operator.PausedKinds(t.Context())); d.count() != 1 || len(kinds) > 0 {
+			t.Errorf("%d of 1 have begun; paused are %q", d.count(), kinds)
+		}
+	})
+}
+
+// The latest of the calls that pause and resume a kind counts, whatever ends the others named.
+func TestPauseKindUntilLatestCallCounts(t *testing.T) {
+	type call func(*durable.Jobs) error
+	until := func(d time.Duration) call {
+		return func(j *durable.Jobs) error { return j.PauseKindUntil(context.Background(), "k", time.Now().Add(d)) }
+	}
+	pause := func(j *durable.Jobs) error { return j.PauseKind(context.Background(), "k") }
+	resume := func(j *durable.Jobs) error { return j.ResumeKind(context.Background(), "k") }
+	for name, test := range map[string]struct {
+		calls  []call
+		paused [3]bool // after half an hour, an hour and a half, two and a half
+	}{
+		"until":            {[]call{until(time.Hour)}, [3]bool{true, false, false}},
+		"later":            {[]call{until(time.Hour), until(2 * time.Hour)}, [3]bool{true, true, false}},
+		"sooner":           {[]call{until(2 * time.Hour), until(time.Hour)}, [3]bool{true, false, false}},
+		"then for good":    {[]call{until(time.Hour), pause}, [3]bool{true, true, true}},
+		"no longer always": {[]call{pause, until(time.Hour)}, [3]bool{true, false, false}},
+		"resumed, paused":  {[]call{until(time.Hour), resume, pause}, [3]bool{true, true, true}},
+		"resumed":          {[]call{until(time.Hour), resume}, [3]bool{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				jobs, _, _ := newNode(t, memory.New())
+				start(t, jobs)
+				for _, c := range test.calls {
+					must(0, c(jobs))
+					time.Sleep(time.Second)
+				}
+				time.Sleep(30 * time.Minute)
+				for i, want := range test.paused {
+					if is := len(must(jobs.PausedKinds(t.Context()))) > 0; is != want {
+						t.Errorf("paused after %d hours and a half: %v", i, is)
+					}
+					time.Sleep(time.Hour)
+				}
+			})
+		})
+	}
+}
+
+// A time that has passed, and one that no store can have, are errors, and pause nothing.
+func TestPauseKindUntilRefusesPassedTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, _, _ := newNode(t, memory.New())
+		for _, until := range []time.Time{{}, time.Now().Add(-time.Second), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)} {
+			if err := jobs.PauseKindUntil(t.Context(), "k", until); !errors.Is(err, executor.ErrInvalid) {
+				t.Errorf("until %v: %v", until, err)
+			}
+		}
+		if kinds := must(jobs.PausedKinds(t.Context())); len(kinds) > 0 {
+			t.Errorf("paused are %q", kinds)
+		}
+	})
+}

@@ -308,6 +308,25 @@ func TestPauseKind(t *testing.T) {
 	}
 }
 
+// A kind is paused until a time, which the job has that ends the pause. A time that is none, or has passed, is an error.
+func TestPauseKindUntil(t *testing.T) {
+	s, _ := filled(t)
+	s.ok(t, "pause-kind", "mail", "--until", "2099-01-02T03:04:05Z")
+	if out := s.ok(t, "list", "--kind", "durable/resume", "--json"); !strings.Contains(out, "2099-01-02T03:04:05Z") {
+		t.Errorf("list: %s", out)
+	}
+	s.ok(t, "pause-kind", "mail", "--until", "90m")
+	s.ok(t, "resume-kind", "mail")
+	for _, until := range []string{"tomorrow", "-1m", "2001-02-03T04:05:06Z"} {
+		if _, _, err := s.run(t, "pause-kind", "mail", "--until", until); err == nil {
+			t.Errorf("--until %s: no error", until)
+		}
+	}
+	if out := s.ok(t, "counts"); strings.Contains(out, "paused") {
+		t.Errorf("counts: %s", out)
+	}
+}
+
 // Nodes are shown with what they hold.
 func TestNodes(t *testing.T) {
 	s, _ := filled(t)

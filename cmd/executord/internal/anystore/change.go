@@ -74,7 +74,7 @@ that flags choose, if none was changed.`,
 		change, fromNow := durable.Change{Op: op}, time.Duration(0)
 		switch op {
 		case durable.OpReschedule:
-			if change.Due, fromNow, err = timeOf(to); err != nil {
+			if change.Due, fromNow, err = timeOf("--to", to); err != nil {
 				return err
 			}
 		case durable.OpMove:
@@ -99,13 +99,13 @@ that flags choose, if none was changed.`,
 	return cmd
 }
 
-// timeOf reads a time of --to. If that is how long from now it is, the time is zero: now is a time of the store's clock.
-func timeOf(text string) (t time.Time, fromNow time.Duration, err error) {
+// timeOf reads the time that a flag has. If that is how long from now it is, the time is zero: now is a time of the store's clock.
+func timeOf(flag, text string) (t time.Time, fromNow time.Duration, err error) {
 	if fromNow, err = time.ParseDuration(text); err == nil {
 		return t, fromNow, nil
 	}
 	if t, err = time.Parse(time.RFC3339, text); err != nil || t.IsZero() {
-		return t, 0, fmt.Errorf("--to %q: it must be a time as 2027-03-27T14:00:00Z, or from now as 90m", text)
+		return t, 0, fmt.Errorf("%s %q: it must be a time as 2027-03-27T14:00:00Z, or from now as 90m", flag, text)
 	}
 	return t, 0, nil
 }
@@ -237,14 +237,17 @@ type namedCommand struct {
 
 // pauses are the commands that pause kinds.
 func (h Host) pauses() []*cobra.Command {
+	var until string
+	pause := h.named(namedCommand{
+		Command: cobra.Command{Use: "pause-kind KIND...", Short: "Keep all jobs of a kind from beginning, on all nodes",
+			Example: "  executord store pause-kind --store jobs.db mail --until 2h"},
+		of:   "the name of a kind",
+		do:   func(ctx context.Context, c client, kind string) error { return c.pauseKind(ctx, kind, until) },
+		text: "paused",
+	})
+	pause.Flags().StringVar(&until, "until", "", "end the pause then: a time in RFC 3339, or from now, such as 90m; a program that runs jobs of any kind ends it")
 	return []*cobra.Command{
-		h.named(namedCommand{
-			Command: cobra.Command{Use: "pause-kind KIND...", Short: "Keep all jobs of a kind from beginning, on all nodes",
-				Example: "  executord store pause-kind --store jobs.db mail"},
-			of:   "the name of a kind",
-			do:   func(ctx context.Context, c client, kind string) error { return c.jobs.PauseKind(ctx, kind) },
-			text: "paused",
-		}),
+		pause,
 		h.named(namedCommand{
 			Command: cobra.Command{Use: "resume-kind KIND...", Short: "Let the jobs of a kind begin again",
 				Example: "  executord store resume-kind --store jobs.db mail"},
@@ -253,6 +256,25 @@ func (h Host) pauses() []*cobra.Command {
 			text: "resumed",
 		}),
 	}
+}
+
+// pauseKind pauses a kind, until a time if one is given.
+func (c client) pauseKind(ctx context.Context, kind, until string) error {
+	if until == "" {
+		return c.jobs.PauseKind(ctx, kind)
+	}
+	t, fromNow, err := timeOf("--until", until)
+	if err != nil {
+		return err
+	}
+	if t.IsZero() {
+		now, err := c.store.Now(ctx)
+		if err != nil {
+			return err
+		}
+		t = now.Add(fromNow)
+	}
+	return c.jobs.PauseKindUntil(ctx, kind, t)
 }
 
 // aboutNodes is the text of the commands that name nodes.
