@@ -310,7 +310,7 @@ func TestOverlapWithFaultyStore(t *testing.T) {
 		durable.Overlap
 		most int
 	}{{durable.OverlapSkip(), 1}, {durable.OverlapQueue(3), 1}, {durable.OverlapAllow(2), 2}, {durable.OverlapReplace(), 1}}
-	seeds := uint64(40)
+	seeds := uint64(12)
 	if os.Getenv("EXECUTOR_LONG") != "" {
 		seeds = 1000
 	}
