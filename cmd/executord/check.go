@@ -31,7 +31,7 @@ check reads each FILE (- for standard input) as run would, and runs nothing.
 If all is well, it prints the next five times at which each job is due, in the
 job's time zone, and exits with 0. Otherwise it prints every mistake, with its
 line and a hint, and exits with 1. Notes point out what is valid but probably a
-mistake; they do not change the exit code.
+mistake, and what this machine lacks; with --strict they, too, exit with 1.
 
 If a job names the machines that run it, the column ON shows them, after
 "not here:" if this machine is not among them. --name and --label check the file
@@ -43,6 +43,7 @@ With --json it prints one object with all of this, also if there are mistakes.`)
 	files := newSources(cmd)
 	times := newTimesFlags(cmd, nextTimes, " for each job")
 	asJSON := cmd.Flags().Bool("json", false, "print one object with the mistakes, notes and jobs")
+	strict := cmd.Flags().Bool("strict", false, "exit with 1 if there are notes")
 	machine := newMachineFlags(cmd)
 	store := newStoreFlag(cmd, "also find what run --store would call a mistake; the store is not opened")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -59,25 +60,33 @@ With --json it prints one object with all of this, also if there are mistakes.`)
 			return err
 		}
 		if *asJSON {
-			return checkJSON(cmd.OutOrStdout(), files, here, store.name(), from, times.number)
+			return checkJSON(cmd.OutOrStdout(), files, here, store.name(), from, times.number, *strict)
 		}
 		file, read, err := files.load(store.name() != "")
 		if err != nil {
 			return err
 		}
-		noteMissing(&file, here)
-		if zone := job.Misnamed(); zone != "" {
-			fmt.Fprintf(os.Stderr, "note: %s\n    TZ=%s\n    hint: %s\n", misnamedZone, job.Printable(zone), job.ZoneHint)
-		}
-		exposure.Print(os.Stderr, exposure.Of(read, store.name()))
+		noteAll(&file, here, exposure.Of(read, store.name()))
 		printNotes(os.Stderr, file.Notes)
 		printTimes(cmd.OutOrStdout(), file.Jobs, here, from, times.number)
 		if slices.ContainsFunc(file.Jobs, func(j job.Job) bool { return !here.In(j.On) }) {
 			fmt.Fprintf(cmd.OutOrStdout(), "this machine is %s\n", here)
 		}
+		if n := len(file.Notes); *strict && n > 0 {
+			return &exitError{exitMistake, fmt.Sprintf("%s on %s, and --strict takes notes for mistakes", count(n, "note"), file.Name)}
+		}
 		return nil
 	}
 	return cmd
+}
+
+// noteAll adds to the notes on a file those that the machine, now, and the rights to the files call for.
+func noteAll(file *job.File, here job.Machine, exposed []exposure.Exposed) {
+	noteHereAndNow(file, here)
+	if zone := job.Misnamed(); zone != "" {
+		file.Notes = append(file.Notes, job.Mistake{File: file.Name, Text: "TZ=" + zone, What: misnamedZone, Hint: job.ZoneHint})
+	}
+	file.Notes = append(file.Notes, exposure.Notes(exposed)...)
 }
 
 // printTimes writes a table of when the jobs are due. On a terminal it fits that.

@@ -48,7 +48,7 @@ type checkedJob struct {
 }
 
 // checkJSON is check --json.
-func checkJSON(w io.Writer, files sources, here job.Machine, store string, from time.Time, n int) error {
+func checkJSON(w io.Writer, files sources, here job.Machine, store string, from time.Time, n int, strict bool) error {
 	file, read, err := files.parse(store != "", false)
 	var mistakes job.Mistakes
 	if err != nil && !errors.As(err, &mistakes) {
@@ -56,23 +56,17 @@ func checkJSON(w io.Writer, files sources, here job.Machine, store string, from 
 	}
 	answer := checked{File: file.Name, Valid: err == nil, Mistakes: remarks(mistakes), Jobs: []checkedJob{}}
 	if err == nil {
-		noteMissing(&file, here)
-		for _, e := range exposure.Of(read, store) {
-			answer.Notes = append(answer.Notes, remark{File: e.Name, Text: e.Mode, What: exposure.What + ": " + e.Reason, Hint: exposure.Hint})
-		}
-		if zone := job.Misnamed(); zone != "" {
-			answer.Notes = append(answer.Notes, remark{File: file.Name, Text: "TZ=" + zone, What: misnamedZone, Hint: job.ZoneHint})
-		}
+		noteAll(&file, here, exposure.Of(read, store))
 		for _, j := range file.Jobs {
 			answer.Jobs = append(answer.Jobs, checkedOf(j, here, from, n))
 		}
 	}
-	answer.Notes = append(remarks(file.Notes), answer.Notes...)
+	answer.Notes = remarks(file.Notes)
 	text, err := json.MarshalIndent(answer, "", "  ")
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(append(job.PrintableJSON(text), '\n')); err != nil || answer.Valid {
+	if _, err := w.Write(append(job.PrintableJSON(text), '\n')); err != nil || answer.Valid && (!strict || len(answer.Notes) == 0) {
 		return err
 	}
 	return &exitError{code: exitMistake}

@@ -51,6 +51,16 @@ func TestCheckJSONOfValidFile(t *testing.T) {
 	}
 }
 
+// With --strict the object is the same, and the exit code that of a mistake.
+func TestCheckJSONStrict(t *testing.T) {
+	const noted = "HOME=$HOME\n30 2 * * * true\n"
+	if got := checkedBy(t, noted, 1, "--strict"); !got.Valid || len(got.Notes) != 1 || len(got.Jobs) != 1 {
+		t.Errorf("%+v", got)
+	}
+	checkedBy(t, noted, 0)
+	checkedBy(t, "30 2 * * * true\n", 0, "--strict")
+}
+
 // All mistakes are in the object, and the exit code is that of check.
 func TestCheckJSONOfMistakes(t *testing.T) {
 	got := checkedBy(t, "61 * * * * true\n@dayly true\n", 1)

@@ -76,7 +76,7 @@ func TestCheckNotesMisnamedZone(t *testing.T) {
 		}
 		want := ""
 		if !known {
-			want = "note: " + misnamedZone + "\n    TZ=" + zone + "\n    hint: " + job.ZoneHint + "\n"
+			want = tab + ": note: " + misnamedZone + "\n    TZ=" + zone + "\n    hint: " + job.ZoneHint + "\n"
 		}
 		if fail.String() != want {
 			t.Errorf("TZ=%s: %q, want %q", zone, fail.String(), want)
@@ -132,6 +132,10 @@ func TestMainRefusesCommandLine(t *testing.T) {
 		{"jobs --help", "", 0, "executord jobs --store jobs.db", ""},
 		{"run-now", "", 2, "", "executord: run-now needs the name of a job, such as: executord run-now backup"},
 		{"check - -n 2 --from 2027-03-27", "CRON_TZ=Europe/Berlin\n30 2 * * * true\n", 0, "Sat 2027-03-27 02:30:00 +01:00\n" + strings.Repeat(" ", 39) + "Sun 2027-03-28 03:00:00 +02:00\n", ""},
+		{"check - --strict", crontabText, 0, "true  1     @daily", ""},
+		{"check - --strict", "30 4 * * * true &\n", 1, "true  1     30 4 * * *", "executord: 1 note on stdin, and --strict takes notes for mistakes\n"},
+		{"check - --strict", "HOME=$HOME\n30 4 * * * true &\n", 1, "true  2     30 4 * * *", "executord: 2 notes on stdin, and --strict takes notes for mistakes\n"},
+		{"check - --strict", "61 * * * * true &\n", 1, "", "executord: 1 mistake in stdin\n"},
 		{"check - -n 0", crontabText, 2, "", "--number 0: it must be 1 to 10000"},
 		{"check - --from tomorrow", crontabText, 2, "", "--from tomorrow: not a time; write it as 2027-03-27,"},
 		{"next", "", 2, "", "executord: next needs the name of a job file"},

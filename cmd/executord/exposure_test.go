@@ -33,7 +33,7 @@ func TestExposedToAllUsers(t *testing.T) {
 	}
 	_, fail, code := output(t, "", "check", tab, "--store", store)
 	for _, name := range []string{tab, store} {
-		want := "note: " + exposure.What + ": all users may write to it\n    -rw-rw-rw- " + name + "\n    hint: " + exposure.Hint + "\n"
+		want := name + ": note: " + exposure.What + ": all users may write to it\n    -rw-rw-rw-\n    hint: " + exposure.Hint + "\n"
 		if code != exitOK || !strings.Contains(fail, want) {
 			t.Errorf("check: exit code %d, stderr %q, want %q in it", code, fail, want)
 		}
@@ -93,7 +93,7 @@ func TestExposedToOwnerAndGroup(t *testing.T) {
 		_, fail, code := output(t, "", "check", tab)
 		want := ""
 		if c.reason != "" {
-			want = "note: " + exposure.What + ": " + c.reason + "\n    " + c.mode.String() + " " + tab + "\n    hint: " + exposure.Hint + "\n"
+			want = tab + ": note: " + exposure.What + ": " + c.reason + "\n    " + c.mode.String() + "\n    hint: " + exposure.Hint + "\n"
 		}
 		if code != exitOK || fail != want {
 			t.Errorf("exit code %d, got %q, want %q", code, fail, want)
@@ -113,7 +113,7 @@ func TestExposedVariables(t *testing.T) {
 	}
 	_, fail, code := output(t, "", "check", tab)
 	for _, name := range names {
-		want := "all users may write to it\n    -rw-rw-rw- " + name + "\n    hint: " + exposure.Hint + "\n"
+		want := name + ": note: " + exposure.What + ": all users may write to it\n    -rw-rw-rw-\n    hint: " + exposure.Hint + "\n"
 		if code != exitOK || !strings.Contains(fail, want) {
 			t.Errorf("exit code %d, stderr %q, want %q in it", code, fail, want)
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/client"
+	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/environ"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
@@ -19,8 +21,56 @@ import (
 // mostMissing is how many jobs are noted that cannot run.
 const mostMissing = 100
 
-// noteMissing adds notes on shells, directories and programs that are not on this machine, for the jobs that it may
-// run. They are no mistakes: the file may be checked on another machine, and a program may come before the job is due.
+// noteHereAndNow adds notes on what this machine lacks for the jobs that it may run, on jobs that are never due again,
+// and on commands that are not run to their end. They are no mistakes: the file may be checked on another machine, and
+// a program may come before the job is due.
+func noteHereAndNow(file *job.File, here job.Machine) {
+	noteEnded(file, time.Now())
+	noteMissing(file, here)
+	rank := make(map[string]int) // of each file
+	for _, j := range file.Jobs {
+		if _, known := rank[j.File]; !known && j.File != "" {
+			rank[j.File] = len(rank)
+		}
+	}
+	slices.SortStableFunc(file.Notes, func(a, b job.Mistake) int {
+		return cmp.Or(cmp.Compare(rank[a.File], rank[b.File]), cmp.Compare(a.Line, b.Line))
+	})
+}
+
+// noteEnded adds notes on jobs that are never due again, and on commands that end before what they have started.
+func noteEnded(file *job.File, now time.Time) {
+	for _, j := range file.Jobs {
+		if reason := neverAgain(j, now); reason != "" {
+			file.Notes = append(file.Notes, remarkOn(*file, j, j.Name+" is never due again: "+reason, "change that, or remove the job"))
+		}
+		if crontab.LeavesBackground(j.Command.Script) {
+			file.Notes = append(file.Notes, remarkOn(*file, j,
+				j.Name+" starts a command in the background with &: a second after the others have ended, it is ended",
+				"remove the &, as other jobs are run meanwhile, or add wait at the end"))
+		}
+	}
+}
+
+// neverAgain returns why a job is never due again, "" if it is.
+func neverAgain(j job.Job, now time.Time) string {
+	times := j.Schedule.From(now)
+	if times == nil { // due at the start, or after other jobs
+		return ""
+	}
+	next := times.Next(now)
+	if next.IsZero() {
+		return "its schedule has no time after now"
+	}
+	calendar, _ := j.Season.Calendar()
+	if !calendar.Next(times, now, j.Schedule.Location()).IsZero() {
+		return ""
+	}
+	next = next.In(j.Schedule.Location())
+	return fmt.Sprintf("the next time of its schedule, %s, does not count, nor does a later one: %s", next.Format(client.Instant), calendar.Excludes(next))
+}
+
+// noteMissing adds notes on shells, directories and programs that are not on this machine, for the jobs that it may run.
 func noteMissing(file *job.File, here job.Machine) {
 	if runtime.GOOS == "windows" {
 		return // there is no /bin/sh
@@ -51,15 +101,6 @@ func noteMissing(file *job.File, here job.Machine) {
 				What: j.Name + " cannot run here and now: " + err.Error(), Hint: "correct the name, install what is missing, or give the user the right to use it"})
 		}
 	}
-	rank := make(map[string]int) // of each file
-	for _, j := range file.Jobs {
-		if _, known := rank[j.File]; !known && j.File != "" {
-			rank[j.File] = len(rank)
-		}
-	}
-	slices.SortStableFunc(file.Notes, func(a, b job.Mistake) int {
-		return cmp.Or(cmp.Compare(rank[a.File], rank[b.File]), cmp.Compare(a.Line, b.Line))
-	})
 }
 
 // noteHome adds a note on the first job whose runs have no HOME: executord has none, and its user is not in passwd, as

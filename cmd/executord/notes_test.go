@@ -123,3 +123,46 @@ func TestCheckNotesUserOnce(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }
+
+// A job that is never due again, by its schedule or by its season, is noted, with the reason. One that is due at the start,
+// or after other jobs, is not.
+func TestCheckNotesJobsThatAreOver(t *testing.T) {
+	t.Parallel()
+	for keys, want := range map[string]string{
+		"schedule = '0 0 12 1 1 ? 2020'\ncron = 'quartz'":           "its schedule has no time after now",
+		"schedule = '0 0 1 1 *'\nuntil = '2020-12-15'":              "does not count, nor does a later one: it is after 2020-12-15",
+		"schedule = '0 0 * * mon'\nexcept = ['mon', '2027-03-28']":  "does not count, nor does a later one: except mon",
+		"schedule = '@every 5m'\nuntil = '2020-12-15 14:00'":        "it is after 2020-12-15 14:00",
+		"schedule = '0 0 * * *'\nexcept = ['mon']":                  "",
+		"schedule = '0 0 * * *'\nfrom = '2099-01-01'":               "",
+		"schedule = '@reboot'":                                      "",
+		"schedule = '@after'\nafter = 'b'\nafter_on = 'failure'":    "",
+		"schedule = '0 0 12 1 1 ? 2020,2098-2099'\ncron = 'quartz'": "",
+	} {
+		_, stderr, code := output(t, "[[job]]\nname = 'a'\ncommand = 'true'\n"+keys+"\n[[job]]\nname = 'b'\nschedule = '@daily'\ncommand = 'true'\n",
+			"check", "-", "--format", "toml", "-n", "1")
+		if code != exitOK || want == "" && stderr != "" || want != "" && (strings.Count(stderr, "note:") != 1 ||
+			!strings.HasPrefix(stderr, "stdin:1: note: a is never due again: ") || !strings.Contains(stderr, want+"\n")) {
+			t.Errorf("%s: exit code %d, %q", keys, code, stderr)
+		}
+	}
+}
+
+// A command that is left in the background is noted in each kind of file, and by run.
+func TestCheckNotesBackground(t *testing.T) {
+	t.Parallel()
+	for format, file := range map[string]string{
+		"crontab": "# name: a\n@daily sleep 30 &\n",
+		"system":  "# name: a\n@daily root sleep 30 & # as atop has it\n",
+		"toml":    "[[job]]\nname = 'a'\nschedule = '@daily'\ncommand = 'sleep 30 &'\n",
+	} {
+		_, stderr, code := output(t, file, "check", "-", "--format", format)
+		if code != exitOK || !strings.Contains(stderr, ": note: a starts a command in the background with &: ") {
+			t.Errorf("%s: exit code %d, %q", format, code, stderr)
+		}
+	}
+	p := start(t, "@daily sleep 30 &\n")
+	p.until("note on the file", "line", 1, "what",
+		"sleep starts a command in the background with &: a second after the others have ended, it is ended")
+	p.end()
+}

@@ -75,7 +75,7 @@ func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable, unread 
 		return file, false, false
 	}
 	o.hadJobs = len(file.Jobs) > 0
-	noteMissing(&file, o.machine)
+	noteHereAndNow(&file, o.machine)
 	exposure.Log(log, exposure.Of(read, ""))
 	if len(refused) == 0 {
 		o.reading.begin()

@@ -92,7 +92,7 @@ func (o *runOptions) run() error {
 	if err := checkUsers(file, o.machine); err != nil {
 		return err
 	}
-	noteMissing(&file, o.machine)
+	noteHereAndNow(&file, o.machine)
 	o.hadJobs = len(file.Jobs) > 0
 	reloads := catchReloads()
 	defer signal.Stop(reloads)

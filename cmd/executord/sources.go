@@ -85,11 +85,7 @@ func (s sources) told(file job.File, err error) error {
 	}
 	fmt.Fprintln(complaint.Stderr, err)
 	printNotes(complaint.Stderr, file.Notes)
-	count := "1 mistake"
-	if len(all) > 1 {
-		count = fmt.Sprintf("%d mistakes", len(all))
-	}
-	return &exitError{exitMistake, fmt.Sprintf("%s in %s", count, file.Name)}
+	return &exitError{exitMistake, fmt.Sprintf("%s in %s", count(len(all), "mistake"), file.Name)}
 }
 
 // parse reads the files, for the first time or again, for those who want to know all mistakes. With some, the error is a

@@ -25,7 +25,7 @@ func programName(script string) string {
 // program returns the name of the program that does the work; if there is none, found is false, and the name is that of
 // the first that could be named, or "".
 func program(script string) (name string, found bool) {
-	for _, words := range commands(script) {
+	for words := range commands(script) {
 		here, works := programOf(words)
 		if works {
 			return here, true

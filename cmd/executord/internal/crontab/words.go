@@ -1,42 +1,61 @@
 package crontab
 
-import "strings"
+import (
+	"iter"
+	"slices"
+	"strings"
+)
 
-// commands returns the commands of a script of the shell, each as its words: without quotes and redirections, and
-// nothing expanded. It is for names: what it gets wrong is called otherwise, and no more.
-func commands(script string) [][]string {
-	var all [][]string
-	var words []string
-	end := func() {
-		if len(words) > 0 {
-			all, words = append(all, words), nil
+// LeavesBackground reports whether a script of the shell starts a command in the background, by &, and does not wait for
+// it.
+func LeavesBackground(script string) (left bool) {
+	for words, operator := range commands(script) {
+		if slices.Contains(words, "wait") {
+			left = false
 		}
+		left = left || operator == "&"
 	}
-	target := false // the next word is what a redirection goes to
-	for script != "" {
-		switch c := script[0]; {
-		case strings.IndexByte(blanks, c) >= 0:
-			script = script[1:]
-		case c == '#':
-			script = ""
-		case strings.IndexByte(";&|()\n", c) >= 0:
-			script = script[1:]
-			end()
-		case c == '<' || c == '>':
-			script = strings.TrimLeft(script, "<>&|")
-			target = true
-		default:
-			word, rest := cutWord(script)
-			script = rest
-			number := rest != "" && (rest[0] == '<' || rest[0] == '>') && strings.Trim(word, "0123456789") == ""
-			if !target && !number {
-				words = append(words, word)
+	return left
+}
+
+// commands returns the commands of a script of the shell, each as its words, without quotes and redirections, and
+// nothing expanded, and the operator behind it: & or &&, the first character of another, or "" at the end. There are no
+// words between two operators. What it gets wrong is called otherwise, or not noted, and no more.
+func commands(script string) iter.Seq2[[]string, string] {
+	return func(yield func([]string, string) bool) {
+		var words []string
+		target := false // the next word is what a redirection goes to
+		for script != "" {
+			switch c := script[0]; {
+			case strings.IndexByte(blanks, c) >= 0:
+				script = script[1:]
+			case c == '#':
+				script = ""
+			case c == '<' || c == '>' || strings.HasPrefix(script, "&>"):
+				script = strings.TrimLeft(script, "<>&|")
+				target = true
+			case strings.IndexByte(";&|()\n", c) >= 0:
+				operator := script[:1]
+				if strings.HasPrefix(script, "&&") {
+					operator = "&&"
+				}
+				script = script[len(operator):]
+				if !yield(words, operator) {
+					return
+				}
+				words = nil
+			default:
+				word, rest := cutWord(script)
+				script = rest
+				number := rest != "" && (rest[0] == '<' || rest[0] == '>') && strings.Trim(word, "0123456789") == ""
+				if !target && !number {
+					words = append(words, word)
+				}
+				target = false
 			}
-			target = false
 		}
+		yield(words, "")
 	}
-	end()
-	return all
 }
 
 // cutWord cuts the first word off a script, without its quotes.

@@ -3,8 +3,6 @@
 package exposure
 
 import (
-	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -72,14 +70,15 @@ const (
 	Hint = "make executord's user or root its owner, and let only these write to it: chmod go-w"
 )
 
-// Print writes for check what run has in the log.
-func Print(w io.Writer, all []Exposed) {
+// Notes returns for check what run has in the log.
+func Notes(all []Exposed) (notes job.Notes) {
 	for _, e := range all {
-		fmt.Fprintf(w, "note: %s: %s\n    %s %s\n    hint: %s\n", What, e.Reason, e.Mode, e.Name, Hint)
+		notes = append(notes, job.Mistake{File: e.Name, Text: e.Mode, What: What + ": " + e.Reason, Hint: Hint})
 	}
+	return notes
 }
 
-// Log writes for run what check prints.
+// Log writes for run what check notes.
 func Log(log *slog.Logger, all []Exposed) {
 	for _, e := range all {
 		log.Warn(What, "file", e.Name, "mode", e.Mode, "reason", e.Reason, "hint", Hint)

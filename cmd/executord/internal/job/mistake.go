@@ -11,7 +11,7 @@ import (
 // Mistake is one thing wrong in a job file: where, what, and a hint.
 type Mistake struct {
 	File string
-	Line int    // from 1
+	Line int    // from 1; 0 if it is about the file as a whole
 	Text string // the line as written
 	What string // "minute 61 is out of range 0-59"
 	Hint string // "write a minute between 0 and 59"
@@ -19,7 +19,11 @@ type Mistake struct {
 
 // Error returns FILE:LINE: what, which is one line, whatever the file is called.
 func (m Mistake) Error() string {
-	return Printable(m.File) + ":" + strconv.Itoa(m.Line) + ": " + Printable(m.What)
+	place := Printable(m.File)
+	if m.Line > 0 {
+		place += ":" + strconv.Itoa(m.Line)
+	}
+	return place + ": " + Printable(m.What)
 }
 
 // String returns the mistake as it is shown: FILE:LINE and what on the first
