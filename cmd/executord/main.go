@@ -66,10 +66,14 @@ func execute(args []string) int {
 	if err == nil {
 		return exitOK
 	}
-	// All that is not an exitError comes from cobra: the command line is wrong.
-	code, text := exitUsage, err.Error()+"\nSee "+cmd.CommandPath()+" --help."
+	code, text := exitUsage, ""
 	if errors.As(err, &exit) {
 		code, text = exit.code, exit.text
+	} else { // it comes from cobra: the command line is wrong
+		if unknown := unknownCommand(cmd, args); unknown != nil {
+			err = unknown // its flags are not looked at
+		}
+		text = err.Error() + "\nSee " + cmd.CommandPath() + " --help."
 	}
 	if text != "" {
 		fmt.Fprintln(complaint.Stderr, "executord: "+complaint.Presentable(text))
@@ -112,12 +116,12 @@ stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 		SilenceUsage:  true, // a mistake is shown alone, not below a page of help
 		SilenceErrors: true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var bad *pflag.InvalidValueError
 		if errors.As(err, &bad) && bad.GetFlag().Value.Type() == "duration" {
 			return fmt.Errorf("--%s %s: not a duration; write it with units, as 90s or 1h30m", bad.GetFlag().Name, bad.GetValue())
 		}
-		return err
+		return likeFlag(cmd, err)
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkGiven(cmd.Flags()) }
 	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext(), newNotify())
@@ -155,7 +159,10 @@ func checkGiven(flags *pflag.FlagSet) (err error) {
 // knownCommand is the argument of help. By itself, cobra takes none that it does
 // not know for a mistake.
 func knownCommand(help *cobra.Command, args []string) error {
-	_, _, err := help.Root().Find(args)
+	cmd, _, err := help.Root().Find(args)
+	if unknown := unknownCommand(cmd, args); unknown != nil {
+		return unknown
+	}
 	return err
 }
 

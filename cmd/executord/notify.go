@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 )
@@ -20,8 +21,8 @@ func newNotify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "notify",
 		Short: "Try the channels for notifications",
-		Args:  cobra.NoArgs,
 	}
+	complaint.OnlyCommands(cmd)
 	cmd.AddCommand(newNotifyTest())
 	return cmd
 }

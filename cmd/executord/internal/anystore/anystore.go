@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/durable"
 )
@@ -44,14 +45,8 @@ JSON or text, or else as their size and first bytes.`),
   executord store revive --store jobs.db --state dead --error refused --dry-run
   executord store export --store jobs.db >jobs.jsonl
   executord store import --store postgres://app@db/app jobs.jsonl`, "\n"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("unknown command %q of %s", args[0], cmd.CommandPath())
-			}
-			return cmd.Help()
-		},
-		Args: cobra.ArbitraryArgs,
 	}
+	complaint.OnlyCommands(cmd)
 	cmd.AddCommand(h.list(), h.show(), h.counts(), h.nodes(), h.queues(), h.export(), h.importing(), h.serve())
 	cmd.AddCommand(h.changes()...)
 	cmd.AddCommand(h.pauses()...)

@@ -25,3 +25,15 @@ func SomeArguments(what string) cobra.PositionalArgs {
 		return fmt.Errorf("%s needs %s, such as: %s", cmd.Name(), what, strings.TrimSpace(cmd.Example))
 	}
 }
+
+// OnlyCommands is for a command that does nothing itself, but has commands below it: it shows its help, and a word that
+// is none of these is an error.
+func OnlyCommands(cmd *cobra.Command) {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+		}
+		return cmd.Help()
+	}
+}
