@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strconv"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -64,28 +64,12 @@ func (r *run) late(began time.Time) time.Duration {
 
 // command runs the command.
 func (r *run) command(ctx context.Context) process.Result {
-	c := r.job.Command
-	args := c.Args
-	if len(args) == 0 {
-		args = []string{c.Shell, "-c", c.Script}
-	}
-	as, dir, err := environ.User(c)
-	if err != nil {
-		return process.Result{Err: err}
-	}
-	env, err := r.environment()
+	command, err := r.prepare()
 	if err != nil {
 		return process.Result{Err: err}
 	}
 	stdout, stderr := variables.Line{Veil: &r.veil}, variables.Line{Veil: &r.veil}
-	result := r.entry.base.command(ctx, process.Command{
-		Args:    environ.Args(args),
-		Env:     env,
-		Dir:     dir,
-		As:      as,
-		Stdin:   c.Stdin,
-		Timeout: r.job.Timeout,
-	}, process.Observer{
+	result := r.entry.base.command(ctx, command, process.Observer{
 		Started: func(pid int, began time.Time) {
 			attrs := []any{about.Key, about.RunStarted, "due", stamp(r.due), "late", r.late(began), "pid", pid}
 			if r.node != "" {
@@ -122,33 +106,13 @@ func (r *run) command(ctx context.Context) process.Result {
 	return result
 }
 
-// environment returns the environment of the run. Later entries win:
-//
-//  1. the daemon's own, and what is missing there of HOME, LOGNAME, USER, PATH; of a command that names a user only
-//     PATH, TZ and the locale of these, and that user's HOME, LOGNAME and USER
-//  2. SHELL, the shell that the job is run by
-//  3. the variables of files that the job names, those of the job file, and its secrets
-//  4. its parameters
-//  5. EXECUTORD_JOB, EXECUTORD_RUN, EXECUTORD_DUE and EXECUTORD_ATTEMPT; of a job of the store also EXECUTORD_TOKEN;
-//     of a run that has a span TRACEPARENT and TRACESTATE
-//
-// Cron starts from nothing but HOME, LOGNAME, SHELL and a short PATH instead.
-// That was rejected: in a container and under a service manager, the
-// environment is where the configuration is, and its loss is what people trip
-// over most when they move a command to cron.
-func (r *run) environment() ([]string, error) {
-	env, err := environ.Of(r.job.Command, &r.veil)
-	if err != nil {
-		return nil, err
-	}
-	env = append(env, r.job.Parameters.Env(r.given)...)
-	env = append(env,
-		"EXECUTORD_JOB="+r.job.Name,
-		"EXECUTORD_RUN="+strconv.Itoa(r.number),
-		"EXECUTORD_DUE="+stamp(r.due).String(),
-		"EXECUTORD_ATTEMPT="+strconv.Itoa(r.attempt),
-	)
-	return append(append(env, r.extra...), r.spans.environment()...), nil
+// prepare returns what is run, with the environment of the run. Of a job of the store EXECUTORD_TOKEN is among the
+// variables, and of a run that has a span TRACEPARENT and TRACESTATE.
+func (r *run) prepare() (process.Command, error) {
+	return environ.Command(r.job, environ.Run{
+		Number: r.number, Attempt: r.attempt, Due: r.due, Given: r.given,
+		Extra: append(slices.Clip(r.extra), r.spans.environment()...),
+	}, &r.veil)
 }
 
 // errReplaced is the cause of the end of a run for which one of a later time begins.
@@ -192,10 +156,8 @@ func (r *run) reason(result process.Result, o outcome.Outcome) string {
 		text = fmt.Sprintf("timeout: it was ended after %v", r.job.Timeout)
 	case o != outcome.Failed:
 		text = string(o) + ": it was ended while it ran"
-	case result.Signal != "":
-		text = "killed by " + result.Signal
 	default:
-		text = fmt.Sprintf("exit status %d", result.Code)
+		text = result.Status()
 	}
 	if note := r.note(result); note != "" {
 		text += " (" + note + ")"
@@ -205,15 +167,9 @@ func (r *run) reason(result process.Result, o outcome.Outcome) string {
 
 // note returns what else there is to say of how a run ended.
 func (r *run) note(result process.Result) string {
-	switch {
-	case result.Survived:
-		return "processes of this run could not be killed and are still there"
-	case result.Leftover && result.Killed:
-		return "background processes outlived the command, did not end after SIGTERM, and were killed"
-	case result.Leftover:
-		return "background processes outlived the command and were ended"
-	case result.Stopped && result.Killed && result.Signal != "SIGKILL":
-		return "part of its processes did not end after SIGTERM, and was killed"
+	switch rest := result.Rest(); {
+	case rest != "":
+		return rest
 	case r.replaced:
 		return fmt.Sprintf("it was replaced before attempt %d", r.attempt+1)
 	case result.Code == 127 && result.Signal == "" && len(r.job.Command.Args) == 0:

@@ -145,11 +145,11 @@ func TestRunEnvironment(t *testing.T) {
 		EnvFiles: []string{file}, Secrets: []string{"D=" + secret},
 	}})
 	got := make(map[string]string)
-	env, err := r.environment()
+	command, err := r.prepare()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, variable := range env {
+	for _, variable := range command.Env {
 		name, value, _ := strings.Cut(variable, "=")
 		got[name] = value
 	}

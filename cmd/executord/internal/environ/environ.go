@@ -7,8 +7,11 @@ import (
 	"os"
 	"os/user"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/variables"
@@ -20,6 +23,55 @@ const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 // StoreVariable names the store, unless the command line does. The commands do
 // not get it.
 const StoreVariable = "EXECUTORD_STORE"
+
+// A Run is what the command of one run gets besides what all runs of a job have.
+type Run struct {
+	Number  int // of the run, from 1
+	Attempt int // from 1
+	Due     time.Time
+	Given   []string // parameters, NAME=value; nil for the defaults
+	Extra   []string // variables, NAME=value
+}
+
+// Command returns the command of a run of a job. The values that come from files are added to veil. In its environment,
+// later entries win:
+//
+//  1. the daemon's own, and what is missing there of HOME, LOGNAME, USER, PATH; of a command that names a user only
+//     PATH, TZ and the locale of these, and that user's HOME, LOGNAME and USER
+//  2. SHELL, the shell that the job is run by
+//  3. the variables of files that the job names, those of the job file, and its secrets
+//  4. its parameters
+//  5. EXECUTORD_JOB, EXECUTORD_RUN, EXECUTORD_DUE and EXECUTORD_ATTEMPT, and the extra variables of the run
+//
+// Cron starts from nothing but HOME, LOGNAME, SHELL and a short PATH instead.
+// That was rejected: in a container and under a service manager, the
+// environment is where the configuration is, and its loss is what people trip
+// over most when they move a command to cron.
+func Command(j job.Job, r Run, veil *variables.Veil) (process.Command, error) {
+	c := j.Command
+	args := c.Args
+	if len(args) == 0 {
+		args = []string{c.Shell, "-c", c.Script}
+	}
+	as, dir, err := User(c)
+	if err != nil {
+		return process.Command{}, err
+	}
+	env, err := Of(c, veil)
+	if err != nil {
+		return process.Command{}, err
+	}
+	env = append(env, j.Parameters.Env(r.Given)...)
+	env = append(env,
+		"EXECUTORD_JOB="+j.Name,
+		"EXECUTORD_RUN="+strconv.Itoa(r.Number),
+		"EXECUTORD_DUE="+about.Time{Time: r.Due}.String(),
+		"EXECUTORD_ATTEMPT="+strconv.Itoa(r.Attempt),
+	)
+	return process.Command{
+		Args: Args(args), Env: append(env, r.Extra...), Dir: dir, As: as, Stdin: c.Stdin, Timeout: j.Timeout,
+	}, nil
+}
 
 // Of returns the first three parts of the environment of a command's runs. The values that come from files are
 // added to veil, unless that is nil. An error says which of these files cannot be read, or why there is no user: whether

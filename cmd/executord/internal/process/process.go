@@ -16,6 +16,7 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -89,6 +90,30 @@ func (r Result) Exited() bool { return r.Err == nil && r.Signal == "" && !r.Stop
 
 // OK reports whether the command ended by itself with exit code 0.
 func (r Result) OK() bool { return r.Exited() && r.Code == 0 }
+
+// Status returns how the command ended, as "exit status 3" or "killed by SIGKILL".
+func (r Result) Status() string {
+	if r.Signal != "" {
+		return "killed by " + r.Signal
+	}
+	return fmt.Sprintf("exit status %d", r.Code)
+}
+
+// Rest returns what became of processes that did not end with the command, or when they were asked to, "" if there were
+// none.
+func (r Result) Rest() string {
+	switch {
+	case r.Survived:
+		return "processes of this run could not be killed and are still there"
+	case r.Leftover && r.Killed:
+		return "background processes outlived the command, did not end after SIGTERM, and were killed"
+	case r.Leftover:
+		return "background processes outlived the command and were ended"
+	case r.Stopped && r.Killed && r.Signal != "SIGKILL":
+		return "part of its processes did not end after SIGTERM, and was killed"
+	}
+	return ""
+}
 
 // Supervisor starts processes and knows those that are alive. There should be
 // one in a program, since it waits for every child that it did not start when
