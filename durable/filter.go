@@ -46,6 +46,7 @@ func impossible(f *Filter) bool {
 	return f.Kind != "" && checkName("kind", f.Kind, MaxKind) != nil ||
 		f.Queue != "" && checkName("queue", f.Queue, MaxKind) != nil ||
 		f.Prefix != "" && checkName("prefix", f.Prefix, MaxKey) != nil ||
+		slices.ContainsFunc(f.Keys, func(key string) bool { return checkName("key", key, MaxKey) != nil }) ||
 		slices.ContainsFunc(f.Tags, func(tag string) bool { return checkName("tag", tag, MaxTag) != nil }) ||
 		!utf8.ValidString(f.Error) || strings.Contains(f.Error, "\x00")
 }

@@ -45,6 +45,9 @@ func (s *Store) Counts(ctx context.Context, f durable.Filter) ([]durable.Count, 
 
 // way returns how the jobs of a filter are found. Of the tags it is the one that the fewest have.
 func (s *Store) way(ctx context.Context, f *durable.Filter) (way, error) {
+	if len(f.Keys) > 0 { // each key is that of one job
+		return way{add: func(*sqlrow.Query) {}}, nil
+	}
 	best, least := way{}, s.few
 	for _, tag := range f.Tags {
 		n, err := s.atMost(ctx, "executor_tag", func(q *sqlrow.Query) { q.Add("tag = ?", tag) })

@@ -16,6 +16,7 @@ type Filter struct {
 	Kind   string   // "" for all
 	Queue  string   // see durable.Queue; "" for all
 	Prefix string   // of the key
+	Keys   []string // the job has one of these keys; none for all
 	States []State  // none for all
 	Tags   []string // the job has all of these tags
 	Error  string   // the Error of the job contains this text; case matters
@@ -42,7 +43,7 @@ func (r TimeRange) Has(t time.Time) bool {
 // Matches reports whether the filter selects a job. It ignores After and Limit.
 func (f *Filter) Matches(j *Job) bool {
 	return (f.Kind == "" || j.Kind == f.Kind) && (f.Queue == "" || j.Queue == f.Queue) &&
-		strings.HasPrefix(j.Key, f.Prefix) &&
+		strings.HasPrefix(j.Key, f.Prefix) && (len(f.Keys) == 0 || slices.Contains(f.Keys, j.Key)) &&
 		(len(f.States) == 0 || slices.Contains(f.States, j.State)) && j.hasTags(f.Tags) &&
 		strings.Contains(j.Error, f.Error) &&
 		f.Due.Has(j.Due) && f.Created.Has(j.Created) && f.Updated.Has(j.Updated)

@@ -468,22 +468,33 @@ const (
 	OpResume        // it runs when it is due, at once if that has passed
 	OpReschedule    // the next occurrence is at Due
 	OpRunNow        // due at once; a schedule goes on afterwards
-	OpRevive        // a dead or canceled job is due at once, with all its attempts; a schedule, if it still has its key
+	OpRevive        // a dead or canceled job is due, with all its attempts; a schedule, if it still has its key
 	OpDelete        // it is removed, with its history, unless it is Confirmed or Running
 	OpMove          // it is in Queue, from its next claim on; for a store that has Queues
 	OpSetBack       // a schedule goes on at other times, since the clock was set back; see SetBack
+	OpNote          // a job that is neither Confirmed nor Running has another Result; see Note
 )
 
 // A Change is a user's request for one job.
 type Change struct {
 	Op  Op
-	Due time.Time // for OpReschedule
+	Due time.Time // for OpReschedule; and for OpRevive, where zero is at once
 	// Queue is for OpMove, "" for the default queue.
 	Queue string
 	// Absent is for OpCancel of a schedule: see Job.Absent. It has no effect on one that is to be canceled already.
 	Absent bool
 	// SetBack is for OpSetBack, which nodes call.
 	SetBack SetBack
+	// Note is for OpNote.
+	Note Note
+}
+
+// A Note is a result that a job gets besides those of its runs. OpNote answers TooLate, and changes nothing, unless the
+// job still has this Epoch and this Updated.
+type Note struct {
+	Epoch   int64
+	Updated time.Time
+	Result  []byte
 }
 
 // SetBack are the times of a schedule whose times were found while the store's clock was ahead. OpSetBack answers

@@ -216,6 +216,34 @@ func revive(b *bench) {
 		b.Errorf("it has had %d attempts", again[0].Attempt)
 	}
 	b.change(j.ID, durable.OpRevive, durable.TooLate)
+	later := b.over(node, durable.Canceled, key("later"), every("1m0s"))
+	at := time.Date(2040, 2, 3, 4, 5, 6, 0, time.UTC)
+	b.changeBy(later.ID, durable.Change{Op: durable.OpRevive, Due: at}, durable.Applied)
+	if got := b.state(later.ID, durable.Waiting); !got.Due.Equal(at) || !got.Occurrence.Equal(at) {
+		b.Errorf("due %v for %v, want %v", got.Due, got.Occurrence, at)
+	}
+}
+
+// A result that is noted is that of the job, unless it was changed or claimed since, or runs.
+func notes(b *bench) {
+	node := b.node("a")
+	j := b.add(time.Hour, key("key"), every("1h0m0s"))
+	note := func(j durable.Job, text string, want durable.Answer) {
+		b.Helper()
+		b.changeBy(j.ID, store.Change{Op: store.OpNote, Note: store.Note{Epoch: j.Epoch, Updated: j.Updated, Result: []byte(text)}}, want)
+	}
+	note(j, "1", durable.Applied)
+	was := b.state(j.ID, durable.Waiting)
+	if string(was.Result) != "1" || !was.Due.Equal(j.Due) || was.Epoch != j.Epoch {
+		b.Errorf("it is %+v", was)
+	}
+	b.change(j.ID, durable.OpRunNow, durable.Applied)
+	note(was, "2", durable.TooLate)
+	b.same(b.claim(node), j)
+	note(b.get(j.ID), "3", durable.TooLate) // it is confirmed
+	if got := b.get(j.ID); string(got.Result) != "1" {
+		b.Errorf("it is %+v", got)
+	}
 }
 
 // A schedule that has lost its key to another job stays ended, whether that job is there or not: with one that is

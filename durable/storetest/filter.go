@@ -53,7 +53,7 @@ func FuzzFilters(f *testing.F, s store.Store) {
 
 // choose returns bytes for filterOf.
 func choose(r *rand.Rand) []byte {
-	choices := make([]byte, 40)
+	choices := make([]byte, 50)
 	for i := range choices {
 		choices[i] = byte(r.Uint32())
 		if r.IntN(3) == 0 {
@@ -196,6 +196,15 @@ func filterOf(choices []byte, all []durable.Job) (f store.Filter) {
 		f.After = all[c-1].ID
 	}
 	f.Limit = choice(9)
+	if n := choice(9); n > 6 {
+		for range n {
+			if c := choice(len(all)); c > 0 {
+				f.Keys = append(f.Keys, all[c-1].Key)
+			}
+		}
+		f.Keys = append(f.Keys, "no job has this")
+		f.Keys = slices.DeleteFunc(f.Keys, func(key string) bool { return key == "" })
+	}
 	return f
 }
 
@@ -256,6 +265,9 @@ func selected(f store.Filter, j durable.Job) bool {
 		if !found {
 			return false
 		}
+	}
+	if len(f.Keys) > 0 && !slices.Contains(f.Keys, j.Key) {
+		return false
 	}
 	state := len(f.States) == 0
 	for _, s := range f.States {

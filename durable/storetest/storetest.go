@@ -183,6 +183,7 @@ var tests = []struct {
 	{"SetBackOfRunningIsForTheNext", setsBackRunning},
 	{"SetBackShowsUntilThereAreOtherTimes", setBackShows},
 	{"ReviveBringsTheDeadBack", revive},
+	{"NoteSetsResult", notes},
 	{"ReviveLeavesSchedulesWithoutKeyEnded", reviveWithoutKey},
 	{"DeleteRemovesWhatDoesNotRun", deletes},
 

@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"encoding/binary"
+	"iter"
 	"slices"
 	"time"
 
@@ -571,7 +572,7 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]store.Job, error) {
 		f.Limit = 100
 	}
 	return look(ctx, s, func(t *Tx) (page []store.Job) {
-		for id := range t.rows.ids.from(f.After) {
+		for id := range t.listed(&f) {
 			if len(page) == f.Limit {
 				break
 			}
@@ -581,6 +582,21 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]store.Job, error) {
 		}
 		return page
 	})
+}
+
+// listed yields the jobs among which those are that a filter selects, in the order of their IDs.
+func (t *Tx) listed(f *store.Filter) iter.Seq[store.ID] {
+	if len(f.Keys) == 0 {
+		return t.rows.ids.from(f.After)
+	}
+	var ids []store.ID
+	for _, key := range f.Keys {
+		if id, there := t.keys.get(key); there && compareIDs(id, f.After) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, compareIDs)
+	return slices.Values(slices.Compact(ids))
 }
 
 // Prune removes jobs and runs whose retention has ended.

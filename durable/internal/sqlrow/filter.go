@@ -58,6 +58,13 @@ func (q *Query) AddFilter(f *durable.Filter, contains string) {
 	if f.Queue != "" {
 		q.Add("queue = ?", f.Queue)
 	}
+	if len(f.Keys) > 0 {
+		keys := make([]any, len(f.Keys))
+		for i, key := range f.Keys {
+			keys[i] = key
+		}
+		q.Add("key in (?"+strings.Repeat(", ?", len(keys)-1)+")", keys...)
+	}
 	if len(f.States) > 0 {
 		q.Add(States(f.States))
 	}

@@ -285,8 +285,17 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 		if j.Schedule != once && j.Key == "" { // another job took its key, and goes on in its place
 			return store.TooLate
 		}
-		due(j, now, now)
+		at := c.Due
+		if at.IsZero() {
+			at = now
+		}
+		due(j, at, now)
 		j.State, j.Lost, j.Absent = store.Waiting, 0, false
+	case store.OpNote:
+		if j.State.Granted() || j.Epoch != c.Note.Epoch || !j.Updated.Equal(c.Note.Updated) {
+			return store.TooLate
+		}
+		j.Result = c.Note.Result
 	case store.OpSetBack:
 		t := c.SetBack
 		if !j.Periodic() || j.State.Done() || j.Epoch != t.Epoch || !j.Updated.Equal(t.Updated) {
