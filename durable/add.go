@@ -66,7 +66,7 @@ func (k *Kind[P, R]) prepare(job NewJob, payload P, opts []Option) (addition, er
 	if err := j.after(k.jobs); err != nil {
 		return j, err
 	}
-	if err := j.spawns(k.jobs); err != nil {
+	if err := j.spawns.check(&j, k.jobs); err != nil {
 		return j, err
 	}
 	if !j.Due.IsZero() {
@@ -208,7 +208,7 @@ func (j *addition) encode(jobs *Jobs) (err error) {
 		j.plain = nil
 	}
 	if err == nil {
-		err = j.wrap()
+		j.wrap()
 	}
 	return err
 }

@@ -66,6 +66,15 @@ func (j *Jobs) Revive(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpRevive})
 }
 
+// ReviveAt is Revive for a job that is due at t, in the years 1 to 9999.
+func (j *Jobs) ReviveAt(ctx context.Context, id ID, t time.Time) (Answer, error) {
+	mustContext(ctx)
+	if err := checkTime(t); err != nil {
+		return NotFound, err
+	}
+	return j.change(ctx, id, Change{Op: OpRevive, Due: timetable.Ceil(t)})
+}
+
 // Delete removes a job and its history. TooLate means that the job is running, or is about to run: Cancel it first.
 func (j *Jobs) Delete(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpDelete})
@@ -97,7 +106,7 @@ func (j *Jobs) checkMove(queue string) error {
 // opNames are what errors call the changes.
 var opNames = [...]string{
 	OpCancel: "cancel", OpPause: "pause", OpResume: "resume", OpReschedule: "reschedule",
-	OpRunNow: "run now", OpRevive: "revive", OpDelete: "delete", OpMove: "move",
+	OpRunNow: "run now", OpRevive: "revive", OpDelete: "delete", OpMove: "move", store.OpNote: "note",
 }
 
 func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {

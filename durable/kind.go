@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	executor "github.com/executor-go/executor"
@@ -27,13 +28,13 @@ type Kind[P, R any] struct {
 // already, or if fn is nil: a program that only adds jobs calls Client instead.
 func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload P) (R, error),
 	opts ...HandlerOption) *Kind[P, R] {
-	k := &node.Kind{Name: name, First: time.Second, Max: time.Hour}
+	k := &kind{Kind: node.Kind{Name: name, First: time.Second, Max: time.Hour}}
 	err := checkName("kind", name, MaxKind)
 	switch {
 	case err != nil:
 	case fn == nil:
 		err = invalid("kind %q: its handler must not be nil", name)
-	case name == ScheduleKind:
+	case strings.HasPrefix(name, scheduleKind):
 		err = invalid("kind %q: it is that of schedules with OnOverlap, which need no handler; use another name", name)
 	}
 	for _, opt := range opts {
@@ -69,9 +70,9 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 	if j.mu.kinds[name] != nil {
 		panic(invalid("kind %q: it has a handler already", name))
 	}
-	j.mu.kinds[name] = k
-	if j.parts.Graph != nil && j.mu.kinds[ScheduleKind] == nil {
-		j.mu.kinds[ScheduleKind] = j.firingKind()
+	j.mu.kinds[name] = &k.Kind
+	if schedules := ScheduleKind(name); j.parts.Graph != nil && len(schedules) <= MaxKind {
+		j.mu.kinds[schedules] = j.firingKind(name, k.decide)
 	}
 	if j.parts.Pauses != nil && j.mu.kinds[ResumingKind] == nil {
 		j.mu.kinds[ResumingKind] = j.resumingKind()
@@ -151,9 +152,10 @@ func (k *Kind[P, R]) Await(ctx context.Context, id ID) (R, error) {
 	return r, k.jobs.decode(k.name, "result of job "+id.String(), job.Result, &r)
 }
 
-// Payload returns the payload of job, which is of this kind.
+// Payload returns the payload of job, which is of this kind, or a schedule with OnOverlap of runs of this kind.
 func (k *Kind[P, R]) Payload(job Job) (P, error) {
 	var p P
+	job, _, _ = unwrap(job)
 	return p, k.jobs.decode(k.name, "payload of job "+job.ID.String(), job.Payload, &p)
 }
 

@@ -33,7 +33,7 @@ type addition struct {
 	period    time.Duration // of UniqueFor; 0 for none
 	among     []State       // of UniqueAmong
 	afters    bool          // After
-	overlap   string        // of OnOverlap; "" for none
+	spawns    spawns        // of OnOverlap and KeepRuns; the zero value for none
 }
 
 // Key names the job, by 1 to MaxKey bytes of UTF-8 without control characters. A second job with the same key is not
@@ -185,8 +185,11 @@ func checkName(what, s string, limit int) error {
 	return nil
 }
 
-// kind is what a node knows of a kind of job.
-type kind = node.Kind
+// kind is what a program says of a kind of job.
+type kind struct {
+	node.Kind
+	decide decider // of OnFire; nil for the policy of each schedule
+}
 
 // A HandlerOption changes one property of a kind, in this program.
 type HandlerOption func(*kind) error

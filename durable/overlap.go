@@ -1,15 +1,12 @@
 package durable
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/executor-go/executor/durable/internal/node"
 	"github.com/executor-go/executor/durable/store"
 )
 
@@ -46,27 +43,43 @@ func OverlapReplace() Overlap { return Overlap{replaceRun} }
 // one job that is due again after each run, and its runs never overlap.
 //
 // The nth run has the key of the schedule, "#" and n; it has the kind, payload and options of the schedule, and its
-// Anchor is the occurrence for which it runs. It is kept as any job that runs once is. Limits and rates of the kind bound
-// the runs, not the schedule. What is done to the schedule, as by Pause or Cancel, changes no run that exists. The
-// history of the schedule says in the Label of each entry what became of the occurrence: "run 7", "run 7, which replaces
-// 1 run" or "left out, not ended: 1 run".
+// Anchor is the occurrence for which it runs, unless OnFire says otherwise. It is kept as any job that runs once is; see
+// KeepRuns. Limits and rates of the kind bound the runs, not the schedule. What is done to the schedule, as by Pause or
+// Cancel, changes no run that exists. The history of the schedule says in the Label of each entry what became of the
+// occurrence: "run 7", "run 7, which replaces 1 run" or "left out, not ended: 1 run".
 //
-// The schedule is of the kind ScheduleKind, which each node with a handler handles, whatever the kinds: registering it with another Kind changes which
-// jobs it adds. OnMissed has its usual meaning, except that SkipOverlap is an error; CatchUp adds a run for each
-// occurrence. A fixed delay is an error, since it counts from the end of a run. The key may have up to MaxKey - 20
-// bytes. The store must have the methods of store.Graph.
+// The schedule is of the kind that ScheduleKind returns, which each node with a handler of the runs handles. OnMissed has
+// its usual meaning, except that SkipOverlap is an error; CatchUp adds a run for each occurrence, which waits as long as
+// OverlapQueue or OverlapAllow would leave it out. A fixed delay is an error, since it counts from the end of a run. The
+// key may have up to MaxKey - 20 bytes, and the name of the kind up to MaxKind - 17. The store must have the methods of
+// store.Graph.
 func OnOverlap(o Overlap) Option {
 	return func(j *addition) error {
 		if _, err := parseOverlap(o.text); err != nil {
 			return err
 		}
-		j.overlap = o.text
+		j.spawns.Overlap = o.text
 		return nil
 	}
 }
 
-// ScheduleKind is the kind of schedules with OnOverlap.
-const ScheduleKind = "durable/schedule"
+// KeepRuns keeps only the latest n runs of a schedule with OnOverlap, and those that have not ended: when a run is added,
+// older ones are deleted, a few at a time, so that up to n/8 + 1 more may be there. n must be positive. By default only
+// Config.Keep bounds them.
+func KeepRuns(n int) Option {
+	return func(j *addition) error {
+		if n < 1 {
+			return invalid("KeepRuns %d: it must be positive", n)
+		}
+		j.spawns.Keep = n
+		return nil
+	}
+}
+
+const scheduleKind = "durable/schedule/"
+
+// ScheduleKind returns the kind of the schedules with OnOverlap whose runs are of the kind with that name.
+func ScheduleKind(kind string) string { return scheduleKind + kind }
 
 // mostNumber is how many bytes "#" and the number of a run may have.
 const mostNumber = 20
@@ -92,25 +105,56 @@ func parseOverlap(text string) (overlap, error) {
 	return overlap{}, invalid("overlap %q: it must be made by OverlapSkip, OverlapQueue, OverlapAllow or OverlapReplace", text)
 }
 
-// A firing is the payload of a schedule with OnOverlap: what it adds.
-type firing struct {
-	Kind    string `json:"kind"`
+// roomPause is how long an occurrence waits that CatchUp does not leave out, until there is a look for room again.
+const roomPause = time.Second
+
+// decide returns what the policy says of an occurrence, if these runs have not ended.
+func (o overlap) decide(open []Job, catchesUp bool) Decision {
+	n := len(open)
+	switch full := o.word == allowRuns && n >= o.n || o.word == queueRuns && n > o.n; {
+	case full && catchesUp:
+		return Decision{Later: roomPause}
+	case full || o.word == skipRun && n > 0:
+		return Decision{LeftOut: "not ended: " + counted(n)}
+	}
+	var d Decision
+	if o.word != allowRuns {
+		d.After = ids(open)
+	}
+	if o.word == replaceRun {
+		d.Cancel = ids(open)
+	}
+	return d
+}
+
+func ids(jobs []Job) (all []ID) {
+	for _, j := range jobs {
+		all = append(all, j.ID)
+	}
+	return all
+}
+
+// counted returns how many runs there are, in words.
+func counted(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return strconv.Itoa(n) + " runs"
+}
+
+// spawns are what a schedule with OnOverlap says of its runs. As the payload of the schedule it is a line of JSON, which
+// the payload of the runs follows as it is stored.
+type spawns struct {
 	Overlap string `json:"overlap"`
-	Payload []byte `json:"payload"` // as it is stored for the kind
+	Keep    int    `json:"keep,omitempty"`
 }
 
-// A progress is the result of a schedule with OnOverlap: how far it has come. It is stored with the next time of the
-// schedule, in one step. So a node that fires again what another had fired before it was lost gives the run the same
-// number, and with it the same key: the store has it already.
-type progress struct {
-	Number int64 `json:"number"` // of the latest run
-	Open   []ID  `json:"open"`   // the runs that had not ended when the latest was added, and that itself
-}
-
-// spawns makes an addition with OnOverlap the schedule that adds its runs, or returns what is wrong with it.
-func (j *addition) spawns(jobs *Jobs) error {
+// check returns what is wrong with an addition with OnOverlap or KeepRuns.
+func (s *spawns) check(j *addition, jobs *Jobs) error {
 	switch {
-	case j.overlap == "":
+	case s.Overlap == "" && s.Keep > 0:
+		return invalid("KeepRuns: the runs are no jobs of their own; give the schedule OnOverlap")
+	case s.Overlap == "":
 		return nil
 	case j.Schedule == store.Once:
 		return invalid("OnOverlap does not apply to a job that runs once; leave it out")
@@ -120,6 +164,8 @@ func (j *addition) spawns(jobs *Jobs) error {
 		return invalid("OnOverlap: OnMissed(SkipOverlap()) is for a periodic job without it; use OnOverlap(OverlapSkip())")
 	case len(j.Key) > MaxKey-mostNumber:
 		return invalid("key %.20q...: it has %d bytes; with OnOverlap at most %d are allowed", j.Key, len(j.Key), MaxKey-mostNumber)
+	case len(ScheduleKind(j.Kind)) > MaxKind:
+		return invalid("kind %.20q...: it has %d bytes; with OnOverlap at most %d are allowed", j.Kind, len(j.Kind), MaxKind-len(scheduleKind))
 	case jobs.parts.Graph == nil:
 		return jobs.lacks("OnOverlap", "Graph")
 	}
@@ -127,120 +173,68 @@ func (j *addition) spawns(jobs *Jobs) error {
 }
 
 // wrap makes the encoded payload of a job that of the schedule which adds it.
-func (j *addition) wrap() (err error) {
-	if j.overlap == "" || j.Kind == ScheduleKind {
-		return nil
+func (j *addition) wrap() {
+	if j.spawns.Overlap == "" || strings.HasPrefix(j.Kind, scheduleKind) {
+		return
 	}
-	j.Payload, err = json.Marshal(firing{j.Kind, j.overlap, j.Payload})
-	j.Kind = ScheduleKind
-	return err
+	line, _ := json.Marshal(j.spawns) // never fails
+	j.Payload = append(append(line, '\n'), j.Payload...)
+	j.Kind = ScheduleKind(j.Kind)
 }
 
-// firingKind is the kind of schedules with OnOverlap, whose handler adds their runs.
-func (j *Jobs) firingKind() *node.Kind {
-	return &node.Kind{Name: ScheduleKind, Internal: true, First: 100 * time.Millisecond, Max: 10 * time.Second, Handle: j.fire}
+// unwrap returns a schedule with OnOverlap with the kind and the payload of its runs; false for any other job.
+func unwrap(j Job) (Job, spawns, bool) {
+	var s spawns
+	kind, is := strings.CutPrefix(j.Kind, scheduleKind)
+	line, payload, _ := bytes.Cut(j.Payload, []byte("\n"))
+	if !is || json.Unmarshal(line, &s) != nil {
+		return j, s, false
+	}
+	j.Kind, j.Payload = kind, payload
+	return j, s, true
 }
 
-// fire adds the run of a schedule's occurrence, unless the policy leaves it out. It may be called again for the same
-// occurrence: since runs only end, what was added before is not left out then.
-func (j *Jobs) fire(ctx context.Context, payload []byte) ([]byte, error) {
-	var f firing
+// progress is the result of a schedule with OnOverlap: how far it has come. It is stored with the next time of the
+// schedule, in one step. So a node that fires again what another had fired before it was lost finds the run of that.
+type progress struct {
+	Number int64   `json:"number"`          // of the latest run
+	Open   []int64 `json:"open,omitempty"`  // the runs that had not ended then
+	State  string  `json:"state,omitempty"` // see Decision.State
+}
+
+// A Schedule is what there is to know of a schedule with OnOverlap, besides its job.
+type Schedule struct {
+	Job          // Kind and Payload are those of its runs
+	Number int64 // of the latest run that was there when it fired last
+	State  string
+}
+
+// ScheduleOf returns what a job is as a schedule with OnOverlap; false if it is none.
+func ScheduleOf(j Job) (Schedule, bool) {
+	j, _, ok := unwrap(j)
+	if !ok {
+		return Schedule{}, false
+	}
 	var p progress
-	s, _ := Current(ctx)
-	if err := json.Unmarshal(payload, &f); err != nil {
-		return nil, fmt.Errorf("payload of schedule %q: %w", s.Key, err)
+	if len(j.Result) > 0 && json.Unmarshal(j.Result, &p) != nil {
+		return Schedule{}, false
 	}
-	if len(s.Result) > 0 {
-		if err := json.Unmarshal(s.Result, &p); err != nil {
-			return nil, fmt.Errorf("result of schedule %q: %w", s.Key, err)
-		}
-	}
-	policy, err := parseOverlap(f.Overlap)
-	if err != nil {
-		return nil, err
-	}
-	if p.Open, err = j.unended(ctx, p.Open); err != nil {
-		return nil, err
-	}
-	before := ""
-	for {
-		if why := policy.leavesOut(len(p.Open)); why != "" {
-			SetLabel(ctx, before+"left out, "+why)
-			return json.Marshal(p)
-		}
-		run, label, err := j.spawn(ctx, s, f, policy, p)
-		if err != nil {
-			return nil, err
-		}
-		p.Number++
-		p.Open = append(p.Open, run.ID)
-		if run.Anchor.Equal(s.Occurrence) {
-			SetLabel(ctx, before+label)
-			return json.Marshal(p)
-		}
-		// A node has added that run, and was lost, or gave the schedule back, before it had noted it.
-		before += fmt.Sprintf("run %d for %s; ", p.Number, run.Anchor.Format(time.RFC3339))
-	}
+	return Schedule{j, p.Number, p.State}, true
 }
 
-// spawn adds the next run of a schedule, or finds it, and returns it and what the history of the schedule is to say.
-func (j *Jobs) spawn(ctx context.Context, s Job, f firing, policy overlap, p progress) (run Job, label string, err error) {
-	number := p.Number + 1
-	add := NewJob{
-		ID: NewID(), Key: s.Key + "#" + strconv.FormatInt(number, 10), Kind: f.Kind, Payload: f.Payload,
-		Schedule: store.Once, Due: s.Occurrence, Attempts: s.Attempts, Timeout: s.Timeout, Priority: s.Priority,
-		Partition: s.Partition, Queue: s.Queue, Meta: s.Meta, Tags: s.Tags,
-	}
-	label = fmt.Sprintf("run %d", number)
-	if n := len(p.Open); n > 0 && policy.word == replaceRun {
-		for _, id := range p.Open {
-			if _, err := j.Cancel(ctx, id); err != nil {
-				return run, "", err
-			}
-		}
-		label += ", which replaces " + counted(n)
-	}
-	if n := len(p.Open); n > 0 && policy.word != allowRuns {
-		add.After = store.After{Parents: p.Open, Need: n, Anyway: true}
-	}
-	placed, err := j.place(ctx, []NewJob{add})
-	if err != nil {
-		return run, "", err
-	}
-	if placed[0].KindTaken {
-		return run, "", fmt.Errorf("%w: %q, which is to be a run of schedule %q, belongs to a job of kind %q", ErrKeyTaken,
-			add.Key, s.Key, placed[0].Kind)
-	}
-	return placed[0].Job, label, nil
-}
+// RunKey returns the key of the nth run of a schedule with OnOverlap.
+func RunKey(schedule string, n int64) string { return schedule + "#" + strconv.FormatInt(n, 10) }
 
-// unended returns those of some jobs that have not ended.
-func (j *Jobs) unended(ctx context.Context, ids []ID) (open []ID, err error) {
-	for _, id := range ids {
-		switch job, err := j.store.Get(ctx, id); {
-		case errors.Is(err, ErrNotFound): // it had ended, and is pruned
-		case err != nil:
-			return nil, failed("get", err)
-		case !job.State.Done():
-			open = append(open, id)
-		}
+// RunNumber returns the number of the run of a schedule with OnOverlap that has this key, and the key of the schedule;
+// 0 if it is the key of none.
+func RunNumber(key string) (schedule string, n int64) {
+	i := strings.LastIndexByte(key, '#')
+	if i < 0 {
+		return "", 0
 	}
-	return open, nil
-}
-
-// leavesOut returns why there is no run for an occurrence, if so many runs have not ended; "" if there is one.
-func (o overlap) leavesOut(open int) string {
-	switch {
-	case o.word == skipRun && open > 0, o.word == allowRuns && open >= o.n, o.word == queueRuns && open > o.n:
-		return "not ended: " + counted(open)
+	n, err := strconv.ParseInt(key[i+1:], 10, 64)
+	if err != nil || n < 1 || RunKey(key[:i], n) != key {
+		return "", 0
 	}
-	return ""
-}
-
-// counted returns how many runs there are, in words.
-func counted(n int) string {
-	if n == 1 {
-		return "1 run"
-	}
-	return strconv.Itoa(n) + " runs"
+	return key[:i], n
 }

@@ -246,7 +246,7 @@ func TestOverlapRefuses(t *testing.T) {
 				t.Error("a handler of schedules is allowed")
 			}
 		}()
-		durable.Handle(jobs, durable.ScheduleKind, new(diary).handler)
+		durable.Handle(jobs, durable.ScheduleKind("other"), new(diary).handler)
 	})
 }
 

@@ -20,6 +20,9 @@ var permanent = executor.Permanent(errors.New("permanent"))
 // Snooze returns an error by which a handler puts its job off by d.
 func Snooze(d time.Duration) error { return &snoozeError{d: d} }
 
+// Unnoted is Snooze without an entry in the history.
+func Unnoted(d time.Duration) error { return &snoozeError{d: d, unnoted: true} }
+
 // Snoozed reports whether a handler that returns err snoozes its job, and for how long.
 func Snoozed(err error) (d time.Duration, ok bool) {
 	var snooze *snoozeError
@@ -33,6 +36,8 @@ type snoozeError struct {
 	d     time.Duration
 	until time.Time // when the job is due, if not zero
 	why   string    // what the run does meanwhile, if not ""
+
+	unnoted bool // the history has no entry
 }
 
 func (e *snoozeError) Error() string {

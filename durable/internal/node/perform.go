@@ -168,6 +168,7 @@ func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byt
 		return o
 	case errors.As(err, &snooze):
 		o := r.untried(store.RunSnoozed, started, err, snooze.d)
+		o.Unrecorded = snooze.unnoted
 		if o.Signals = r.steps.signals(); !snooze.until.IsZero() {
 			o.Due = again(o.Occurrence, snooze.until)
 		}

@@ -54,6 +54,9 @@ func ParsePolicy(text string) (Policy, error) {
 	return Policy{}, invalid("policy %q: it must be coalesce, skip, skip overlap or catchup", text)
 }
 
+// CatchesUp reports whether each occurrence that was missed is run.
+func (p Policy) CatchesUp() bool { return p.max > 0 }
+
 // Walks reports whether to catch up may take long: a trigger is asked for one time after the other.
 func (p Policy) Walks(tt Timetable) bool { return p.max > 0 && tt.trigger != nil }
 

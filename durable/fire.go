@@ -1,0 +1,463 @@
+package durable
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/durable/internal/node"
+	"github.com/executor-go/executor/durable/internal/timetable"
+	"github.com/executor-go/executor/durable/store"
+)
+
+// A Firing is an occurrence of a schedule with OnOverlap of which is to be decided what becomes of it.
+type Firing struct {
+	// Schedule is the schedule, with the kind and the payload of its runs.
+	Schedule Job
+	// Occurrence is that for which it fires. With AddRun it is the present.
+	Occurrence time.Time
+	// Now is the time of the store.
+	Now time.Time
+	// LeftOut are the occurrences before Occurrence that OnMissed leaves out. Only the first attempt has them.
+	LeftOut LeftOut
+	// Number is that of the run, if there is to be one: one more than that of the latest.
+	Number int64
+	// Open are the runs that have not ended, in the order of their numbers.
+	Open []Job
+	// State is Decision.State as the schedule fired last.
+	State string
+	// Policy is what OnOverlap says.
+	Policy Decision
+
+	jobs  *Jobs
+	times timetable.Timetable
+}
+
+// Payload decodes the payload of the schedule.
+func (f Firing) Payload(v any) error {
+	return f.jobs.decode(f.Schedule.Kind, "payload of schedule "+f.Schedule.Key, f.Schedule.Payload, v)
+}
+
+// Occurrences returns the occurrences that the firing is about: those of LeftOut, and Occurrence, which is the last.
+func (f Firing) Occurrences() iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		if f.LeftOut.Count == 0 {
+			yield(f.Occurrence)
+			return
+		}
+		for t := f.LeftOut.First; t.Before(f.Occurrence) && yield(t); {
+			next := f.times.Next(f.Schedule.Anchor, t, t)
+			if !next.After(t) || !next.Before(f.Occurrence) {
+				yield(f.Occurrence)
+				return
+			}
+			t = next
+		}
+	}
+}
+
+// A Decision is what becomes of an occurrence of a schedule with OnOverlap. The zero Decision is a run that begins at
+// once.
+type Decision struct {
+	// LeftOut is why there is no run. If it is not empty, the fields up to Cancel are not used.
+	LeftOut string
+	// Later has the schedule fire again for the same occurrence so much later, unless it is 0. Meanwhile later
+	// occurrences wait. The fields up to Cancel are not used, and nothing is in the history.
+	Later time.Duration
+
+	// ID is that of the run, so that it is added once however often that is tried; the zero ID for another one.
+	ID ID
+	// Delay is how much later than the occurrence the run is due. Its Anchor is the time at which it is due.
+	Delay time.Duration
+	// Kind is that of the run, which needs a handler; "" is that of the schedule. The payload is encoded for it.
+	Kind string
+	// Payload is that of the run; nil is that of the schedule.
+	Payload any
+	// After are jobs, such as earlier runs, of which Need must have ended in any way before the run begins; a Need of 0
+	// is all.
+	After []ID
+	Need  int
+	// Cancel are earlier runs that are canceled when the run has been added.
+	Cancel []ID
+
+	// State is for the next Firing. AddRun does not keep it.
+	State string
+	// Label is added to that of the schedule's history.
+	Label string
+	// Done, unless nil, is called with the run that has been added, or with the zero Job if there is none. In rare cases
+	// it is called twice for one run, as after a node was lost.
+	Done func(run Job)
+}
+
+// OnFire has decide say what becomes of each occurrence of the schedules with OnOverlap whose runs are of the kind; by
+// default that is Firing.Policy. decide may be called again for an occurrence: if its error is not nil, after a while;
+// and if somebody else adds a run at the same time, with that among Firing.Open.
+func OnFire(decide func(ctx context.Context, f Firing) (Decision, error)) HandlerOption {
+	return func(k *kind) error {
+		if decide == nil {
+			return invalid("OnFire of kind %q: it must not be nil", k.Name)
+		}
+		k.decide = decide
+		return nil
+	}
+}
+
+// decider is what decides for a schedule.
+type decider func(ctx context.Context, f Firing) (Decision, error)
+
+// AddRun adds a run to the schedule with OnOverlap that has the key, besides those for its occurrences; in all else it is
+// one of these. decide is as for OnFire; nil is Firing.Policy. The result is false, with the zero Job, if decide has left
+// it out or put it off. It does not matter whether the schedule is paused, or has ended. If there is no such schedule the
+// error matches ErrNotFound.
+func (j *Jobs) AddRun(ctx context.Context, key string, decide func(ctx context.Context, f Firing) (Decision, error)) (run Job, added bool, err error) {
+	mustContext(ctx)
+	s, err := j.Find(ctx, key)
+	if err != nil {
+		return Job{}, false, err
+	}
+	now, err := j.now(ctx)
+	if err != nil {
+		return Job{}, false, err
+	}
+	f, err := j.newFiring(s)
+	if err != nil {
+		return Job{}, false, err
+	}
+	f.Occurrence, f.Now = timetable.Ceil(now), now
+	d, err := f.decide(ctx, decide)
+	if err != nil || f.run.ID == (ID{}) {
+		return Job{}, false, err
+	}
+	if d.Done != nil {
+		d.Done(f.run)
+	}
+	result, err := json.Marshal(f.progress(f.was.State))
+	if err != nil {
+		return f.run, true, err
+	}
+	// If the schedule fires meanwhile, that notes it, or finds the run.
+	answer, err := j.change(ctx, s.ID, Change{Op: store.OpNote, Note: store.Note{Epoch: s.Epoch, Updated: s.Updated, Result: result}})
+	if err != nil || answer != Applied {
+		return f.run, true, err
+	}
+	f.was.Number = f.number
+	return f.run, true, f.prune(ctx)
+}
+
+// firingKind is the kind of the schedules with OnOverlap whose runs are of a kind.
+func (j *Jobs) firingKind(of string, decide decider) *node.Kind {
+	return &node.Kind{Name: ScheduleKind(of), Internal: true, First: 100 * time.Millisecond, Max: 10 * time.Second,
+		Handle: func(ctx context.Context, _ []byte) ([]byte, error) { return j.fire(ctx, decide) }}
+}
+
+// firing is a Firing while it is decided, with all that is known of the runs.
+type firing struct {
+	Firing
+	spawns
+	policy overlap
+	// catchesUp is set if OnMissed is CatchUp.
+	catchesUp bool
+	was       progress
+	own       ID            // of the run of the occurrence; zero with AddRun
+	runs      map[int64]Job // those that were open, and those since the latest that was noted
+	number    int64         // of the latest
+	run       Job           // that was added
+}
+
+// newFiring returns the firing of a schedule.
+func (j *Jobs) newFiring(s Job) (*firing, error) {
+	f := &firing{}
+	var ok bool
+	if f.Schedule, f.spawns, ok = unwrap(s); !ok {
+		return nil, fmt.Errorf("%w: %q is no schedule with OnOverlap", ErrNotFound, s.Key)
+	}
+	if len(s.Result) > 0 {
+		if err := json.Unmarshal(s.Result, &f.was); err != nil {
+			return nil, fmt.Errorf("durable: result of schedule %q: %w", s.Key, err)
+		}
+	}
+	var err error
+	if f.policy, err = parseOverlap(f.Overlap); err != nil {
+		return nil, err
+	}
+	f.jobs, f.State = j, f.was.State
+	missed, err := timetable.ParsePolicy(s.Missed)
+	if err != nil {
+		return nil, err
+	}
+	f.catchesUp = missed.CatchesUp()
+	f.times, err = timetable.Parse(s.Schedule, j.cfg.Triggers)
+	return f, err
+}
+
+// fire adds the run of a schedule's occurrence, unless it is left out.
+func (j *Jobs) fire(ctx context.Context, decide decider) ([]byte, error) {
+	s, _ := Current(ctx)
+	f, err := j.newFiring(s)
+	if err != nil {
+		return nil, err
+	}
+	if f.Now, err = j.now(ctx); err != nil {
+		return nil, err
+	}
+	f.Occurrence, f.LeftOut = s.Occurrence, LeftOutBefore(ctx)
+	f.own = ownID(s, f.was)
+	d, err := f.decide(ctx, decide)
+	if err != nil {
+		return nil, err
+	}
+	if d.Later > 0 {
+		return nil, node.Unnoted(d.Later)
+	}
+	label := "left out, " + d.LeftOut
+	if f.run.ID != (ID{}) {
+		_, n := RunNumber(f.run.Key)
+		if label = fmt.Sprintf("run %d", n); len(d.Cancel) > 0 {
+			label += ", which replaces " + counted(len(d.Cancel))
+		}
+	}
+	if d.Label != "" {
+		label += ", " + d.Label
+	}
+	SetLabel(ctx, label)
+	if d.Done != nil {
+		d.Done(f.run)
+	}
+	if err := f.prune(ctx); err != nil {
+		return nil, err
+	}
+	return json.Marshal(f.progress(d.State))
+}
+
+// progress returns what is to be noted.
+func (f *firing) progress(state string) progress {
+	p := progress{Number: f.number, State: state}
+	for _, run := range f.open(f.number + 1) {
+		_, n := RunNumber(run.Key)
+		p.Open = append(p.Open, n)
+	}
+	return p
+}
+
+// ownID returns the ID of the run for an occurrence. It is the same whichever node fires, until one has noted that. Then
+// it is another, as the times come again after a clock that was ahead.
+func ownID(s Job, p progress) (id ID) {
+	sum := sha256.Sum256(fmt.Appendf(s.ID[:], "%d %d", p.Number, s.Occurrence.UnixMicro()))
+	id = store.NewID()
+	at := timeOf(s.Occurrence)
+	copy(id[:6], at[:])
+	copy(id[6:], sum[:])
+	id[6], id[8] = 0x70|id[6]&0x0f, 0x80|id[8]&0x3f
+	return id
+}
+
+// timeOf returns a time as an ID has it.
+func timeOf(t time.Time) (at [6]byte) {
+	ms := t.UnixMilli()
+	for i := range at {
+		at[i] = byte(ms >> (8 * (len(at) - 1 - i)))
+	}
+	return at
+}
+
+// decide decides, and adds the run.
+func (f *firing) decide(ctx context.Context, decide decider) (d Decision, err error) {
+	for {
+		if f.runs == nil {
+			if err := f.look(ctx); err != nil {
+				return d, err
+			}
+		}
+		own, there := f.ownRun()
+		f.Number = f.number + 1
+		if there {
+			_, f.Number = RunNumber(own.Key)
+		}
+		f.Open = f.open(f.Number)
+		f.Policy = f.policy.decide(f.Open, f.catchesUp)
+		f.Policy.State = f.State
+		d = f.Policy
+		if decide != nil {
+			if d, err = decide(ctx, f.Firing); err != nil {
+				return d, err
+			}
+		}
+		switch {
+		case there: // it is decided already
+			d.LeftOut, d.Later, f.run = "", 0, own
+		case d.LeftOut != "" || d.Later > 0:
+			return d, nil
+		default:
+			if f.run, err = f.add(ctx, d); err != nil {
+				return d, err
+			}
+		}
+		if f.run.ID == (ID{}) {
+			continue // somebody else has added one
+		}
+		for _, id := range d.Cancel {
+			if _, err := f.jobs.Cancel(ctx, id); err != nil {
+				return d, err
+			}
+		}
+		return d, nil
+	}
+}
+
+// ownRun returns the run of the occurrence, if a node has added it that was lost, or gave the schedule back, before it
+// had noted it.
+func (f *firing) ownRun() (Job, bool) {
+	if f.own != (ID{}) {
+		for n, run := range f.runs {
+			if n > f.was.Number && run.ID == f.own {
+				return run, true
+			}
+		}
+	}
+	return Job{}, false
+}
+
+// add adds the next run. If somebody else has added one, the result is zero, and f has that one.
+func (f *firing) add(ctx context.Context, d Decision) (Job, error) {
+	s := f.Schedule
+	n := NewJob{
+		ID: d.ID, Key: RunKey(s.Key, f.Number), Kind: cmp.Or(d.Kind, s.Kind), Payload: s.Payload,
+		Schedule: store.Once, Due: timetable.Ceil(f.Occurrence.Add(d.Delay)), Attempts: s.Attempts, Timeout: s.Timeout,
+		Priority: s.Priority, Partition: s.Partition, Queue: s.Queue, Meta: s.Meta, Tags: s.Tags,
+	}
+	switch {
+	case n.ID != (ID{}):
+	case f.own != (ID{}):
+		n.ID = f.own
+	default:
+		n.ID = NewID()
+	}
+	if d.Payload != nil {
+		var err error
+		if n.Payload, err = f.jobs.encode(n.Kind, "payload of a run of schedule "+s.Key, d.Payload, MaxPayload); err != nil {
+			return Job{}, err
+		}
+	}
+	if len(d.After) > 0 {
+		n.After = store.After{Parents: d.After, Need: cmp.Or(d.Need, len(d.After)), Anyway: true}
+	}
+	news := []NewJob{n}
+	var placed []InsertResult
+	err := f.jobs.adding(ctx, news, func(ctx context.Context) (err error) {
+		placed, err = f.jobs.place(ctx, news)
+		return err
+	})
+	if errors.Is(err, ErrNotFound) && len(d.After) > 0 { // a run was deleted meanwhile
+		f.runs = nil
+		return Job{}, nil
+	}
+	if err != nil {
+		return Job{}, err
+	}
+	run := placed[0].Job
+	_, number := RunNumber(run.Key)
+	f.runs[number] = run
+	f.number = max(f.number, number)
+	if run.ID != n.ID {
+		return Job{}, nil
+	}
+	return run, nil
+}
+
+// open returns the runs before a number that have not ended.
+func (f *firing) open(before int64) (open []Job) {
+	for n, run := range f.runs {
+		if n < before && !run.State.Done() && !run.Periodic() {
+			open = append(open, run)
+		}
+	}
+	slices.SortFunc(open, func(a, b Job) int {
+		_, n := RunNumber(a.Key)
+		_, m := RunNumber(b.Key)
+		return cmp.Compare(n, m)
+	})
+	return open
+}
+
+// probe is for how many runs at once f asks whether there are some since.
+const probe = 16
+
+// look finds the runs that were open, the latest, and those since. These are all there: none is deleted for KeepRuns
+// before it is noted.
+func (f *firing) look(ctx context.Context) error {
+	f.runs, f.number = make(map[int64]Job), f.was.Number
+	end := f.number + probe
+	if err := f.find(ctx, append(numbers(f.number+1, probe), f.was.Open...)); err != nil {
+		return err
+	}
+	for size := probe; f.number == end; size = min(4*size, 1000) {
+		end = f.number + int64(size)
+		if err := f.find(ctx, numbers(f.number+1, size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numbers returns n successive numbers.
+func numbers(first int64, n int) (all []int64) {
+	for i := range n {
+		all = append(all, first+int64(i))
+	}
+	return all
+}
+
+// find finds the runs with these numbers, of those that are there.
+func (f *firing) find(ctx context.Context, all []int64) error {
+	keys := make([]string, len(all))
+	for i, n := range all {
+		keys[i] = RunKey(f.Schedule.Key, n)
+	}
+	runs, err := f.jobs.List(ctx, Filter{Keys: keys, Limit: len(keys)})
+	for _, run := range runs {
+		_, n := RunNumber(run.Key)
+		f.runs[n], f.number = run, max(f.number, n)
+	}
+	return err
+}
+
+// prune deletes the runs that are too many, if one was added.
+func (f *firing) prune(ctx context.Context) error {
+	_, n := RunNumber(f.run.Key)
+	last, batch := min(n-int64(f.Keep), f.was.Number), f.Keep/8+1
+	if f.Keep == 0 || n == 0 || last < 1 {
+		return nil
+	}
+	var old []ID
+	for n, run := range f.runs { // it was open for long
+		if n <= last && run.State.Done() {
+			old = append(old, run.ID)
+		}
+	}
+	if n%int64(batch) == 0 {
+		var keys []string
+		for _, n := range numbers(last-int64(2*batch)+1, 2*batch) { // twice, as one may have failed
+			keys = append(keys, RunKey(f.Schedule.Key, n))
+		}
+		runs, err := f.jobs.List(ctx, Filter{Keys: keys, Limit: len(keys)})
+		if err != nil {
+			return err
+		}
+		for _, run := range runs {
+			if run.State.Done() {
+				old = append(old, run.ID)
+			}
+		}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	_, err := f.jobs.changeEach(ctx, old, Change{Op: OpDelete})
+	return err
+}
