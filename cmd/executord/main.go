@@ -1,6 +1,8 @@
 // Command executord runs the jobs of crontabs and TOML files.
 //
 //	executord run FILE...    run the jobs until SIGINT or SIGTERM, then drain
+//	executord run-once FILE JOB
+//	                         run a job now, here, without a daemon
 //	executord check FILE...  validate the file, show the next runs
 //	executord next FILE      print when the jobs are due, in order
 //	executord explain '30 2 * * 1-5'
@@ -124,7 +126,7 @@ stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 		return likeFlag(cmd, err)
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkGiven(cmd.Flags()) }
-	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext(), newNotify())
+	addGroup(root, "file", "With a job file:", newRun(), newRunOnce(), newCheck(), newNext(), newNotify())
 	addGroup(root, "write", "To write a job file:", newExplain(), newImport(), newSchema())
 	addGroup(root, "job", "As the command of a job:", newHTTP())
 	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate(), newAnyStore())...)

@@ -42,14 +42,12 @@ what the next change of the clock will do.`),
 		if err != nil {
 			return err
 		}
-		if len(*files.dirs) == 0 {
-			files.names, args = args[:1], args[1:]
-		}
+		files.names = files.first(args)
 		file, _, err := files.load(false)
 		if err != nil {
 			return err
 		}
-		jobs, err := chosen(file.Jobs, args)
+		jobs, err := chosen(file.Jobs, args[len(files.names):])
 		if err != nil {
 			return &exitError{exitMistake, err.Error()}
 		}

@@ -19,6 +19,9 @@ const keptBytes = 64 << 20
 // mostKept is how many KiB of the begin, and of the end, of what a run writes are kept at most.
 const mostKept = 1 << 10
 
+// defaultGrace is how long a run may take to end after SIGTERM.
+const defaultGrace = 10 * time.Second
+
 // runOptions is the command line of run.
 type runOptions struct {
 	files        sources
@@ -47,7 +50,7 @@ func newRunOptions(cmd *cobra.Command) *runOptions {
 	flags.BoolVar(&o.watch, "watch", false, "read the files again when they have changed, as on SIGHUP")
 	flags.Var(o.log, "log", "how the log is written; auto is short on a terminal and json elsewhere")
 	flags.DurationVar(&o.drainTimeout, "drain-timeout", 0, "how long the runs in progress may take after the first signal; 0 means no limit")
-	flags.DurationVar(&o.killAfter, "kill-after", 10*time.Second, "how long a run may take to end after SIGTERM, before it is killed")
+	flags.DurationVar(&o.killAfter, "kill-after", defaultGrace, "how long a run may take to end after SIGTERM, before it is killed")
 	flags.IntVar(&o.maxOutput, "max-output", 64, "how many MiB of the log the lines of one run may take; 0 means no limit")
 	flags.IntVar(&o.keepOutput, "keep-output", 64, "how many KiB of the beginning and of the end of the output of a run are kept")
 	flags.IntVar(&o.keepRuns, "keep-runs", 100, "for how many ended runs of each job the output is kept")

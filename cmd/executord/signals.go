@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,8 +15,8 @@ import (
 const lastResort = 2 * time.Second
 
 // watchSignals turns signals into the steps of the daemon's end: the first
-// drains, the second stops, the third kills.
-func watchSignals() (ends daemon.Ends, drain context.CancelCauseFunc, release func()) {
+// drains, the second stops, the third kills. More are signals that do so besides those of each daemon.
+func watchSignals(more ...os.Signal) (ends daemon.Ends, drain context.CancelCauseFunc, release func()) {
 	var steps [3]context.CancelCauseFunc
 	for i, ctx := range []*context.Context{&ends.Drain, &ends.Stop, &ends.Kill} {
 		*ctx, steps[i] = context.WithCancelCause(context.Background())
@@ -26,6 +25,9 @@ func watchSignals() (ends daemon.Ends, drain context.CancelCauseFunc, release fu
 	// Without SIGQUIT, that would end executord at once, with all jobs still
 	// running. Some service managers and containers stop daemons by it.
 	signal.Notify(got, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
+	if len(more) > 0 {
+		signal.Notify(got, more...)
+	}
 	// Writing to a broken pipe has to be an error, and not the end of executord
 	// with all jobs still running.
 	ignored := make(chan os.Signal, 1)
@@ -40,7 +42,7 @@ func watchSignals() (ends daemon.Ends, drain context.CancelCauseFunc, release fu
 				if n >= len(steps) {
 					continue // nothing is stronger than SIGKILL
 				}
-				steps[n](errors.New(describe(n, sig)))
+				steps[n](&signalError{n, sig})
 				if n == len(steps)-1 {
 					time.AfterFunc(lastResort, func() { os.Exit(exitInterrupted) })
 				}
@@ -57,9 +59,23 @@ func watchSignals() (ends daemon.Ends, drain context.CancelCauseFunc, release fu
 	}
 }
 
-func describe(n int, sig os.Signal) string {
-	name := sig.String()
-	switch sig {
+// A signalError says which signal it was that ended something, and which of several in a row, from 0.
+type signalError struct {
+	n   int
+	sig os.Signal
+}
+
+// number returns the number of the signal.
+func (e *signalError) number() int {
+	number, _ := e.sig.(syscall.Signal)
+	return int(number)
+}
+
+func (e *signalError) Error() string {
+	name := e.sig.String()
+	switch e.sig {
+	case syscall.SIGHUP:
+		name = "SIGHUP"
 	case os.Interrupt:
 		name = "SIGINT"
 	case syscall.SIGTERM:
@@ -67,7 +83,7 @@ func describe(n int, sig os.Signal) string {
 	case syscall.SIGQUIT:
 		name = "SIGQUIT"
 	}
-	return [...]string{"", "second ", "third "}[n] + name
+	return [...]string{"", "second ", "third "}[e.n] + name
 }
 
 // reloadSignals are signals to come that are sent to daemons so that they read their files again.

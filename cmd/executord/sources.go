@@ -44,6 +44,14 @@ func newSources(cmd *cobra.Command) sources {
 	return sources{kept: make(map[string]part), format: newFormat(cmd), dirs: cmd.Flags().StringArray("dir", nil, "all files of a directory such as /etc/cron.d, which have a user in each line")}
 }
 
+// first returns the files among the arguments of a command that has one, or --dir, before other names.
+func (s sources) first(args []string) []string {
+	if len(*s.dirs) > 0 {
+		return nil
+	}
+	return args[:1]
+}
+
 // someFiles is the argument of run and check.
 func someFiles(cmd *cobra.Command, args []string) error {
 	if dir := cmd.Flag("dir"); len(args) == 0 && (dir == nil || !dir.Changed) {

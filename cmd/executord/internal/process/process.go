@@ -78,6 +78,8 @@ type Result struct {
 	Signal string        // the signal that did, such as SIGKILL, or ""
 	Took   time.Duration // from the start to the end of the command
 
+	SignalNumber int // of Signal, 0 without one
+
 	Cause    error // why the context ended or ErrTimeout, if Stopped; nil after Kill
 	Stopped  bool  // the context ended before the command did, and its group got SIGTERM
 	Killed   bool  // part of the group did not end within the grace, and was killed
@@ -328,7 +330,9 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 		return Result{Err: errors.New("how the command ended is not known: another part of the program has waited for it")}
 	}
 	r.Code = child.status.ExitStatus()
-	r.Signal = signalOf(child.status)
+	if r.Signal = signalOf(child.status); r.Signal != "" {
+		r.SignalNumber = int(child.status.Signal())
+	}
 	return r.Result
 }
 
