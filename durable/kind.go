@@ -36,6 +36,8 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 		err = invalid("kind %q: its handler must not be nil", name)
 	case strings.HasPrefix(name, scheduleKind):
 		err = invalid("kind %q: it is that of schedules with OnOverlap, which need no handler; use another name", name)
+	case name == ResumingKind:
+		err = invalid("kind %q: it is that of jobs that end pauses, which need no handler; use another name", name)
 	}
 	for _, opt := range opts {
 		switch {

@@ -339,3 +339,14 @@ func TestPauseKindUntilRefusesPassedTime(t *testing.T) {
 		}
 	})
 }
+
+// No program can handle the kind of the jobs that end pauses.
+func TestHandleRefusesResumingKind(t *testing.T) {
+	jobs := newJobs(t, memory.New())
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	durable.Handle(jobs, durable.ResumingKind, new(diary).handler)
+}
