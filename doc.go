@@ -30,7 +30,7 @@
 //
 // Workers above Core leave when they have been idle for KeepAlive, and all workers if AllowCoreTimeout is set.
 // [Pool.Reconfigure] changes these settings in one step while the pool runs, and [Pool.Settings] returns them.
-// [Pool.Prestart] starts workers ahead of tasks.
+// [Pool.Prestart] starts workers ahead of tasks. [Pool.Pause] has tasks wait until [Pool.Resume].
 //
 // [New] makes a pool from a [Config]. [Fixed], [Cached], [Single] and [PerTask] make the most common pools.
 //

@@ -134,6 +134,40 @@ func (p *Pool) Waiting() iter.Seq[any] {
 	}
 }
 
+// Pause has p begin no task until [Pool.Resume]. Tasks that run go on, and what they wait for in p begins
+// nevertheless, see [Future.Get]. Others wait: p accepts tasks as far as its queue has room, and calls the rejection
+// policy beyond that, for each task if the queue is [Handoff]. Pause does not wait for the tasks that run: those are
+// [Stats].Active.
+//
+// The shares of p pause with p, and a [Keyed] is one. Each can be paused alone, too. A task of p that waits for one of
+// such a share waits until that is resumed.
+//
+// In a [ScheduledPool], what is due meanwhile is late when the pool is resumed, as if all workers had been busy:
+// [CatchUp] and [StartWithin] decide about the times of a series that have passed.
+//
+// A shutdown ends a pause, and what waits runs, as it does without a pause. So Close and Drain return, also those of a
+// share of a pool that is paused. Pause does nothing if p is paused, or shut down.
+func (p *Pool) Pause() {
+	p.mustBeMade()
+	p.engine.Pause()
+	p.lookAtShares()
+}
+
+// Resume ends a [Pool.Pause] of p. A share that was paused itself, or belongs to a pool that is paused, remains so.
+func (p *Pool) Resume() {
+	p.mustBeMade()
+	p.engine.Resume()
+	p.lookAtShares()
+}
+
+// lookAtShares follows a change of whether p is paused.
+func (p *Pool) lookAtShares() {
+	for _, s := range p.shares.all() {
+		s.engine.Look()
+		s.lookAtShares()
+	}
+}
+
 // Prestart starts up to n workers ahead of tasks, as long as there are fewer than Core, and
 // returns how many it started. It starts none if n is not positive, or if the pool is shut
 // down and no task waits.

@@ -42,7 +42,7 @@ func (s *Stage) UnmarshalText(text []byte) error { return setByName(s, "Stage", 
 // Shutdown stops the admission of tasks. Tasks that wait still run; in a scheduled pool its policies decide which.
 // Tasks that these submit to the pool with their own contexts still run, too, such as those of a [Group] in a task. A
 // share that has tasks accepts such tasks, too; a share without tasks is terminated at once. A task that waits for the
-// next attempt of [Retry] is canceled. Shutdown does not wait, and does nothing if the pool is shut down already.
+// next attempt of [Retry] is canceled. A pool that is paused is resumed. Shutdown does not wait, and does nothing if the pool is shut down already.
 func (p *Pool) Shutdown() {
 	p.mustBeMade()
 	drops := func(unit engine.Unit) bool {

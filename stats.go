@@ -22,8 +22,9 @@ import (
 //
 // A periodic task is one task, whatever the number of its runs.
 type Stats struct {
-	Name  string
-	Stage Stage
+	Name   string
+	Stage  Stage
+	Paused bool // by [Pool.Pause], of the pool or of one that it is a share of
 
 	Workers int // workers alive
 	Active  int // workers that have a task, from before its BeforeTask until after its AfterTask
@@ -68,6 +69,7 @@ func (p *Pool) stats(c engine.Counts) Stats {
 	s := Stats{
 		Name:      p.name,
 		Stage:     Stage(c.Stage),
+		Paused:    c.Paused,
 		Workers:   c.Workers,
 		Active:    c.Active,
 		Idle:      c.Workers - c.Active,
@@ -95,8 +97,12 @@ func (p *Pool) stats(c engine.Counts) Stats {
 // The form may change; [Pool.Stats] returns the same as numbers.
 func (p *Pool) String() string {
 	s := p.Stats()
-	return fmt.Sprintf("%s: %v, %d of %d workers active, %d queued, %d ended",
-		titled("pool", s.Name), s.Stage, s.Active, s.Workers, s.Queued, s.Ended())
+	stage := s.Stage.String()
+	if s.Paused {
+		stage = "paused"
+	}
+	return fmt.Sprintf("%s: %s, %d of %d workers active, %d queued, %d ended",
+		titled("pool", s.Name), stage, s.Active, s.Workers, s.Queued, s.Ended())
 }
 
 // Watch adds p to the pools of o and measures the tasks that are submitted from now on. Use it for pools of the

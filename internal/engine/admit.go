@@ -43,9 +43,10 @@ func (e *Engine) admitLocked(u Unit, late bool) Verdict {
 
 // placeLocked is admitLocked once the stage allows it.
 func (e *Engine) placeLocked(u Unit) Verdict {
-	free := e.workers - e.active
+	free, pauses := e.workers-e.active, e.pausesLocked()
 	switch {
 	case e.Lender != nil: // pushLocked asks for leases
+	case pauses:
 	case e.countedLocked() < e.Core && !e.WhenBusy:
 		return e.hireForLocked(u)
 	case e.countedLocked() < e.eager() && free <= e.readyLocked():
@@ -56,10 +57,14 @@ func (e *Engine) placeLocked(u Unit) Verdict {
 		e.handLocked(e.wakeLocked(), u)
 		return Taken
 	}
-	if e.pushLocked(u, e.takersLocked(free)) {
+	extra := e.takersLocked(free)
+	if pauses && isLease(u) {
+		extra = Any
+	}
+	if e.pushLocked(u, extra) {
 		return Queued
 	}
-	if e.Lender == nil && e.countedLocked() < e.Max {
+	if e.Lender == nil && !pauses && e.countedLocked() < e.Max {
 		return e.hireForLocked(u)
 	}
 	return Saturated
@@ -95,6 +100,9 @@ func (e *Engine) pushLocked(u Unit, extra int) bool {
 func (e *Engine) takersLocked(free int) int {
 	if !e.limited {
 		return Any
+	}
+	if e.pausesLocked() {
+		return 0
 	}
 	// A worker that has a lent place gives it up with its unit, and may be one too many then.
 	showing := int(e.showing.Load())
@@ -245,9 +253,9 @@ func (e *Engine) unblockLocked() {
 		case v != Saturated:
 			e.decideLocked(n.Value, v)
 			n = e.blocked.First()
-		case e.keyed == nil:
+		case e.keyed == nil && !e.pausesLocked():
 			return
-		default: // a unit of another key may run
+		default: // a unit of another key may run, or a lease
 			n = n.Next()
 		}
 	}

@@ -20,6 +20,7 @@
 //	leave.go    units that leave the queue without a worker
 //	again.go    units that run more than once, and wait to run again
 //	due.go      units that wait for their time, and the alarm for the next
+//	pause.go    an engine that begins nothing for a while
 //	lend.go     units that wait for others, and lend their places
 //	lease.go    an engine whose workers are borrowed from another engine
 //	stop.go     the stages from running to terminated

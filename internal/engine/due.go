@@ -134,8 +134,8 @@ func (d *Due) Ready() int {
 	return 0
 }
 
-// nextDueLocked returns when a unit may next run that may not run now, on the engine's clock. If all places are full, that
-// is one that is wanted.
+// nextDueLocked returns when a unit may next run that may not run now, on the engine's clock. If all places are full, or the
+// engine pauses, that is one that is wanted.
 func (e *Engine) nextDueLocked(full bool) (at int64, ok bool) {
 	at, ok = e.nextWantedLocked()
 	if full {
@@ -176,7 +176,7 @@ func (e *Engine) alarmCoversLocked() bool {
 // be one. An alarm for an earlier time stays: to look once in vain costs less than to set it
 // anew for each first unit that is canceled.
 func (e *Engine) setAlarmLocked() {
-	full := e.idle.top == nil && e.Lender == nil && e.countedLocked() >= e.mostLocked()
+	full := e.Lender == nil && (e.pausesLocked() || e.idle.top == nil && e.countedLocked() >= e.mostLocked())
 	switch {
 	case e.stage >= Stopped || e.stranded: // nothing runs any more
 		return

@@ -130,6 +130,7 @@ type Engine struct {
 	nHosted       int                // of hosted
 	wantAsked     int                // leases that were asked for, and are wanted
 	stranded      bool               // the lender takes no leases any more
+	pause         pause
 
 	// showing is how many workers have a unit that shows its outcome, and are as good as
 	// free. It is counted if limited, where it makes a difference.
@@ -162,6 +163,7 @@ func (e *Engine) Now() int64 { return int64(time.Since(e.Epoch)) }
 type Counts struct {
 	Limits
 	Stage   Stage
+	Paused  bool // by Pause, of this engine or of one that lends to it
 	Workers int
 	Active  int // workers that have a unit
 	Largest int // most workers ever
@@ -179,7 +181,7 @@ func (e *Engine) Counts() Counts {
 	e.Lock()
 	defer e.Unlock()
 	return Counts{
-		Limits: e.Limits, Stage: e.stage, Workers: e.workers, Active: e.active, Largest: e.largest,
+		Limits: e.Limits, Stage: e.stage, Paused: e.pausesLocked(), Workers: e.workers, Active: e.active, Largest: e.largest,
 		Queued: e.waitsLocked() + len(e.aside), Blocked: e.nBlocked,
 		Submitted: e.gate.submitted, Ended: e.ended, Runs: e.runs, Failures: e.failures,
 	}

@@ -54,7 +54,7 @@ type world struct {
 	keys   map[*Engine]map[int]int // units of a key that workers run
 	over   int                     // most above the limit of a key
 
-	resized map[*Engine]bool // those that had other limits when a unit was admitted, maybe
+	resized map[*Engine]bool // those that had other limits when a unit was admitted, maybe, or have paused since
 }
 
 // enter and leave note a unit of a key that a worker runs. The caller holds mu.
@@ -580,6 +580,25 @@ func (w *world) settled(t *testing.T, engines []*Engine) {
 	}
 }
 
+// pause has some of all engines pause, or go on. What was admitted to be taken at once waits then.
+func (w *world) pause(all, some []*Engine, to bool) {
+	w.mu.Lock()
+	for _, e := range all {
+		w.resized[e] = true
+	}
+	w.mu.Unlock()
+	for _, e := range some {
+		if to {
+			e.Pause()
+		} else {
+			e.Resume()
+		}
+	}
+	for _, e := range all {
+		e.Look()
+	}
+}
+
 // shut shuts an engine down, and ends what is not to run again.
 func shut(e *Engine) {
 	left, _ := e.Shutdown(func(u Unit) bool {
@@ -688,13 +707,14 @@ func playModel(t *testing.T, seed uint64) {
 		u := all[r.IntN(len(all))]
 		return u, owner[u]
 	}
+	mayPause := r.IntN(2) == 0
 	var actors sync.WaitGroup
 	for actor := range 3 {
 		r := rand.New(rand.NewPCG(seed, uint64(actor)+1))
 		actors.Go(func() {
 			for range 40 {
 				e := engines[r.IntN(len(engines))]
-				switch r.IntN(9) {
+				switch r.IntN(10) {
 				default:
 					mu.Lock()
 					u := w.probe(len(all))
@@ -733,9 +753,9 @@ func playModel(t *testing.T, seed uint64) {
 						u.drop(e)
 					}
 				case 6:
-					mu.Lock()
+					w.mu.Lock()
 					w.resized[e] = true
-					mu.Unlock()
+					w.mu.Unlock()
 					if e.Lender == nil {
 						l := limits(r)
 						switch {
@@ -759,6 +779,10 @@ func playModel(t *testing.T, seed uint64) {
 					if waits {
 						u.runByHand(e)
 					}
+				case 9:
+					if mayPause {
+						w.pause(engines, []*Engine{e}, r.IntN(2) == 0)
+					}
 				case 7:
 					time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
 					for _, e := range engines {
@@ -770,7 +794,12 @@ func playModel(t *testing.T, seed uint64) {
 	}
 	if r.IntN(3) > 0 {
 		actors.Wait()
+		pauses := mayPause && r.IntN(2) == 0
+		if mayPause {
+			w.pause(engines, engines, pauses)
+		}
 		w.settled(t, engines)
+		began := len(w.began)
 		for _, u := range all { // what leaves lets others run
 			u.mu.Lock()
 			waits := u.accepted && !u.running && r.IntN(2) == 0
@@ -779,6 +808,13 @@ func playModel(t *testing.T, seed uint64) {
 				u.drop(owner[u])
 				w.settled(t, engines)
 			}
+		}
+		if pauses && len(w.began) > began {
+			t.Errorf("units %v have begun while all engines paused", w.began[began:])
+		}
+		if pauses && r.IntN(2) == 0 {
+			w.pause(engines, engines, false)
+			w.settled(t, engines)
 		}
 	}
 	for _, e := range engines {

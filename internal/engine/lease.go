@@ -149,6 +149,9 @@ func (e *Engine) askLocked() {
 // seeksLocked returns how many units of a borrower a lease may begin.
 func (e *Engine) seeksLocked() int {
 	n := e.readyLocked()
+	if e.pausesLocked() {
+		return n + e.toLendLocked()
+	}
 	if e.covered < e.lent && !e.barredLocked() {
 		n += min(e.blockedWanted, e.lent-e.covered)
 	}
@@ -159,7 +162,7 @@ func (e *Engine) seeksLocked() int {
 // for.
 func (e *Engine) nextTokenLocked() (at int64, ok bool) {
 	asked, full := e.workers-e.active, e.countedLocked() >= e.Max+e.toLendLocked()
-	if !e.Rate.Bounded() || full || asked >= e.seeksLocked() && e.nBlocked == 0 {
+	if !e.Rate.Bounded() || full || asked >= e.seeksLocked() && (e.nBlocked == 0 || e.pausesLocked()) {
 		return 0, false
 	}
 	at = e.Rate.Next(asked)

@@ -106,6 +106,7 @@ func (e *Engine) wantBeforeLocked(u Unit) {
 
 // queuedLocked follows the way of u into a queue. It may be marked already.
 func (e *Engine) queuedLocked(u Unit) {
+	e.passLocked(u)
 	s := u.Slot()
 	switch {
 	case s == nil:
@@ -252,7 +253,11 @@ func (e *Engine) wantedLocked() (n int) {
 
 // leasesToWantLocked returns leases of a borrower that were asked for and are to be wanted, since units of it are.
 func (e *Engine) leasesToWantLocked() (slots []*Slot) {
-	missing := min(e.wantedLocked(), e.workers-e.active) - e.wantAsked
+	wanted := e.wantedLocked()
+	if e.pausesLocked() {
+		wanted = e.toLendLocked()
+	}
+	missing := min(wanted, e.workers-e.active) - e.wantAsked
 	for n := e.crew.First(); n != nil && missing > 0; n = n.Next() {
 		if w := n.Value; w.unit == nil && !w.leaseAsked {
 			w.leaseAsked = true

@@ -94,7 +94,8 @@ func (e *Engine) startsNoneLocked() bool {
 // starts the workers that were hired under it. A borrower has leases wanted for units that are.
 func (e *Engine) Unlock() {
 	if e.borrowers > 0 {
-		e.pressed.Store(e.waitsLocked() > 0 || e.nBlocked > 0 || e.stage >= Stopped || e.overLocked())
+		e.pressed.Store(e.waitsLocked() > 0 || e.nBlocked > 0 || e.stage >= Stopped || e.overLocked() ||
+			e.pausesLocked())
 	}
 	var leases []*Slot
 	if e.Lender != nil {
@@ -102,7 +103,7 @@ func (e *Engine) Unlock() {
 	}
 	was := e.open
 	e.open = e.stream != nil && (was || e.stream.Len() > 0) && e.stage == Running &&
-		e.wakesNoneLocked() && e.startsNoneLocked() && !e.someWaitAgainLocked()
+		e.wakesNoneLocked() && e.startsNoneLocked() && !e.someWaitAgainLocked() && !e.pausesLocked()
 	if e.open != was {
 		e.gate.open.Store(e.open)
 	}

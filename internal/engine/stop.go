@@ -27,6 +27,7 @@ func (e *Engine) Shutdown(match func(Unit) bool) (left []Unit, first bool) {
 	first = e.stage == Running
 	if first {
 		e.stage = Shut
+		e.pause.paused.Store(false)
 		if e.timed != nil || e.later != nil { // else no unit waits for a time, or has done so
 			left = e.takeFuncLocked(match)
 		}
@@ -58,6 +59,7 @@ func (e *Engine) Stop() (waiting []Unit, first bool) {
 		return nil, false
 	}
 	e.stage = Stopped
+	e.pause.paused.Store(false)
 	var all []Unit
 	if e.later != nil {
 		all = e.later.Drain()

@@ -346,7 +346,10 @@ func (e *Engine) exitLocked(w *Worker) step {
 // popLocked takes the unit that w is to run next, nil if none may run now: one that has barred others first. With lent, w
 // has a place that is lent, and takes only what is wanted.
 func (e *Engine) popLocked(w *Worker, lent bool) Unit {
-	if lent {
+	switch {
+	case e.pausesLocked():
+		return e.popPausedLocked(w, lent)
+	case lent:
 		return e.popWantedLocked(w)
 	}
 	if u := e.nextAgainLocked(); u != nil {
@@ -364,6 +367,9 @@ func (e *Engine) popLocked(w *Worker, lent bool) Unit {
 // readyLocked returns how many units may run now, but for limit and rate, as far as the last
 // reading of the clocks shows.
 func (e *Engine) readyLocked() int {
+	if e.pausesLocked() {
+		return e.passingLocked()
+	}
 	if !e.someWaitAgainLocked() {
 		return e.Queue.Ready()
 	}

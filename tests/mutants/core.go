@@ -57,6 +57,18 @@ var coreMutants = []mutant{
 		by:  ".", test: "TestBlockOrder|TestBlockAdmitsAsManyAsFit",
 	},
 	{
+		file: "internal/engine/pause.go", what: "a share that is shut down waits until its pool is resumed",
+		old: "	if lent || e.passingLocked() == 0 {\n",
+		new: "	if true {\n",
+		by:  ".", test: "TestPoolPauseShutdown",
+	},
+	{
+		file: "internal/engine/pause.go", what: "what a task waits for is held back by a pause",
+		old: "	if e.lendsLocked() {\n",
+		new: "	if false {\n",
+		by:  ".", test: "TestPoolPauseLetsPassWhatATaskWaitsFor",
+	},
+	{
 		file: "internal/engine/worker.go", what: "a Goexit costs the pool a worker",
 		old: "if back || w.state == gone {",
 		new: "if back || w.state != free {",
@@ -100,14 +112,14 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "internal/engine/worker.go", what: "a place that is lent is taken by whatever is next",
-		old: "	if lent {\n\t\treturn e.popWantedLocked(w)\n\t}\n",
-		new: "	if lent {\n\t\tdefer e.coverLocked(w)\n\t}\n",
+		old: "	case lent:\n\t\treturn e.popWantedLocked(w)\n",
+		new: "	case lent:\n\t\tdefer e.coverLocked(w)\n",
 		by:  ".", test: "TestPlaceOfTaskThatWaits",
 	},
 	{
 		file: "internal/engine/lend.go", what: "the leases of units that are wanted are not",
-		old: "	missing := min(e.wantedLocked(), e.workers-e.active) - e.wantAsked\n",
-		new: "	missing := 0\n",
+		old: "	missing := min(wanted, e.workers-e.active) - e.wantAsked\n",
+		new: "	missing := 0 * wanted\n",
 		by:  ".", test: "TestPlaceOfTaskThatWaits|TestWaitsForTasksThatWaitEnd",
 	},
 	{
