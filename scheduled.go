@@ -234,6 +234,9 @@ func (p *ScheduledPool) schedule(ctx context.Context, u work, m moment) error {
 // [Stop], the series succeeds. If fn panics, the panic is reported, and the series fails. If ctx ends, the series is
 // canceled. The Series is done when the schedule has ended.
 //
+// The times are counted from now. To count them from an instant of yours, as every seven days since a Tuesday at two,
+// call [ScheduledPool.On] with a cron.Schedule such as "@since 2026-12-01 14:00 every 7d".
+//
 // A negative initial counts as 0; period must be positive. If the submission fails,
 // AtFixedRate returns a nil Series and the error of [Pool.Execute], or one that matches
 // [ErrInvalid].

@@ -765,3 +765,21 @@ func TestScheduledPoolSlackAfterPause(t *testing.T) {
 		d.Check(t, "first@1.001s", "second@1.005s", "third@1.005s", "at once@1.005s", "last@2s")
 	})
 }
+
+// A schedule since an instant runs at its times, on whichever day the program starts.
+func TestScheduledOnSinceAnInstant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newScheduled(t, executor.ScheduledConfig{})
+		var runs []string
+		s := must(pool.On(t.Context(), cron.MustParse("CRON_TZ=Europe/Berlin @since 1999-12-28 14:00 every 7d"), func(context.Context) error {
+			runs = append(runs, time.Now().UTC().Format("01-02 15:04"))
+			return nil
+		}))
+		time.Sleep(100 * 24 * time.Hour) // summer time begins on March 26
+		synctest.Wait()
+		expect(t, "first run", runs[0], "01-04 13:00")
+		expect(t, "last run", runs[len(runs)-1], "04-04 12:00")
+		expect(t, "runs", len(runs), 14)
+		expect(t, "rhythm", s.Info().Rhythm, "CRON_TZ=Europe/Berlin @since 1999-12-28 14:00 every 7d")
+	})
+}

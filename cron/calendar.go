@@ -40,6 +40,10 @@ type calendar struct {
 
 	relative relativeDays
 	years    yearSet
+
+	// every is the distance of days, counted from the day origin, which is one of them. It is 0 for days that are not
+	// counted. Days are from 1970-01-01.
+	every, origin int64
 }
 
 // nextWall returns the first matching wall time at or after wall, and whether
@@ -183,6 +187,16 @@ func (c *calendar) daysOf(first int64, length int) uint32 {
 		set |= days
 	} else {
 		set &= days
+	}
+	if c.every > 1 {
+		counted := uint32(0)
+		// the first day from the first of the month on
+		for day := first + (c.origin-first)%c.every; day < first+int64(length); day += c.every {
+			if day >= first {
+				counted |= 1 << (day - first)
+			}
+		}
+		set &= counted
 	}
 	return set & (1<<length - 1)
 }

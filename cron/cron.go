@@ -43,6 +43,8 @@
 //	@hourly             0 * * * *
 //	@every 1h30m        a fixed interval, see below
 //
+//	@since 2026-12-01 14:00 every 7d    an interval from an instant on, see below
+//
 // The prefix "CRON_TZ=Asia/Tokyo " or "TZ=Asia/Tokyo " names the time zone of a spec.
 //
 // @reboot is not supported, because it is not a time. Where a spec of another program has an equivalent here, the error
@@ -82,6 +84,10 @@
 // "@every 1h30m" takes any positive duration of [time.ParseDuration], down to a nanosecond. Such a schedule is due that
 // much real time after the time that is passed to [Schedule.Next], whatever the clocks show. A caller that passes the
 // last due time stays in step. A caller that passes the time at which it woke up drifts.
+//
+// "@since 2026-12-01 14:00 every 7d" is due at that time in the zone of the spec, and every seven days from then on, at
+// 14:00 by the wall clock: such times are fixed, see above. There may be 1 to 3660 days. With a duration of whole
+// seconds instead of days, as in "@since 2026-12-01 14:00:30 every 36h", the times are that much real time apart.
 package cron
 
 import (
@@ -101,6 +107,8 @@ type Schedule struct {
 	spec     string         // what String returns
 	loc      *time.Location // nil only in the zero Schedule
 	every    time.Duration  // if positive, a fixed interval, and calendar is unused
+	since    bool           // there is a first time, of a fixed interval or a calendar
+	first    int64          // that
 	calendar calendar
 }
 
@@ -152,7 +160,10 @@ func MustParse(spec string) Schedule {
 // The work is bounded: Next searches 400 years, after which the Gregorian calendar repeats itself.
 func (s Schedule) Next(after time.Time) time.Time {
 	after = after.Round(0)
-	if s.every > 0 {
+	if s.since && after.Unix() < s.first {
+		after = time.Unix(s.first-1, 0)
+	}
+	if s.every > 0 && !s.since {
 		next := after.Add(s.every)
 		if !next.After(after) { // wrapped round at the end of time
 			return time.Time{}
@@ -161,12 +172,14 @@ func (s Schedule) Next(after time.Time) time.Time {
 	}
 	// Due times are whole seconds, so rounding down, as Unix does, is exact enough.
 	now := after.Unix()
-	if s.calendar.minutes == 0 || now < -endOfTime || now > endOfTime {
+	if s.isZero() || now < -endOfTime || now > endOfTime {
 		return time.Time{}
 	}
 	var due int64
 	var ok bool
-	if s.calendar.starred {
+	if s.every > 0 {
+		due, ok = s.latest(now)+int64(s.every/time.Second), true
+	} else if s.calendar.starred {
 		due, ok = s.calendar.nextStarred(s.loc, now)
 	} else {
 		due, ok = s.calendar.nextFixed(s.loc, now)
@@ -185,7 +198,7 @@ func (s Schedule) Next(after time.Time) time.Time {
 // is 1h30m earlier.
 func (s Schedule) Prev(before time.Time) time.Time {
 	before = before.Round(0)
-	if s.every > 0 {
+	if s.every > 0 && !s.since {
 		prev := before.Add(-s.every)
 		if !prev.Before(before) { // wrapped round at the beginning of time
 			return time.Time{}
@@ -197,21 +210,32 @@ func (s Schedule) Prev(before time.Time) time.Time {
 	if before.Nanosecond() == 0 {
 		now--
 	}
-	if s.calendar.minutes == 0 || now < -endOfTime || now > endOfTime {
+	if s.isZero() || now < -endOfTime || now > endOfTime {
 		return time.Time{}
 	}
 	var due int64
 	var ok bool
-	if s.calendar.starred {
+	if s.every > 0 {
+		due, ok = s.latest(now), true
+	} else if s.calendar.starred {
 		due, ok = s.calendar.prevStarred(s.loc, now)
 	} else {
 		due, ok = s.calendar.prevFixed(s.loc, now)
 	}
-	if !ok {
+	if !ok || s.since && due < s.first {
 		return time.Time{}
 	}
 	return time.Unix(due, 0).In(s.loc)
 }
+
+// latest returns the latest time up to now that is some intervals from the first.
+func (s Schedule) latest(now int64) int64 {
+	step := int64(s.every / time.Second)
+	return s.first + floorDiv(now-s.first, step)*step
+}
+
+// isZero reports whether s is never due.
+func (s Schedule) isZero() bool { return s.every == 0 && s.calendar.minutes == 0 }
 
 // Upcoming returns an iterator over the due times that are later than after, in order. The iterator ends where
 // [Schedule.Next] returns the zero Time. Most schedules never end, so break out of the loop.

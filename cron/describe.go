@@ -12,27 +12,35 @@ import (
 //	at 02:30 on Monday to Friday, Europe/Berlin
 //	every 15 minutes from 09:00 to 17:45 on the last day of the month, UTC
 //	every 1h30m of real time
+//	every 7 days at 14:00 from 2026-12-01 on, Europe/Berlin
 //
 // The words are for people, and later versions may choose others. Two schedules with the same words have the same
 // times, except perhaps where clocks change. [time.Local] is called "local time". For the zero Schedule Describe
 // returns "never".
 func (s Schedule) Describe() string {
 	switch {
+	case s.since:
+		return s.describeSince()
 	case s.every > 0:
 		return "every " + brief(s.every) + " of real time"
 	case s.calendar.minutes == 0:
 		return "never"
 	}
-	zone := s.loc.String()
-	if s.loc == time.Local {
-		zone = "local time"
-	}
+	zone := s.describeZone()
 	clock, atTimes := s.calendar.describeClock()
 	days := s.calendar.describeDays(atTimes)
 	if days != "" {
 		days = " " + days
 	}
 	return clock + days + ", " + zone
+}
+
+// describeZone describes the zone of a schedule that is not zero.
+func (s Schedule) describeZone() string {
+	if s.loc == time.Local {
+		return "local time"
+	}
+	return s.loc.String()
 }
 
 const (

@@ -15,8 +15,9 @@ type ParseError struct {
 	Spec string
 
 	// Field is "minute", "hour", "day-of-month", "month" or "day-of-week", or in the extended language also "second" or
-	// "year"; "zone" for the prefix; "word" for an @word; "interval" for the duration after @every; "character" for a
-	// character that is not allowed in a spec; or empty if the spec as a whole is wrong.
+	// "year"; "zone" for the prefix; "word" for an @word; "interval" for the duration after @every; "first time" and
+	// "period" for those after @since; "character" for a character that is not allowed in a spec; or empty if the spec
+	// as a whole is wrong.
 	Field string
 
 	// Text is the part of Spec that is wrong. Column is its position, counted in bytes from 1 as in go/token. Text is

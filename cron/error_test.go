@@ -48,7 +48,7 @@ const (
 	saveWithout = "remove it; editors save UTF-8 without BOM, too"
 
 	unknownWord   = "unknown word"
-	theWords      = "the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually and @every"
+	theWords      = "the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually, @since and @every"
 	badDuration   = "not a duration"
 	months12      = `months and years differ in length: write "@monthly", "@yearly" or five fields`
 	writeDuration = `write it like "90s" or "1h30m", up to about 290 years`

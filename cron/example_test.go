@@ -34,6 +34,20 @@ func ExampleSchedule_Next_clockChange() {
 	// 2026-03-09 02:30:00 -0400 EDT
 }
 
+// Every second Tuesday, at two in the afternoon with or without summer time.
+func ExampleSchedule_Next_since() {
+	s := cron.MustParse("CRON_TZ=Europe/Berlin @since 2026-03-17 14:00 every 14d")
+	for t := range s.Upcoming(time.Date(2026, 3, 20, 0, 0, 0, 0, time.UTC)) {
+		fmt.Println(t)
+		if t.Month() == time.April {
+			break
+		}
+	}
+	// Output:
+	// 2026-03-31 14:00:00 +0200 CEST
+	// 2026-04-14 14:00:00 +0200 CEST
+}
+
 func ExampleParse() {
 	_, err := cron.Parse("0 25 * * *")
 	fmt.Println(err)

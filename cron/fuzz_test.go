@@ -13,6 +13,7 @@ var seedSpecs = []string{
 	"* * * * *", "30 2 * * *", "*/15 9-17 * * mon-fri", "0,30 1-3/2 1,15 jan-mar,12 0-7", "5/20 */2 */3 * sun",
 	"0 0 29 2 *", "0 0 13 * fri", "59 23 31 12 7", "@hourly", "@weekly", "@every 1h30m", "@every 1ns", "@reboot",
 	"TZ=", "TZ=0", "CRON_TZ=", "TZ=\t", "CRON_TZ=UTC 0 0 * * *", "TZ=Asia/Tokyo @daily", "@every -1ns", "@every ",
+	"@since 2026-03-01 02:30 every 7d", "TZ=UTC @since 1970-01-01 00:00:01 every 1h30m", "@since 2026-02-30 24:00 every 0d",
 	"*/0 * * * *", "1-/2 * * * *", ",,,, * * * *", "0-99999999999999999999 * * * *", "* * 30 2 *", "５ * * * *",
 	"\xff", "@",
 }

@@ -268,14 +268,14 @@ func zeroHint(body string) string {
 
 // wordHint guesses which @word was meant.
 func wordHint(text string) string {
-	names := []string{"@every", "@reboot"}
+	names := []string{"@every", since, "@reboot"}
 	for _, w := range words {
 		names = append(names, w.name)
 	}
 	if near, ok := nearest(text, names); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	return "the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually and @every"
+	return "the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually, @since and @every"
 }
 
 // durationHint guesses what is wrong with a duration.

@@ -101,6 +101,9 @@ func (p parser) parse(loc *time.Location) (Schedule, error) {
 			return Schedule{}, p.failWhole(fmt.Sprintf("%s after %s, want 5, 6 with seconds first, or 7 with years last, too",
 				count(n, "field"), marker), "")
 		}
+		if strings.HasPrefix(parts[0].text, "@") {
+			return Schedule{}, p.fail("word", parts[0], "may not follow "+marker, "remove "+marker)
+		}
 	}
 	s := Schedule{loc: loc}
 	var text string
@@ -196,6 +199,9 @@ func (p parser) parseWord(s *Schedule, parts []span) error {
 	word := parts[0]
 	if is(word, "@every") {
 		return p.parseEvery(s, parts[1:])
+	}
+	if is(word, since) {
+		return p.parseSince(s, parts[1:])
 	}
 	if is(word, "@reboot") {
 		return p.fail("word", word, "a program start is not a time", "run the job once when the program starts")

@@ -114,6 +114,9 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 //
 // A negative initial counts as 0. The period must be at least a microsecond, and is rounded down to whole microseconds.
 // Runs never overlap. A run that fails is tried again; executor.Stop ends the schedule. Java: scheduleAtFixedRate.
+//
+// The times are counted from when the job was registered first. To count them from an instant of yours, call On with a
+// spec such as cron.MustParse("CRON_TZ=Europe/Berlin @since 2026-12-01 14:00 every 7d").
 func (k *Kind[P, R]) AtFixedRate(ctx context.Context, key string, initial, period time.Duration, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)

@@ -318,6 +318,25 @@ func TestNamedTriggerRuns(t *testing.T) {
 	})
 }
 
+// A schedule since an instant keeps its times, whenever the program starts and registers it.
+func TestScheduleSinceAnInstant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var d diary
+		first := time.Date(1999, 12, 28, 14, 0, 0, 0, time.UTC) // a Tuesday
+		for range 21 {
+			jobs := newJobs(t, store, lazy)
+			k := durable.Handle(jobs, "k", d.handler)
+			stop := start(t, jobs)
+			must(k.On(t.Context(), "key", cron.MustParse("CRON_TZ=UTC @since 1999-12-28 14:00 every 7d"), ""))
+			time.Sleep(24 * time.Hour)
+			stop()
+		}
+		const week = 7 * 24 * time.Hour
+		d.wants(t, first, week, 2*week, 3*week)
+	})
+}
+
 // Many nodes register a schedule, again and again, and each occurrence runs once.
 func TestScheduleRunsOnceAmongManyNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -201,3 +201,15 @@ func TestTakesC(t *testing.T) {
 		}
 	}
 }
+
+// A schedule since an instant has no fields of days that may be meant otherwise.
+func TestParseScheduleSince(t *testing.T) {
+	s, notes, err := ParseSchedule("@since 2026-12-01 14:00 every 7d", time.UTC)
+	if err != nil || len(notes) > 0 || len(s.Gaps()) > 0 {
+		t.Errorf("notes %v, gaps %v, error %v", notes, s.Gaps(), err)
+	}
+	wall, ok := s.Wall()
+	if first := wall.Next(time.Unix(0, 0)); !ok || !first.Equal(time.Date(2026, 12, 1, 14, 0, 0, 0, time.UTC)) {
+		t.Errorf("on the wall: %t, first at %v", ok, first)
+	}
+}

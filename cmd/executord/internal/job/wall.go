@@ -27,7 +27,7 @@ func (s Schedule) Wall() (cron.Schedule, bool) {
 // follow the clock.
 func (s Schedule) Fixed() bool { return !s.AtStart && !s.After && s.times.Fixed() }
 
-// fields returns the fields of the schedule, or its @word, without the zone.
+// fields returns the fields of the schedule, or its @word with what belongs to that, @since as one, without the zone.
 func (s Schedule) fields() []string {
 	words := strings.Fields(s.times.String())
 	if len(words) > 0 && strings.HasPrefix(words[0], "CRON_TZ=") {
@@ -35,6 +35,9 @@ func (s Schedule) fields() []string {
 	}
 	if len(words) > 0 && words[0] == "@extended" {
 		words = words[1:]
+	}
+	if len(words) > 0 && words[0] == "@since" {
+		return []string{strings.Join(words, " ")}
 	}
 	return words
 }
