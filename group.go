@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 )
 
@@ -43,6 +44,20 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 		body = Func(fn)
 	}
 	g.submit(new(member), body, opts)
+}
+
+// SetLimit has at most n functions of g be submitted and not have ended. Further ones wait in g, without a bound, and take
+// no room in the executor: each is submitted where another has ended, by the goroutine that ran that. Go does not wait for
+// the limit. SetLimit panics if n is less than 1, or after a call of Go.
+func (g *Group) SetLimit(n int) {
+	g.mustBeMade()
+	if n < 1 {
+		panic(fmt.Sprintf("executor: Group.SetLimit(%d): must be at least 1", n))
+	}
+	if !g.waiting.isEmpty() {
+		panic("executor: Group.SetLimit after Group.Go; set the limit before the first function")
+	}
+	g.limit = &limit{most: n}
 }
 
 // Context returns the context of the group's functions. It ends when one has failed, so that

@@ -101,7 +101,8 @@ func (p *Pool) newWork(ctx context.Context, r Runnable) (work, *task.Task, error
 }
 
 // enter admits the work of t, which may be nil, submitted with ctx, or has the rejection
-// policy decide. With forks its submitter is a task of the same pool that waits for it: for that there is room.
+// policy decide. With forks its submitter is a task of the same pool that waits for it, or follows one of
+// its group: for that there is room.
 func (p *Pool) enter(ctx context.Context, u work, t *task.Task, forks bool) error {
 	if o := p.observed.Load(); o != nil {
 		u = o.admit(u)
@@ -117,7 +118,7 @@ func (p *Pool) enter(ctx context.Context, u work, t *task.Task, forks bool) erro
 		t.SetSubmitted(p.elapsed())
 	}
 	v := p.engine.Submit(u, false)
-	if v == engine.TooLate && p.comesFromWithin(ctx, t) {
+	if v == engine.TooLate && (forks || p.comesFromWithin(ctx, t)) {
 		v = p.engine.Submit(u, true)
 	}
 	if v == engine.Saturated && forks && p.engine.SubmitBeyond(u) {

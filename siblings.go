@@ -29,6 +29,7 @@ type siblings struct {
 	cancel context.CancelCauseFunc
 	waits  *task.Owner // of the caller, if that is a task of ex, and so hosts what waits; else nil
 
+	limit   *limit // nil for none
 	waiting waitList
 	unwatch func() bool // else endWaiting is called when the context ends; nil if the caller's has no end
 }
@@ -66,6 +67,13 @@ func (s *siblings) submit(m *member, body Runnable, opts []Option) {
 		return
 	}
 	s.waiting.add(m)
+	if s.limit == nil || s.limit.enter(m) {
+		s.place(m, s.waits != nil)
+	}
+}
+
+// place submits a member that is in the list. forks is as for Pool.enter.
+func (s *siblings) place(m *member, forks bool) {
 	if err := task.IfEnded(s.ctx); err != nil { // endWaiting may have been here
 		m.end(task.Canceled, canceled(err))
 		return
@@ -74,7 +82,7 @@ func (s *siblings) submit(m *member, body Runnable, opts []Option) {
 	if s.pool == nil {
 		err = s.ex.Execute(s.ctx, m)
 	} else {
-		err = s.pool.enter(s.ctx, m, &m.core, s.waits != nil)
+		err = s.pool.enter(s.ctx, m, &m.core, forks)
 	}
 	switch {
 	case err != nil:
@@ -112,6 +120,49 @@ type member struct {
 	core task.Task
 	of   *siblings
 	body Runnable // nil once it is over; under the task's lock
+
+	placed bool // of a group with a limit: it was submitted, or is about to be; under the limit's lock
+}
+
+// limit is how many members may be submitted and not over. The others wait in it. Its lock is a leaf.
+type limit struct {
+	sync.Mutex
+	most   int
+	placed int
+	held   []*member
+}
+
+// enter reports whether m is to be submitted now.
+func (l *limit) enter(m *member) bool {
+	l.Lock()
+	defer l.Unlock()
+	if l.placed == l.most {
+		l.held = append(l.held, m)
+		return false
+	}
+	m.placed = true
+	l.placed++
+	return true
+}
+
+// leave follows the end of m, and returns the member that is to be submitted in its place, nil for none.
+func (l *limit) leave(m *member) *member {
+	l.Lock()
+	defer l.Unlock()
+	if !m.placed {
+		return nil
+	}
+	for len(l.held) > 0 {
+		next := l.held[0]
+		l.held[0] = nil
+		l.held = l.held[1:]
+		if !next.core.State().Done() { // else the context has ended
+			next.placed = true
+			return next
+		}
+	}
+	l.placed--
+	return nil
 }
 
 // configure evaluates the options of m, which is new.
@@ -177,8 +228,14 @@ func (m *member) drop() { m.body = nil }
 
 // over counts m, which is over.
 func (m *member) over(err error) {
-	m.of.of.over(m, err)
-	m.of.waiting.over()
+	s := m.of
+	s.of.over(m, err)
+	if s.limit != nil {
+		if next := s.limit.leave(m); next != nil {
+			s.place(next, true)
+		}
+	}
+	s.waiting.over()
 }
 
 // isOver reports whether m is over.
@@ -257,6 +314,13 @@ func (l *waitList) next() *task.Task {
 	}
 	l.hosted++
 	return &l.tasks[l.hosted-1].core
+}
+
+// isEmpty reports whether no task was added.
+func (l *waitList) isEmpty() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tasks == nil
 }
 
 // snapshot returns the tasks that wait, and some that do not any more.
