@@ -134,14 +134,14 @@ func (p *ScheduledPool) After(
 	return p.once(ctx, moment{due: p.fromNow(delay), reported: true}, fn, opts)
 }
 
-// At submits fn to run once, at the wall-clock time t. A time that has passed is due at
+// At submits fn to run once, at the wall-clock time t, which must not be zero. A time that has passed is due at
 // once, before all tasks that were due later. A time after April 2262 counts as the last
 // one that 64 bits of nanoseconds hold. Otherwise it is like [Schedule].
 func At[T any](
 	ctx context.Context, p *ScheduledPool, t time.Time,
 	fn func(context.Context) (T, error), opts ...Option,
 ) *Future[T] {
-	f, _ := once(ctx, p, moment{due: max(delay.WallNanos(t), 1), wall: true}, fn, opts)
+	f, _ := once(ctx, p, atTime(t), fn, opts)
 	return f
 }
 
@@ -149,7 +149,9 @@ func At[T any](
 func (p *ScheduledPool) At(
 	ctx context.Context, t time.Time, fn func(context.Context) error, opts ...Option,
 ) (*Future[struct{}], error) {
-	return p.once(ctx, moment{due: max(delay.WallNanos(t), 1), wall: true, reported: true}, fn, opts)
+	m := atTime(t)
+	m.reported = true
+	return p.once(ctx, m, fn, opts)
 }
 
 // once submits fn for After and At.
@@ -180,6 +182,12 @@ type moment struct {
 	wall     bool  // on the wall clock
 	jitter   time.Duration
 	reported bool // the future need not be kept
+	unset    bool // it is the zero time
+}
+
+// atTime returns the moment of a wall-clock time.
+func atTime(t time.Time) moment {
+	return moment{due: max(delay.WallNanos(t), 1), wall: true, unset: t.IsZero()}
 }
 
 // once submits fn to run once at m or, by a jitter, later. If it returns an error, that is
@@ -203,6 +211,8 @@ func once[T any](
 	switch {
 	case fn == nil:
 		err = ErrNilTask
+	case err == nil && m.unset:
+		err = invalid("At: zero time; use Go or Submit for what is to run at once")
 	case err == nil:
 		err = p.schedule(ctx, t.work(), m)
 	}

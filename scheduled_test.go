@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/internal/testkit"
 )
 
@@ -133,13 +134,29 @@ func TestScheduledPoolAt(t *testing.T) {
 		synctest.Wait()
 		executor.At(t.Context(), p, time.Now().Add(-time.Hour), d.Value("past"))
 		synctest.Wait()
-		executor.At(t.Context(), p, time.Time{}, d.Value("zero"))
+		executor.At(t.Context(), p, time.Unix(0, 0), d.Value("1970"))
 		synctest.Wait()
 		never := executor.At(t.Context(), p, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), d.Value("never"))
 		elapse(100 * 24 * time.Hour)
-		d.Check(t, "past@0s", "zero@0s", "soon@1m0s", "tomorrow@26h0m0s")
+		d.Check(t, "past@0s", "1970@0s", "soon@1m0s", "tomorrow@26h0m0s")
 		testkit.StateIs(t, "the task of the year 9999", never, executor.Pending)
 	})
+}
+
+// A zero time was never set, and a trigger without a time has none: both are errors that say which.
+func TestScheduledPoolZeroTime(t *testing.T) {
+	p, _ := scheduled(t, 1), newDiary()
+	_, at := p.At(t.Context(), time.Time{}, nop)
+	_, on := p.On(t.Context(), cron.Schedule{}, nop)
+	for err, want := range map[error]string{
+		executor.At(t.Context(), p, time.Time{}, nopValue).Err(): "executor: At: zero time; use Go or Submit for what is to run at once",
+		at: "executor: At: zero time; use Go or Submit for what is to run at once",
+		on: "executor: On: the trigger cron.Schedule has no time after now",
+	} {
+		if !errors.Is(err, executor.ErrInvalid) || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
 }
 
 // Execute, Go and Submit run at once on a scheduled pool.

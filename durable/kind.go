@@ -165,6 +165,9 @@ func (k *Kind[P, R]) Payload(job Job) (P, error) {
 }
 
 func checkTime(t time.Time) error {
+	if t.IsZero() {
+		return invalid("zero time: a job runs at the time that it is given; for at once call Schedule with 0")
+	}
 	if kept := timetable.Ceil(t); kept.IsZero() || kept.Year() < 1 || kept.Year() > 9999 {
 		return invalid("time %v: it must be in the years 1 to 9999", t)
 	}

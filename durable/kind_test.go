@@ -143,7 +143,8 @@ func TestKindDeclinesBadInput(t *testing.T) {
 		"has 513 bytes":          func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key(strings.Repeat("k", 513))) },
 		"at most 1048576":        func() (durable.ID, error) { return k.Schedule(ctx, 0, strings.Repeat("x", durable.MaxPayload)) },
 		"unsupported type":       func() (durable.ID, error) { return k.Schedule(ctx, 0, func() {}) },
-		"years 1 to 9999":        func() (durable.ID, error) { return k.At(ctx, time.Time{}, 1) },
+		"zero time":              func() (durable.ID, error) { return k.At(ctx, time.Time{}, 1) },
+		"years 1 to 9999":        func() (durable.ID, error) { return k.At(ctx, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), 1) },
 		"rate 0s":                func() (durable.ID, error) { return k.AtFixedRate(ctx, "key", 0, 0, 1) },
 		"delay -1s":              func() (durable.ID, error) { return k.WithFixedDelay(ctx, "key", 0, -time.Second, 1) },
 		"trigger durable.NamedTrigger": func() (durable.ID, error) {

@@ -77,6 +77,9 @@ func open(driver, path string, opts []Option) (*Store, error) {
 	if path == "" || strings.Contains(path, ":memory:") || strings.HasPrefix(path, "file:") || strings.Contains(path, "://") {
 		return nil, argument.Invalid("the path must be that of a file; for tests there is package memory")
 	}
+	if strings.Contains(path, "\x00") {
+		return nil, argument.Invalid("the path has a zero byte, at which the name of a file ends; remove it")
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err

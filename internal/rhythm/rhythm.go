@@ -49,7 +49,9 @@ func (r Rhythm) String() string {
 		return fmt.Sprintf("%v after each run", r.Period)
 	}
 	if s, ok := r.Trigger.(fmt.Stringer); ok {
-		return fmt.Sprint(s) // which says if it panics
+		if text := fmt.Sprint(s); text != "" { // which says if it panics
+			return text
+		}
 	}
 	return fmt.Sprintf("%T", r.Trigger)
 }
@@ -130,10 +132,10 @@ func (r *Rhythm) firstOfTrigger() (Slot, error) {
 	now := time.Now().Round(0)
 	at := r.Trigger.Next(now)
 	if at.IsZero() {
-		return Slot{}, fmt.Errorf("the trigger %v has no time after now", r.Trigger)
+		return Slot{}, fmt.Errorf("the trigger %v has no time after now", r)
 	}
 	if !at.After(now) {
-		return Slot{}, fmt.Errorf("the trigger %v returned %v after %v, which is not later", r.Trigger, at, now)
+		return Slot{}, fmt.Errorf("the trigger %v returned %v after %v, which is not later", r, at, now)
 	}
 	r.Location = at.Location()
 	if t, ok := r.Trigger.(interface{ Fixed() bool }); ok {
@@ -296,7 +298,7 @@ func (r Rhythm) following(from int64) (Slot, error) {
 		return Slot{Over: true}, nil
 	}
 	if !at.After(t) {
-		return Slot{}, fmt.Errorf("Trigger %v: Next(%v) is %v, which is not later", r.Trigger, t, at)
+		return Slot{}, fmt.Errorf("Trigger %v: Next(%v) is %v, which is not later", r, t, at)
 	}
 	base := max(delay.WallNanos(at), 1)
 	return Slot{Base: base, From: from, Over: r.Ended(base)}, nil
