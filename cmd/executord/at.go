@@ -211,7 +211,7 @@ func (f *atFlag) jobs(names []string) ([]view.Job, error) {
 	return found, nil
 }
 
-// runs returns the latest runs of the jobs of a daemon, n at most, the latest first.
+// runs returns the latest runs of the jobs of a daemon, n of each at most.
 func (f *atFlag) runs(names []string, n int) ([]view.Run, error) {
 	jobs, err := f.jobs(names)
 	if err != nil {
@@ -230,7 +230,7 @@ func (f *atFlag) runs(names []string, n int) ([]view.Run, error) {
 		}
 		found = append(found, runs...)
 	}
-	return latestOf(found, n), nil
+	return found, nil
 }
 
 // A daemon may be another than the user thinks, so that what it answers is bounded: a line by mostLine, and a list by

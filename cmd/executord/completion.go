@@ -62,6 +62,8 @@ func completeFlags(cmd *cobra.Command) {
 		switch v := f.Value.(type) {
 		case *choice:
 			complete = cobra.FixedCompletions(v.among, cobra.ShellCompDirectiveNoFileComp)
+		case *choices:
+			complete = cobra.FixedCompletions(v.among, cobra.ShellCompDirectiveNoFileComp)
 		case longChoice:
 			complete = cobra.FixedCompletions(v.among, cobra.ShellCompDirectiveNoFileComp)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,26 +12,20 @@ import (
 
 // someFlags are the flags by which some of the jobs are chosen.
 type someFlags struct {
-	tags         []string
-	state, error string
+	tags   []string
+	states *choices
+	error  string
 }
 
 // listedStates are those of jobs in the list.
 var listedStates = []string{"waiting", "due", "running", "paused", "canceled", "dead", "ended", "removed", "no machine", "elsewhere"}
 
 func newSomeFlags(cmd *cobra.Command) *someFlags {
-	f := new(someFlags)
+	f := &someFlags{states: &choices{among: listedStates, name: "state"}}
 	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "list only jobs with this tag, such as team=shop; if given again, with all of them")
-	cmd.Flags().StringVar(&f.state, "state", "", "list only jobs in this state")
+	cmd.Flags().Var(f.states, "state", "list only jobs in this state, such as dead; if given again, in any of them")
 	cmd.Flags().StringVar(&f.error, "error", "", "list only jobs whose last error contains this text")
 	return f
-}
-
-func (f *someFlags) check() error {
-	if f.state != "" && !slices.Contains(listedStates, f.state) {
-		return fmt.Errorf("--state %q: it must be one of %s", f.state, strings.Join(listedStates, ", "))
-	}
-	return nil
 }
 
 // filter returns what a store is asked for. It knows fewer states, see of.
@@ -41,7 +34,7 @@ func (f *someFlags) filter() durable.Filter { return durable.Filter{Tags: f.tags
 // of returns those of the jobs that are chosen.
 func (f *someFlags) of(list []view.Job) []view.Job {
 	return slices.DeleteFunc(list, func(j view.Job) bool {
-		return f.state != "" && string(j.State.State) != f.state || !hasError(j, f.error) ||
+		return !f.states.has(string(j.State.State)) || !hasError(j, f.error) ||
 			slices.ContainsFunc(f.tags, func(tag string) bool { return !slices.Contains(j.Tags, tag) })
 	})
 }

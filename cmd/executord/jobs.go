@@ -58,9 +58,6 @@ States
 		if err := checkNamespace(*namespace); err != nil {
 			return err
 		}
-		if err := some.check(); err != nil {
-			return err
-		}
 		if at.chosen(store) {
 			list, err := at.jobs(names)
 			if err != nil {
@@ -77,7 +74,7 @@ States
 			if err != nil {
 				return err
 			}
-			if !*all && len(names) == 0 && some.state != "removed" {
+			if !*all && len(names) == 0 && !slices.Contains(some.states.values, "removed") {
 				entries = slices.DeleteFunc(entries, catalog.Entry.Removed)
 			}
 			runs, err := v.Histories(ctx, entries, 1)

@@ -19,33 +19,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 )
 
-// choice is the value of a flag with few possible values.
-type choice struct {
-	value string
-	among []string
-}
-
-func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return strings.Join(c.among, "|") }
-
-func (c *choice) Set(value string) error {
-	for _, possible := range c.among {
-		if value == possible {
-			c.value = value
-			return nil
-		}
-	}
-	return fmt.Errorf("choose one of %s", strings.Join(c.among, ", "))
-}
-
-// longChoice is a choice with too many values for a list of flags, which has its name instead.
-type longChoice struct {
-	*choice
-	name string
-}
-
-func (c longChoice) Type() string { return c.name }
-
 // newFormat adds the flag --format.
 func newFormat(cmd *cobra.Command) *choice {
 	format := &choice{"auto", []string{"auto", "crontab", "system", "toml"}}

@@ -420,6 +420,7 @@ command = "true"
 	for args, want := range map[string]string{
 		"": "one three two", "--tag team=shop": "one two", "--tag team=shop --tag nightly": "one", "--tag all": "three",
 		"--tag team": "", "--state paused": "two", "--state waiting --tag team=shop": "one", "--error full": "one",
+		"--state paused --state waiting": "one three two", "--state no-machine": "",
 		"--error exit": "one", "--error nothing": "", "--state removed": "", "two --tag nightly": "", "two --tag team=shop": "two",
 	} {
 		for _, from := range [][]string{{"--store", store}, {"--at", at}} {
@@ -439,8 +440,82 @@ command = "true"
 		}
 	}
 	p.end()
-	wantAnswer(t, store, 2, "executord: --state \"lost\": it must be one of waiting, due, running, paused, canceled, dead, ended, removed, no machine, elsewhere\n",
+	wantAnswer(t, store, 2, "executord: invalid argument \"lost\" for \"--state\" flag: choose one of waiting, due, running, paused, canceled, dead, ended, removed, no machine, elsewhere\n",
 		"jobs", "--state", "lost")
+}
+
+// Runs are chosen by their outcomes and by when they were in progress, in the store and of a daemon, however many others
+// there are.
+func TestRunsSelects(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "jobs.db")
+	p := startFile(t, write(t, "jobs.toml", `
+[[job]]
+name = "good"
+schedule = "@every 100ms"
+command = "true"
+[[job]]
+name = "bad"
+schedule = "@daily"
+command = "exit 3"
+[[job]]
+name = "no"
+schedule = "@daily"
+command = ["/no/such/program"]
+[[job]]
+name = "long"
+schedule = "@daily"
+command = "echo up; exec sleep 1000"
+`), "--store", store, "--listen", "127.0.0.1:0")
+	at, _ := p.until("listening")["at"].(string)
+	for _, name := range []string{"bad", "no", "long"} {
+		p.after(0, "job scheduled", "job", name)
+	}
+	wantAnswer(t, store, 0, "bad: due now\nno: due now\nlong: due now\n", "run-now", "bad", "no", "long")
+	p.after(0, "up")
+	for jobNamed(t, store, "bad")["error"] == nil || jobNamed(t, store, "no")["error"] == nil { // the store has it a moment after the log
+	}
+	for i := len(p.log); p.count("run ended", "job", "good") < 25; i++ {
+		p.until("run ended", "job", "good")
+	}
+	wantAnswer(t, store, 0, "good: ", "pause", "good")
+	for args, want := range map[string]string{
+		"--outcome failed":                       "bad",
+		"--outcome failed --outcome not-started": "bad no",
+		"--outcome not_started":                  "no",
+		"--outcome running":                      "long",
+		"--outcome ok -n 1":                      "good",
+		"--outcome timeout":                      "",
+		"bad --since 1h":                         "bad",
+		"bad --since 2099-01-01":                 "",
+		"long --since 2099-01-01":                "long", // it is in progress
+		"bad no --since 2020-01-01 -n 1":         "bad,no",
+		"--since 0s --outcome failed":            "",
+	} {
+		for _, from := range [][]string{{"--store", store}, {"--at", at}} {
+			stdout, stderr, code := output(t, "", slices.Concat([]string{"runs", "--json"}, strings.Fields(args), from)...)
+			var got []string
+			for in := json.NewDecoder(strings.NewReader(stdout)); in.More(); {
+				var one struct{ Job string }
+				if err := in.Decode(&one); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, one.Job)
+			}
+			slices.Sort(got)
+			text := strings.Join(got, " ")
+			if code != 0 || text != want && !(strings.Contains(want, ",") && slices.Contains(strings.Split(want, ","), text)) {
+				t.Errorf("runs %s %s: %q, code %d, %s; want %q", args, from[0], got, code, stderr, want)
+			}
+		}
+	}
+	if found := asked(t, store, "runs", "good", "--since", "1h"); len(found) < 25 {
+		t.Errorf("%d runs since an hour ago, want all", len(found))
+	}
+	p.signal(syscall.SIGTERM)
+	p.until("draining")
+	p.signal(syscall.SIGTERM)
+	p.wait()
 }
 
 // Two daemons that share a store and a file run each occurrence of each job

@@ -29,11 +29,12 @@ progress has the time that it has taken so far. Times are in the time zone of
 the job.
 
 An outcome is running, ok, failed, timeout, canceled, or lost, if the daemon was
-lost during the run. With --verbose, the end of what a failed run wrote to its
-standard error is printed below it.`),
+lost during the run; --outcome chooses runs by it, and --since by their time.
+With --verbose, the end of what a failed run wrote to its standard error is
+printed below it.`),
 		Example: strings.Trim(`
   executord runs --at 127.0.0.1:8384
-  executord runs --store jobs.db
+  executord runs --store jobs.db --outcome failed --since 24h
   executord runs --store jobs.db backup -n 100 --verbose`, "\n"),
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
@@ -41,20 +42,22 @@ standard error is printed below it.`),
 	namespace := newNamespaceFlag(cmd, "use only the jobs of this namespace")
 	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, at, namespace)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each run")
-	number := cmd.Flags().IntP("number", "n", 20, "how many runs to show, at most")
+	some := newRunFlags(cmd)
 	verbose := cmd.Flags().BoolP("verbose", "v", false, "show what failed runs wrote to standard error")
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		if err := checkNamespace(*namespace); err != nil {
 			return err
 		}
-		if *number < 1 {
-			return fmt.Errorf("-n %d: it must be 1 or more", *number)
+		some, err := some.at(time.Now())
+		if err != nil {
+			return err
 		}
 		if at.chosen(store) {
-			found, err := at.runs(names, *number)
+			found, err := at.runs(names, some.look)
 			if err != nil {
 				return err
 			}
+			found = some.of(found)
 			if *asJSON {
 				return printJSON(cmd.OutOrStdout(), found)
 			}
@@ -66,7 +69,7 @@ standard error is printed below it.`),
 			if err != nil {
 				return err
 			}
-			runs, err := v.Histories(ctx, entries, *number)
+			runs, err := v.Histories(ctx, entries, some.look)
 			if err != nil {
 				return err
 			}
@@ -79,7 +82,7 @@ standard error is printed below it.`),
 					found = append(found, view.Ended(e, r))
 				}
 			}
-			found = latestOf(found, *number)
+			found = some.of(found)
 			if err := addGiven(ctx, v, *namespace, entries, found); err != nil {
 				return err
 			}
