@@ -5,9 +5,12 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 )
 
 // The commands that act on a store say in plain words what became of it, and
@@ -185,4 +188,71 @@ func TestMainReportsLostAnswer(t *testing.T) {
 			t.Errorf("%q: exit code %d, %q", args, code, &stderr)
 		}
 	}
+}
+
+// A store, a daemon with one, and a daemon without one do the same things to a job, and say the same of it; run-now --wait
+// waits for the end of the run, also after a failed attempt, and its exit code says how the run has ended.
+func TestActionsOfStoreAndDaemon(t *testing.T) {
+	t.Parallel()
+	file := write(t, "jobs.toml", `
+[[job]]
+name = "good"
+schedule = "0 0 1 1 *"
+command = "sleep 0.3"
+parameters.DAY = "mon"
+[[job]]
+name = "bad"
+schedule = "0 0 1 1 *"
+command = "echo no disk >&2; exit 3"
+retries = 1
+retry_wait = "300ms"
+`)
+	store := filepath.Join(t.TempDir(), "jobs.db")
+	sockets := t.TempDir()
+	stored := startFile(t, file, "--store", store, "--listen", "unix:"+sockets+"/a", "--actions")
+	alone := startFile(t, file, "--listen", "unix:"+sockets+"/b", "--actions")
+	for _, p := range []*process{stored, alone} {
+		p.after(0, "listening")
+		p.after(0, "job scheduled", "job", "bad")
+	}
+	for _, from := range []string{"--store " + store, "--at unix:" + sockets + "/a", "--at unix:" + sockets + "/b"} {
+		for _, test := range []struct {
+			args string
+			code int
+			want string // a pattern
+		}{
+			{"run-now good --wait", exitOK, `good: due now\ngood: run \d+: ok after [\d.ms]+\n`},
+			{"run-now good --wait --set DAY=tue", exitOK, `good: due now, with DAY=tue\ngood: run \d+: ok after [\d.ms]+\n`},
+			{"run-now bad good --wait", exitFailed, `bad: due now\ngood: due now\nbad: run \d+: failed after [\d.ms]+\n    exit status 3, after 2 attempts: no disk\ngood: run \d+: ok after [\d.ms]+\n`},
+			{"run-now good --set NO=1", exitMistake, `(executord: job )?good: there is no parameter "NO"; the job has DAY\n`},
+			{"pause good", exitOK, `good: paused\n`},
+			{"run-now good", exitOK, `good: due now, and no longer paused\n`},
+			{"pause good", exitOK, `good: (paused|will be paused when its run on .* has ended)\n`},
+			{"resume nothing", exitMistake, `executord: nothing: .*no such job.*\n`},
+			{"resume bad", exitMistake, `bad: not paused: it is waiting\n`},
+		} {
+			stdout, stderr, code := output(t, "", append(strings.Fields(test.args), strings.Fields(from)...)...)
+			if ok, err := regexp.MatchString("^"+test.want+"$", stdout+stderr); code != test.code || err != nil || !ok {
+				t.Errorf("%s, %s: exit code %d, %s%s; want %d, %s", from, test.args, code, stdout, stderr, test.code, test.want)
+			}
+		}
+		// It may still run: then the pause begins with its end.
+		if stdout, _, code := output(t, "", append(strings.Fields("resume good"), strings.Fields(from)...)...); code != exitOK {
+			t.Errorf("%s: resume: exit code %d, %s", from, code, stdout)
+		}
+		for text := "running"; strings.Contains(text, "running"); text, _, _ = output(t, "", append([]string{"jobs", "good"}, strings.Fields(from)...)...) {
+		}
+	}
+	acts, _, _ := output(t, "", "acts", "--store", store)
+	if !strings.Contains(acts, "executord pause, by "+client.WhoAmI()) {
+		t.Errorf("the audit log does not say who it was: %s", acts)
+	}
+	stored.end()
+	alone.end()
+	plain := startFile(t, file, "--listen", "127.0.0.1:0")
+	at, _ := plain.until("listening")["at"].(string)
+	if stdout, stderr, code := output(t, "", "pause", "good", "--at", at); code != exitMistake || !strings.Contains(stdout+stderr, "--actions") {
+		t.Errorf("without --actions: exit code %d, %s%s", code, stdout, stderr)
+	}
+	plain.end()
 }

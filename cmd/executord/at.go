@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -21,11 +22,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/certificate"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // defaultAt is the address at which a daemon is looked for. It is documented.
@@ -114,6 +117,20 @@ func (c *daemonClient) get(ctx context.Context, path string, query url.Values) (
 	if err != nil {
 		return nil, &exitError{exitMistake, err.Error()}
 	}
+	answer, err := c.do(r)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+		return nil, c.refusal(answer, text)
+	}
+	return answer.Body, nil
+}
+
+// do makes a request, with the token.
+func (c *daemonClient) do(r *http.Request) (*http.Response, error) {
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
@@ -126,16 +143,52 @@ func (c *daemonClient) get(ctx context.Context, path string, query url.Values) (
 		return nil, &exitError{exitMistake, fmt.Sprintf("no daemon answers at %s: %v\n"+
 			"executord: start one with executord run FILE --listen %s, or %s", c.shown, askCause(err), defaultAt, stores.Hint)}
 	}
-	if answer.StatusCode != http.StatusOK {
-		defer answer.Body.Close()
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
-		first, _, _ := strings.Cut(strings.TrimPrefix(string(text), "executord: "), "\n")
-		if strings.Contains(first, "HTTP request to an HTTPS server") {
-			first = "it speaks TLS; write --at https://" + strings.TrimPrefix(c.base, "http://")
-		}
-		return nil, &exitError{exitMistake, fmt.Sprintf("the daemon at %s: %s", c.shown, job.Printable(first))}
+	return answer, nil
+}
+
+// refusal returns the error that an answer is which was not asked for.
+func (c *daemonClient) refusal(answer *http.Response, text []byte) error {
+	first, _, _ := strings.Cut(strings.TrimPrefix(string(text), "executord: "), "\n")
+	if strings.Contains(first, "HTTP request to an HTTPS server") {
+		first = "it speaks TLS; write --at https://" + strings.TrimPrefix(c.base, "http://")
 	}
-	return answer.Body, nil
+	return &exitError{exitMistake, fmt.Sprintf("the daemon at %s: %s", c.shown, job.Printable(cmp.Or(first, answer.Status)))}
+}
+
+// act asks the daemon to do something to a job.
+func (c *daemonClient) act(action client.Action, name, reason string, set []string) (result page.Result, err error) {
+	form := url.Values{"do": {string(action)}, "job": {name}, "reason": {reason}}
+	for _, one := range set {
+		parameter, value, ok := strings.Cut(one, "=")
+		if !ok {
+			return result, &exitError{exitMistake, fmt.Sprintf("--set %s: write it as NAME=value", one)}
+		}
+		form.Set("set."+parameter, value)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stores.Patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/act", strings.NewReader(form.Encode()))
+	if err != nil {
+		return result, &exitError{exitMistake, err.Error()}
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Accept", "application/json")
+	answer, err := c.do(r)
+	if err != nil {
+		return result, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusMethodNotAllowed {
+		return result, &exitError{exitMistake, fmt.Sprintf("the daemon at %s takes no actions: it was started without --actions", c.shown)}
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+	if err == nil {
+		err = json.Unmarshal(text, &result)
+	}
+	if err != nil || result.Status != answer.StatusCode {
+		return result, c.refusal(answer, text)
+	}
+	return result, nil
 }
 
 // askCause returns why a daemon could not be asked, without what was asked for.

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+)
+
+// waiting is a wait for the end of the next run of a job.
+type waiting struct {
+	called string
+	runs   func(n int) ([]view.Run, error) // the latest runs of the job
+	last   int64                           // the number of the run before
+}
+
+// waitEvery is how long a wait rests between two looks.
+const waitEvery = 200 * time.Millisecond
+
+// lookedAt is how many of the latest runs a wait looks at: more do not begin between two looks.
+const lookedAt = 100
+
+// begin notes which runs there are already.
+func (w *waiting) begin() error {
+	runs, err := w.runs(1)
+	for _, r := range runs {
+		w.last = max(w.last, r.Run)
+	}
+	return err
+}
+
+// end waits for the end of the run, and returns it. A run that will be begun again for the same due time has not ended.
+func (w *waiting) end() (view.Run, error) {
+	for ; ; time.Sleep(waitEvery) {
+		runs, err := w.runs(lookedAt)
+		if err != nil {
+			return view.Run{}, err
+		}
+		slices.SortFunc(runs, func(a, b view.Run) int { return int(a.Run - b.Run) })
+		for _, r := range runs {
+			if r.Run <= w.last {
+				continue
+			}
+			switch r.Outcome {
+			case view.InProgress:
+			case outcome.Delayed, outcome.Lost, outcome.Stopped:
+				w.last = r.Run
+				continue
+			default:
+				return r, nil
+			}
+			break
+		}
+	}
+}
+
+// waitFor waits for the end of each of these runs, and prints how it has ended.
+func waitFor(w io.Writer, all []waiting) error {
+	good := true
+	for _, one := range all {
+		r, err := one.end()
+		if err != nil {
+			return fmt.Errorf("job %s: %w", one.called, err)
+		}
+		fmt.Fprintf(w, "%s: run %d: %s after %v\n", one.called, r.Run, r.Outcome, view.Span(r.Took))
+		if why := r.Why(200); why != "" && r.Outcome != outcome.OK {
+			fmt.Fprintln(w, indent+why)
+		}
+		good = good && r.Outcome == outcome.OK
+	}
+	if !good {
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
