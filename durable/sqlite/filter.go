@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strconv"
 
@@ -11,7 +12,7 @@ import (
 
 func question(n int) string { return "?" + strconv.Itoa(n) }
 
-// few is Store.few of a store that is opened: of how many jobs List takes them not to be few.
+// few is Store.few of a store that is opened: of how many jobs List takes them not to be few, at least; see fewOf.
 const few = 1000
 
 // A way is how jobs are found: by the index of their IDs, or by one of what few of them have. SQLite can't estimate how
@@ -43,14 +44,26 @@ func (s *Store) Counts(ctx context.Context, f durable.Filter) ([]durable.Count, 
 	return sqlrow.ScanCounts(s.read.QueryContext(ctx, statement, args...))
 }
 
+// fewOf returns of how many jobs List takes them not to be few. To look up n of N jobs takes about as long as to read them
+// in the order of their IDs, until a page is full, if n * n is page * N.
+func (s *Store) fewOf(ctx context.Context, f *durable.Filter) (int, error) {
+	rows := 0.0
+	err := s.read.QueryRowContext(ctx, "select coalesce(max(rowid), 0) from executor_job").Scan(&rows)
+	return max(s.few, int(math.Sqrt(float64(sqlrow.Page(f))*rows))), err
+}
+
 // way returns how the jobs of a filter are found. Of the tags it is the one that the fewest have.
 func (s *Store) way(ctx context.Context, f *durable.Filter) (way, error) {
 	if len(f.Keys) > 0 { // each key is that of one job
 		return way{add: func(*sqlrow.Query) {}}, nil
 	}
-	best, least := way{}, s.few
+	few, err := s.fewOf(ctx, f)
+	if err != nil {
+		return way{}, err
+	}
+	best, least := way{}, few
 	for _, tag := range f.Tags {
-		n, err := s.atMost(ctx, "executor_tag", func(q *sqlrow.Query) { q.Add("tag = ?", tag) })
+		n, err := s.atMost(ctx, few, "executor_tag", func(q *sqlrow.Query) { q.Add("tag = ?", tag) })
 		if err != nil {
 			return way{}, err
 		}
@@ -58,12 +71,12 @@ func (s *Store) way(ctx context.Context, f *durable.Filter) (way, error) {
 			best, least = way{tag: tag}, n
 		}
 	}
-	if best.tag != "" && least < s.few {
+	if best.tag != "" && least < few {
 		return best, nil
 	}
 	if beyond := sqlrow.Beyond(f.Prefix); beyond != "" {
 		narrow := false
-		if err := s.read.QueryRowContext(ctx, fewKeys, f.Prefix, beyond, s.few, s.few).Scan(&narrow); err != nil {
+		if err := s.read.QueryRowContext(ctx, fewKeys, f.Prefix, beyond, few, few).Scan(&narrow); err != nil {
 			return way{}, err
 		}
 		if narrow {
@@ -71,11 +84,11 @@ func (s *Store) way(ctx context.Context, f *durable.Filter) (way, error) {
 		}
 	}
 	if add := stateIndex(f); add != nil {
-		n, err := s.atMost(ctx, "executor_job", add)
+		n, err := s.atMost(ctx, few, "executor_job", add)
 		if err != nil {
 			return way{}, err
 		}
-		if n < s.few {
+		if n < few {
 			return way{add: add}, nil
 		}
 	}
@@ -152,11 +165,11 @@ func countJobs(f *durable.Filter, w way) (statement string, args []any) {
 	return sqlrow.CountJobs + from + q.Where() + sqlrow.GroupCounts, q.Args()
 }
 
-// atMost returns how many rows an index finds, or Store.few if there are that many or more.
-func (s *Store) atMost(ctx context.Context, table string, add func(q *sqlrow.Query)) (n int, err error) {
+// atMost returns how many rows an index finds, or most if there are that many or more.
+func (s *Store) atMost(ctx context.Context, most int, table string, add func(q *sqlrow.Query)) (n int, err error) {
 	q := sqlrow.NewQuery(question)
 	add(q)
-	statement := "select count(*) from (select 1 from " + table + q.Where() + " limit " + strconv.Itoa(s.few) + ")"
+	statement := "select count(*) from (select 1 from " + table + q.Where() + " limit " + strconv.Itoa(most) + ")"
 	err = s.read.QueryRowContext(ctx, statement, q.Args()...).Scan(&n)
 	return n, err
 }

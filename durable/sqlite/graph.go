@@ -230,9 +230,13 @@ func (s *Store) Parents(ctx context.Context, id durable.ID, from, limit int) ([]
 
 // Children returns a page of a job's children.
 func (s *Store) Children(ctx context.Context, id, after durable.ID, limit int) ([]durable.Job, error) {
-	return sqlrow.ScanAll(s.read.QueryContext(ctx, selectJob+
-		"where id in (select child from executor_parent where parent = ?) and id > ? order by id limit ?", id[:], after[:], limit))
+	return sqlrow.ScanAll(s.read.QueryContext(ctx, listChildren, id[:], after[:], limit))
 }
+
+// listChildren reads the children in their order, by the index of the parents, and no more of them than the page has.
+// The rows of parents go with their child.
+var listChildren = selectJob + `where id in
+	(select distinct child from executor_parent where parent = ? and child > ? order by child limit ?) order by id`
 
 // CountChildren counts the children of a job.
 func (s *Store) CountChildren(ctx context.Context, id durable.ID) ([]durable.Count, error) {

@@ -71,6 +71,14 @@ func TestListOfFewUsesIndex(t *testing.T) {
 	}
 }
 
+// A page of children does not cost more where a job has more of them.
+func TestChildrenUsesIndex(t *testing.T) {
+	plan := usesIndex(t, "executor_parent USING COVERING INDEX executor_parent_parent (parent=? AND child>?)", listChildren, "a", "b", 10)
+	if strings.Contains(plan, "TEMP B-TREE") {
+		t.Errorf("all are sorted:\n%s", plan)
+	}
+}
+
 // A page of the latest runs does not cost more where more are kept; nor does a look at the dead, or at the progress of
 // some jobs.
 func TestLooksUseIndex(t *testing.T) {
@@ -85,8 +93,8 @@ func TestLooksUseIndex(t *testing.T) {
 }
 
 // usesIndex sees to it that a statement does not read all jobs, but those that it
-// finds in the index in that way. A partial index may be read whole.
-func usesIndex(t *testing.T, way, statement string, args ...any) {
+// finds in the index in that way. A partial index may be read whole. It returns the plan.
+func usesIndex(t *testing.T, way, statement string, args ...any) (plan string) {
 	t.Helper()
 	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
 	if err != nil {
@@ -98,7 +106,7 @@ func usesIndex(t *testing.T, way, statement string, args ...any) {
 		t.Fatal(err)
 	}
 	defer rows.Close()
-	plan, all := "", false
+	all := false
 	for rows.Next() {
 		var id, parent, unused int
 		var step string
@@ -111,6 +119,7 @@ func usesIndex(t *testing.T, way, statement string, args ...any) {
 	if rows.Err() != nil || !strings.Contains(plan, way) || all || strings.Contains(plan, "SCAN r") {
 		t.Errorf("the plan is\n%s%v", plan, rows.Err())
 	}
+	return plan
 }
 
 // A claim of a queue, and a heartbeat, read what is in that queue by its index.
