@@ -163,53 +163,7 @@ func (f *Future[T]) Abandon() bool { return f.core.Complete(task.Canceled, nil, 
 
 // run is Task.Run.
 func (f *Future[T]) run(ctx context.Context) error {
-	return runByHand(ctx, f, task.Unowned)
-}
-
-// body is the part of work that a Future has.
-type body interface {
-	taskCore() *task.Task
-	invoke(ctx context.Context, on *engine.Worker) ending
-	conclude(end ending) ending
-	end(s task.State, err error) bool
-	fail(err error)
-}
-
-// beginByHand is task.BeginByHand, but a task that a pool has ends with the context that it was submitted with.
-func beginByHand(b body, parent context.Context, when task.When) (ctx context.Context, ok bool) {
-	t := b.taskCore()
-	if when != task.Unowned && t.Attached() && endsByContext(b) {
-		return nil, false
-	}
-	return t.BeginByHand(parent, when)
-}
-
-// endsByContext cancels a pending task if the context that it was submitted with has ended, and reports whether it has.
-func endsByContext(b body) bool {
-	err := task.IfEnded(b.taskCore().Context())
-	if err != nil {
-		b.end(task.Canceled, canceled(err))
-	}
-	return err != nil
-}
-
-// byHand calls the body of a task that has begun in the calling goroutine. The task leaves the
-// queue of its pool, if it waits there, and is counted when it is done.
-func byHand(ctx context.Context, b body) ending {
-	t := b.taskCore()
-	var end ending
-	if owner := t.Owner(); owner != nil { // no pool takes it from here on
-		owner.Unqueue(t) // it need not wait any more
-		defer func() {
-			if end.is(runsAgain) {
-				owner.Requeue(t)
-			} else {
-				owner.Unqueue(t) // has it counted
-			}
-		}()
-	}
-	end = invokeHere(ctx, b)
-	return end
+	return runByHand(ctx, f)
 }
 
 // invokeHere calls the body of a task that has begun in the calling goroutine. If that ends the
@@ -226,17 +180,24 @@ func invokeHere(ctx context.Context, b body) ending {
 	return end
 }
 
-// runByHand runs a task in the calling goroutine, once.
-func runByHand(ctx context.Context, b body, when task.When) error {
+// runByHand runs a task that no pool has in the calling goroutine.
+func runByHand(ctx context.Context, u body) error {
 	mustContext(ctx)
-	run, ok := beginByHand(b, ctx, when)
-	if !ok {
-		if when == task.Unowned && b.taskCore().Attached() {
-			return invalid("Run of a task that a pool has, which runs it; wait for its future, or cancel that")
-		}
-		return nil
+	run, ok := u.taskCore().BeginByHand(ctx)
+	switch {
+	case ok:
+		return invokeHere(run, u).err
+	case u.taskCore().Attached():
+		return invalid("Run of a task that a pool has, which runs it; wait for its future, or cancel that")
 	}
-	return byHand(run, b).err
+	return nil
+}
+
+// body is the part of work that a Future has.
+type body interface {
+	taskCore() *task.Task
+	invoke(ctx context.Context, on *engine.Worker) ending
+	conclude(end ending) ending
 }
 
 // call calls the body.

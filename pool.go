@@ -196,7 +196,7 @@ func newPool(c Config) *Pool {
 	p.contexts.Ended = cancelByContext
 	p.watching.Call = p.watchSoon
 	ctx, cancel := context.WithCancelCause(context.Background())
-	p.ctx, p.cancel = p.owner.Init(p.unqueue, p.requeue, ctx, p.epoch), cancel
+	p.ctx, p.cancel = p.owner.Init(p.unqueue, ctx, p.epoch), cancel
 	return p
 }
 

@@ -17,31 +17,19 @@ import (
 // runs. A change of settings affects neither a worker that has a task nor that task's context:
 // excess workers leave when they would take their next task, idle ones at once.
 
-// unqueue follows the end of t, or its begin by hand: it leaves the queue if it waits there.
+// unqueue follows the end of t: it leaves the queue if it waits there.
 func (p *Pool) unqueue(t *task.Task) {
-	out := engine.None
 	left, last := p.engine.Leave(slotOf(t), func() engine.Outcome {
-		switch {
-		case !t.BelongsTo(&p.owner): // its slot is guarded by the lock of another pool
-		case !t.State().Done():
-			out = engine.Elsewhere
-		default:
-			out = outcomeOf(t)
+		if !t.BelongsTo(&p.owner) { // its slot is guarded by the lock of another pool
+			return engine.None
 		}
-		return out
+		return outcomeOf(t)
 	})
-	if left != nil && out.Over() {
+	if left != nil {
 		p.dropped(left.(work), nil)
 	}
 	if last {
 		p.engine.Tidy()
-	}
-}
-
-// requeue has t wait for its next run, after one by hand.
-func (p *Pool) requeue(t *task.Task) {
-	if unit := p.engine.Requeue(slotOf(t), func() bool { return t.BelongsTo(&p.owner) }); unit != nil {
-		p.waitsAgain(unit.(work))
 	}
 }
 
@@ -68,7 +56,7 @@ func (p *Pool) Remove(what any) bool {
 	}
 	defer p.engine.Tidy()
 	if t := found.taskCore(); !found.end(task.Canceled, nil) && t != nil && t.State() != task.Canceled {
-		return false // it began elsewhere in this moment
+		return false // it was completed by hand in this moment
 	}
 	p.takenAway(found, canceledByHand)
 	return true

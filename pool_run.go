@@ -95,14 +95,14 @@ func (l *local) runPlain(u work, body func(context.Context) error) {
 
 // runTask runs a task.
 func (l *local) runTask(u work) {
-	t, when, labels := u.taskCore(), task.AnyTime, l.labels
+	t, labels := u.taskCore(), l.labels
 	if !t.IsPlain() {
-		when, labels = l.prepare(u)
+		labels = l.prepare(u)
 	}
 	if o := l.pool.observed.Load(); o != nil && o.timed && o.choose() {
 		defer l.measureLateness(o, u).end()
 	}
-	ctx, ok := t.Begin(when)
+	ctx, ok := t.Begin()
 	if !ok {
 		l.skip(u)
 		return
@@ -113,38 +113,30 @@ func (l *local) runTask(u work) {
 	l.worker.Outcome = outcomeOf(t)
 }
 
-// prepare returns when a task may begin that has options or a context, and its labels: those of
-// the worker, and the name of the task. If the context that it was submitted with has ended, the
-// task is canceled.
-func (l *local) prepare(u work) (when task.When, labels context.Context) {
+// prepare returns the labels of a task that has options or a context: those of the worker, and the name of the task. If
+// the context that it was submitted with has ended, the task is canceled.
+func (l *local) prepare(u work) (labels context.Context) {
 	t := u.taskCore()
-	submitted := t.Context()
-	if submitted.Err() != nil {
-		u.end(task.Canceled, canceled(task.ContextError(submitted)))
-	}
-	when, labels = task.AnyTime, l.labels
+	endsByContext(u)
 	if t.HasOptions() {
-		if retryOf(t) != nil {
-			when = task.WhenDue
-		}
-		labels = l.labelsNamed(t.Options().Name)
+		return l.labelsNamed(t.Options().Name)
 	}
-	return when, labels
+	return l.labels
 }
 
-// skip follows a task that does not begin: it is done, or run by hand.
-func (l *local) skip(u work) {
-	t := u.taskCore()
-	l.worker.Outcome = outcomeOf(t)
-	switch s := t.State(); {
-	case s == task.Pending && retryOf(t) != nil: // an attempt by hand has failed meanwhile
-		l.worker.Outcome = engine.Again
-	case s == task.Pending:
-		l.worker.Outcome = engine.Canceled // a promise
-	case s == task.Running:
-	default:
-		l.pool.dropped(u, nil)
+// endsByContext cancels a pending task if the context that it was submitted with has ended, and reports whether it has.
+func endsByContext(u work) bool {
+	err := task.IfEnded(u.taskCore().Context())
+	if err != nil {
+		u.end(task.Canceled, canceled(err))
 	}
+	return err != nil
+}
+
+// skip follows a task that does not begin, since it is done.
+func (l *local) skip(u work) {
+	l.worker.Outcome = outcomeOf(u.taskCore())
+	l.pool.dropped(u, nil)
 }
 
 // measureLateness begins the measurement of a run of a task of a scheduled pool.

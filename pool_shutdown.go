@@ -92,7 +92,7 @@ func (p *Pool) ShutdownNow() (dropped []Dropped) {
 }
 
 // toDropped cancels the task of u and returns its body. It reports false if the task was
-// done already, its context has ended, or it is run by hand.
+// done already, or its context has ended.
 func toDropped(u work) (Dropped, bool) {
 	t := u.taskCore()
 	if t == nil {

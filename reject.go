@@ -263,7 +263,7 @@ func (p *Pool) callerRuns(ctx context.Context, u work, why error, counts bool) e
 		ctx, cancel := p.owner.WithCancel(context.Background())
 		defer cancel(ErrReturned)
 		p.runHere(ctx, u)
-	} else if ctx, ok := p.beginHere(u); ok && p.runHere(ctx, u).is(runsAgain) {
+	} else if ctx, ok := t.BeginHere(); ok && p.runHere(ctx, u).is(runsAgain) {
 		p.takeOn(u)
 	}
 	return nil
@@ -280,15 +280,6 @@ func (p *Pool) takeOn(u work) {
 	if t := u.taskCore(); t.State().Done() {
 		p.unqueue(t)
 	}
-}
-
-// beginHere is task.Begin in the submitter's goroutine.
-func (p *Pool) beginHere(u work) (ctx context.Context, ok bool) {
-	t, when := u.taskCore(), task.AnyTime
-	if retryOf(t) != nil {
-		when = task.WhenDue
-	}
-	return t.BeginByHand(t.Context(), when)
 }
 
 // runHere runs the body of u in the submitter's goroutine.

@@ -44,7 +44,7 @@ func (l *local) runSeries(s *Series) {
 	u, t := s.work(), s.taskCore()
 	defer func() { l.worker.Outcome = outcomeOf(t) }()
 	submitted := t.Context()
-	_, labels := l.prepare(u)
+	labels := l.prepare(u)
 	if o := l.pool.observed.Load(); o != nil && o.choose() {
 		defer l.measureLateness(o, u).end()
 	}
@@ -59,7 +59,7 @@ func (l *local) runSeries(s *Series) {
 		l.split(submitted, s)
 		return
 	}
-	ctx, ok := t.Begin(task.AnyTime)
+	ctx, ok := t.Begin()
 	if !ok { // it is done
 		s.notCalled()
 		return

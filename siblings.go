@@ -195,7 +195,7 @@ func (m *member) Name() string { return m.core.Options().Name }
 func (m *member) String() string { return describe(m.of.of.what(), &m.core, errorOf(&m.core)) }
 
 // Run is called by an executor that is not of the package, and by what a RejectFunc has given the task to.
-func (m *member) Run(ctx context.Context) error { return runByHand(ctx, m, task.Unowned) }
+func (m *member) Run(ctx context.Context) error { return runByHand(ctx, m) }
 
 func (m *member) Slot() *engine.Slot      { return m.core.Slot() }
 func (m *member) Outcome() engine.Outcome { return outcomeOf(&m.core) }

@@ -184,13 +184,13 @@ func contextOf(u work) context.Context {
 	return context.Background()
 }
 
-// outcomeOf returns the outcome of a task from its state.
+// outcomeOf returns the outcome of a task from its state, and None while it runs.
 func outcomeOf(t *task.Task) engine.Outcome {
 	switch t.State() {
 	case task.Pending:
 		return engine.Again
 	case task.Running:
-		return engine.Elsewhere
+		return engine.None
 	case task.Succeeded:
 		return engine.Succeeded
 	case task.Failed:

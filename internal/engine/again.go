@@ -60,33 +60,7 @@ func (e *Engine) keepsLocked(u Unit) bool {
 	return e.stage == Running || e.stage == Shut && e.Keeps != nil && e.Keeps(u)
 }
 
-// Requeue has a unit wait to run again that is aside, after a run elsewhere, and returns it. It
-// returns nil if a worker has the unit, which does it then, and if the engine drops the unit. mine
-// is as for Take.
-func (e *Engine) Requeue(s *Slot, mine func() bool) (waits Unit) {
-	e.Lock()
-	if !mine() || s.code() != aside {
-		e.Unlock()
-		return nil
-	}
-	u := e.aside[s]
-	keeps := e.keepsLocked(u)
-	if keeps {
-		delete(e.aside, s)
-		s.Clear()
-		e.waitAgainLocked(u)
-		e.dispatchLocked()
-	}
-	e.Unlock()
-	if !keeps {
-		e.Dropped(u)
-		return nil
-	}
-	return u
-}
-
-// SubmitAgain admits a unit that has run elsewhere without having been admitted, to wait for its next
-// run, for which there is always room. It reports false if the engine is shut down.
+// SubmitAgain admits a unit that its submitter has run, to wait for its next run, for which there is always room. It reports false if the engine is shut down.
 func (e *Engine) SubmitAgain(u Unit) bool {
 	e.Lock()
 	defer e.Unlock()

@@ -37,7 +37,6 @@ type probe struct {
 	outcome  Outcome
 	accepted bool
 	running  bool
-	byHand   bool            // it is run elsewhere
 	waits    func(e *Engine) // it waits for another one, if not nil
 	engine   *Engine         // since its first run
 	ended    int             // how often it has ended
@@ -89,7 +88,7 @@ func (p *probe) Outcome() Outcome {
 	case p.outcome.Over():
 		return p.outcome
 	case p.running:
-		return Elsewhere
+		return None
 	}
 	return Again
 }
@@ -105,30 +104,6 @@ func (p *probe) drop(e *Engine) {
 	p.end(Canceled)
 	e.Leave(p.Slot(), p.Outcome)
 	e.Tidy()
-}
-
-// runByHand runs a unit that waits in e in this goroutine, if there is a run left.
-func (p *probe) runByHand(e *Engine) {
-	p.mu.Lock()
-	if p.outcome.Over() || p.running || p.runs <= 0 {
-		p.mu.Unlock()
-		return
-	}
-	p.running, p.byHand, p.engine = true, true, e
-	p.runs--
-	last := p.runs <= 0
-	p.mu.Unlock()
-	e.Leave(p.Slot(), func() Outcome { return Elsewhere })
-	time.Sleep(p.work)
-	p.mu.Lock()
-	p.running, p.byHand = false, false
-	p.at = e.Now() + int64(time.Millisecond)
-	p.mu.Unlock()
-	if last {
-		p.drop(e)
-	} else {
-		e.Requeue(p.Slot(), func() bool { return true })
-	}
 }
 
 // end gives the unit its outcome, unless it has one, and reports whether it did.
@@ -147,16 +122,6 @@ func (p *probe) Do(w *Worker) {
 	p.mu.Lock()
 	if p.outcome.Over() {
 		w.Outcome = p.outcome
-		p.mu.Unlock()
-		return
-	}
-	if p.running {
-		w.Outcome = Elsewhere
-		p.mu.Unlock()
-		return
-	}
-	if p.runs <= 0 { // the last run was by hand, and ends it in this moment
-		w.Outcome = Elsewhere
 		p.mu.Unlock()
 		return
 	}
@@ -714,7 +679,7 @@ func playModel(t *testing.T, seed uint64) {
 		actors.Go(func() {
 			for range 40 {
 				e := engines[r.IntN(len(engines))]
-				switch r.IntN(10) {
+				switch r.IntN(9) {
 				default:
 					mu.Lock()
 					u := w.probe(len(all))
@@ -769,17 +734,6 @@ func playModel(t *testing.T, seed uint64) {
 						e.Resize(Limits{Max: 1 + r.IntN(3), WhenBusy: true}, nil)
 					}
 				case 8:
-					u, e := pick(r)
-					if u == nil {
-						continue
-					}
-					u.mu.Lock()
-					waits := u.accepted
-					u.mu.Unlock()
-					if waits {
-						u.runByHand(e)
-					}
-				case 9:
 					if mayPause {
 						w.pause(engines, []*Engine{e}, r.IntN(2) == 0)
 					}

@@ -3,10 +3,10 @@ package engine
 // This file is about units that leave the queue without a worker. A unit is counted when it
 // has an outcome; until then one that left the queue without a worker is aside:
 //
-//	queued ── ended ────────────────▶ counted
-//	  │  with a worker ── ended ────▶ counted by the worker
-//	  │      └─ run elsewhere, dropped ─▶ aside ── ended ──▶ counted
-//	  └─ run elsewhere, taken out ────────┘
+//	queued ── ended ───────────▶ counted
+//	  │  with a worker ── ended ─▶ counted by the worker
+//	  │      └─ dropped ──────────▶ aside ── ended ──▶ counted
+//	  └─ taken out ─────────────────┘
 
 // queueOfLocked returns the queue in which a unit waits, and its place there; nil if it does not.
 func (e *Engine) queueOfLocked(s *Slot) (Queue, int) {
@@ -19,11 +19,9 @@ func (e *Engine) queueOfLocked(s *Slot) (Queue, int) {
 	return nil, 0
 }
 
-// Leave follows the end of a unit, or its begin in another goroutine, for the unit whose slot
-// is s. outcome is called under the lock, and returns how the unit has ended, Elsewhere if it is run
-// elsewhere, and None if it is not in this engine, or is to stay. Leave returns the unit
-// if it was in the queue, else nil, and whether that may be the end of the engine: then the
-// caller calls Tidy.
+// Leave follows the end of the unit whose slot is s. outcome is called under the lock, and returns how the unit has ended,
+// and None if it is not in this engine. Leave returns the unit if it was in the queue, else nil, and whether that may be
+// the end of the engine: then the caller calls Tidy.
 func (e *Engine) Leave(s *Slot, outcome func() Outcome) (left Unit, last bool) {
 	e.Lock()
 	out := outcome()
@@ -36,18 +34,14 @@ func (e *Engine) Leave(s *Slot, outcome func() Outcome) (left Unit, last bool) {
 		left = q.At(place)
 		q.Remove(place)
 		e.releaseLocked(q, left)
-	case s.code() == aside && out.Over():
+	case s.code() == aside:
 		delete(e.aside, s)
 		s.Clear()
 	default: // a worker has it, and counts it
 		e.Unlock()
 		return nil, false
 	}
-	if out.Over() {
-		e.ended[out]++
-	} else {
-		e.setAsideLocked(left)
-	}
+	e.ended[out]++
 	e.leftLocked()
 	last = e.stage != Running || e.workers == 0
 	e.Unlock()
@@ -87,7 +81,7 @@ func (e *Engine) Take(s *Slot, mine func() bool) (left Unit) {
 }
 
 // takenLocked follows the removal of a unit from the queue that its remover ends. Until Leave it is
-// aside, since it may be run elsewhere before that; one without a slot is counted as canceled.
+// aside; one without a slot is counted as canceled.
 func (e *Engine) takenLocked(u Unit) {
 	switch s, out := u.Slot(), u.Outcome(); {
 	case s == nil:

@@ -33,9 +33,8 @@ const (
 	Panicked // what decided about it panicked
 	numOutcomes
 
-	None      // it has not ended
-	Again     // this run has ended, and the unit is to wait for its next one
-	Elsewhere // another goroutine runs it, or is about to end it
+	None  // it has not ended
+	Again // this run has ended, and the unit is to wait for its next one
 )
 
 // NumOutcomes is how many outcomes a unit that has ended can have.
@@ -49,7 +48,7 @@ func (o Outcome) Over() bool { return o < numOutcomes }
 // ended. The zero Slot is nowhere. It is guarded by the engine's lock.
 //
 //	nowhere ─▶ place ─▶ nowhere              queued; taken by a worker, or left
-//	             └────▶ aside ─▶ nowhere     run elsewhere; ended
+//	             └────▶ aside ─▶ nowhere     taken out, or given up; ended
 //
 // A Slot also has a mark: another unit waits for this one; see lend.go. It stays until the unit has ended.
 type Slot struct{ bits int32 } // twice the code of where it is, and 1 if it is marked

@@ -275,15 +275,12 @@ func (e *Engine) countHalfLocked(w *Worker) {
 }
 
 // putBackLocked counts a run of a unit that has no outcome yet, and has it wait for the next
-// one, or sets it aside if it is run elsewhere. If it is to run no more, it is aside, and returned
-// for the caller to end it without the lock.
+// one. If it is to run no more, it is aside, and returned for the caller to end it without the lock.
 func (e *Engine) putBackLocked(w *Worker) (dropped Unit) {
 	u := w.unit
 	switch out := u.Outcome(); {
 	case out.Over(): // since
 		w.Outcome = out
-	case w.Outcome == Elsewhere && out != Again: // else that has ended one of its runs since
-		e.setAsideLocked(u)
 	case e.keepsLocked(u):
 		e.waitAgainLocked(u)
 	default:

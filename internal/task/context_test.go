@@ -9,7 +9,7 @@ import (
 // newOwner returns an owner that does nothing.
 func newOwner() *Owner {
 	o := new(Owner)
-	o.Init(func(*Task) {}, func(*Task) {}, context.Background(), time.Now())
+	o.Init(func(*Task) {}, context.Background(), time.Now())
 	return o
 }
 
@@ -26,7 +26,7 @@ func newRepeating() *Task {
 func TestTaskRunRepeatedlyAllocatesOnce(t *testing.T) {
 	task := newRepeating()
 	n := testing.AllocsPerRun(100, func() {
-		if _, ok := task.Begin(AnyTime); !ok || !task.Reset(func() {}) {
+		if _, ok := task.Begin(); !ok || !task.Reset(func() {}) {
 			t.Fatal("the task did not run")
 		}
 	})
@@ -39,14 +39,14 @@ func TestTaskRunRepeatedlyAllocatesOnce(t *testing.T) {
 // run.
 func TestTaskContextOfEarlierRun(t *testing.T) {
 	task := newRepeating()
-	seen, _ := task.Begin(AnyTime)
+	seen, _ := task.Begin()
 	if seen.Err() != nil || Ended(seen) {
 		t.Error("the context of a run in progress has ended")
 	}
 	task.Reset(func() {})
-	unseen, _ := task.Begin(AnyTime)
+	unseen, _ := task.Begin()
 	task.Reset(func() {})
-	now, _ := task.Begin(AnyTime)
+	now, _ := task.Begin()
 	for name, ctx := range map[string]context.Context{"seen": seen, "unseen": unseen} {
 		if !Ended(ctx) || context.Cause(ctx) != ErrReturned {
 			t.Errorf("%s: %v", name, context.Cause(ctx))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"sync/atomic"
-	"time"
 )
 
 // word is a State, flags, and one bit more, which is the task's lock. So a transition
@@ -77,7 +76,7 @@ const (
 	unshared                            // only its owner knew it when it took it; allows TryCancel
 	reported                            // its owner reports how the body ended; fixed before the task is shared
 	grouped                             // its group ends it with its context; fixed before the task is shared
-	byHand                              // of its runs the latest is by hand
+	byHand                              // the latest run is not on a worker
 )
 
 func (t *Task) has(flag uint32) bool { return t.word.load()&flag != 0 }
@@ -237,51 +236,30 @@ func (t *Task) Attached() bool { return t.has(attached) }
 // BelongsTo reports whether the task is attached to o, which had it at some time.
 func (t *Task) BelongsTo(o *Owner) bool { return !t.has(detached) || t.Owner() == o }
 
-// When is when a body may begin.
-type When uint8
-
-const (
-	AnyTime When = iota
-	WhenDue      // not before its time, which the end of another run may have changed
-	Unowned      // unless the task is attached
-)
-
 // Begin moves a pending task to Running, for its owner, and returns the context for
 // its body. It reports false if the body is not to run. It may call methods of the
 // parent context.
-func (t *Task) Begin(when When) (context.Context, bool) {
-	var attached context.Context // which has its parent
-	return t.begin(attached, when, 0)
-}
+func (t *Task) Begin() (context.Context, bool) { return t.begin(t.word.lock(), 0) }
 
-// BeginByHand is Begin for a caller that is not the owner. The parent is used unless
-// the task is attached.
-func (t *Task) BeginByHand(parent context.Context, when When) (context.Context, bool) {
-	return t.begin(parent, when, byHand)
-}
+// BeginHere is Begin in the goroutine of the submitter.
+func (t *Task) BeginHere() (context.Context, bool) { return t.begin(t.word.lock(), byHand) }
 
-// isDue reports whether the time of the task has come. The caller holds the lock.
-func (t *Task) isDue(bits uint32) bool {
-	due, o := t.due.Load(), t.links.Load().owner
-	switch {
-	case due == 0 || o == nil:
-		return true
-	case bits&wallClock != 0:
-		return due <= time.Now().UnixNano()
-	}
-	return due <= int64(time.Since(o.epoch))
-}
-
-// begin is Begin. by is byHand or 0.
-func (t *Task) begin(parent context.Context, when When, by uint32) (context.Context, bool) {
+// BeginByHand is Begin for a task that is not attached, for which it reports false. parent is the parent of the body's
+// context.
+func (t *Task) BeginByHand(parent context.Context) (context.Context, bool) {
 	bits := t.word.lock()
-	if State(bits&stateBits) != Pending || bits&inBody != 0 ||
-		when == WhenDue && !t.isDue(bits) || when == Unowned && bits&attached != 0 {
+	if State(bits&stateBits) != Pending || bits&(inBody|attached) != 0 {
 		t.word.unlock(bits)
 		return nil, false
 	}
-	if bits&attached == 0 {
-		bits = t.setContext(bits, parent)
+	return t.begin(t.setContext(bits, parent), byHand)
+}
+
+// begin is Begin. by is byHand or 0. The caller holds the lock; begin releases it.
+func (t *Task) begin(bits, by uint32) (context.Context, bool) {
+	if State(bits&stateBits) != Pending || bits&inBody != 0 {
+		t.word.unlock(bits)
+		return nil, false
 	}
 	var run *runContext
 	limited := false
@@ -449,13 +427,6 @@ func (t *Task) IfNotDone(f func()) {
 	}
 	t.word.unlock(bits)
 }
-
-// Unqueue removes t, which is done or is run by hand, from the owner's queue if it waits
-// there.
-func (o *Owner) Unqueue(t *Task) { o.unqueue(t) }
-
-// Requeue has t, of which a run by hand has ended, wait for its next run.
-func (o *Owner) Requeue(t *Task) { o.requeue(t) }
 
 // IsBackground reports whether ctx has neither values nor an end, so that there is no
 // need to keep it.

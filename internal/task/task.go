@@ -75,7 +75,6 @@ var noOptions Options
 // Owner is the pool that a task is attached to.
 type Owner struct {
 	unqueue func(*Task)
-	requeue func(*Task)
 	ctx     context.Context
 	epoch   time.Time
 	links   links // shared by its tasks that have no links of their own
@@ -95,12 +94,11 @@ func (o *Owner) Within(of *Owner) bool {
 	return false
 }
 
-// Init initializes the owner. unqueue removes a task that is done, or is run by hand, from the queue;
-// requeue has a task wait for its next run, after one by hand. The end of ctx ends the contexts of the
-// bodies, and monotonic times count from epoch. Init returns ctx as the context of a body that was
-// submitted with Background.
-func (o *Owner) Init(unqueue, requeue func(*Task), ctx context.Context, epoch time.Time) context.Context {
-	o.unqueue, o.requeue, o.ctx, o.epoch = unqueue, requeue, context.WithValue(ctx, ownerKey{}, o), epoch
+// Init initializes the owner. unqueue removes a task that is done from the queue. The end of ctx ends the contexts of the
+// bodies, and monotonic times count from epoch. Init returns ctx as the context of a body that was submitted with
+// Background.
+func (o *Owner) Init(unqueue func(*Task), ctx context.Context, epoch time.Time) context.Context {
+	o.unqueue, o.ctx, o.epoch = unqueue, context.WithValue(ctx, ownerKey{}, o), epoch
 	o.links = links{owner: o, shared: true}
 	return o.ctx
 }
