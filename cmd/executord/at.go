@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +24,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
-	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 	"github.com/executor-go/executor/ui/page"
@@ -327,9 +325,6 @@ func weight(line []byte) int { return len(line) + cellSize*(bytes.Count(line, []
 func tooLarge(what string, most int) error {
 	return &exitError{exitMistake, fmt.Sprintf("%s is larger than %d MiB", what, most>>20)}
 }
-
-// noColor reports whether the user wants no colours, or out is no terminal.
-func noColor(out *os.File) bool { return os.Getenv("NO_COLOR") != "" || !terminal.Is(out) }
 
 // latestOf returns the latest of some runs, n at most, the latest first.
 func latestOf(runs []view.Run, n int) []view.Run {

@@ -243,3 +243,30 @@ func TestLogPausedReader(t *testing.T) {
 		t.Errorf("the log has %d of %d lines", next-1, lines)
 	}
 }
+
+// The short log has colours on a terminal alone: in a file they would be in the way.
+func TestLogShortIsPlainInFile(t *testing.T) {
+	t.Parallel()
+	cmd := executord(t, "run", write(t, "tab", "@reboot echo up; exit 3\n@reboot sleep 1000\n"), "--log", "short")
+	cmd.Env = append(cmd.Env, "LANG=C.UTF-8", "TERM=xterm")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for in := bufio.NewScanner(out); in.Scan(); {
+		if fmt.Fprintln(&text, in.Text()); strings.Contains(in.Text(), "exit 3") {
+			cmd.Process.Signal(syscall.SIGTERM)
+		}
+		if strings.Contains(in.Text(), "drain") {
+			cmd.Process.Signal(syscall.SIGTERM)
+		}
+	}
+	cmd.Wait()
+	if strings.Contains(text.String(), "\x1b") || !strings.Contains(text.String(), "exit 3") {
+		t.Errorf("%q", text.String())
+	}
+}

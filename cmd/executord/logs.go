@@ -19,6 +19,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 	"github.com/executor-go/executor/durable"
@@ -65,7 +66,7 @@ of run sets; a line says how much is missing between them.`),
 		if err := checkNamespace(*namespace); err != nil {
 			return err
 		}
-		p := &logPrinter{out: cmd.OutOrStdout(), err: os.Stderr, red: !noColor(os.Stderr)}
+		p := &logPrinter{out: cmd.OutOrStdout(), err: os.Stderr, red: terminal.LookOf(os.Stderr).Color}
 		p.stamps, p.json = *stamps, *asJSON
 		if !at.chosen(store) {
 			return store.visit(func(ctx context.Context, v client.Client) error { return printLogs(ctx, v, *namespace, args, p) })

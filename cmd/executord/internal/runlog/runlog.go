@@ -31,24 +31,24 @@ func New(w *os.File, format string, lost func(error)) Log {
 	if format == "auto" && terminal.Is(w) {
 		format = "short"
 	}
-	width := func() int { return terminal.WidthOf(w) }
+	look, width := terminal.LookOf(w), func() int { return terminal.WidthOf(w) }
 	out := logwriter.New(logwriter.Config{To: w, IsGone: isGone, Gone: lost, Gap: func(d logwriter.Dropped) []byte {
 		var line bytes.Buffer
 		reason := "the log was not read"
 		if d.Err != nil {
 			reason = complaint.Cause(d.Err).Error()
 		}
-		slog.New(newHandler(&line, format, width)).Warn("lines of the log dropped", "count", d.Lines,
+		slog.New(newHandler(&line, format, look, width)).Warn("lines of the log dropped", "count", d.Lines,
 			"first", d.First.Truncate(time.Millisecond), "last", d.Last.Truncate(time.Millisecond), "reason", reason)
 		return line.Bytes()
 	}})
-	return Log{slog.New(newHandler(out, format, width)), out}
+	return Log{slog.New(newHandler(out, format, look, width)), out}
 }
 
-func newHandler(w io.Writer, format string, width func() int) slog.Handler {
+func newHandler(w io.Writer, format string, look terminal.Look, width func() int) slog.Handler {
 	switch format {
 	case "short":
-		return newShortLog(w, terminal.LookOf(), width)
+		return newShortLog(w, look, width)
 	case "text":
 		return slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: shortInText})
 	}

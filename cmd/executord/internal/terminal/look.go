@@ -8,8 +8,10 @@ import (
 // Look is how signs and colours are written.
 type Look struct{ Color, ASCII bool }
 
-// LookOf returns how signs and colours are written for the user.
-func LookOf() Look {
+// LookOf returns how signs and colours are written for the user to w: colours to a terminal only.
+func LookOf(w *os.File) Look { return lookOf(Is(w)) }
+
+func lookOf(terminal bool) Look {
 	locale := ""
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if locale = os.Getenv(name); locale != "" {
@@ -18,7 +20,7 @@ func LookOf() Look {
 	}
 	locale = strings.ReplaceAll(strings.ToLower(locale), "-", "")
 	return Look{
-		Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		Color: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		ASCII: !strings.Contains(locale, "utf8"),
 	}
 }

@@ -2,7 +2,7 @@ package terminal
 
 import "testing"
 
-// Colours and signs are those that the environment of the user asks for.
+// Colours and signs are those that the environment of the user asks for; colours are for terminals.
 func TestLookOfEnvironment(t *testing.T) {
 	for _, test := range []struct {
 		env  map[string]string
@@ -16,8 +16,12 @@ func TestLookOfEnvironment(t *testing.T) {
 		for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "TERM"} {
 			t.Setenv(name, test.env[name])
 		}
-		if got := LookOf(); got != test.want {
+		if got := lookOf(true); got != test.want {
 			t.Errorf("%v: %+v", test.env, got)
+		}
+		test.want.Color = false
+		if got := lookOf(false); got != test.want {
+			t.Errorf("%v, to no terminal: %+v", test.env, got)
 		}
 	}
 }
