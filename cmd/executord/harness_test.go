@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	endWithTests()
-	databaseWait = 2 * time.Second
+	databaseWait, echo = 2*time.Second, 0
 	code, lines := exitOK, [][]string{os.Args[1:]}
 	if text := os.Getenv(linesVariable); text != "" {
 		if err := json.Unmarshal([]byte(text), &lines); err != nil {

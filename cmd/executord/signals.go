@@ -14,6 +14,26 @@ import (
 // with a log that is not read, and is waited for, does it take that long.
 const lastResort = 2 * time.Second
 
+// echo is how long after a signal another one is the same: one that was sent to the whole group of processes, and also
+// passed on by the parent, as by a shell, timeout or an init of a container, comes twice. It is documented. Tests shorten
+// it.
+var echo = 50 * time.Millisecond
+
+// signalCount counts signals.
+type signalCount struct {
+	n    int
+	last time.Time
+}
+
+// add returns how many signals there were before one that comes now, and whether it counts.
+func (c *signalCount) add(now time.Time) (before int, counts bool) {
+	before, counts = c.n, now.Sub(c.last) >= echo
+	if counts {
+		c.n, c.last = before+1, now
+	}
+	return before, counts
+}
+
 // watchSignals turns signals into the steps of the daemon's end: the first
 // drains, the second stops, the third kills. More are signals that do so besides those of each daemon.
 func watchSignals(more ...os.Signal) (ends daemon.Ends, drain context.CancelCauseFunc, release func()) {
@@ -36,10 +56,12 @@ func watchSignals(more ...os.Signal) (ends daemon.Ends, drain context.CancelCaus
 	quit, gone := make(chan struct{}), make(chan struct{})
 	go func() { // owned by the caller, through release
 		defer close(gone)
-		for n := 0; ; n++ {
+		var count signalCount
+		for {
 			select {
 			case sig := <-got:
-				if n >= len(steps) {
+				n, counts := count.add(time.Now())
+				if !counts || n >= len(steps) {
 					continue // nothing is stronger than SIGKILL
 				}
 				steps[n](&signalError{n, sig})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // SIGHUP ends nothing, and has the file read again, and so does SIGUSR2.
@@ -94,4 +95,21 @@ func TestRunStrayIsNoRun(t *testing.T) {
 	}
 	p.want(1, "process ended")
 	p.want(1, "executord ended", "interrupted", 0, "exit", exitOK)
+}
+
+// A signal that comes twice in a moment is one, so that what one sends to all processes of a terminal does not end runs.
+func TestSignalCountTakesEchoForOne(t *testing.T) {
+	var c signalCount
+	begin := time.Now()
+	for _, s := range []struct {
+		after  time.Duration
+		before int
+		counts bool
+	}{
+		{0, 0, true}, {0, 1, false}, {echo - 1, 1, false}, {echo, 1, true}, {echo + echo/2, 2, false}, {2 * echo, 2, true}, {time.Hour, 3, true},
+	} {
+		if before, counts := c.add(begin.Add(s.after)); before != s.before || counts != s.counts {
+			t.Errorf("after %v: %d, %t, want %d, %t", s.after, before, counts, s.before, s.counts)
+		}
+	}
 }
