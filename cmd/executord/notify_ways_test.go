@@ -8,13 +8,15 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
 // A monitor gets the start and the end of each run, as success or failure, with the end of the output; and that a run
-// has failed is never told as anything else.
+// has failed is never told as anything else. The pings of a run have its ID.
 func TestPingsTellRuns(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 100)
@@ -23,11 +25,12 @@ func TestPingsTellRuns(t *testing.T) {
 		got <- r.URL.RequestURI() + " " + strings.ReplaceAll(string(body), "\n", "|")
 	}))
 	defer s.Close()
+	uuid := regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	for style, want := range map[string][]string{
-		"healthchecks": {"/k/bad/start?create=1 ", "/k/bad/fail?create=1 exit status 3|out|end", "/k/good/start?create=1 ", "/k/good?create=1 fine"},
+		"healthchecks": {"/k/bad/start?create=1&rid=1 ", "/k/bad/fail?create=1&rid=1 exit status 3|out|end", "/k/good/start?create=1&rid=2 ", "/k/good?create=1&rid=2 fine"},
 		"cronitor": {
-			"/k/bad?create=1&state=run ", "/k/bad?create=1&message=exit+status+3%0Aout%0Aend&state=fail exit status 3|out|end",
-			"/k/good?create=1&state=run ", "/k/good?create=1&message=fine&state=complete fine",
+			"/k/bad?create=1&series=1&state=run ", "/k/bad?create=1&message=exit+status+3%0Aout%0Aend&series=1&state=fail exit status 3|out|end",
+			"/k/good?create=1&series=2&state=run ", "/k/good?create=1&message=fine&series=2&state=complete fine",
 		},
 		"success": {"/k/good?create=1 fine"},
 	} {
@@ -54,6 +57,15 @@ command = "echo fine"
 		}
 		// by job, in their order
 		slices.SortStableFunc(all, func(a, b string) int { return strings.Compare(a[:5], b[:5]) })
+		ids := make(map[string]int)
+		for i, one := range all {
+			if id := uuid.FindString(one); id != "" {
+				if ids[id] == 0 {
+					ids[id] = len(ids) + 1
+				}
+				all[i] = strings.Replace(one, id, strconv.Itoa(ids[id]), 1)
+			}
+		}
 		if !slices.Equal(all, want) {
 			t.Errorf("%s: got %q, want %q", style, all, want)
 		}
@@ -87,4 +99,33 @@ command = "echo disk full; exit 3"
 			}
 		}
 	}
+}
+
+// With a store, the limit of a channel counts what was sent before a restart.
+func TestLimitOutlivesRestart(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "jobs.db")
+	file := write(t, "jobs.toml", `
+[notify.pager]
+command = ["true"]
+limit = 1
+[[job]]
+name = "bad"
+schedule = "@reboot"
+command = "exit 3"
+`)
+	p := startFile(t, file, "--store", store)
+	p.until("notification sent")
+	p.end()
+	p = startFile(t, file, "--store", store)
+	p.until("run ended")
+	for {
+		if list := asked(t, store, "notices"); len(list) == 2 {
+			if held := list[0]["held"]; held != "limit" {
+				t.Errorf("the second message is held by %v: %v", held, list)
+			}
+			break
+		}
+	}
+	p.end()
 }

@@ -137,6 +137,7 @@ func (d *Daemon) start(ctx context.Context) error {
 		return err
 	}
 	d.setChannels(d.File)
+	d.recallNotices(ctx)
 	d.adoptNotices(ctx)
 	for _, j := range d.File.Jobs {
 		if j.Schedule.AtStart && d.Machine.In(j.On) {

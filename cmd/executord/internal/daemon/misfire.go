@@ -48,7 +48,7 @@ func (r *handled) noteLeftOutSince(ctx context.Context) {
 // miss logs and tells that due times were missed.
 func (r *handled) miss(count int, first time.Time, reason string) {
 	r.entry.miss(count, first, reason, "")
-	r.entry.tell(notify.Event{Kind: notify.Missed, Count: count, Due: first, Reason: "no daemon was running, or none had room for it"})
+	r.entry.tell(notify.Event{Kind: notify.Missed, Count: count, Due: first, Reason: "no daemon was running, none had room for it, or the store could not be used"})
 }
 
 // tooLate returns how late the run is, if it was never begun and that is more than the job's misfire allows; else 0. A

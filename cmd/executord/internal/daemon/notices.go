@@ -83,3 +83,15 @@ func (d *Daemon) adoptNotices(ctx context.Context) {
 		d.Log.Info("notification taken over", "channel", k.Channel, "subject", k.Subject, "reason", "its daemon was killed")
 	}
 }
+
+// recallNotices has the limits of channels count what was sent before the start. If the store does not answer, they
+// begin anew.
+func (d *Daemon) recallNotices(ctx context.Context) {
+	if d.NoticeLog == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patienceOfReaders)
+	defer cancel()
+	sent, _ := d.NoticeLog.Latest(ctx, MostNotices)
+	d.notifier.Recall(sent)
+}

@@ -10,7 +10,8 @@ import (
 
 // Command runs a program for each message. Its standard input is the text, and its environment has
 // EXECUTORD_SUBJECT, EXECUTORD_KINDS, EXECUTORD_JOBS, both separated by commas, and EXECUTORD_MESSAGE, the message as
-// JSON without its text; one that is too long for a variable is without the outputs, and has fewer events.
+// JSON; one that is too long for a variable is without the outputs, which its text has, and then with the begin of the
+// text and fewer events.
 type Command struct {
 	args []string
 	run  Runner
@@ -26,6 +27,9 @@ func NewCommand(args []string, run Runner) (*Command, error) {
 
 // maxVariable is how long EXECUTORD_MESSAGE may be; Linux takes 128 KiB of one variable.
 const maxVariable = 64 << 10
+
+// briefText is how much of a text EXECUTORD_MESSAGE has if there is not room for all: a byte takes six at most in JSON.
+const briefText = 4 << 10
 
 // Send implements Way.
 func (c *Command) Send(ctx context.Context, m Message) (string, error) {
@@ -50,7 +54,6 @@ func (c *Command) Send(ctx context.Context, m Message) (string, error) {
 
 // brief returns a message as JSON, with as much of it as a variable has room for.
 func brief(m Message) string {
-	m.Text = ""
 	text, _ := toJSON(m)
 	if len(text) <= maxVariable {
 		return text
@@ -58,6 +61,9 @@ func brief(m Message) string {
 	m.Events = slices.Clone(m.Events)
 	for i := range m.Events {
 		m.Events[i].Output = ""
+	}
+	if text, _ = toJSON(m); len(text) > maxVariable {
+		m.Text = cut(m.Text, briefText)
 	}
 	for text, _ = toJSON(m); len(text) > maxVariable && len(m.Events) > 1; text, _ = toJSON(m) {
 		half := len(m.Events) / 2

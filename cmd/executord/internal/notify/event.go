@@ -93,7 +93,7 @@ func (e Event) line() string {
 		}
 		b.WriteString("has recovered")
 	case Missed:
-		fmt.Fprintf(&b, "has missed %d due times", e.Count)
+		b.WriteString("has missed " + counted(e.Count, "due times"))
 	case Failed:
 		b.WriteString("has " + string(e.Kind))
 	case Late:
@@ -107,7 +107,7 @@ func (e Event) line() string {
 	case NotStarted:
 		b.WriteString("was not started")
 	case Skipped:
-		fmt.Fprintf(&b, "was skipped %d times", e.Count)
+		b.WriteString("was skipped " + counted(e.Count, "times"))
 	case Unreachable:
 		b.WriteString("the store does not answer")
 	case Tested:
@@ -119,6 +119,17 @@ func (e Event) line() string {
 		b.WriteString(": " + reason)
 	}
 	return b.String()
+}
+
+// MostCounted is how many due times in a row are counted: so many may be more.
+const MostCounted = 100_000
+
+// counted returns how many of something there are.
+func counted(n int, what string) string {
+	if n >= MostCounted {
+		return "100,000 " + what + " or more"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // details returns all that there is to say of the event.

@@ -3,6 +3,7 @@ package notify
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -138,10 +139,19 @@ func (m *Mail) compose(message Message, to []string) (*gomail.Msg, error) {
 	}
 	msg.Subject(message.Subject)
 	msg.SetDate()
-	msg.SetMessageID()
+	msg.SetMessageIDWithValue(messageID(m.From))
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // no out-of-office replies
 	msg.SetBodyString(gomail.TypeTextPlain, message.Text)
 	return msg, nil
+}
+
+// messageID returns a new Message-ID: letters and digits, and the host of the sender.
+func messageID(from string) string {
+	host := "executord.invalid"
+	if a, err := mail.ParseAddress(from); err == nil {
+		host = strings.Trim(a.Address[strings.LastIndexByte(a.Address, '@')+1:], ".")
+	}
+	return rand.Text() + "@" + host
 }
 
 // giveToSendmail has a program send the mail.

@@ -114,6 +114,15 @@ func (n *Notifier) Set(channels []*Channel) {
 	}
 }
 
+// Recall has the limits of the channels count messages that were sent before the program began.
+func (n *Notifier) Recall(sent []Notice) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, w := range n.mu.workers {
+		w.recall(sent)
+	}
+}
+
 // Names returns those of the channels.
 func (n *Notifier) Names() (names []string) {
 	n.mu.Lock()
@@ -224,7 +233,7 @@ type worker struct {
 	// mu is held for moments only.
 	mu struct {
 		sync.Mutex
-		sent    []time.Time // of the messages in the last limitPeriod
+		sent    []time.Time // of the messages in the last limitPeriod, in order
 		queue   batch       // what was added here
 		adopted []batch     // what goes out before that
 		held    string      // why they are not sent at once, one of Holds, and until when
@@ -253,6 +262,18 @@ func (w *worker) takeOver(old *worker) {
 	w.mu.queue, old.mu.queue = old.mu.queue, batch{}
 	w.mu.adopted, old.mu.adopted = old.mu.adopted, nil
 	w.signal()
+}
+
+// recall counts the messages of the channel among these.
+func (w *worker) recall(sent []Notice) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, m := range sent {
+		if m.Channel == w.channel.Name && m.Outcome != Waiting {
+			w.mu.sent = append(w.mu.sent, m.At)
+		}
+	}
+	slices.SortFunc(w.mu.sent, time.Time.Compare)
 }
 
 // add puts an event into the queue, and returns how many had to give way.

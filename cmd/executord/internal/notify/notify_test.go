@@ -169,6 +169,30 @@ func TestNotifierLimitsFlood(t *testing.T) {
 	})
 }
 
+// What was sent before the program began, as before a restart, counts for the limit: other channels' messages, those that
+// wait, and those of the hour before, do not.
+func TestNotifierLimitCountsWhatWasSentBefore(t *testing.T) {
+	w := new(way)
+	in(t, notify.Channel{Limit: 3}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		ago := func(d time.Duration, channel, outcome string) notify.Notice {
+			return notify.Notice{Channel: channel, Outcome: outcome, At: time.Now().Add(-d)}
+		}
+		n.Recall([]notify.Notice{
+			ago(20*time.Minute, "people", notify.Sent), ago(30*time.Minute, "other", notify.Sent), ago(0, "people", notify.Waiting),
+			ago(40*time.Minute, "people", notify.GivenUp), ago(90*time.Minute, "people", notify.Sent),
+		})
+		for range 5 {
+			n.Tell(failure("a"), nil)
+			time.Sleep(time.Minute)
+		}
+		time.Sleep(time.Hour)
+		sent, at := w.messages()
+		if len(sent) != 2 || len(sent[1].Events) != 4 || at[0] != 0 || at[1] != 20*time.Minute {
+			t.Errorf("%d messages at %v", len(sent), at)
+		}
+	})
+}
+
 // A digest gathers what happens for its time, from the first event.
 func TestNotifierGathersDigest(t *testing.T) {
 	w := new(way)
@@ -538,6 +562,8 @@ func TestNotifierChooses(t *testing.T) {
 			{Kind: notify.Late, Job: "late", Run: 1, Late: 2 * time.Minute},
 			{Kind: notify.Skipped, Job: "a", Count: 2},
 			{Kind: notify.Skipped, Job: "skipped", Count: 3},
+			{Kind: notify.Missed, Job: "missed", Count: 99_999},
+			{Kind: notify.Missed, Job: "much", Count: 100_000, Reason: "why"},
 			{Kind: notify.Started, Job: "a"},
 			{Kind: notify.Succeeded, Job: "a"},
 			{Kind: notify.Unreachable},
@@ -556,7 +582,7 @@ func TestNotifierChooses(t *testing.T) {
 				got = append(got, m.Subject)
 			}
 		}
-		want := "[host] late was started 2m0s late|[host] skipped was skipped 3 times|[host] the store does not answer|[host] some has recovered"
+		want := "[host] late was started 2m0s late|[host] skipped was skipped 3 times|[host] missed has missed 99999 due times|[host] much has missed 100,000 due times or more: why|[host] the store does not answer|[host] some has recovered"
 		if strings.Join(got, "|") != want {
 			t.Errorf("%q", got)
 		}

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/url"
@@ -53,8 +54,13 @@ func (p *Ping) Send(ctx context.Context, m Message) (string, error) {
 	if err != nil {
 		return "", &Refusal{errors.New("the URL can't be read")}
 	}
+	query := u.Query()
 	switch p.style {
 	case "healthchecks":
+		if id := e.runID(); id != "" {
+			query.Set("rid", id)
+			u.RawQuery = query.Encode()
+		}
 		switch e.Kind {
 		case Started:
 			u = u.JoinPath("start")
@@ -75,8 +81,10 @@ func (p *Ping) Send(ctx context.Context, m Message) (string, error) {
 		case Succeeded:
 			state = "complete"
 		}
-		query := u.Query()
 		query.Set("state", state)
+		if id := e.runID(); id != "" {
+			query.Set("series", id)
+		}
 		if text := tail(p.text(e), 1500); text != "" && e.Kind != Started {
 			query.Set("message", text)
 		}
@@ -87,6 +95,17 @@ func (p *Ping) Send(ctx context.Context, m Message) (string, error) {
 		}
 	}
 	return post(ctx, u.String(), "text/plain; charset=utf-8", p.text(e), nil)
+}
+
+// runID returns the UUID of the run that an event is about, the same for its start and its end, "" for none. It is
+// made of what is known of a run wherever that is, in the way that RFC 9562 leaves to programs, version 8.
+func (e Event) runID() string {
+	if e.Run == 0 {
+		return ""
+	}
+	id := sha256.Sum256(fmt.Appendf(nil, "executord run %d of %q, due %d", e.Run, e.Job, e.Due.UnixMicro()))
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:16])
 }
 
 // text returns why the run failed, and the end of its output.

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -250,23 +251,27 @@ func TestWebhookHeaderMistakes(t *testing.T) {
 }
 
 // A monitor is told of each run's start and end, and a failure is never told as a success.
+//
+// Each ping of a run has its ID, so that a monitor knows which start belongs to which end.
 func TestPingTellsSuccessAndFailureApart(t *testing.T) {
 	address, got := server(t, 200)
+	due := time.Date(2026, 11, 21, 2, 30, 0, 0, time.UTC)
+	uuid, ids := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`), make(map[string]bool)
 	for _, test := range []struct {
 		style string
 		kind  notify.Kind
 		want  string // "" for no request
 	}{
-		{"healthchecks", notify.Started, "/k/a-b/start"},
-		{"healthchecks", notify.Succeeded, "/k/a-b"},
-		{"healthchecks", notify.Failed, "/k/a-b/fail"},
-		{"healthchecks", notify.NotStarted, "/k/a-b/fail"},
-		{"healthchecks", notify.Canceled, "/k/a-b/fail"},
-		{"healthchecks", notify.Lost, "/k/a-b/log"},
+		{"healthchecks", notify.Started, "/k/a-b/start?rid=ID"},
+		{"healthchecks", notify.Succeeded, "/k/a-b?rid=ID"},
+		{"healthchecks", notify.Failed, "/k/a-b/fail?rid=ID"},
+		{"healthchecks", notify.NotStarted, "/k/a-b/fail?rid=ID"},
+		{"healthchecks", notify.Canceled, "/k/a-b/fail?rid=ID"},
+		{"healthchecks", notify.Lost, "/k/a-b/log?rid=ID"},
 		{"healthchecks", notify.Tested, "/k/-/log"},
-		{"cronitor", notify.Started, "/k/a-b?state=run"},
-		{"cronitor", notify.Succeeded, "/k/a-b?message=why%0Alast&state=complete"},
-		{"cronitor", notify.Failed, "/k/a-b?message=why%0Alast&state=fail"},
+		{"cronitor", notify.Started, "/k/a-b?series=ID&state=run"},
+		{"cronitor", notify.Succeeded, "/k/a-b?message=why%0Alast&series=ID&state=complete"},
+		{"cronitor", notify.Failed, "/k/a-b?message=why%0Alast&series=ID&state=fail"},
 		{"cronitor", notify.Lost, ""},
 		{"success", notify.Succeeded, "/k/a-b"},
 		{"success", notify.Failed, ""},
@@ -277,18 +282,63 @@ func TestPingTellsSuccessAndFailureApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := notify.Event{Kind: test.kind, Job: "a/b", Reason: "why", Output: "last"}
+		e := notify.Event{Kind: test.kind, Job: "a/b", Run: 7, Due: due, Reason: "why", Output: "last"}
 		if test.kind == notify.Tested {
-			e.Job = "-"
+			e.Job, e.Run = "-", 0
 		}
 		kept := send(t, p, e)
 		var r request
 		if len(got) > 0 {
 			r = <-got
 		}
+		if id := uuid.FindString(r.path); id != "" {
+			ids[id] = true
+			r.path = strings.Replace(r.path, id, "ID", 1)
+		}
 		if r.path != test.want || kept.Error != "" || test.want != "" && r.body != "why\nlast" {
 			t.Errorf("%s, %s: got %q with %q, want %q; kept %+v", test.style, test.kind, r.path, r.body, test.want, kept)
 		}
+	}
+	if len(ids) != 1 {
+		t.Errorf("one run has the IDs %v", ids)
+	}
+	p, err := notify.NewPing(address+"/k?create=1", "healthchecks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []notify.Event{{Job: "a/b", Run: 8, Due: due}, {Job: "a", Run: 7, Due: due}, {Job: "a/b", Run: 7, Due: due.Add(time.Minute)}} {
+		e.Kind = notify.Started
+		send(t, p, e)
+		r := <-got
+		if id := uuid.FindString(r.path); id == "" || ids[id] || !strings.HasPrefix(r.path, "/k/start?create=1&rid=") {
+			t.Errorf("%+v: %s", e, r.path)
+		} else {
+			ids[id] = true
+		}
+	}
+}
+
+// The Message-ID of a mail is one that no server takes offence at, whatever the name of this host.
+func TestMailMessageID(t *testing.T) {
+	seen := make(map[string]bool)
+	for range 100 {
+		var input string
+		m, err := notify.NewMail(notify.MailConfig{
+			From: "Cron <cron@example.org>", To: []string{"me@example.org"}, Sendmail: []string{"sendmail"},
+			Run: func(_ context.Context, _, _ []string, in string) (string, error) {
+				input = in
+				return "", nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		send(t, m, failure("backup"))
+		id := regexp.MustCompile(`(?m)^Message-ID: <([A-Za-z0-9]+@example\.org)>$`).FindStringSubmatch(input)
+		if id == nil || seen[id[1]] {
+			t.Fatalf("%q in %s", id, input)
+		}
+		seen[id[1]] = true
 	}
 }
 
@@ -363,7 +413,8 @@ func TestCommandGetsMessage(t *testing.T) {
 	}
 	kept := send(t, c, failure("backup"))
 	all := strings.Join(env, "\n")
-	if kept.Answer != "exit code 0 paged" || !strings.Contains(input, "disk full") || !strings.Contains(all, "EXECUTORD_KINDS=failed\nEXECUTORD_JOBS=backup\nEXECUTORD_MESSAGE={") {
+	if kept.Answer != "exit code 0 paged" || !strings.Contains(input, "disk full") || !strings.Contains(all, "EXECUTORD_KINDS=failed\nEXECUTORD_JOBS=backup\nEXECUTORD_MESSAGE={") ||
+		!strings.Contains(all, `"text":"backup has failed`) {
 		t.Errorf("kept %+v, input %q, environment %s", kept, input, all)
 	}
 	fail = true
@@ -382,6 +433,7 @@ func TestCommandGetsPartOfLongMessage(t *testing.T) {
 		{3, "exit status 1", 3, 3},
 		{200, "exit status 1", 200, 200}, // without their outputs
 		{200, strings.Repeat("x", 1000), 30, 100},
+		{200, strings.Repeat("\x01", 1000), 5, 20},
 	} {
 		var text string
 		c, err := notify.NewCommand([]string{"page"}, func(_ context.Context, _, env []string, _ string) (string, error) {
@@ -395,7 +447,7 @@ func TestCommandGetsPartOfLongMessage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := notify.Message{Text: "text", Subject: "S"}
+		m := notify.Message{Text: strings.Repeat(test.reason, 30<<10/len(test.reason)), Subject: "S"}
 		for range test.events {
 			m.Events = append(m.Events, notify.Event{Kind: notify.Failed, Job: "a", Reason: test.reason, Output: strings.Repeat("o", 8<<10)})
 		}
@@ -404,7 +456,8 @@ func TestCommandGetsPartOfLongMessage(t *testing.T) {
 		}
 		var got notify.Message
 		if err := json.Unmarshal([]byte(text), &got); err != nil || len(text) > 64<<10 || len(got.Events) < test.least ||
-			len(got.Events) > test.bound || len(got.Events)+got.More != test.events || got.Subject != "S" {
+			len(got.Events) > test.bound || len(got.Events)+got.More != test.events || got.Subject != "S" ||
+			len(got.Text) < 4<<10 || !strings.HasPrefix(m.Text, strings.TrimSuffix(got.Text, "...")) {
 			t.Errorf("%d events: %d bytes with %d events and %d more, %v", test.events, len(text), len(got.Events), got.More, err)
 		}
 	}
