@@ -163,7 +163,7 @@ func (p *Pool) afterQueued(ctx context.Context, u work, t *task.Task, watched bo
 	case t.State().Done():
 		p.unqueue(t)
 	case watched:
-		if t.Begun() || p.timer != nil {
+		if p.timer != nil {
 			p.watchContext(ctx, u, p.contexts.Add)
 		} else if ctx.Done() != nil {
 			p.watching.Add(u)

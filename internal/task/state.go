@@ -150,10 +150,9 @@ func (t *Task) InBody() bool { return t.has(inBody) }
 func (t *Task) IsPlain() bool { return !t.has(hasOptions | hasContext) }
 
 // IsToBeWatched reports whether the end of the task's context is to be watched while it waits: it has
-// another context than Background, or had one when its body began, and no group ends it.
+// another context than Background, and no group ends it.
 func (t *Task) IsToBeWatched() bool {
-	bits := t.word.load()
-	return bits&(hasContext|begun) != 0 && bits&grouped == 0
+	return t.word.load()&(hasContext|grouped) == hasContext
 }
 
 // HasContext reports whether the task has a context other than Background.
@@ -222,12 +221,9 @@ func (t *Task) AttachNew(o *Owner, ctx context.Context) {
 // holds the owner's lock.
 func (t *Task) Detach() {
 	bits := t.word.lock()
-	if bits&begun == 0 { // else it is run by hand
-		t.setOwner(nil)
-		t.SetDue(0)
-		bits = bits&^(attached|unshared|wallClock) | detached
-	}
-	t.word.unlock(bits)
+	t.setOwner(nil)
+	t.SetDue(0)
+	t.word.unlock(bits&^(attached|unshared|wallClock) | detached)
 }
 
 // Attached reports whether the task is attached.
