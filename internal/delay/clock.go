@@ -41,14 +41,6 @@ func (c Clock) Time(ns int64, wall bool) time.Time {
 	return c.Epoch.Add(time.Duration(ns))
 }
 
-// Reading returns t as a reading, at least 1.
-func (c Clock) Reading(t time.Time, wall bool) int64 {
-	if wall {
-		return max(WallNanos(t), 1)
-	}
-	return max(int64(t.Sub(c.Epoch)), 1)
-}
-
 // WallNanos returns t in Unix nanoseconds. It saturates: years before 1678 or after
 // 2262 do not fit.
 func WallNanos(t time.Time) int64 {
