@@ -51,7 +51,7 @@
 // [CallerRuns] runs the task in that goroutine; [Discard] drops the task, and [DiscardOldest] the task that would have
 // run next; [Block] waits for room until the submitter's context ends, and [BlockFor] for a limited time; [RejectFunc]
 // calls a function of yours. The future of a rejected or dropped task fails with a [*RejectedError], or with the error
-// of a RejectFunc. A RejectFunc that stores a task for later returns [Kept].
+// of a RejectFunc. A RejectFunc that stores a task for later returns [ErrKept].
 //
 // # Futures
 //
@@ -91,7 +91,7 @@
 // equal intervals, [ScheduledPool.WithFixedDelay] with a pause between runs, [ScheduledPool.On] at the times of a
 // [Trigger]. Package cron has triggers for crontab times. Runs of one series do not overlap, unless [Overlap] is given.
 // [Times] and [Until] end a series, [Jitter] delays its runs at random, [CatchUp] bounds how many missed runs are made
-// up for, and a body that returns [Stop] ends its series. [Due] returns when a body was due. [Series.Pause],
+// up for, and a body that returns [ErrStop] ends its series. [Due] returns when a body was due. [Series.Pause],
 // [Series.RunNow] and [Series.Reschedule] manage a series, and [ScheduledPool.Schedules] lists all series.
 //
 // Delays and rates are kept on the monotonic clock; At and On follow the wall

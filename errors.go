@@ -63,14 +63,14 @@ var (
 	// [runtime.Goexit], as a failing test does. The worker is replaced.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
 
-	// Stop is returned by the body of periodic work to end its schedule: the [Series]
+	// ErrStop is returned by the body of periodic work to end its schedule: the [Series]
 	// succeeds and there is no further run.
-	Stop = errors.New("executor: schedule stopped")
+	ErrStop = errors.New("executor: schedule stopped")
 
-	// Kept is returned by a [RejectPolicy] that keeps the task, to run it, complete it or
+	// ErrKept is returned by a [RejectPolicy] that keeps the task, to run it, complete it or
 	// pass it on later. The submission succeeds, and the task's future is pending until then,
 	// or until the context of the submission ends.
-	Kept = errors.New("executor: the rejection policy keeps the task")
+	ErrKept = errors.New("executor: the rejection policy keeps the task")
 )
 
 // RejectedError is the error of a task that an executor rejected. It matches [ErrRejected]
@@ -189,8 +189,8 @@ func (e ending) state() task.State {
 	return task.Failed
 }
 
-// isStop reports whether the body of a series returned Stop.
-func (e ending) isStop() bool { return !e.is(wasAbrupt) && e.err != nil && matches(e.err, Stop) }
+// isStop reports whether the body of a series returned ErrStop.
+func (e ending) isStop() bool { return !e.is(wasAbrupt) && e.err != nil && matches(e.err, ErrStop) }
 
 // panicked returns the panic that ended the run, nil if there was none.
 func (e ending) panicked() *PanicError {

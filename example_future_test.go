@@ -454,7 +454,7 @@ func ExampleScheduledPool_AtFixedRate() {
 		n++
 		fmt.Println("run", n)
 		if n == 3 {
-			return executor.Stop
+			return executor.ErrStop
 		}
 		return nil
 	})

@@ -217,7 +217,7 @@ func ExamplePool_Stats() {
 	for i := range 10 {
 		pool.Go(ctx, func(context.Context) error {
 			if i == 7 {
-				return executor.Stop // an error like any other, because this is no schedule
+				return executor.ErrStop // an error like any other, because this is no schedule
 			}
 			return nil
 		})

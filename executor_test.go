@@ -441,7 +441,7 @@ var sentinels = map[string]error{
 	"ErrCanceled": executor.ErrCanceled, "ErrTimeout": executor.ErrTimeout, "ErrReturned": executor.ErrReturned,
 	"ErrNotDone": executor.ErrNotDone,
 	"ErrNilTask": executor.ErrNilTask, "ErrInvalid": executor.ErrInvalid, "ErrGoexit": executor.ErrGoexit,
-	"ErrNoTasks": executor.ErrNoTasks, "Stop": executor.Stop,
+	"ErrNoTasks": executor.ErrNoTasks, "Stop": executor.ErrStop,
 }
 
 // matches returns the names of the sentinels that err matches.

@@ -65,7 +65,7 @@ func TestFutureErrorIsNotWrapped(t *testing.T) {
 
 // A task function may return an error of this package: the future has failed with that error.
 func TestFutureOutcomeIsPackageError(t *testing.T) {
-	for _, err := range []error{executor.ErrCanceled, executor.ErrNotDone, executor.Stop, context.Canceled,
+	for _, err := range []error{executor.ErrCanceled, executor.ErrNotDone, executor.ErrStop, context.Canceled,
 		errors.ErrUnsupported} {
 		f := executor.NewTask(testkit.Fail(err))
 		f.Run(t.Context())

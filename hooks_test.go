@@ -391,14 +391,14 @@ func TestPoolLogWithHooks(t *testing.T) {
 func TestPoolLogStopOfSingleRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		stop := func(context.Context) error { return executor.Stop }
+		stop := func(context.Context) error { return executor.ErrStop }
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 		p.AtFixedRate(t.Context(), 0, time.Hour, stop)
 		waitStats(t, p)
 		expect(t, "log of a schedule", out.String(), "")
 		mustGo(t, p.Pool, stop)
 		waitStats(t, p)
-		if !strings.Contains(out.String(), executor.Stop.Error()) {
+		if !strings.Contains(out.String(), executor.ErrStop.Error()) {
 			t.Errorf("log of a single run: %q", out.String())
 		}
 		expect(t, "Failed", p.Stats().Failed, 1)

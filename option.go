@@ -119,7 +119,7 @@ func Until(t time.Time) Option {
 // out. CatchUp(0) skips all, and goes on with the next run on the grid; CatchUp(1) makes one run in place of all;
 // CatchUp([math.MaxInt]) makes all. By default a fixed rate makes up for all missed runs, as in the JDK, and a trigger
 // for none. Every due time has a run or is left out, and both are counted, see [ScheduleInfo]. A series that a run
-// ends, by Times, [Stop] or a panic, has no time after that of the run.
+// ends, by Times, [ErrStop] or a panic, has no time after that of the run.
 //
 // A trigger is asked for the missed times one by one. If 100,000 of them would be left out at once, one run takes the
 // place of all of them. An n of 100,000 or more means all.

@@ -170,7 +170,7 @@ func (l *local) perform(ctx, labels context.Context, u work) ending {
 	return end
 }
 
-// noteFailure notes a run that has failed, for Stats.Failures. That of a series which returned Stop has not.
+// noteFailure notes a run that has failed, for Stats.Failures. That of a series which returned ErrStop has not.
 func (l *local) noteFailure(u work, end ending) {
 	if end.state() == task.Failed && !(isPeriodic(u) && end.isStop()) {
 		l.worker.Failed()

@@ -687,7 +687,7 @@ func TestPresetSingle(t *testing.T) {
 // A pool made by Single may get any policy, also one that can't be compared.
 func TestPresetSingleRejectFunc(t *testing.T) {
 	pool := testkit.Closing(t, executor.Single())
-	kept := executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return executor.Kept })
+	kept := executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return executor.ErrKept })
 	for range 2 {
 		expect(t, "Reject", setReject(pool, kept), nil)
 	}
@@ -944,7 +944,7 @@ func TestStatsFailures(t *testing.T) {
 		"continues": {every(panics, executor.Times(2), executor.ContinueAfterPanic()), 2, 2},
 		"ends":      {every(panics), 1, 1},
 		"exits":     {every(exits), 1, 1},
-		"Stop":      {every(func(context.Context) error { return executor.Stop }), 1, 0},
+		"Stop":      {every(func(context.Context) error { return executor.ErrStop }), 1, 0},
 		"a future": {func(p *executor.ScheduledPool) error {
 			executor.Submit(context.Background(), p, func(context.Context) (int, error) { return 0, errTask })
 			return nil

@@ -26,12 +26,12 @@ type RejectPolicy interface {
 	//   - nil: the submission succeeds. If Reject has neither begun to run the task, nor
 	//     completed it, nor passed it to a pool, the task is discarded: its future fails with
 	//     a *RejectedError, as by [Discard].
-	//   - [Kept]: the submission succeeds, and the future is pending until something else
+	//   - [ErrKept]: the submission succeeds, and the future is pending until something else
 	//     completes it: the policy has stored the task, started a goroutine that will run it,
 	//     or passed it to an Executor that is not of this package
 	//
 	// If Reject panics, so does the submission, and the future fails with a *PanicError. A task without a future, such
-	// as one of Go, belongs to the policy alone: nil and Kept mean the same.
+	// as one of Go, belongs to the policy alone: nil and ErrKept mean the same.
 	Reject(ctx context.Context, task Runnable, pool *Pool) error
 }
 
@@ -179,7 +179,7 @@ func (p *Pool) refuse(ctx context.Context, u work, r RejectPolicy, why error) er
 	switch {
 	case err == nil:
 		p.discardForgotten(u, why)
-	case matches(err, Kept):
+	case matches(err, ErrKept):
 		if u.taskCore() != nil {
 			watchForeign(ctx, u)
 		}

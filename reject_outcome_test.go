@@ -119,7 +119,7 @@ func TestRejectFuncKeepsTask(t *testing.T) {
 				pool, _ := testkit.BusyPool(t, executor.RejectFunc(
 					func(_ context.Context, r executor.Runnable, _ *executor.Pool) error {
 						kept = r.(*executor.Task[int])
-						return executor.Kept
+						return executor.ErrKept
 					}))
 				testkit.MustGo(t, pool, nop)
 				ctx, cancel := context.WithCancel(t.Context())
@@ -138,7 +138,7 @@ func TestRejectFuncKeepsTask(t *testing.T) {
 // Kept is no error of a submission without a future.
 func TestRejectFuncKeepsPlainTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool, _ := testkit.BusyPool(t, policyReturning(executor.Kept))
+		pool, _ := testkit.BusyPool(t, policyReturning(executor.ErrKept))
 		testkit.MustGo(t, pool, nop)
 		testkit.MustGo(t, pool, nop)
 		testkit.MustGo(t, pool, nop, executor.Named("x"))

@@ -52,7 +52,7 @@ var policyCases = []policyCase{
 		verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
 	{"RejectFunc that forgets", policyReturning(nil),
 		verdict{nil, executor.ErrSaturated, false}, verdict{nil, executor.ErrShutdown, false}},
-	{"RejectFunc that keeps", policyReturning(executor.Kept), verdict{}, verdict{}},
+	{"RejectFunc that keeps", policyReturning(executor.ErrKept), verdict{}, verdict{}},
 	{"RejectFunc that fails", executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
 		verdict{errTask, errTask, false}, verdict{errTask, errTask, false}},
 }
@@ -623,7 +623,7 @@ func TestRejectFunc(t *testing.T) {
 				expect(t, "value", ctx.Value(contextKey{}), any(5))
 				expect(t, "Active", pool.Stats().Active, 1)
 				setKeepAlive(pool, time.Second)
-				return executor.Kept
+				return executor.ErrKept
 			}))
 		mustGo(t, pool, nop)
 		parent = context.WithValue(t.Context(), contextKey{}, 5)

@@ -31,7 +31,7 @@ func (p *Pool) reportBody(ctx context.Context, u work, info TaskInfo, end ending
 		if perr != nil {
 			p.countPanic()
 		}
-	case perr == nil && isPeriodic(u) && matches(end.err, Stop):
+	case perr == nil && isPeriodic(u) && matches(end.err, ErrStop):
 	case perr == nil && end.is(wasBare) && p.interrupted(u):
 		if p.isCut() && p.ctx.Err() != nil {
 			p.log(ctx, slog.LevelWarn, "executor: run cut short", info.attrs(slog.Any("reason", ErrShutdown))...)

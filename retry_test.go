@@ -214,7 +214,7 @@ func TestRetryOfKeptTaskByHand(t *testing.T) {
 				p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Logger: slog.New(slog.DiscardHandler),
 					Reject: executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
 						go func() { ran = task.Run(context.Background()) }()
-						return executor.Kept
+						return executor.ErrKept
 					})})
 				testkit.NewBlocker(t).Fill(t, p, 1)
 				attempts := 0

@@ -241,7 +241,7 @@ func (p *ScheduledPool) schedule(ctx context.Context, u work, m moment) error {
 // without a pause until they have caught up, unless [CatchUp] says otherwise.
 //
 // If fn returns an error, the error is recorded and passed to the hooks, and the schedule goes on. If fn returns
-// [Stop], the series succeeds. If fn panics, the panic is reported, and the series fails. If ctx ends, the series is
+// [ErrStop], the series succeeds. If fn panics, the panic is reported, and the series fails. If ctx ends, the series is
 // canceled. The Series is done when the schedule has ended.
 //
 // The times are counted from now. To count them from an instant of yours, as every seven days since a Tuesday at two,

@@ -199,7 +199,7 @@ func TestScheduledTaskAbandonHoldsTermination(t *testing.T) {
 		"value": func() error { return nil },
 		"error": func() error { return context.Canceled },
 		"panic": func() error { panic("late") },
-		"done":  func() error { return executor.Stop },
+		"done":  func() error { return executor.ErrStop },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newScheduled(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{

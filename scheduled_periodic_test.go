@@ -429,7 +429,7 @@ func TestScheduledTaskJitterOfOneShot(t *testing.T) {
 
 // A task that returns Stop, wrapped or not, ends its schedule, which has succeeded.
 func TestScheduledTaskStop(t *testing.T) {
-	for _, done := range []error{executor.Stop, fmt.Errorf("enough: %w", executor.Stop)} {
+	for _, done := range []error{executor.ErrStop, fmt.Errorf("enough: %w", executor.ErrStop)} {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
 			p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})

@@ -848,7 +848,7 @@ func (p *scheduledProgram) submit(kind scheduleKind) {
 		case endsWithError:
 			return errors.New("failure")
 		case endsWithDone:
-			return executor.Stop
+			return executor.ErrStop
 		case endsWithPanic:
 			panic("bad")
 		}

@@ -470,7 +470,7 @@ func TestScheduledPoolRejectPolicyCalledOnce(t *testing.T) {
 				if f, ok := task.(executor.Awaitable); ok {
 					expect(t, "state of the task", f.State(), executor.Pending)
 				}
-				return executor.Kept
+				return executor.ErrKept
 			})})
 		pool.Shutdown()
 		once := executor.Schedule(t.Context(), pool, time.Second, nopValue)

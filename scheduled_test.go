@@ -815,7 +815,7 @@ func TestScheduledPoolDelayForeverSetsNoAlarm(t *testing.T) {
 				time.Sleep(time.Second)
 				ran := false
 				never := submit(pool, math.MaxInt64, func(context.Context) error { ran = true; return nil })
-				soon := submit(pool, time.Minute, func(context.Context) error { return executor.Stop })
+				soon := submit(pool, time.Minute, func(context.Context) error { return executor.ErrStop })
 				start := time.Now()
 				<-soon.Done()
 				if took := time.Since(start); took != time.Minute {

@@ -22,7 +22,7 @@ type ScheduleInfo struct {
 	Next time.Time
 
 	Runs     int64 // runs that have ended
-	Failures int64 // runs that returned an error other than Stop, or panicked
+	Failures int64 // runs that returned an error other than ErrStop, or panicked
 	LeftOut  int64 // due times that had no run; of a trigger at most 100,000 are counted at once
 
 	Running      int           // runs in progress; more than one only with Overlap

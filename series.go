@@ -15,7 +15,7 @@ import (
 
 // A Series is the handle of periodic work of a [ScheduledPool]. It is done when there will be no further run: it has
 // failed because a run panicked, was canceled, or has succeeded because its runs were limited or one of them returned
-// [Stop].
+// [ErrStop].
 //
 // [ScheduledPool.Schedules] lists all series of a pool. All methods may be called by any goroutine, also by a run of
 // the series. The zero Series is not usable.
@@ -185,7 +185,7 @@ func (s *Series) String() string {
 	return describe("series", t, errorOf(t)) + due(s.State(), s.Next())
 }
 
-// add records a run that has ended, and reports whether it returned Stop.
+// add records a run that has ended, and reports whether it returned ErrStop.
 func (r *record) add(began time.Time, run ending) (stopped bool) {
 	r.runs++
 	r.started, r.duration, r.err = began, time.Since(began), run.err

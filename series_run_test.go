@@ -375,7 +375,7 @@ func (p *seriesProgram) submit() {
 		case endsWithError:
 			return errTask
 		case endsWithDone:
-			return executor.Stop
+			return executor.ErrStop
 		case endsWithPanic:
 			panic("bad")
 		}
@@ -578,7 +578,7 @@ func TestSeriesOverlapStop(t *testing.T) {
 		s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Second, time.Second, func(context.Context) error {
 			d.Note("x")
 			if run.Add(1) == 2 {
-				return executor.Stop
+				return executor.ErrStop
 			}
 			time.Sleep(10 * time.Second)
 			return nil
@@ -603,7 +603,7 @@ func TestSeriesOverlapReports(t *testing.T) {
 			Core: 2, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 			Hooks: executor.Hooks{Dropped: func(context.Context, executor.TaskInfo, error) { dropped++ }},
 		})
-		stops := func(context.Context) error { return executor.Stop }
+		stops := func(context.Context) error { return executor.ErrStop }
 		mustRepeat(t)(p.AtFixedRate(t.Context(), 0, time.Second, stops, executor.Overlap(2))).Wait(t.Context())
 		ran := mustRepeat(t)(p.AtFixedRate(t.Context(), 0, time.Second, nop, executor.Overlap(2)))
 		elapse(time.Minute)
@@ -727,7 +727,7 @@ func TestSeriesOverlapEndsWaitingRuns(t *testing.T) {
 		"Abandon":  {by: func(_ *executor.ScheduledPool, s *executor.Series) error { s.Abandon(); return nil }, want: executor.ErrCanceled},
 		"Remove":   {by: func(p *executor.ScheduledPool, s *executor.Series) error { p.Remove(s); return nil }, want: executor.ErrCanceled},
 		"Shutdown": {by: func(p *executor.ScheduledPool, _ *executor.Series) error { p.Shutdown(); return nil }, want: executor.ErrShutdown},
-		"Stop":     {run: func(*executor.ScheduledPool, *executor.Series) error { return executor.Stop }, want: executor.ErrCanceled},
+		"Stop":     {run: func(*executor.ScheduledPool, *executor.Series) error { return executor.ErrStop }, want: executor.ErrCanceled},
 		"panic":    {run: func(*executor.ScheduledPool, *executor.Series) error { panic("no") }, want: executor.ErrCanceled},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -702,7 +702,7 @@ func TestSchedulesListedByItself(t *testing.T) {
 			if all := p.Schedules(); len(all) != 1 || all[0].RunningSince != time.Now() {
 				t.Errorf("listed %+v", all)
 			}
-			return executor.Stop
+			return executor.ErrStop
 		}))
 		done := 1
 		s.OnDone(func() { done = len(p.Schedules()) })

@@ -112,7 +112,7 @@ func TestReuseKeyBeginsEndedScheduleAnew(t *testing.T) {
 		k := durable.Handle(jobs, "k", func(ctx context.Context, end bool) (any, error) {
 			d.note(ctx)
 			if end {
-				return nil, executor.Stop
+				return nil, executor.ErrStop
 			}
 			return nil, nil
 		})

@@ -144,7 +144,7 @@ func TestCatchUpOfTriggerIsBounded(t *testing.T) {
 				k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
 					job, _ := durable.Current(ctx)
 					begun <- job.Occurrence
-					return "", executor.Stop
+					return "", executor.ErrStop
 				})
 				id := must(k.On(t.Context(), "key", durable.NamedTrigger("t"), "", durable.OnMissed(durable.CatchUp(1<<30))))
 				must(jobs.Reschedule(t.Context(), id, time.Date(1, 2, 1, 0, 0, 0, 0, time.UTC)))

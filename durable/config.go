@@ -22,7 +22,7 @@ type Config struct {
 	//
 	// The Hooks of the pool are called for each run, with the kind as TaskInfo.Name. The handler's context is derived
 	// from what BeforeTask returns. AfterTask gets the handler's error, a *PanicError if it panicked, and Stats counts
-	// it as Failed. AfterTask gets nil for executor.Stop, for Snooze, and for a run that was given back just before it
+	// it as Failed. AfterTask gets nil for executor.ErrStop, for Snooze, and for a run that was given back just before it
 	// began. Current works only in handlers.
 	Executor *executor.ScheduledPool
 

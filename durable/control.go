@@ -44,7 +44,7 @@ func (j *Jobs) Resume(ctx context.Context, id ID) (Answer, error) {
 
 // Reschedule moves the next occurrence of a job that waits or is paused to t, in the years 1 to 9999; the schedule of a
 // periodic job continues from t. If a periodic job is running, the answer is Deferred, and the next run is at t, unless
-// the present run ends the job with executor.Stop. TooLate means that the job has ended or is to be canceled after its
+// the present run ends the job with executor.ErrStop. TooLate means that the job has ended or is to be canceled after its
 // run, or that it runs once and is running.
 func (j *Jobs) Reschedule(ctx context.Context, id ID, t time.Time) (Answer, error) {
 	mustContext(ctx)

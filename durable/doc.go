@@ -51,7 +51,7 @@
 //
 // A run that returns an error, panics, calls runtime.Goexit or exceeds its Timeout is repeated after a growing wait,
 // see Backoff, until its Attempts are used up. Then the job is [Dead]: it is kept, and can be listed and revived. A
-// periodic job goes on with its next occurrence instead; [executor.Stop] ends its schedule. An error that
+// periodic job goes on with its next occurrence instead; [executor.ErrStop] ends its schedule. An error that
 // [executor.Permanent] marks uses up all attempts at once. A handler that returns [Snooze] postpones its job, and the
 // run does not count as an attempt. A run that is lost with its node counts. A periodic job that loses [MaxLost] runs
 // in a row is Dead, too, since it may be what kills the nodes. OnMissed sets what happens to occurrences that no node

@@ -55,7 +55,7 @@ func ExampleKind_AtFixedRate() {
 	runs := 0
 	tick := durable.Handle(jobs, "tick", func(ctx context.Context, _ struct{}) (any, error) {
 		if runs++; runs == 3 {
-			return nil, executor.Stop
+			return nil, executor.ErrStop
 		}
 		return nil, nil
 	})

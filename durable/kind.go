@@ -108,12 +108,12 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 
 // AtFixedRate registers a periodic job, identified by its key. It runs first after initial, and then once in each
 // period, on any node. If the job exists already, it gets this payload and these options; its times change only if the
-// period differs. A job that was canceled, is dead or was ended by executor.Stop does not begin again for as long as it
+// period differs. A job that was canceled, is dead or was ended by executor.ErrStop does not begin again for as long as it
 // is kept, unless ReuseKey is given. If the job is dead, because run after run was lost with its node, AtFixedRate
 // returns its ID with an error that matches ErrDead. In the other cases there is no error, and Job.State has the state.
 //
 // A negative initial counts as 0. The period must be at least a microsecond, and is rounded down to whole microseconds.
-// Runs never overlap. A run that fails is tried again; executor.Stop ends the schedule. Java: scheduleAtFixedRate.
+// Runs never overlap. A run that fails is tried again; executor.ErrStop ends the schedule. Java: scheduleAtFixedRate.
 //
 // The times are counted from when the job was registered first. To count them from an instant of yours, call On with a
 // spec such as cron.MustParse("CRON_TZ=Europe/Berlin @since 2026-12-01 14:00 every 7d").

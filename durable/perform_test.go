@@ -119,7 +119,7 @@ func TestPoolHooksSeeOutcomeOfHandler(t *testing.T) {
 		failed  int64
 	}{
 		"value": {func() (any, error) { return 1, nil }, func(err error) bool { return err == nil }, 1, 0},
-		"Done":  {func() (any, error) { return nil, executor.Stop }, func(err error) bool { return err == nil }, 1, 0},
+		"Done":  {func() (any, error) { return nil, executor.ErrStop }, func(err error) bool { return err == nil }, 1, 0},
 		"snooze": {func() (any, error) {
 			if snoozed = !snoozed; snoozed {
 				return nil, durable.Snooze(time.Hour)
@@ -426,14 +426,14 @@ func TestNodeLeavesUnknownTrigger(t *testing.T) {
 	})
 }
 
-// A handler ends its schedule in peace with executor.Stop.
+// A handler ends its schedule in peace with executor.ErrStop.
 func TestStopEndsSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		n := 0
 		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
 			if n++; n == 3 {
-				return "", executor.Stop
+				return "", executor.ErrStop
 			}
 			return "", nil
 		})

@@ -117,7 +117,7 @@ func TestReuseKeyKeepsScheduleBeingCanceled(t *testing.T) {
 		runs := 0
 		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
 			if runs++; runs > 1 {
-				return "", executor.Stop
+				return "", executor.ErrStop
 			}
 			<-ctx.Done()
 			time.Sleep(time.Second)

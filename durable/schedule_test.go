@@ -151,7 +151,7 @@ func TestCoalesceFindsLatestTimeOfTrigger(t *testing.T) {
 				k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
 					j, _ := durable.Current(ctx)
 					first <- j
-					return "", executor.Stop
+					return "", executor.ErrStop
 				})
 				must(k.On(t.Context(), "key", durable.NamedTrigger("named"), ""))
 				time.Sleep(test.away)
@@ -201,7 +201,7 @@ func TestFixedDelayMissesNothing(t *testing.T) {
 func TestScheduleStaysEndedUntilPruned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New(), lazy)
-		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, executor.Stop })
+		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, executor.ErrStop })
 		stop := start(t, jobs)
 		register := func(period time.Duration) durable.Job {
 			id := must(k.AtFixedRate(t.Context(), "key", 0, period, 1))

@@ -24,7 +24,7 @@ func (j *Jobs) transact(tx Tx) (store.TxStore, error) {
 // the handler commits tx and returns.
 //
 // If tx is not committed, the run ends with what the handler returns, as always. If tx is committed, the run has
-// succeeded, and what the handler returns has no effect: an error, executor.Stop or a result. result becomes the result
+// succeeded, and what the handler returns has no effect: an error, executor.ErrStop or a result. result becomes the result
 // of the job. It must have the result type of [Handle], which CompleteTx does not check: with another type, Await
 // fails.
 //

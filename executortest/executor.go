@@ -111,7 +111,7 @@ var executorChecks = []check[executor.Executor]{
 		for range 3 { // with errors that a pool does not log
 			ex.Execute(context.Background(), executor.Func(func(context.Context) error {
 				runs.Add(1)
-				return executor.Stop
+				return executor.ErrStop
 			}))
 			ex.Execute(ctx, executor.Func(func(context.Context) error { return ctx.Err() }))
 			synctest.Wait()

@@ -160,7 +160,7 @@ var scheduledChecks = []check[Scheduled]{
 
 	{"StopEnds", func(t testing.TB, make func() Scheduled) {
 		p, l := newPool(t, make), newTimeline()
-		f := mustSchedule(t)(p.AtFixedRate(bg, 0, time.Second, l.body("run", 0, executor.Stop)))
+		f := mustSchedule(t)(p.AtFixedRate(bg, 0, time.Second, l.body("run", 0, executor.ErrStop)))
 		expectEnd(t, f, executor.Succeeded, nil)
 		time.Sleep(time.Minute)
 		l.expect(t, "run 0")

@@ -74,7 +74,7 @@ func TestDecorateAllRuns(t *testing.T) {
 		end := func(s **executor.Series) func(context.Context) error {
 			return func(context.Context) error {
 				if (*s).Runs() == 99 {
-					return executor.Stop
+					return executor.ErrStop
 				}
 				return nil
 			}

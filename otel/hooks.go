@@ -64,7 +64,7 @@ func Relate(r Relation) Option {
 //
 // A run that fails has the status Error, and an event named exception with the text of the error and, after a panic,
 // with the stack. A run that returns the error of its context after the context was canceled counts as canceled, not as
-// failed. A run of periodic work that returns [executor.Stop] counts as succeeded.
+// failed. A run of periodic work that returns [executor.ErrStop] counts as succeeded.
 func Hooks(tp trace.TracerProvider, opts ...Option) executor.Hooks {
 	if tp == nil {
 		panic("execotel: Hooks of a nil TracerProvider; the global one is otel.GetTracerProvider()")
@@ -142,7 +142,7 @@ func (t *tracing) options(ctx context.Context, info executor.TaskInfo, periodic 
 // finish adds the outcome of a run.
 func finish(ctx context.Context, span trace.Span, err error, periodic bool) {
 	switch {
-	case err == nil, periodic && is(err, executor.Stop):
+	case err == nil, periodic && is(err, executor.ErrStop):
 		span.SetAttributes(attribute.String(keyOutcome, outcomeOK))
 		return
 	case canceled(ctx, err):

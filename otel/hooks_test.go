@@ -188,7 +188,7 @@ func TestHooksOutcomes(t *testing.T) {
 		{"panic with an error", func(context.Context) error { panic(&typedError{secret}) }, "failed", "panic", "executor: task panicked: " + secret},
 		{"goexit", func(context.Context) error { runtime.Goexit(); return nil }, "failed", "executor.ErrGoexit", executor.ErrGoexit.Error()},
 		{"no UTF-8", func(context.Context) error { return errors.New("\xff") }, "failed", "*errors.errorString", "\uFFFD"},
-		{"stop of once", func(context.Context) error { return executor.Stop }, "failed", "*errors.errorString", executor.Stop.Error()},
+		{"stop of once", func(context.Context) error { return executor.ErrStop }, "failed", "*errors.errorString", executor.ErrStop.Error()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tp, recorded := tracers()
@@ -241,7 +241,7 @@ func TestHooksExpectedEnds(t *testing.T) {
 		executor.Submit(t.Context(), p, wait, executor.Timeout(time.Second))
 		time.Sleep(time.Minute)
 		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: execotel.Hooks(tp)})
-		stop := func(context.Context) error { return executor.Stop }
+		stop := func(context.Context) error { return executor.ErrStop }
 		if _, err := s.AtFixedRate(t.Context(), 0, time.Second, stop); err != nil {
 			t.Fatal(err)
 		}

@@ -78,7 +78,7 @@ func outcome(ctx context.Context, err error) string {
 	cause := context.Cause(ctx)
 	_, snooze := durable.Snoozed(err)
 	switch {
-	case err == nil, errors.Is(err, executor.Stop):
+	case err == nil, errors.Is(err, executor.ErrStop):
 		return succeeded
 	case errors.Is(cause, executor.ErrCanceled):
 		return canceled

@@ -144,7 +144,7 @@ func TestTracesOutcomes(t *testing.T) {
 		"timeout":   {func(ctx context.Context, _ *durable.Jobs) error { <-ctx.Done(); return context.Cause(ctx) }, "failed executor.ErrTimeout", ""},
 		"goexit":    {func(context.Context, *durable.Jobs) error { runtime.Goexit(); return nil }, "failed executor.ErrGoexit", ""},
 		"snooze":    {func(context.Context, *durable.Jobs) error { return fmt.Errorf("busy: %w", durable.Snooze(time.Hour)) }, "snoozed ", ""},
-		"stop":      {func(context.Context, *durable.Jobs) error { return executor.Stop }, "succeeded ", ""},
+		"stop":      {func(context.Context, *durable.Jobs) error { return executor.ErrStop }, "succeeded ", ""},
 		"cut short": {func(ctx context.Context, jobs *durable.Jobs) error { <-ctx.Done(); return ctx.Err() }, "cut_short ", ""},
 		"cancel": {func(ctx context.Context, jobs *durable.Jobs) error {
 			j, _ := durable.Current(ctx)

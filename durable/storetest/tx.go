@@ -291,7 +291,7 @@ func completeTxAgain(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 }
 
 // What a handler returns after the commit is not heard: a schedule goes on though
-// it is executor.Stop.
+// it is executor.ErrStop.
 func completeTxEnds(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
 	jobs := newJobs(t, store)
@@ -310,7 +310,7 @@ func completeTxEnds(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 		case runs <- err:
 		default:
 		}
-		return 0, executor.Stop
+		return 0, executor.ErrStop
 	})
 	run(t, jobs)
 	must(k.AtFixedRate(t.Context(), "key", 0, 20*time.Millisecond, 1))
@@ -398,7 +398,7 @@ func completeTxSkips(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 		case took <- time.Since(begun):
 		default:
 		}
-		return 1, errors.Join(err, executor.Stop)
+		return 1, errors.Join(err, executor.ErrStop)
 	})
 	id := must(k.AtFixedRate(t.Context(), "key", 0, time.Hour, 1, durable.OnMissed(durable.SkipOverlap())))
 	run(t, jobs)

@@ -17,7 +17,7 @@ type Reporter func(ctx context.Context, name string, err error, stack []byte)
 func reportTasks(report Reporter) executor.Hooks {
 	return executor.Hooks{
 		AfterTask: func(ctx context.Context, run executor.TaskInfo, err error) {
-			if err == nil || errors.Is(err, executor.Stop) || errors.Is(err, context.Canceled) {
+			if err == nil || errors.Is(err, executor.ErrStop) || errors.Is(err, context.Canceled) {
 				return // ended by its caller, or by a shutdown
 			}
 			var stack []byte

@@ -67,7 +67,7 @@ const (
 	Fails          // returns errBody
 	Panics         // panics
 	Exits          // calls runtime.Goexit
-	Stops          // returns executor.Stop
+	Stops          // returns executor.ErrStop
 )
 
 func (w Ending) String() string {

@@ -98,7 +98,7 @@ func (b *job) Run(ctx context.Context) error {
 	case Exits:
 		runtime.Goexit()
 	case Stops:
-		return executor.Stop
+		return executor.ErrStop
 	}
 	return nil
 }

@@ -156,7 +156,7 @@ func fits(e Ending, err error) bool {
 	case Exits:
 		return errors.Is(err, executor.ErrGoexit)
 	case Stops:
-		return errors.Is(err, executor.Stop)
+		return errors.Is(err, executor.ErrStop)
 	}
 	return false
 }

@@ -116,7 +116,7 @@ func TestMigratingAttempts(t *testing.T) {
 				if attempts < succeeds {
 					return errors.New("not yet")
 				}
-				return executor.Stop
+				return executor.ErrStop
 			}, executor.Times(5))
 			check.Equal(t, "error", err, nil)
 			<-future.Done()

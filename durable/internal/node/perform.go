@@ -120,7 +120,7 @@ func Sound(err error) (e error) {
 	if err != nil {
 		_ = err.Error()
 		errors.Is(err, permanent)
-		errors.Is(err, executor.Stop)
+		errors.Is(err, executor.ErrStop)
 	}
 	return err
 }
@@ -146,7 +146,7 @@ func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byt
 	if errors.As(err, &panicked) {
 		r.n.logOf(&r.job).Error("durable: handler panicked", "panic", err)
 	}
-	if errors.Is(err, executor.Stop) {
+	if errors.Is(err, executor.ErrStop) {
 		o := r.ending(store.RunSucceeded, started, nil)
 		o.State = store.Succeeded
 		return o
