@@ -77,6 +77,7 @@ func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable, unread 
 	o.hadJobs = len(file.Jobs) > 0
 	noteHereAndNow(&file, o.machine)
 	exposure.Log(log, exposure.Of(read, ""))
+	o.inUse.look(log, o.files.all())
 	if len(refused) == 0 {
 		o.reading.begin()
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/signal"
@@ -125,6 +126,10 @@ func (o *runOptions) run() error {
 	for _, node := range dead {
 		log.Info("took over from a daemon that was killed", "node", node)
 	}
+	o.inUse.shared = o.stored()
+	o.inUse.look(log.Logger, o.files.all())
+	defer o.inUse.end()
+	defer context.AfterFunc(ends.Drain, o.inUse.end)()
 	o.tellRefused(log.Logger, refused)
 	exposure.Log(log.Logger, exposure.Of(read, o.store.name()))
 	again := make(chan job.File)

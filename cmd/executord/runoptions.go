@@ -41,6 +41,7 @@ type runOptions struct {
 	listen       listenOptions
 	hadJobs      bool // the files that were read last
 	reading      reading
+	inUse        inUse
 	service      *systemd.Manager // nil if none has started the daemon
 }
 

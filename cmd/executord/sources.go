@@ -413,6 +413,9 @@ func unknownChannels(file job.File, named []string) (mistakes job.Mistakes) {
 	return mistakes
 }
 
+// all returns the names of all files and directories.
+func (s sources) all() []string { return slices.Concat(s.names, *s.dirs) }
+
 // once returns the file that cannot be read again, "" if there is none.
 func (s sources) once() string {
 	for _, name := range s.names {
@@ -425,7 +428,7 @@ func (s sources) once() string {
 
 // namespace returns the name of the only file or directory without its ending, "" if that is no namespace.
 func (s sources) namespace() string {
-	all := slices.Concat(s.names, *s.dirs)
+	all := s.all()
 	if len(all) != 1 || s.once() != "" || isDescriptor(all[0]) {
 		return ""
 	}

@@ -122,6 +122,7 @@ const executordDir = "cmd/executord"
 
 var executordLayers = within("internal", []layer{
 	{"about", nil},
+	{"filelock", nil},
 	{"fresh", nil},
 	{"inputfile", nil},
 	{"logwriter", nil},
@@ -150,7 +151,7 @@ var executordLayers = within("internal", []layer{
 	{"record", []string{"outcome"}},
 	{"runlog", []string{"about", "complaint", "job", "logwriter", "outcome", "terminal"}},
 	{"notices", []string{"notify"}},
-	{"stores", []string{"complaint", "exposure", "job", "notices"}},
+	{"stores", []string{"complaint", "exposure", "filelock", "job", "notices"}},
 	{"anystore", []string{"complaint", "job", "stores", "terminal"}},
 	{"catalog", []string{"job", "outcome"}},
 	{"view", []string{"catalog", "job", "outcome"}},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/filelock"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/store"
 )
@@ -53,8 +54,11 @@ func openList(name string) *os.File {
 // bury declares the daemons of the list dead, if this one has it for itself, so that what they held goes on by the rules
 // for a lost node, at once. It returns their names. Then this daemon shares the list.
 func (s *nodeStore) bury(ctx context.Context) (dead []string, err error) {
-	if !lockAlone(s.list) {
-		return nil, share(s.list)
+	if s.list == nil {
+		return nil, nil
+	}
+	if filelock.Alone(s.list) != nil { // who is alive is told by leases alone, if there are no locks
+		return nil, filelock.Share(s.list) // which takes as long as it takes another daemon to bury some nodes
 	}
 	text, err := io.ReadAll(s.list)
 	if err != nil {
@@ -82,7 +86,7 @@ func (s *nodeStore) bury(ctx context.Context) (dead []string, err error) {
 			return nil, err
 		}
 	}
-	return dead, errors.Join(s.list.Truncate(0), share(s.list))
+	return dead, errors.Join(s.list.Truncate(0), filelock.Share(s.list))
 }
 
 // Join puts the node on the list before it is one of the store.
