@@ -5,7 +5,9 @@ package environ
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"os/user"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,12 +164,27 @@ func Args(args []string) []string {
 	if len(args) < 2 || args[0] != job.Self || args[1] != "http" {
 		return args
 	}
-	own, err := os.Executable()
-	if err != nil {
+	if program == "" {
 		return args // it may be in the PATH
 	}
-	return append([]string{own}, args[1:]...)
+	return append([]string{program}, args[1:]...)
 }
+
+// program is the file of this program, "" if it is not known. Where /proc is not mounted, it is the one by whose name it
+// was started, from the directory of that time.
+var program = func() string {
+	if name, err := os.Executable(); err == nil {
+		return name
+	}
+	name, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return ""
+	}
+	if name, err = filepath.Abs(name); err != nil {
+		return ""
+	}
+	return name
+}()
 
 func isDir(name string) bool {
 	info, err := os.Stat(name)

@@ -49,3 +49,35 @@ func TestMissingNullDevice(t *testing.T) {
 		t.Errorf("with input: %v", err)
 	}
 }
+
+// Where /proc is not mounted, as in a root directory that was put together by hand, executord knows its own file.
+func TestArgsWithoutProc(t *testing.T) {
+	const inside = "EXECUTORD_TEST_WITHOUT_PROC"
+	if want := os.Getenv(inside); want != "" {
+		if _, err := os.Executable(); err == nil {
+			t.Fatal("/proc is there")
+		}
+		if args := environ.Args([]string{job.Self, "http", "x"}); args[0] != want || len(args) != 3 {
+			t.Errorf("%q, want %s", args, want)
+		}
+		return
+	}
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/bin/sh", "-c", `mount -t tmpfs none /proc || exit 77; exec "$0" -test.run='^TestArgsWithoutProc$'`, own)
+	cmd.Env = append(os.Environ(), inside+"="+own)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS} // what is mounted there is private
+	if os.Getuid() != 0 {
+		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+	}
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() == 77 {
+		t.Skipf("no mounts here: %v, %s", err, out)
+	}
+	if err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -180,7 +180,8 @@ func (r Request) Do(ctx context.Context, body []byte, to io.Writer) error {
 var plainHeaders = []string{"Accept", "Accept-Language", "Content-Type", "User-Agent"}
 
 // redirect has a redirection followed, ten at most. Headers of the job, which may have secrets, are for the host that it
-// names; so is the URL, which would be the referrer.
+// names; so is the URL, which would be the referrer. So is the body: a redirection that asks for it again, 307 or 308, to
+// another host is an error, as a request without it would be another one.
 func (r Request) redirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= 10 {
 		return errors.New("the server redirects again and again: 10 times")
@@ -189,6 +190,9 @@ func (r Request) redirect(req *http.Request, via []*http.Request) error {
 	toTLS := first.Scheme == "http" && req.URL.Scheme == "https"
 	if req.URL.Host == first.Host && req.URL.Scheme == first.Scheme || toTLS && req.URL.Hostname() == first.Hostname() {
 		return nil
+	}
+	if req.ContentLength != 0 {
+		return fmt.Errorf("the server redirects the request to %q, which does not get its body; write the URL that it leads to", req.URL.Host)
 	}
 	req.Header.Del("Referer")
 	for _, h := range r.Headers {

@@ -150,6 +150,44 @@ func TestDoKeepsSecretsFromOtherHosts(t *testing.T) {
 	}
 }
 
+// The body of a request is for the host that the job names: to another one, a redirection with it is not followed, and
+// one without it is. On the same host the body goes with it.
+func TestDoKeepsBodyFromOtherHosts(t *testing.T) {
+	asked := 0
+	show := func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "%s [%s]", r.Method, body)
+	}
+	other := httptest.NewServer(http.HandlerFunc(show))
+	defer other.Close()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/here", show)
+	mux.Handle("/own", http.RedirectHandler("/here", http.StatusTemporaryRedirect))
+	mux.Handle("/307", http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	mux.Handle("/308", http.RedirectHandler(other.URL, http.StatusPermanentRedirect))
+	mux.Handle("/both", http.RedirectHandler("/308", http.StatusTemporaryRedirect))
+	mux.Handle("/303", http.RedirectHandler(other.URL, http.StatusSeeOther))
+	named := httptest.NewServer(mux)
+	defer named.Close()
+	refused := fmt.Sprintf("the server redirects the request to %q, which does not get its body; write the URL that it leads to", other.Listener.Addr())
+	for _, test := range []struct{ path, body, want, err string }{
+		{"/own", "geheim", "POST [geheim]", ""},
+		{"/303", "geheim", "GET []", ""},
+		{"/307", "", "GET []", ""},
+		{"/307", "geheim", "", refused},
+		{"/308", "geheim", "", refused},
+		{"/both", "geheim", "", refused},
+	} {
+		var got strings.Builder
+		before := asked
+		err := request.Request{URL: named.URL + test.path}.Do(t.Context(), []byte(test.body), &got)
+		if got.String() != test.want || (err == nil) != (test.err == "") || err != nil && (err.Error() != test.err || asked != before) {
+			t.Errorf("%s with %q: %q, %v; want %q, %s", test.path, test.body, got.String(), err, test.want, test.err)
+		}
+	}
+}
+
 // A URL that is none with the values of its variables is a mistake, which does not show these.
 func TestDoShowsNoValueOfVariable(t *testing.T) {
 	t.Setenv("WHERE", "ftp://me:geheim@host")

@@ -1,6 +1,7 @@
 package tomlfile
 
 import (
+	"os"
 	"regexp"
 	"strings"
 
@@ -10,7 +11,16 @@ import (
 // notePassword notes a text of a job that executord itself does, if it has a password: it is an argument of a process. One
 // that is a variable is not put in before that has begun.
 func (d *decoder) notePassword(key string, value *node, text string, secret bool) {
-	if strings.Contains(text, "$") || !secret && complaint.WithoutSecrets(text) == text {
+	const shown = "xxxxx" // as that of a password which is not shown
+	variables := 0
+	plain := os.Expand(text, func(string) string {
+		variables++
+		return shown
+	})
+	switch {
+	case secret && variables > 0 && noSecret.MatchString(strings.ReplaceAll(plain, shown, "")):
+		return
+	case !secret && complaint.WithoutSecrets(plain) == plain:
 		return
 	}
 	d.report.NoteHidden(value.line, "write it as a variable, such as "+variableOf[key]+", with its value in a file of env_file or secret",
@@ -19,6 +29,9 @@ func (d *decoder) notePassword(key string, value *node, text string, secret bool
 
 // variableOf has names of variables for hints.
 var variableOf = map[string]string{"url": "$SHOP_TOKEN", "headers": "$SHOP_TOKEN"}
+
+// noSecret is what stands beside a variable that is the secret: the name of a scheme, as Bearer, or of a cookie.
+var noSecret = regexp.MustCompile(`^[A-Za-z_-]*[ =:]?$`)
 
 // secretHeader is the name of a header whose value is a secret, as a rule.
 var secretHeader = regexp.MustCompile(`(?i)^(proxy-)?authorization$|^cookie$|token|secret|password|api-?key`)
