@@ -49,6 +49,9 @@ func SetSilence(s, a time.Duration) (restore func()) {
 // Calls returns the connections for what users ask.
 func Calls(s *Store) *sql.DB { return s.calls }
 
+// ListChildren is the statement of Children.
+var ListChildren = listChildren
+
 // Explain adds to an error what to do about it.
 var Explain = explain
 

@@ -476,9 +476,13 @@ func (s *Store) Parents(ctx context.Context, id durable.ID, from, limit int) ([]
 
 // Children returns a page of a job's children.
 func (s *Store) Children(ctx context.Context, id, after durable.ID, limit int) ([]durable.Job, error) {
-	return sqlrow.ScanAll(s.calls.QueryContext(ctx, selectJob+
-		"where id in (select child from executor_parent where parent = $1) and id > $2 order by id limit $3", uuid(id), uuid(after), limit))
+	return sqlrow.ScanAll(s.calls.QueryContext(ctx, listChildren, uuid(id), uuid(after), limit))
 }
+
+// listChildren reads no more children than the page has: their rows are large, and those of parents, which go with their
+// child, are small.
+var listChildren = selectJob + `where id in
+	(select distinct child from executor_parent where parent = $1 and child > $2 order by child limit $3) order by id`
 
 // CountChildren counts the children of a job.
 func (s *Store) CountChildren(ctx context.Context, id durable.ID) ([]durable.Count, error) {

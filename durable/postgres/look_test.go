@@ -71,3 +71,35 @@ func TestQueueNamesUsesIndex(t *testing.T) {
 		t.Error(plan)
 	}
 }
+
+// A page of children reads the jobs of that page alone, however many children a job has.
+func TestChildrenReadsOnePage(t *testing.T) {
+	store := open(t, dsn(t))
+	parent := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}
+	others := make([]durable.NewJob, 5000)
+	for i := range others {
+		others[i] = durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}
+	}
+	must(store.Insert(t.Context(), append(others, parent), durablestore.Placement{}))
+	children := make([]durable.NewJob, 5000)
+	for i := range children {
+		children[i] = durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1,
+			After: durablestore.After{Parents: []durable.ID{parent.ID}, Need: 1}}
+	}
+	must(store.Insert(t.Context(), children, durablestore.Placement{}))
+	must(store.DB().Exec("analyze executor_job, executor_parent"))
+	rows := must(store.DB().Query("explain (analyze, timing off) "+postgres.ListChildren, parent.ID.String(), durable.ID{}.String(), 10))
+	plan := must(sqlrow.Strings(rows, nil))
+	read := 0
+	for _, line := range plan {
+		if strings.Contains(line, "on executor_job ") {
+			read++
+			if !strings.Contains(line, "rows=1 loops=10)") && !strings.Contains(line, "rows=1.00 loops=10)") {
+				t.Errorf("it reads others: %s", line)
+			}
+		}
+	}
+	if got := must(store.Children(t.Context(), parent.ID, durable.ID{}, 10)); read == 0 || len(got) != 10 {
+		t.Errorf("%d children; the plan is\n%s", len(got), strings.Join(plan, "\n"))
+	}
+}
