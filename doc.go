@@ -86,21 +86,21 @@
 //
 // # Schedules
 //
-// A [ScheduledPool] runs tasks at given times. Once: [Schedule] after a delay, [At] at a time of day, and
-// [ScheduledPool.After] for a function without a result. Again and again, as a [Series]: [ScheduledPool.AtFixedRate] at
+// A [ScheduledPool] runs tasks at given times. Once: [Schedule] after a delay, [SubmitAt] at a time of day, and
+// [ScheduledPool.GoAfter] and [ScheduledPool.GoAt] for a function without a result. Again and again, as a [Series]: [ScheduledPool.AtFixedRate] at
 // equal intervals, [ScheduledPool.WithFixedDelay] with a pause between runs, [ScheduledPool.On] at the times of a
 // [Trigger]. Package cron has triggers for crontab times. Runs of one series do not overlap, unless [Overlap] is given.
 // [Times] and [Until] end a series, [Jitter] delays its runs at random, [CatchUp] bounds how many missed runs are made
 // up for, and a body that returns [ErrStop] ends its series. [Due] returns when a body was due. [Series.Pause],
 // [Series.RunNow] and [Series.Reschedule] manage a series, and [ScheduledPool.Schedules] lists all series.
 //
-// Delays and rates are kept on the monotonic clock; At and On follow the wall
+// Delays and rates are kept on the monotonic clock; SubmitAt, GoAt and On follow the wall
 // clock, also when it is set or the machine sleeps, within 30 seconds.
 //
 // # Shutdown
 //
 // [Pool.Shutdown] stops the admission of tasks and runs the waiting ones; in a scheduled pool, policies decide which:
-// by default periodic work ends, and the tasks of Schedule and At stay until they are due, however late that is.
+// by default periodic work ends, and the tasks of Schedule, SubmitAt and the like stay until they are due, however late that is.
 // [Pool.ShutdownNow] ends the contexts of the bodies that run and returns the tasks that never ran, for use elsewhere.
 // [Pool.AwaitTermination] waits for the end within a context. [Pool.Close] calls Shutdown and waits without a bound.
 // [Pool.Drain] does so until a deadline, and then calls ShutdownNow. A pool that is not shut down keeps its

@@ -407,11 +407,11 @@ func ExampleFuture_Next() {
 	// executor: task canceled 0
 }
 
-// After is Go for later. The future cancels the task, and need not be kept.
-func ExampleScheduledPool_After() {
+// GoAfter is Go for later. The future cancels the task, and need not be kept.
+func ExampleScheduledPool_GoAfter() {
 	pool := executor.Scheduled(1)
 	ctx := context.Background()
-	reminder, err := pool.After(ctx, time.Hour, func(context.Context) error {
+	reminder, err := pool.GoAfter(ctx, time.Hour, func(context.Context) error {
 		fmt.Println("this will never be printed")
 		return nil
 	})
@@ -419,7 +419,7 @@ func ExampleScheduledPool_After() {
 		fmt.Println(err)
 		return
 	}
-	pool.After(ctx, time.Millisecond, func(context.Context) error {
+	pool.GoAfter(ctx, time.Millisecond, func(context.Context) error {
 		fmt.Println("a little later")
 		return nil
 	})
@@ -429,12 +429,12 @@ func ExampleScheduledPool_After() {
 	// a little later
 }
 
-// At runs a task at a time of day. If that has passed, the task runs at once.
-func ExampleAt() {
+// SubmitAt runs a task at a time of day. If that has passed, the task runs at once.
+func ExampleSubmitAt() {
 	pool := executor.Scheduled(1)
 	defer pool.Close()
 	ctx := context.Background()
-	f := executor.At(ctx, pool, time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC), func(context.Context) (string, error) {
+	f := executor.SubmitAt(ctx, pool, time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC), func(context.Context) (string, error) {
 		return "better late than never", nil
 	})
 	fmt.Println(f.Get(ctx))

@@ -147,9 +147,9 @@ func TestZeroValues(t *testing.T) {
 		"ScheduledPool.Stats":       func() { sched.Stats() },
 		"ScheduledPool.Close":       func() { sched.Close() },
 		"ScheduledPool.Schedule":    func() { executor.Schedule(ctx, &sched, 0, value(1)) },
-		"ScheduledPool.At":          func() { executor.At(ctx, &sched, time.Now(), value(1)) },
+		"ScheduledPool.At":          func() { executor.SubmitAt(ctx, &sched, time.Now(), value(1)) },
 		"ScheduledPool.AtFixedRate": func() { sched.AtFixedRate(ctx, 0, time.Hour, nop) },
-		"ScheduledPool.After":       func() { sched.After(ctx, 0, nop) },
+		"ScheduledPool.After":       func() { sched.GoAfter(ctx, 0, nop) },
 		"ScheduledPool.Schedules":   func() { sched.Schedules() },
 		"ScheduledPool.Settings":    func() { sched.Settings() },
 		"ScheduledPool.Reconfigure": func() { setDropDelayed(&sched, true) },
@@ -334,7 +334,7 @@ func TestScheduledTaskString(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := executor.Scheduled(2)
 		nothing := func(context.Context) error { return nil }
-		at := executor.At(t.Context(), p, time.Date(2000, 2, 3, 4, 5, 6, 7_800_000, time.UTC),
+		at := executor.SubmitAt(t.Context(), p, time.Date(2000, 2, 3, 4, 5, 6, 7_800_000, time.UTC),
 			executor.Func(nothing).Call)
 		local := time.Date(2000, 2, 3, 4, 5, 6, 7_800_000, time.UTC).Local().Format("2006-01-02T15:04:05.000Z07:00")
 		textIs(t, at, "future: pending, due "+local)
@@ -777,11 +777,11 @@ var submissions = map[string]struct {
 		return outcomeOf(executor.Schedule(ctx, s, time.Hour, value(1), opts...))
 	}},
 	"After": {1, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
-		_, err := s.After(ctx, time.Hour, nop, opts...)
+		_, err := s.GoAfter(ctx, time.Hour, nop, opts...)
 		return err
 	}},
 	"At": {1, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
-		return outcomeOf(executor.At(ctx, s, time.Now().Add(time.Hour), value(1), opts...))
+		return outcomeOf(executor.SubmitAt(ctx, s, time.Now().Add(time.Hour), value(1), opts...))
 	}},
 	"AtFixedRate": {2, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
 		_, err := s.AtFixedRate(ctx, time.Hour, time.Hour, func(context.Context) error { return nil }, opts...)
@@ -890,7 +890,7 @@ func TestOptionErrorNamesCalls(t *testing.T) {
 		}{
 			{"Submit", executor.Times(2), "Times does not apply to a task that runs once and at once; it is for AtFixedRate, WithFixedDelay and On"},
 			{"Schedule", executor.Times(2), "Times does not apply to a task that runs once; it is for AtFixedRate, WithFixedDelay and On"},
-			{"Go", executor.Jitter(1), "Jitter does not apply to a task that runs once and at once; it is for Schedule, After, At, AtFixedRate, WithFixedDelay and On"},
+			{"Go", executor.Jitter(1), "Jitter does not apply to a task that runs once and at once; it is for Schedule, GoAfter, SubmitAt, GoAt, AtFixedRate, WithFixedDelay and On"},
 			{"AtFixedRate", executor.Retry(2, executor.Backoff(1, 1)), "Retry does not apply to periodic work, which runs again at its next time; it is for Submit,"},
 			{"AtFixedRate", executor.Until(time.Unix(0, 0).UTC()), "Until(1970-01-01 00:00:00 +0000 UTC): it must not be before the first run, at "},
 		} {

@@ -292,7 +292,7 @@ func TestPoolLogCancellationOfOtherContext(t *testing.T) {
 		"with a name":  func(t *testing.T, l *slog.Logger) { plain(t, l).Go(ctx, foreign, executor.Named("x")) },
 		"timeout":      func(t *testing.T, l *slog.Logger) { plain(t, l).Go(ctx, timedOut, executor.Timeout(time.Second)) },
 		"scheduled Go": func(t *testing.T, l *slog.Logger) { scheduled(t, l).Go(ctx, foreign) },
-		"After":        func(t *testing.T, l *slog.Logger) { scheduled(t, l).After(ctx, 0, foreign) },
+		"After":        func(t *testing.T, l *slog.Logger) { scheduled(t, l).GoAfter(ctx, 0, foreign) },
 		"periodic":     func(t *testing.T, l *slog.Logger) { scheduled(t, l).AtFixedRate(ctx, 0, time.Hour, foreign) },
 		"periodic with a timeout": func(t *testing.T, l *slog.Logger) {
 			scheduled(t, l).AtFixedRate(ctx, 0, time.Hour, timedOut, executor.Timeout(time.Second))

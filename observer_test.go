@@ -230,7 +230,7 @@ func TestObserverMeasuresLateness(t *testing.T) {
 		expectDurations(t, "Wait", f.Wait)
 
 		mustGo(t, p.Pool, sleep(4*s)) // until 20
-		at := executor.At(t.Context(), p, begin.Add(17*s), nopValue)
+		at := executor.SubmitAt(t.Context(), p, begin.Add(17*s), nopValue)
 		if _, err := at.Get(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -761,7 +761,7 @@ func TestPoolDroppedAtShutdown(t *testing.T) {
 		pool.AtFixedRate(t.Context(), 0, time.Hour, nop, executor.Named("has run"))
 		pool.AtFixedRate(t.Context(), time.Hour, time.Hour, nop, executor.Named("periodic"))
 		executor.Schedule(t.Context(), pool, time.Hour, value(1), executor.Named("once"))
-		pool.After(t.Context(), time.Hour, nop, executor.Named("after"))
+		pool.GoAfter(t.Context(), time.Hour, nop, executor.Named("after"))
 		synctest.Wait()
 		pool.Close()
 		names := map[string]bool{}

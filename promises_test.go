@@ -469,8 +469,8 @@ func TestNilPanicsWithSentence(t *testing.T) {
 		"All":                func() { executor.All(ctx, nil, value(1)) },
 		"NewGroup":           func() { executor.NewGroup(ctx, nil) },
 		"Schedule":           func() { executor.Schedule(ctx, nil, 0, value(1)) },
-		"At":                 func() { executor.At(ctx, nil, time.Now(), value(1)) },
-		"After":              func() { nilScheduled.After(ctx, 0, nop) },
+		"At":                 func() { executor.SubmitAt(ctx, nil, time.Now(), value(1)) },
+		"After":              func() { nilScheduled.GoAfter(ctx, 0, nop) },
 		"AtFixedRate":        func() { nilScheduled.AtFixedRate(ctx, 0, 1, nop) },
 		"On":                 func() { nilScheduled.On(ctx, executor.FixedRate(1), nop) },
 		"Task.Run":           func() { nilTask.Run(ctx) },
@@ -541,7 +541,7 @@ func TestPoolSubmitsWithoutResult(t *testing.T) {
 		pool := newScheduled(t, executor.ScheduledConfig{Core: 1})
 		begin := time.Now()
 		fails := func(context.Context) error { return errTask }
-		at, err := pool.At(t.Context(), begin.Add(time.Hour), fails, executor.Named("later"))
+		at, err := pool.GoAt(t.Context(), begin.Add(time.Hour), fails, executor.Named("later"))
 		expect(t, "error of At", err, nil)
 		for want, f := range map[time.Duration]executor.Awaitable{
 			0: pool.Submit(t.Context(), fails, executor.Named("now")), time.Hour: at,
@@ -555,7 +555,7 @@ func TestPoolSubmitsWithoutResult(t *testing.T) {
 		}
 		expect(t, "took", time.Since(begin), time.Hour)
 		expect(t, "nil for Submit", pool.Submit(t.Context(), nil).Err(), executor.ErrNilTask)
-		_, err = pool.At(t.Context(), begin, nil)
+		_, err = pool.GoAt(t.Context(), begin, nil)
 		expect(t, "nil for At", err, executor.ErrNilTask)
 	})
 }

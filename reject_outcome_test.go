@@ -80,12 +80,12 @@ func TestRejectFuncForgetsScheduled(t *testing.T) {
 		p.Shutdown()
 		s, err := p.AtFixedRate(t.Context(), 0, time.Second, nop)
 		expect(t, "AtFixedRate", err, nil)
-		after, err := p.After(t.Context(), 0, nop)
+		after, err := p.GoAfter(t.Context(), 0, nop)
 		expect(t, "After", err, nil)
 		for name, f := range map[string]executor.Awaitable{
 			"AtFixedRate": s, "After": after,
 			"Schedule": executor.Schedule(t.Context(), p, time.Second, nopValue),
-			"At":       executor.At(t.Context(), p, time.Now(), nopValue),
+			"At":       executor.SubmitAt(t.Context(), p, time.Now(), nopValue),
 			"Retry": executor.Schedule(t.Context(), p, time.Second, nopValue,
 				executor.Retry(2, executor.Backoff(1, 1))),
 		} {

@@ -43,7 +43,7 @@ type ScheduledConfig struct {
 	Observer *Observer
 	Logger   *slog.Logger
 
-	// DropDelayed cancels, when the pool is shut down, the tasks of Schedule and At that are not due yet, with the
+	// DropDelayed cancels, when the pool is shut down, the tasks of Schedule, GoAfter, SubmitAt and GoAt that are not due yet, with the
 	// cause ErrShutdown. By default the pool waits until they are due and have run.
 	DropDelayed bool
 
@@ -57,7 +57,7 @@ type ScheduledConfig struct {
 // with the same time on the same clock in the order of their submission. The tasks of Go,
 // Execute and Submit are due at once.
 //
-// Times are kept on the monotonic clock to the nanosecond, except those of At and On: these follow the wall clock, also
+// Times are kept on the monotonic clock to the nanosecond, except those of SubmitAt, GoAt and On: these follow the wall clock, also
 // when it is set or the machine sleeps, within 30 seconds. On Linux a free worker begins a task some tens of
 // microseconds after its time. On other systems the delay is that of Go's timers.
 //
@@ -123,21 +123,21 @@ func Schedule[T any](
 	return f
 }
 
-// After submits fn to run once, after delay: it is [Pool.Go] with a delay. An error or a
+// GoAfter submits fn to run once, after delay: it is [Pool.Go] with a delay. An error or a
 // panic of fn is reported as for Go. The future is for canceling the task or waiting for
-// it, and need not be kept. Otherwise After is like [Schedule]. If the submission fails,
-// After returns a nil future and the error of [Pool.Execute], or one that matches
+// it, and need not be kept. Otherwise GoAfter is like [Schedule]. If the submission fails,
+// GoAfter returns a nil future and the error of [Pool.Execute], or one that matches
 // [ErrInvalid].
-func (p *ScheduledPool) After(
+func (p *ScheduledPool) GoAfter(
 	ctx context.Context, delay time.Duration, fn func(context.Context) error, opts ...Option,
 ) (*Future[struct{}], error) {
 	return p.once(ctx, moment{due: p.fromNow(delay), reported: true}, fn, opts)
 }
 
-// At submits fn to run once, at the wall-clock time t, which must not be zero. A time that has passed is due at
+// SubmitAt submits fn to run once, at the wall-clock time t, which must not be zero. A time that has passed is due at
 // once, before all tasks that were due later. A time after April 2262 counts as the last
 // one that 64 bits of nanoseconds hold. Otherwise it is like [Schedule].
-func At[T any](
+func SubmitAt[T any](
 	ctx context.Context, p *ScheduledPool, t time.Time,
 	fn func(context.Context) (T, error), opts ...Option,
 ) *Future[T] {
@@ -145,8 +145,9 @@ func At[T any](
 	return f
 }
 
-// At submits fn to run once, at the wall-clock time t. It is like the function [At], for functions without a result.
-func (p *ScheduledPool) At(
+// GoAt submits fn to run once, at the wall-clock time t. It is [SubmitAt] for functions without a result, as GoAfter is
+// [Schedule].
+func (p *ScheduledPool) GoAt(
 	ctx context.Context, t time.Time, fn func(context.Context) error, opts ...Option,
 ) (*Future[struct{}], error) {
 	m := atTime(t)
@@ -212,7 +213,7 @@ func once[T any](
 	case fn == nil:
 		err = ErrNilTask
 	case err == nil && m.unset:
-		err = invalid("At: zero time; use Go or Submit for what is to run at once")
+		err = invalid("SubmitAt and GoAt: zero time; use Go or Submit for what is to run at once")
 	case err == nil:
 		err = p.schedule(ctx, t.work(), m)
 	}

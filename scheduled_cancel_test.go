@@ -322,7 +322,7 @@ func TestScheduledPoolContextCancelsWaiting(t *testing.T) {
 		gone := errors.New("gone")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		once := executor.Schedule(ctx, p, time.Hour, d.Value("x"))
-		day := executor.At(ctx, p, time.Now().Add(time.Hour), d.Value("x"))
+		day := executor.SubmitAt(ctx, p, time.Now().Add(time.Hour), d.Value("x"))
 		rate, _ := p.AtFixedRate(ctx, time.Hour, time.Hour, d.Func("x"))
 		delay, _ := p.WithFixedDelay(ctx, time.Hour, time.Hour, d.Func("x"))
 		on, _ := p.On(ctx, testkit.Hourly, d.Func("x"))
@@ -532,7 +532,7 @@ func TestScheduledPoolContextDue(t *testing.T) {
 		}
 		s := time.Second
 		executor.Schedule(t.Context(), p, s, executor.Func(late(s)).Call)
-		executor.At(t.Context(), p, begin.Add(2*s), executor.Func(late(2*s)).Call)
+		executor.SubmitAt(t.Context(), p, begin.Add(2*s), executor.Func(late(2*s)).Call)
 		p.AtFixedRate(t.Context(), 3*s, 10*s, late(3*s, 13*s), executor.Times(2))
 		p.WithFixedDelay(t.Context(), 3*s, 10*s, late(3*s, 70*s), executor.Times(2))
 		p.On(t.Context(), testkit.Hourly, late(time.Hour), executor.Times(1))

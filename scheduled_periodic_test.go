@@ -411,7 +411,7 @@ func TestScheduledTaskJitterOfOneShot(t *testing.T) {
 		p, seen := scheduled(t, 1), make(map[time.Duration]bool)
 		for range 50 {
 			f := executor.Schedule(t.Context(), p, time.Hour, nopValue, executor.Jitter(time.Minute))
-			g := executor.At(t.Context(), p, time.Now().Add(time.Hour), nopValue, executor.Jitter(time.Minute))
+			g := executor.SubmitAt(t.Context(), p, time.Now().Add(time.Hour), nopValue, executor.Jitter(time.Minute))
 			for _, d := range []time.Duration{f.Delay(), g.Delay()} {
 				if d < time.Hour || d >= time.Hour+time.Minute {
 					t.Errorf("due in %v", d)

@@ -505,7 +505,7 @@ func (p *punctual) calls(r *rand.Rand) {
 			tasks = append(tasks, executor.Schedule(ctx, p.pool, delay, p.body(time.Now().Add(delay), 0, r.IntN(10))))
 		case op < 5:
 			due := time.Now().Add(moment(r, 0, 9))
-			tasks = append(tasks, executor.At(ctx, p.pool, due, p.body(due, 0, r.IntN(10))))
+			tasks = append(tasks, executor.SubmitAt(ctx, p.pool, due, p.body(due, 0, r.IntN(10))))
 		case op < 6:
 			period := moment(r, 1, 5)
 			due := time.Now()
@@ -860,7 +860,7 @@ func (p *scheduledProgram) submit(kind scheduleKind) {
 	switch {
 	case wall:
 		m.due++ // off the grid of the monotonic tasks
-		f = executor.At(ctx, p.pool, p.begin.Add(m.due), executor.Func(body).Call)
+		f = executor.SubmitAt(ctx, p.pool, p.begin.Add(m.due), executor.Func(body).Call)
 	case kind == onceKind:
 		f = executor.Schedule(ctx, p.pool, delay, executor.Func(body).Call)
 	case kind == rateKind:
@@ -962,7 +962,7 @@ func TestScheduledTaskWaitsForTaskWithTime(t *testing.T) {
 				var all []future
 				waits := p.Submit(t.Context(), func(ctx context.Context) error {
 					all = append(all, executor.Schedule(ctx, p, time.Second, body),
-						executor.At(ctx, p, begin.Add(5*time.Second), body))
+						executor.SubmitAt(ctx, p, begin.Add(5*time.Second), body))
 					wait(ctx, all)
 					return nil
 				})

@@ -27,7 +27,7 @@ func TestScheduledPoolShutdownRunsDueTasks(t *testing.T) {
 		release := testkit.Occupy(t, p)
 		ctx := t.Context()
 		executor.Schedule(ctx, p, time.Second, d.Value("over"))
-		executor.At(ctx, p, time.Now().Add(time.Second/2), d.Value("day"))
+		executor.SubmitAt(ctx, p, time.Now().Add(time.Second/2), d.Value("day"))
 		executor.Schedule(ctx, p, time.Second+1, d.Value("dropped"))
 		elapse(time.Second)
 		p.Go(ctx, d.Func("go"))
@@ -49,7 +49,7 @@ func TestScheduledPoolShutdownKeepsDelayed(t *testing.T) {
 			p, d := scheduled(t, core), newDiary()
 			executor.Schedule(t.Context(), p, time.Hour, d.Value("hour"))
 			executor.Schedule(t.Context(), p, 12*time.Millisecond, d.Value("soon"))
-			executor.At(t.Context(), p, time.Now().Add(time.Minute), d.Value("minute"))
+			executor.SubmitAt(t.Context(), p, time.Now().Add(time.Minute), d.Value("minute"))
 			p.Shutdown()
 			expect(t, "time until termination", testkit.Termination(t, p), time.Hour)
 			d.Check(t, "soon@12ms", "minute@1m0s", "hour@1h0m0s")
@@ -62,7 +62,7 @@ func TestScheduledPoolShutdownDropsDelayed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, DropDelayed: true})
 		f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
-		g := executor.At(t.Context(), p, time.Now().Add(time.Hour), nopValue)
+		g := executor.SubmitAt(t.Context(), p, time.Now().Add(time.Hour), nopValue)
 		p.Shutdown()
 		expectIs(t, "outcome of Schedule", f.Err(), executor.ErrShutdown)
 		expectIs(t, "outcome of At", g.Err(), executor.ErrCanceled)
@@ -369,7 +369,7 @@ func TestScheduledPoolShutdownNowReturnsDelayed(t *testing.T) {
 			fs = append(fs, executor.Schedule(t.Context(), p, time.Hour, d.Value("once"), executor.Named("once")))
 			rate, _ := p.AtFixedRate(t.Context(), time.Hour, time.Hour, d.Func("rate"))
 			delay, _ := p.WithFixedDelay(t.Context(), time.Hour, time.Hour, d.Func("delay"))
-			day := executor.At(t.Context(), p, time.Now().Add(time.Hour), d.Value("day"))
+			day := executor.SubmitAt(t.Context(), p, time.Now().Add(time.Hour), d.Value("day"))
 			fs = append(fs, rate, delay, day)
 		}
 		synctest.Wait()
@@ -438,7 +438,7 @@ func TestScheduledPoolRejectAfterShutdown(t *testing.T) {
 				"Go":             p.Go(ctx, nop),
 				"Submit":         executor.Submit(ctx, p, nopValue).Err(),
 				"Schedule":       executor.Schedule(ctx, p, time.Second, nopValue).Err(),
-				"At":             executor.At(ctx, p, time.Now(), nopValue).Err(),
+				"At":             executor.SubmitAt(ctx, p, time.Now(), nopValue).Err(),
 				"AtFixedRate":    rate,
 				"WithFixedDelay": delay,
 				"On":             on,
@@ -571,7 +571,7 @@ func TestScheduledPoolRejectFuncHandOverToScheduledPool(t *testing.T) {
 		other = scheduled(t, 1)
 		d := newDiary()
 		executor.Schedule(t.Context(), p, time.Minute, d.Value("once"))
-		executor.At(t.Context(), p, time.Now().Add(time.Minute), d.Value("day"))
+		executor.SubmitAt(t.Context(), p, time.Now().Add(time.Minute), d.Value("day"))
 		p.AtFixedRate(t.Context(), time.Minute, time.Second, d.Func("rate"), executor.Times(3))
 		elapse(time.Minute)
 		d.Check(t, "once@0s", "day@0s", "rate@0s")

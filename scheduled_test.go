@@ -50,8 +50,8 @@ func TestScheduledPoolScheduleWithoutDelay(t *testing.T) {
 func TestScheduledPoolAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
-		f, err1 := p.After(t.Context(), time.Minute, d.Func("x"), executor.Named("one"))
-		g, err2 := p.After(t.Context(), time.Second, d.Func("y"))
+		f, err1 := p.GoAfter(t.Context(), time.Minute, d.Func("x"), executor.Named("one"))
+		g, err2 := p.GoAfter(t.Context(), time.Second, d.Func("y"))
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
@@ -76,8 +76,8 @@ func TestScheduledPoolAfterReports(t *testing.T) {
 				panics = append(panics, err.Value)
 			},
 		}})
-		f, _ := p.After(t.Context(), time.Second, func(context.Context) error { return errTask })
-		g, _ := p.After(t.Context(), time.Minute, func(context.Context) error { panic("bad") })
+		f, _ := p.GoAfter(t.Context(), time.Second, func(context.Context) error { return errTask })
+		g, _ := p.GoAfter(t.Context(), time.Minute, func(context.Context) error { panic("bad") })
 		elapse(time.Hour)
 		expect(t, "errors", len(errs), 2)
 		expect(t, "error", errs[0], errTask)
@@ -87,18 +87,18 @@ func TestScheduledPoolAfterReports(t *testing.T) {
 	})
 }
 
-// After returns the error of a task that is not accepted.
+// GoAfter returns the error of a task that is not accepted.
 func TestScheduledPoolAfterRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
-		_, err := p.After(t.Context(), 0, nil)
+		_, err := p.GoAfter(t.Context(), 0, nil)
 		expect(t, "a nil function", err, executor.ErrNilTask)
 		ended, end := context.WithCancel(t.Context())
 		end()
-		_, err = p.After(ended, 0, nop)
+		_, err = p.GoAfter(ended, 0, nop)
 		expect(t, "a context that has ended", err, context.Canceled)
 		p.Shutdown()
-		_, err = p.After(t.Context(), 0, nop)
+		_, err = p.GoAfter(t.Context(), 0, nop)
 		expectIs(t, "after a shutdown", err, executor.ErrShutdown)
 		expectIs(t, "after a shutdown", err, executor.ErrRejected)
 	})
@@ -125,18 +125,18 @@ func TestScheduledPoolScheduleFails(t *testing.T) {
 	})
 }
 
-// At runs a task at a time of day, and at once if that has passed.
+// SubmitAt runs a task at a time of day, and at once if that has passed.
 func TestScheduledPoolAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
-		executor.At(t.Context(), p, time.Now().Add(26*time.Hour), d.Value("tomorrow"))
-		executor.At(t.Context(), p, time.Now().UTC().Round(0).Add(time.Minute), d.Value("soon"))
+		executor.SubmitAt(t.Context(), p, time.Now().Add(26*time.Hour), d.Value("tomorrow"))
+		executor.SubmitAt(t.Context(), p, time.Now().UTC().Round(0).Add(time.Minute), d.Value("soon"))
 		synctest.Wait()
-		executor.At(t.Context(), p, time.Now().Add(-time.Hour), d.Value("past"))
+		executor.SubmitAt(t.Context(), p, time.Now().Add(-time.Hour), d.Value("past"))
 		synctest.Wait()
-		executor.At(t.Context(), p, time.Unix(0, 0), d.Value("1970"))
+		executor.SubmitAt(t.Context(), p, time.Unix(0, 0), d.Value("1970"))
 		synctest.Wait()
-		never := executor.At(t.Context(), p, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), d.Value("never"))
+		never := executor.SubmitAt(t.Context(), p, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), d.Value("never"))
 		elapse(100 * 24 * time.Hour)
 		d.Check(t, "past@0s", "1970@0s", "soon@1m0s", "tomorrow@26h0m0s")
 		testkit.StateIs(t, "the task of the year 9999", never, executor.Pending)
@@ -146,11 +146,11 @@ func TestScheduledPoolAt(t *testing.T) {
 // A zero time was never set, and a trigger without a time has none: both are errors that say which.
 func TestScheduledPoolZeroTime(t *testing.T) {
 	p, _ := scheduled(t, 1), newDiary()
-	_, at := p.At(t.Context(), time.Time{}, nop)
+	_, at := p.GoAt(t.Context(), time.Time{}, nop)
 	_, on := p.On(t.Context(), cron.Schedule{}, nop)
 	for err, want := range map[error]string{
-		executor.At(t.Context(), p, time.Time{}, nopValue).Err(): "executor: At: zero time; use Go or Submit for what is to run at once",
-		at: "executor: At: zero time; use Go or Submit for what is to run at once",
+		executor.SubmitAt(t.Context(), p, time.Time{}, nopValue).Err(): "executor: SubmitAt and GoAt: zero time; use Go or Submit for what is to run at once",
+		at: "executor: SubmitAt and GoAt: zero time; use Go or Submit for what is to run at once",
 		on: "executor: On: the trigger cron.Schedule has no time after now",
 	} {
 		if !errors.Is(err, executor.ErrInvalid) || err.Error() != want {
@@ -192,7 +192,7 @@ func TestScheduledPoolNilTask(t *testing.T) {
 			"Go":             p.Go(ctx, nil),
 			"Submit":         executor.Submit(ctx, p, none).Err(),
 			"Schedule":       executor.Schedule(ctx, p, time.Second, none).Err(),
-			"At":             executor.At(ctx, p, time.Now(), none).Err(),
+			"At":             executor.SubmitAt(ctx, p, time.Now(), none).Err(),
 			"AtFixedRate":    rate,
 			"WithFixedDelay": delay,
 			"On":             on,
@@ -215,8 +215,8 @@ func TestScheduledPoolNilContext(t *testing.T) {
 		for what, f := range map[string]func(){
 			"Go":             func() { p.Go(ctx, nop) },
 			"Schedule":       func() { executor.Schedule(ctx, p, 0, nopValue) },
-			"At":             func() { executor.At(ctx, p, time.Now(), nopValue) },
-			"After":          func() { p.After(ctx, 0, nil) }, // whatever else is wrong
+			"At":             func() { executor.SubmitAt(ctx, p, time.Now(), nopValue) },
+			"After":          func() { p.GoAfter(ctx, 0, nil) }, // whatever else is wrong
 			"AtFixedRate":    func() { p.AtFixedRate(ctx, 0, 1, nop) },
 			"WithFixedDelay": func() { p.WithFixedDelay(ctx, 0, 1, nop) },
 			"On":             func() { p.On(ctx, testkit.Hourly, nop) },
@@ -398,9 +398,9 @@ func TestScheduledPoolOrderOfTwoClocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		at := time.Now().Add(time.Second)
-		executor.At(t.Context(), p, at, d.Value("a"))
+		executor.SubmitAt(t.Context(), p, at, d.Value("a"))
 		executor.Schedule(t.Context(), p, time.Second, d.Value("b"))
-		executor.At(t.Context(), p, at, d.Value("c"))
+		executor.SubmitAt(t.Context(), p, at, d.Value("c"))
 		executor.Schedule(t.Context(), p, time.Second, d.Value("d"))
 		elapse(time.Minute)
 		d.Check(t, "a@1s", "b@1s", "c@1s", "d@1s")
@@ -414,10 +414,10 @@ func TestScheduledPoolOrderOfOverdue(t *testing.T) {
 		release := testkit.Occupy(t, p)
 		now := time.Now()
 		ctx := t.Context()
-		executor.At(ctx, p, now.Add(40*time.Millisecond), d.Value("wall40"))
+		executor.SubmitAt(ctx, p, now.Add(40*time.Millisecond), d.Value("wall40"))
 		executor.Schedule(ctx, p, 30*time.Millisecond, d.Value("mono30"))
 		executor.Schedule(ctx, p, 10*time.Millisecond, d.Value("mono10"))
-		executor.At(ctx, p, now.Add(20*time.Millisecond), d.Value("wall20"))
+		executor.SubmitAt(ctx, p, now.Add(20*time.Millisecond), d.Value("wall20"))
 		elapse(time.Second)
 		p.Go(ctx, d.Func("now"))
 		release()
@@ -614,9 +614,9 @@ func TestScheduledPoolBusyAt(t *testing.T) {
 		}
 		ctx := t.Context()
 		executor.Schedule(ctx, p, 3*time.Second, note("third"))
-		executor.At(ctx, p, time.Now().Add(2*time.Second), note("second"))
+		executor.SubmitAt(ctx, p, time.Now().Add(2*time.Second), note("second"))
 		executor.Schedule(ctx, p, time.Second, note("first"))
-		executor.At(ctx, p, time.Now().Add(time.Minute), note("last"))
+		executor.SubmitAt(ctx, p, time.Now().Add(time.Minute), note("last"))
 		executor.Schedule(ctx, p, 30*time.Second, note("fourth"))
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
@@ -648,7 +648,7 @@ var submitters = map[string]submitter{
 		return executor.Schedule(context.Background(), p, d, executor.Func(fn).Call)
 	},
 	"At": func(p *executor.ScheduledPool, d time.Duration, fn func(context.Context) error) executor.Awaitable {
-		return executor.At(context.Background(), p, time.Now().Add(d), executor.Func(fn).Call)
+		return executor.SubmitAt(context.Background(), p, time.Now().Add(d), executor.Func(fn).Call)
 	},
 	"AtFixedRate": func(p *executor.ScheduledPool, d time.Duration, fn func(context.Context) error) executor.Awaitable {
 		f, _ := p.AtFixedRate(context.Background(), d, math.MaxInt64, fn)
@@ -797,7 +797,7 @@ func TestScheduledPoolDelayNegative(t *testing.T) {
 		p := scheduled(t, 1)
 		testkit.Occupy(t, p)
 		f := executor.Schedule(t.Context(), p, time.Second, nopValue)
-		g := executor.At(t.Context(), p, time.Now().Add(2*time.Second), nopValue)
+		g := executor.SubmitAt(t.Context(), p, time.Now().Add(2*time.Second), nopValue)
 		elapse(time.Minute)
 		if f.Delay() != -59*time.Second || g.Delay() != -58*time.Second {
 			t.Errorf("Delay is %v and %v, want -59s and -58s", f.Delay(), g.Delay())
@@ -951,10 +951,10 @@ func TestScheduleRetries(t *testing.T) {
 				return executor.Schedule(t.Context(), sched, time.Minute, fail, retry), nil
 			},
 			"At": func() (*executor.Future[struct{}], error) {
-				return executor.At(t.Context(), sched, time.Now().Add(time.Minute), fail, retry), nil
+				return executor.SubmitAt(t.Context(), sched, time.Now().Add(time.Minute), fail, retry), nil
 			},
 			"After": func() (*executor.Future[struct{}], error) {
-				return sched.After(t.Context(), time.Minute, func(ctx context.Context) error {
+				return sched.GoAfter(t.Context(), time.Minute, func(ctx context.Context) error {
 					_, err := fail(ctx)
 					return err
 				}, retry)

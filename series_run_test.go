@@ -704,7 +704,7 @@ func TestSeriesOverlapCancelWaitingRun(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func("x"), executor.Overlap(2),
 			executor.Named("x")))
-		executor.At(t.Context(), p, time.Now().Add(time.Second), func(context.Context) (int, error) {
+		executor.SubmitAt(t.Context(), p, time.Now().Add(time.Second), func(context.Context) (int, error) {
 			s.Cancel() // before the run has its turn
 			return 0, nil
 		})

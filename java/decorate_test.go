@@ -51,7 +51,7 @@ func TestDecorateEachTask(t *testing.T) {
 		mine := new(testkit.Step)
 		p.Execute(ctx, mine)
 		runs := map[any]int{
-			once: 1, executor.At(ctx, p, time.Now().Add(time.Second), testkit.Value(1)): 1,
+			once: 1, executor.SubmitAt(ctx, p, time.Now().Add(time.Second), testkit.Value(1)): 1,
 			rate: 3, delay: 3, on: 3, mine: 1, executor.Submit(ctx, p, testkit.Value(1)): 1,
 		}
 		testkit.Elapse(24 * time.Hour)

@@ -129,7 +129,7 @@ func TestHooksRelateSchedules(t *testing.T) {
 		if _, err := p.AtFixedRate(ctx, 0, time.Second, nop, executor.Named("tick"), executor.Times(3)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.After(ctx, time.Second, nop, executor.Named("once")); err != nil {
+		if _, err := p.GoAfter(ctx, time.Second, nop, executor.Named("once")); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

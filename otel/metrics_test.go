@@ -99,7 +99,7 @@ func TestProducerLosesNothing(t *testing.T) {
 			for i := range 300 {
 				d := time.Duration(math.Exp2(float64(i % 50)))
 				p.Go(t.Context(), func(context.Context) error { time.Sleep(d); return nil })
-				s.After(t.Context(), d, func(context.Context) error { time.Sleep(d); return nil })
+				s.GoAfter(t.Context(), d, func(context.Context) error { time.Sleep(d); return nil })
 			}
 			time.Sleep(1e6 * time.Hour)
 			reader := sdkmetric.NewManualReader(sdkmetric.WithProducer(execotel.Producer(o)))

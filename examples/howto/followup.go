@@ -15,5 +15,5 @@ type followUp struct {
 
 // asked is called when somebody is asked. Cancel the future that it returns when the answer arrives.
 func (f followUp) asked(ctx context.Context, name string) (*executor.Future[struct{}], error) {
-	return f.pool.After(ctx, 24*time.Hour, func(ctx context.Context) error { return f.remind(ctx, name) })
+	return f.pool.GoAfter(ctx, 24*time.Hour, func(ctx context.Context) error { return f.remind(ctx, name) })
 }

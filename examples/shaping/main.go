@@ -83,7 +83,7 @@ func (q *quiet) call(ctx context.Context, fn func(context.Context) error) error 
 	if q.next != nil {
 		q.pool.Remove(q.next)
 	}
-	next, err := q.pool.After(ctx, q.after, fn)
+	next, err := q.pool.GoAfter(ctx, q.after, fn)
 	q.next = next
 	return err
 }

@@ -179,7 +179,7 @@ func (b *job) submit(ctx context.Context, opts []executor.Option, early func(fut
 	case Schedule, At:
 		var f *executor.Future[int]
 		if b.Form == At {
-			f = executor.At(ctx, r.sched, time.Unix(0, b.Date), b.result, opts...)
+			f = executor.SubmitAt(ctx, r.sched, time.Unix(0, b.Date), b.result, opts...)
 		} else {
 			f = executor.Schedule(ctx, r.sched, time.Duration(b.Delay), b.result, opts...)
 		}

@@ -28,7 +28,7 @@ func TestLookWalksNoWaitingTask(t *testing.T) {
 	nop := func(context.Context) error { return nil }
 	for range n {
 		testkit.MustGo(t, fixed, nop)
-		if _, err := timers.After(context.Background(), time.Hour, nop); err != nil {
+		if _, err := timers.GoAfter(context.Background(), time.Hour, nop); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -87,7 +87,7 @@ func TestScheduledPoolLosesNoWakeup(t *testing.T) {
 						if monotonic {
 							f = executor.Schedule(context.Background(), p, time.Until(due), body)
 						} else {
-							f = executor.At(context.Background(), p, due, body)
+							f = executor.SubmitAt(context.Background(), p, due, body)
 						}
 						switch {
 						case r.IntN(2) > 0:
