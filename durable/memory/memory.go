@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/executor-go/executor/durable/internal/rows"
+	"github.com/executor-go/executor/durable/store/rows"
 )
 
 // MostActs is how many entries of the audit log a Store keeps: the latest ones.

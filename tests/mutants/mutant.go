@@ -28,7 +28,7 @@ var judges = map[string][]string{
 	"cmd/executord/internal/exposure": {"./cmd/executord"},
 	"cmd/executord/internal/job":      {"./cmd/executord/internal/job", "./cmd/executord/internal/crontab", "./cmd/executord/internal/tomlfile"},
 	"cmd/executord/internal/catalog":  {"./cmd/executord/internal/catalog", "./cmd/executord"},
-	"durable/internal/rows":           {"./durable/internal/rows", "./durable/memory"},
+	"durable/store/rows":              {"./durable/store/rows", "./durable/memory"},
 	"durable/internal/sqlrow":         {"./durable/sqlite", "./durable/postgres"},
 	"durable/internal/node":           {"./durable"},
 	"durable/internal/storeclock":     {"./durable"},

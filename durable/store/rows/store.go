@@ -14,8 +14,8 @@ import (
 // A Home keeps the rows of a Store.
 type Home interface {
 	// Transact calls decide with a transaction of [Rows.Begin] on the rows as they are at one moment. If decide returns
-	// nil, it commits the transaction by [Rows.Commit], or as that does; if a row has changed since, it calls decide
-	// again with another transaction. If decide returns an error, Transact changes nothing and returns the error.
+	// nil, it commits the transaction by [Rows.Commit], or as that does, in a database that keeps the rows; if a row has
+	// changed since, it calls decide again with another transaction. If decide returns an error, Transact changes nothing and returns the error.
 	// decide does not wait. An error of the home leaves the outcome unknown.
 	Transact(ctx context.Context, decide func(*Tx) error) error
 }
@@ -613,13 +613,12 @@ func (s *Store) Prune(ctx context.Context, r store.Retention) (int, error) {
 			}
 		}
 		for _, j := range over {
-			n += 1 + t.remove(j)
-		}
-		if r.History == 0 {
-			return n
+			if n < mostPruned {
+				n += 1 + t.remove(j)
+			}
 		}
 		for k, run := range t.runs.scan {
-			if run.Finished.Before(t.now.Add(-r.History)) {
+			if r.History > 0 && n < mostPruned && run.Finished.Before(t.now.Add(-r.History)) {
 				t.runs.del(k)
 				n++
 			}
@@ -627,3 +626,6 @@ func (s *Store) Prune(ctx context.Context, r store.Retention) (int, error) {
 		return n
 	})
 }
+
+// mostPruned is after how many rows a prune ends.
+const mostPruned = 5000

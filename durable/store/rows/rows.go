@@ -12,7 +12,13 @@ import (
 // Rows are all rows of a store, with their indexes. They are not safe for use by several goroutines: the home guards
 // them.
 type Rows struct {
-	version int64 // of the last commit
+	version int64            // of the last commit
+	tables  map[byte]decoder // by the letters of their keys
+	bodies  map[bodyKey][]byte
+	names   map[string]string // see coder.name
+
+	// Changed, if not nil, is called for each job that Set or Commit adds or changes.
+	Changed func(*store.Job)
 
 	jobs     *table[store.ID, store.Job]
 	keys     *table[string, store.ID]
@@ -100,29 +106,33 @@ func comparePlaces(a, b place) int { return cmp.Or(a.due.Compare(b.due), compare
 // New returns rows that are none.
 func New() *Rows {
 	r := &Rows{
-		jobs:     newTable[store.ID, store.Job](),
-		keys:     newTable[string, store.ID](),
-		runs:     newTable[runKey, run](),
-		steps:    newGrouped[stepKey, step](func(k stepKey) store.ID { return k.job }),
-		progress: newTable[store.ID, store.RunProgress](),
-		nodes:    newTable[string, node](),
-		beats:    newTable[string, beat](),
-		details:  newTable[string, store.NodeDetails](),
-		paused:   newTable[string, struct{}](),
-		buckets:  newTable[string, time.Time](),
-		places:   newTable[partition, time.Time](),
-		lined:    newTable[store.ID, int64](),
-		turns:    newTable[string, struct{}](),
-		acts:     newTable[int64, store.Act](),
-		lastAct:  newTable[struct{}, int64](),
-		counts:   newTable[store.ID, store.ParentCounts](),
-		parents:  newGrouped[edge, store.State](func(e edge) store.ID { return e.from }),
-		children: newGrouped[edge, struct{}](func(e edge) store.ID { return e.from }),
-		ids:      sorted[store.ID]{compare: compareIDs},
-		waiting:  make(map[line]*sorted[place]),
-		held:     make(map[string]map[store.ID]bool),
-		history:  make(map[store.ID]*sorted[int64]),
+		tables:  make(map[byte]decoder),
+		bodies:  make(map[bodyKey][]byte),
+		names:   make(map[string]string),
+		ids:     sorted[store.ID]{compare: compareIDs},
+		waiting: make(map[line]*sorted[place]),
+		held:    make(map[string]map[store.ID]bool),
+		history: make(map[store.ID]*sorted[int64]),
 	}
+	of := func(e edge) store.ID { return e.from }
+	r.jobs = newTable(r, format[store.ID, store.Job]{'j', (*coder).id, (*coder).job, bodies})
+	r.keys = newTable(r, format[string, store.ID]{'k', (*coder).rest, func(c *coder, _ string, id *store.ID) { c.id(id) }, nil})
+	r.runs = newTable(r, format[runKey, run]{'r', (*coder).runKey, (*coder).run, nil})
+	r.steps = newGrouped(r, format[stepKey, step]{'s', (*coder).stepKey, (*coder).step, nil}, func(k stepKey) store.ID { return k.job })
+	r.progress = newTable(r, format[store.ID, store.RunProgress]{'p', (*coder).id, (*coder).runProgress, nil})
+	r.nodes = newTable(r, format[string, node]{'n', (*coder).rest, (*coder).node, nil})
+	r.beats = newTable(r, format[string, beat]{'h', (*coder).rest, (*coder).beat, nil})
+	r.details = newTable(r, format[string, store.NodeDetails]{'d', (*coder).rest, (*coder).details, nil})
+	r.paused = newTable(r, format[string, struct{}]{'q', (*coder).rest, nothing[string], nil})
+	r.buckets = newTable(r, format[string, time.Time]{'u', (*coder).rest, func(c *coder, _ string, v *time.Time) { c.time(v) }, nil})
+	r.places = newTable(r, format[partition, time.Time]{'l', (*coder).partition, func(c *coder, _ partition, v *time.Time) { c.time(v) }, nil})
+	r.lined = newTable(r, format[store.ID, int64]{'i', (*coder).id, number64[store.ID], nil})
+	r.turns = newTable(r, format[string, struct{}]{'t', (*coder).rest, nothing[string], nil})
+	r.acts = newTable(r, format[int64, store.Act]{'a', (*coder).ordered, (*coder).act, nil})
+	r.lastAct = newTable(r, format[struct{}, int64]{'m', func(*coder, *struct{}) {}, number64[struct{}], nil})
+	r.counts = newTable(r, format[store.ID, store.ParentCounts]{'c', (*coder).id, (*coder).counts, nil})
+	r.parents = newGrouped(r, format[edge, store.State]{'e', (*coder).edge, func(c *coder, _ edge, v *store.State) { number(c, v) }, nil}, of)
+	r.children = newGrouped(r, format[edge, struct{}]{'f', (*coder).edge, nothing[edge], nil}, of)
 	r.jobs.changed, r.runs.changed = r.jobChanged, r.runChanged
 	return r
 }
@@ -148,6 +158,9 @@ func (r *Rows) jobChanged(old, now *store.Job) {
 	}
 	if now != nil && now.State.Held() {
 		regroup(r.held, now.Owner, now.ID, true)
+	}
+	if now != nil && r.Changed != nil {
+		r.Changed(now)
 	}
 }
 
@@ -228,6 +241,8 @@ type written interface {
 	writes() bool
 	stale() bool
 	commit(version int64)
+	reads(yield func(string, int64) bool) bool
+	writesTo(yield func(string, []byte) bool) bool
 }
 
 func (t *Tx) parts() []written {

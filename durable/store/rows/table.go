@@ -8,6 +8,7 @@ import (
 
 // A table is the rows of one sort, as they were committed.
 type table[K comparable, V any] struct {
+	format format[K, V]
 	rows   map[K]*row[V]
 	group  func(K) store.ID // the job that a row belongs to, nil if rows belong to none
 	groups map[store.ID]map[K]bool
@@ -21,10 +22,18 @@ type row[V any] struct {
 	version int64 // of the rows, when it was committed
 }
 
-func newTable[K comparable, V any]() *table[K, V] { return &table[K, V]{rows: make(map[K]*row[V])} }
+// newTable makes a table of r.
+func newTable[K comparable, V any](r *Rows, f format[K, V]) *table[K, V] {
+	t := &table[K, V]{format: f, rows: make(map[K]*row[V])}
+	r.tables[f.letter] = t
+	return t
+}
 
-func newGrouped[K comparable, V any](group func(K) store.ID) *table[K, V] {
-	return &table[K, V]{rows: make(map[K]*row[V]), group: group, groups: make(map[store.ID]map[K]bool)}
+// newGrouped makes a table of r whose rows belong to jobs.
+func newGrouped[K comparable, V any](r *Rows, f format[K, V], group func(K) store.ID) *table[K, V] {
+	t := newTable(r, f)
+	t.group, t.groups = group, make(map[store.ID]map[K]bool)
+	return t
 }
 
 // version returns that of a row, 0 if it is not there.
@@ -35,23 +44,28 @@ func (t *table[K, V]) version(k K) int64 {
 	return 0
 }
 
-// set puts a row in the place of what there was, or removes it if v is nil.
-func (t *table[K, V]) set(k K, v *V, version int64) {
+// set puts a row in the place of what there was, or removes that if now is nil.
+func (t *table[K, V]) set(k K, now *row[V]) {
+	old := t.rows[k]
 	if t.changed != nil {
-		var old *V
-		if r := t.rows[k]; r != nil {
-			old = &r.value
-		}
-		t.changed(old, v)
+		t.changed(old.of(), now.of())
 	}
 	if t.group != nil {
-		regroup(t.groups, t.group(k), k, v != nil)
+		regroup(t.groups, t.group(k), k, now != nil)
 	}
-	if v == nil {
+	if now == nil {
 		delete(t.rows, k)
 	} else {
-		t.rows[k] = &row[V]{*v, version}
+		t.rows[k] = now
 	}
+}
+
+// of returns the value of a row, nil for none.
+func (r *row[V]) of() *V {
+	if r == nil {
+		return nil
+	}
+	return &r.value
 }
 
 // regroup puts a key into a group, or takes it out.
@@ -105,10 +119,7 @@ func (p *part[K, V]) look(k K) *V {
 	if u := p.used[k]; u != nil {
 		return u.value
 	}
-	if r := p.rows[k]; r != nil {
-		return &r.value
-	}
-	return nil
+	return p.rows[k].of()
 }
 
 // get returns a row, and whether it is there.
@@ -200,8 +211,12 @@ func (p *part[K, V]) commit(version int64) {
 		return
 	}
 	for k, u := range p.used {
-		if u.written {
-			p.set(k, u.value, version)
+		switch {
+		case !u.written:
+		case u.value == nil:
+			p.set(k, nil)
+		default:
+			p.set(k, &row[V]{*u.value, version})
 		}
 	}
 }

@@ -1,6 +1,8 @@
-// Package rows is a store whose jobs are rows of tables in memory: all of its logic, and nothing of where the rows live.
-// A [Home] keeps them. Package memory is the home that forgets them at the end of the program; another one may mirror
-// the rows of a database that many programs share.
+// Package rows is for authors of stores. It is a store whose jobs are rows of tables in memory: all of its logic, and
+// nothing of where the rows live. A [Home] keeps them. Package memory is the home that forgets them at the end of the
+// program. Another one may mirror the rows of a database that many programs share, and that can commit writes of several
+// keys if other keys still have the versions that were read: it sends what [Tx.Reads] and [Tx.Writes] yield, and has
+// [Rows.Set] tell the mirror what was committed, by whichever program.
 //
 // A call reads and writes rows by a [Tx], which keeps what it has written to itself and notes the version of each row
 // that it has read. The home commits it if all of these rows still have these versions; otherwise the call decides
