@@ -38,7 +38,7 @@ func main() {
 
 // patterns choose the packages of the modules that are published. A command, an
 // internal package and one of tests is not public.
-var patterns = []string{"./...", "./durable/...", "./otel/...", "./durable/otel/...", "./ui/..."}
+var patterns = []string{"./...", "./durable/...", "./otel/...", "./durable/otel/...", "./durable/etcd/...", "./ui/..."}
 
 // listings returns the text of each file, by its name, of the tree at root.
 func listings(root string) (map[string]string, error) {

@@ -65,7 +65,7 @@ func TestRelease(t *testing.T) {
 		t.Error("the working tree has changed")
 	}
 	want := []string{
-		"cmd/executord/" + version, "durable/otel/" + version, "durable/" + version, "otel/" + version, "ui/" + version, version,
+		"cmd/executord/" + version, "durable/etcd/" + version, "durable/otel/" + version, "durable/" + version, "otel/" + version, "ui/" + version, version,
 	}
 	if got := strings.Fields(run(t, origin, "tag", "--points-at", "main")); !slices.Equal(got, want) {
 		t.Errorf("the commit has the tags %q, want %q", got, want)

@@ -22,6 +22,7 @@ var moduleArrows = []struct {
 	{"durable", []string{"."}},
 	{"otel", []string{"."}},
 	{"durable/otel", []string{".", "durable"}},
+	{"durable/etcd", []string{".", "durable"}},
 	{"ui/internal/assets", nil},
 	{"ui", []string{".", "durable"}},
 	{"cmd/executord", []string{".", "durable", "ui"}},

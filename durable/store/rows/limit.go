@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -83,7 +84,7 @@ func (t *Tx) limited(queue string, limit store.KindLimit, ahead time.Duration) l
 // inLine yields all jobs of a line, as near does.
 func (t *Tx) inLine(l line) func(yield func(*store.Job) bool) { return t.near(l, forever) }
 
-var forever = time.Unix(1<<60, 0)
+var forever = time.UnixMicro(math.MaxInt64)
 
 // lineUp puts the partition of a job that waits in line for it, unless that was done.
 func (t *Tx) lineUp(j *store.Job) {
@@ -174,7 +175,8 @@ func (t *Tx) moveOn(k *limited, p store.Priority, until time.Time, held map[stri
 
 // A turn is that of a job that may be claimed.
 type turn struct {
-	place
+	id        store.ID
+	due       time.Time
 	partition string
 	nth       int       // of its partition in this claim
 	at        time.Time // the place of its partition, or when it is due
@@ -184,7 +186,7 @@ type turn struct {
 func (t *Tx) turnsOf(k *limited, p store.Priority, until time.Time) (near []turn) {
 	nth := make(map[string]int)
 	for j := range t.near(line{k.queue, k.Kind, p}, until) {
-		one := turn{place: place{j.Due, j.ID}, partition: j.Partition, at: j.Due}
+		one := turn{id: j.ID, due: j.Due, partition: j.Partition, at: j.Due}
 		if k.PerPartition > 0 && j.Partition != "" {
 			if at := t.places.look(partition{k.Kind, p, j.Partition}); at != nil {
 				one.at = *at

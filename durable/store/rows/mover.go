@@ -75,18 +75,21 @@ func (s *Store) Import(ctx context.Context, rows iter.Seq2[store.Row, error]) er
 		all = append(all, row)
 	}
 	return s.home.Transact(ctx, func(t *Tx) error {
-		if t.jobs.any() || t.paused.any() || t.acts.any() {
+		if !t.Empty() {
 			return store.ErrNotEmpty
 		}
 		for _, row := range all {
-			t.add(row)
+			t.Add(row)
 		}
 		return nil
 	})
 }
 
-// add adds an imported row.
-func (t *Tx) add(row store.Row) {
+// Empty reports whether rows can be imported.
+func (t *Tx) Empty() bool { return !t.jobs.any() && !t.paused.any() && !t.acts.any() }
+
+// Add adds a row of an export. It is for a home that imports in several transactions, in the order of the export.
+func (t *Tx) Add(row store.Row) {
 	switch {
 	case row.Job != nil:
 		if t.jobs.put(row.Job.ID, *row.Job); row.Job.Key != "" {

@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/executor-go/executor/durable/store"
 )
@@ -41,7 +42,7 @@ func (s *Store) QueueCounts(ctx context.Context) ([]store.QueueCount, error) {
 			if l.queue == "" {
 				continue
 			}
-			due := of.first().due
+			due := time.UnixMicro(of.first().due).UTC()
 			i := slices.IndexFunc(counts, func(c store.QueueCount) bool { return c.Queue == l.queue })
 			if i < 0 {
 				i, counts = len(counts), append(counts, store.QueueCount{Queue: l.queue, Due: due})

@@ -94,14 +94,16 @@ type (
 		priority    store.Priority
 	}
 	place struct {
-		due time.Time
+		due int64 // in microseconds
 		id  store.ID
 	}
 )
 
 func compareIDs(a, b store.ID) int { return bytes.Compare(a[:], b[:]) }
 
-func comparePlaces(a, b place) int { return cmp.Or(a.due.Compare(b.due), compareIDs(a.id, b.id)) }
+func comparePlaces(a, b place) int { return cmp.Or(cmp.Compare(a.due, b.due), compareIDs(a.id, b.id)) }
+
+func placeOf(j *store.Job) place { return place{j.Due.UnixMicro(), j.ID} }
 
 // New returns rows that are none.
 func New() *Rows {
@@ -148,10 +150,10 @@ func (r *Rows) jobChanged(old, now *store.Job) {
 		r.ids.remove(old.ID)
 	}
 	if old != nil && old.State == store.Waiting {
-		change(r.waiting, lineOf(old), comparePlaces, place{old.Due, old.ID}, false)
+		change(r.waiting, lineOf(old), comparePlaces, placeOf(old), false)
 	}
 	if now != nil && now.State == store.Waiting {
-		change(r.waiting, lineOf(now), comparePlaces, place{now.Due, now.ID}, true)
+		change(r.waiting, lineOf(now), comparePlaces, placeOf(now), true)
 	}
 	if old != nil && old.State.Held() {
 		regroup(r.held, old.Owner, old.ID, false)

@@ -210,7 +210,7 @@ func TestIndexesFitTheRows(t *testing.T) {
 		for id, j := range r.jobs.rows {
 			switch j := j.value; {
 			case j.State == store.Waiting:
-				if _, _, there := r.waiting[lineOf(&j)].find(place{j.Due, id}); !there {
+				if _, _, there := r.waiting[lineOf(&j)].find(placeOf(&j)); !there {
 					t.Fatalf("job %v waits, and is not in line", id)
 				}
 				waiting--

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -210,8 +211,8 @@ func (t *Tx) near(l line, until time.Time) func(yield func(*store.Job) bool) {
 		if of == nil {
 			return
 		}
-		for at := range of.from(place{}) {
-			if at.due.After(until) {
+		for at := range of.from(place{due: math.MinInt64}) {
+			if at.due > until.UnixMicro() {
 				return
 			}
 			if j := t.jobs.look(at.id); j != nil && j.State == store.Waiting && !yield(j) {
@@ -395,7 +396,7 @@ func (t *Tx) first(l line, until time.Time, most int, share func(store.ID) bool)
 	}
 	var others []candidate
 	for j := range t.near(l, until) {
-		switch at := (place{j.Due, j.ID}); {
+		switch at := placeOf(j); {
 		case share(j.ID):
 			if mine = append(mine, candidate{place: at}); len(mine) == most {
 				return mine

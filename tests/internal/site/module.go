@@ -24,7 +24,7 @@ const CorePath = "github.com/executor-go/executor"
 
 // published are the directories of the modules that get a tag, in the order in
 // which they get it: each requires those before it only.
-var published = []string{".", "durable", "otel", "durable/otel", "ui", "cmd/executord"}
+var published = []string{".", "durable", "otel", "durable/otel", "durable/etcd", "ui", "cmd/executord"}
 
 // private are the directories of the modules that get none.
 var private = []string{"bench", "examples", "tests", "ui/internal/assets"}

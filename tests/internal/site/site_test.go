@@ -33,6 +33,9 @@ func TestZip(t *testing.T) {
 		"durable/otel/go.mod": "module github.com/executor-go/executor/durable/otel\n" +
 			"require github.com/executor-go/executor v0.2.0\nrequire github.com/executor-go/executor/durable v0.10.0\n",
 		"durable/otel/j.go": "package durableotel\n",
+		"durable/etcd/go.mod": "module github.com/executor-go/executor/durable/etcd\n" +
+			"require github.com/executor-go/executor v0.2.0\nrequire github.com/executor-go/executor/durable v0.10.0\n",
+		"durable/etcd/e.go": "package etcd\n",
 		"cmd/executord/go.mod": "module github.com/executor-go/executor/cmd/executord\n" +
 			"require github.com/executor-go/executor v0.2.0\nrequire github.com/executor-go/executor/durable v0.10.0\n",
 		"cmd/executord/main.go": "package main\n",
@@ -60,6 +63,7 @@ func TestZip(t *testing.T) {
 		"github.com/executor-go/executor/durable@v0.10.0":       "LICENSE d.go go.mod",
 		"github.com/executor-go/executor/otel@v0.10.0":          "LICENSE go.mod o.go",
 		"github.com/executor-go/executor/durable/otel@v0.10.0":  "LICENSE go.mod j.go",
+		"github.com/executor-go/executor/durable/etcd@v0.10.0":  "LICENSE e.go go.mod",
 		"github.com/executor-go/executor/ui@v0.10.0":            "LICENSE go.mod u.go",
 		"github.com/executor-go/executor/cmd/executord@v0.10.0": "LICENSE go.mod main.go",
 	}
@@ -88,6 +92,7 @@ func TestVersionsAgree(t *testing.T) {
 		"durable/go.mod":       "module github.com/executor-go/executor/durable\nrequire github.com/executor-go/executor v0.1.0\n",
 		"otel/go.mod":          "module github.com/executor-go/executor/otel\nrequire github.com/executor-go/executor v0.1.0\n",
 		"durable/otel/go.mod":  "module github.com/executor-go/executor/durable/otel\nrequire github.com/executor-go/executor v0.1.0\n",
+		"durable/etcd/go.mod":  "module github.com/executor-go/executor/durable/etcd\nrequire github.com/executor-go/executor v0.1.0\n",
 		"ui/go.mod":            "module github.com/executor-go/executor/ui\n",
 		"cmd/executord/go.mod": "module github.com/executor-go/executor/cmd/executord\nrequire github.com/executor-go/executor v0.2.0\n",
 	})

@@ -1,0 +1,180 @@
+package etcd
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+type httpClient = http.Client
+
+// nowPath is where a member tells the time.
+const nowPath = "/executor/now"
+
+// tell answers with the time of this machine.
+func tell(now func() time.Time) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Write(binary.BigEndian.AppendUint64(nil, uint64(now().UnixMicro())))
+	})
+}
+
+// A clock is that of the member that leads, as this program knows it: the monotonic clock of the program, and how much
+// that of the leader is ahead for certain, by the latest answers. So it is behind by the way of an answer at most, and
+// never ahead.
+type clock struct {
+	own  func() time.Time // of this machine
+	http *httpClient
+	base time.Time
+	mu   struct {
+		sync.Mutex
+		leader uint64            // whose answers they are
+		urls   map[uint64]string // of the members
+		ahead  []time.Duration   // the time of the leader since 1970, less the time since base
+		known  bool
+	}
+}
+
+func (c *clock) init(own func() time.Time, client *httpClient) {
+	if c.own = own; own == nil {
+		c.own = time.Now
+	}
+	c.http, c.base = client, time.Now()
+}
+
+// now returns the time of the leader.
+func (c *clock) now() (time.Time, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.mu.known {
+		return time.Time{}, errors.New("durable/etcd: the time is not known yet")
+	}
+	return time.UnixMicro((slices.Max(c.mu.ahead) + time.Since(c.base)).Microseconds()).UTC(), nil
+}
+
+const (
+	answers   = 8                     // are kept
+	jump      = 50 * time.Millisecond // by which a clock was set back, or an answer was late
+	timeEvery = 500 * time.Millisecond
+)
+
+// learn takes an answer of the leader, which was received then.
+func (c *clock) learn(leader uint64, told time.Duration, received time.Time) {
+	ahead := told - received.Sub(c.base)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.leader != leader || c.mu.known && ahead < slices.Max(c.mu.ahead)-jump {
+		c.mu.leader, c.mu.ahead = leader, nil
+	}
+	c.mu.ahead = append(c.mu.ahead, ahead)
+	c.mu.ahead = c.mu.ahead[max(0, len(c.mu.ahead)-answers):]
+	c.mu.known = true
+}
+
+// ask asks who leads, and that one for the time.
+func (h *home) ask(ctx context.Context, nth int) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	endpoint := "" // of the member in this program
+	if all := h.client.Endpoints(); len(all) > 0 {
+		endpoint = all[nth%len(all)]
+	}
+	status, err := h.client.Status(ctx, endpoint)
+	if err != nil {
+		return err
+	}
+	if status.Leader == 0 {
+		return errors.New("nobody leads")
+	}
+	url, err := h.urlOf(ctx, status.Leader)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+nowPath, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := h.clock.http.Do(req)
+	if err != nil {
+		h.clock.forget(status.Leader)
+		return err
+	}
+	defer resp.Body.Close()
+	told, err := io.ReadAll(io.LimitReader(resp.Body, 9))
+	received := time.Now()
+	switch {
+	case err != nil:
+		return err
+	case resp.StatusCode == http.StatusNotFound: // it is no member of ours
+		h.clock.learn(status.Leader, time.Duration(h.clock.own().UnixNano()), time.Now())
+	case resp.StatusCode != http.StatusOK || len(told) != 8:
+		return fmt.Errorf("%s does not tell the time: %s", url, resp.Status)
+	default:
+		h.clock.learn(status.Leader, time.Duration(binary.BigEndian.Uint64(told))*time.Microsecond, received)
+	}
+	return nil
+}
+
+// urlOf returns where clients find a member.
+func (h *home) urlOf(ctx context.Context, member uint64) (string, error) {
+	c := &h.clock
+	c.mu.Lock()
+	url := c.mu.urls[member]
+	c.mu.Unlock()
+	if url != "" {
+		return url, nil
+	}
+	list, err := h.client.MemberList(ctx)
+	if err != nil {
+		return "", err
+	}
+	urls := make(map[uint64]string)
+	for _, m := range list.Members {
+		if len(m.ClientURLs) > 0 {
+			urls[m.ID] = m.ClientURLs[0]
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.urls = urls; urls[member] == "" {
+		return "", fmt.Errorf("member %x, which leads, has no address for clients yet", member)
+	}
+	return urls[member], nil
+}
+
+// forget forgets where a member is, since it may have moved.
+func (c *clock) forget(member uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.mu.urls, member)
+}
+
+// askOften asks until there are some answers, of which the first are slow.
+func (h *home) askOften(ctx context.Context) error {
+	for n := range answers / 2 {
+		for err := h.ask(ctx, n); err != nil; n++ {
+			if ctx.Err() != nil {
+				return fmt.Errorf("the cluster does not tell its time: %w", err)
+			}
+			pause(ctx, 20*time.Millisecond)
+			err = h.ask(ctx, n)
+		}
+	}
+	return nil
+}
+
+// keepTime asks again and again.
+func (h *home) keepTime(ctx context.Context) {
+	for n := 0; ctx.Err() == nil; n++ {
+		next := timeEvery
+		if h.ask(ctx, n) != nil {
+			next = timeEvery / 10
+		}
+		pause(ctx, next)
+	}
+}

@@ -1,0 +1,151 @@
+package etcd
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/executor-go/executor/durable/store"
+	"github.com/executor-go/executor/durable/storetest"
+)
+
+// A line is the way to a cluster, on which a request goes wrong.
+type line struct {
+	clientv3.KV
+	mu   sync.Mutex
+	kind string
+	nth  int
+	met  bool
+	// meanwhile, if not nil, is called before the caller of a request that comes late is told that its answer is lost.
+	// The request comes when hold is closed, and came tells when it was answered.
+	meanwhile  func()
+	hold, came chan struct{}
+}
+
+var lineFaults = []string{"the request is lost", "the answer is lost", "the request comes late"}
+
+func (l *line) plant(kind string, nth int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kind, l.nth, l.met = kind, nth, false
+}
+
+func (l *line) remove() (met bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.nth = 0
+	return l.met
+}
+
+// carry carries a request out, or not.
+func carry[R any](ctx context.Context, l *line, request func(context.Context) (R, error)) (none R, err error) {
+	l.mu.Lock()
+	l.nth--
+	kind := ""
+	if l.nth == 0 {
+		kind, l.met = l.kind, true
+	}
+	l.mu.Unlock()
+	switch kind {
+	case "":
+		return request(ctx)
+	case lineFaults[1]:
+		request(ctx)
+	case lineFaults[2]:
+		late := context.WithoutCancel(ctx)
+		if l.meanwhile == nil {
+			time.AfterFunc(20*time.Millisecond, func() { request(late) })
+			break
+		}
+		go func() {
+			defer close(l.came)
+			<-l.hold
+			request(late)
+		}()
+		l.meanwhile()
+	}
+	return none, context.DeadlineExceeded
+}
+
+func (l *line) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	return carry(ctx, l, func(ctx context.Context) (*clientv3.GetResponse, error) { return l.KV.Get(ctx, key, opts...) })
+}
+
+func (l *line) Put(ctx context.Context, key, value string, opts ...clientv3.OpOption) (*clientv3.PutResponse, error) {
+	return carry(ctx, l, func(ctx context.Context) (*clientv3.PutResponse, error) { return l.KV.Put(ctx, key, value, opts...) })
+}
+
+func (l *line) Txn(ctx context.Context) clientv3.Txn { return &lineTxn{l: l, ctx: ctx} }
+
+type lineTxn struct {
+	l               *line
+	ctx             context.Context
+	cmps            []clientv3.Cmp
+	then, otherwise []clientv3.Op
+}
+
+func (t *lineTxn) If(c ...clientv3.Cmp) clientv3.Txn {
+	t.cmps = c
+	return t
+}
+
+func (t *lineTxn) Then(ops ...clientv3.Op) clientv3.Txn {
+	t.then = ops
+	return t
+}
+
+func (t *lineTxn) Else(ops ...clientv3.Op) clientv3.Txn {
+	t.otherwise = ops
+	return t
+}
+
+func (t *lineTxn) Commit() (*clientv3.TxnResponse, error) {
+	return carry(t.ctx, t.l, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+		return t.l.KV.Txn(ctx).If(t.cmps...).Then(t.then...).Else(t.otherwise...).Commit()
+	})
+}
+
+// Whichever request or answer is lost, or comes late, each call takes effect once and tells what is so.
+func TestStoreFaults(t *testing.T) {
+	all := members(t, 1, nil)
+	storetest.RunFaults(t, func(t *testing.T) (store.Store, storetest.Faults) {
+		s := all[0].another(t)
+		l := &line{KV: s.home.client.KV}
+		s.home.client.KV = l
+		return s, storetest.Faults{Kinds: lineFaults, Plant: l.plant, Met: l.remove}
+	})
+}
+
+// A claim that comes late does not give a node a job that it does not know of.
+func TestStoreRefusesWhatComesLate(t *testing.T) {
+	s := members(t, 1, nil)[0]
+	other := s.beside(t, s.home.prefix)
+	l := &line{KV: s.home.client.KV, hold: make(chan struct{}), came: make(chan struct{})}
+	s.home.client.KV = l
+	add := func(s *Store, p store.Priority) store.ID {
+		id := store.NewID()
+		_, err := s.Insert(t.Context(), []store.NewJob{{ID: id, Kind: "k", Schedule: store.Once, Attempts: 1, Priority: p}}, store.Placement{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	if _, err := s.Join(t.Context(), "n", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	first, second := add(s, store.Normal), store.ID{}
+	l.meanwhile = func() { second = add(other, store.High) }
+	l.plant(lineFaults[2], 1)
+	c, err := s.Claim(t.Context(), store.ClaimRequest{Node: "n", Limit: 1, Kinds: []store.KindLimit{{Kind: "k", Max: 1}}})
+	if err != nil || len(c.Jobs) != 1 || c.Jobs[0].ID != second {
+		t.Fatalf("claimed %+v, %v, want the more urgent job", c.Jobs, err)
+	}
+	close(l.hold)
+	<-l.came
+	if j, err := s.Get(t.Context(), first); err != nil || j.State != store.Waiting {
+		t.Errorf("the other job is %v, %v, want waiting", j.State, err)
+	}
+}

@@ -1,0 +1,211 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/store"
+)
+
+// Join says what is wrong with a Member, and how to mend it.
+func TestJoinSaysWhatIsWrong(t *testing.T) {
+	two := []string{"127.0.0.1:7001", "127.0.0.1:7003"}
+	for want, m := range map[string]Member{
+		"none of the peers []":                   {Dir: "d"},
+		"none of the peers [\"192.0.2.1\"]":      {Dir: "d", Peers: []string{"192.0.2.1"}},
+		"Self \"127.0.0.1:7002\" is none of":     {Dir: "d", Peers: two, Self: "127.0.0.1:7002"},
+		"are both on this machine; set Self":     {Dir: "d", Peers: two},
+		"is there twice":                         {Dir: "d", Peers: []string{"192.0.2.1", "192.0.2.1:2380", "127.0.0.1"}},
+		"peer \":80\" must be host or host:port": {Dir: "d", Peers: []string{":80"}},
+		"Dir is missing":                         {Peers: two, Self: two[0]},
+		"need TLS":                               {Dir: "d", Peers: []string{"192.0.2.1", "127.0.0.1"}},
+		"Quota -1 is negative":                   {Dir: "d", Peers: two, Self: two[0], Quota: -1},
+		"must be a number above 1":               {Dir: "d", Peers: []string{"127.0.0.1:1"}},
+		"certificates can't be used":             {Dir: "d", Peers: two, Self: two[0], TLS: &TLS{CA: "none", Cert: "none", Key: "none"}},
+	} {
+		if _, err := Join(t.Context(), m); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%+v: the error is %v, want %q", m, err, want)
+		}
+	}
+	if _, err := Dial(t.Context(), Client{}); !errors.Is(err, executor.ErrInvalid) {
+		t.Errorf("without endpoints the error is %v", err)
+	}
+}
+
+// Join that does not find a majority ends with its context, and names the members.
+func TestJoinWaitsForAMajority(t *testing.T) {
+	peers := addresses(t, 3)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := Join(ctx, Member{Peers: peers, Self: peers[0], Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), peers[2]) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func insert(t *testing.T, s *Store, change ...func(*store.NewJob)) store.ID {
+	t.Helper()
+	n := store.NewJob{ID: store.NewID(), Kind: "k", Schedule: store.Once, Attempts: 1}
+	for _, f := range change {
+		f(&n)
+	}
+	if _, err := s.Insert(t.Context(), []store.NewJob{n}, store.Placement{}); err != nil {
+		t.Fatal(err)
+	}
+	return n.ID
+}
+
+// Members that are joined again have what they had, and what a program adds that is no member is in all of them.
+func TestMembersKeepJobs(t *testing.T) {
+	peers, dirs := []string(nil), t.TempDir()
+	first := members(t, 3, func(n int, m *Member) { peers, m.Dir = m.Peers, filepath.Join(dirs, m.Self) })
+	id := insert(t, first[0])
+	for _, s := range first {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := first[0].Get(t.Context(), id); !errors.Is(err, errClosed) {
+		t.Errorf("a store that is closed: %v", err)
+	}
+	again := members(t, 3, func(n int, m *Member) { m.Peers, m.Self, m.Dir = peers, peers[n], filepath.Join(dirs, peers[n]) })
+	var ends []string
+	for _, s := range again {
+		if _, err := s.Get(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+		ends = append(ends, s.home.server.Config().ListenClientUrls[0].Host)
+	}
+	client, err := Dial(t.Context(), Client{Endpoints: ends})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	id = insert(t, client)
+	for _, s := range again {
+		if _, err := s.Get(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Members and clients with certificates of one authority find each other, and nobody else is let in.
+func TestMembersTrustOneAuthority(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	for _, d := range []string{dir, other} {
+		if err := Certificates(d, "127.0.0.1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if Certificates(dir, "127.0.0.1") == nil {
+		t.Error("a certificate was replaced")
+	}
+	if err := Certificates(dir, "jobs.example", "::1"); err != nil {
+		t.Error(err)
+	}
+	for _, host := range []string{"", "../x", "h:1"} {
+		if err := Certificates(dir, host); !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("host %q: %v", host, err)
+		}
+	}
+	in := func(dir string) *TLS {
+		return &TLS{CA: dir + "/ca.crt", Cert: dir + "/127.0.0.1.crt", Key: dir + "/127.0.0.1.key"}
+	}
+	all := members(t, 2, func(_ int, m *Member) { m.TLS = in(dir) })
+	id := insert(t, all[0])
+	ends := []string{all[0].home.server.Config().ListenClientUrls[0].Host}
+	client, err := Dial(t.Context(), Client{Endpoints: ends, TLS: in(dir)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := client.Get(t.Context(), id); err != nil {
+		t.Error(err)
+	}
+	for name, tls := range map[string]*TLS{"of another authority": in(other), "none": nil} {
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		if s, err := Dial(ctx, Client{Endpoints: ends, TLS: tls, Logger: slog.New(slog.DiscardHandler)}); err == nil {
+			s.Close()
+			t.Errorf("a client whose certificate is %s was let in", name)
+		}
+		cancel()
+	}
+}
+
+// All programs have the time of the member that leads, however wrong the clocks are, also after it has gone.
+func TestMembersHaveOneClock(t *testing.T) {
+	wrong := []time.Duration{0, 7 * time.Second, -4 * time.Second}
+	all := members(t, 3, func(n int, m *Member) { m.now = func() time.Time { return time.Now().Add(wrong[n]) } })
+	for gone := -1; gone < 1; gone++ { // twice
+		lead := -1
+		for i, s := range all {
+			if s != nil && s.home.server.Server.Leader() == s.home.server.Server.MemberID() {
+				lead = i
+			}
+		}
+		if lead < 0 {
+			gone--
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		for i, s := range all {
+			for off := 2 * jump; s != nil && (off > jump || off < -jump); { // it is so before long
+				now, err := s.Now(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if off = now.Sub(time.Now().Add(wrong[lead])); off > time.Millisecond && off < time.Second {
+					t.Errorf("the clock of %d is ahead of that of %d, which leads, by %v", i, lead, off)
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		all[lead].Close()
+		all[lead] = nil
+	}
+}
+
+// A member whose database is nearly full says so, and what to do. One with much free space gives that back, and takes
+// writes again after it was full.
+func TestMemberLooksAfterItsDatabase(t *testing.T) {
+	s := members(t, 1, func(_ int, m *Member) { m.Quota = 24 << 20; m.noSync = true })[0]
+	if text, err := s.home.upkeep(t.Context()); text != "" || err != nil {
+		t.Errorf("it complains of a new database: %s, %v", text, err)
+	}
+	full := func() (err error) {
+		for range 200 {
+			n := store.NewJob{ID: store.NewID(), Kind: "k", Payload: make([]byte, 1<<20), Schedule: store.Once, Attempts: 1}
+			if _, err = s.Insert(t.Context(), []store.NewJob{n}, store.Placement{}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := full(); err == nil || !strings.Contains(err.Error(), "raise Member.Quota") {
+		t.Fatalf("a full database: %v", err)
+	}
+	if text, err := s.home.upkeep(t.Context()); !strings.Contains(text, "keep less") || err != nil {
+		t.Errorf("of a full database it says %q, %v", text, err)
+	}
+	h := s.home
+	resp, err := h.client.Delete(t.Context(), h.prefix+"b", clientv3.WithRange(h.prefix+"k"))
+	if err == nil {
+		_, err = h.client.Compact(t.Context(), resp.Header.Revision, clientv3.WithCompactPhysical())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := h.upkeep(t.Context()); text != "" || err != nil {
+		t.Errorf("of a database with much free space it says %q, %v", text, err)
+	}
+	insert(t, s)
+}
