@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -105,5 +104,3 @@ func TestStoreConformance(t *testing.T) {
 	var n atomic.Int64
 	storetest.Run(t, func(t *testing.T) *Store { return all[n.Add(1)%3].another(t) })
 }
-
-func TestMain(m *testing.M) { os.Exit(m.Run()) }
