@@ -86,7 +86,7 @@ func (s *Store) beside(t testing.TB, prefix string) *Store {
 	t.Helper()
 	inside := v3client.New(s.home.server.Server)
 	to, err := open(t.Context(), inside, settings{
-		Prefix: prefix, Logger: s.home.log, http: s.home.clock.http, limits: memberLimits,
+		Prefix: prefix, Logger: s.home.log, http: s.home.clock.http, quiet: new(atomic.Bool),
 	}, func() error { inside.Close(); return nil })
 	if err != nil {
 		t.Fatal(err)

@@ -77,17 +77,13 @@ func (t *TLS) info() transport.TLSInfo {
 }
 
 // Join makes this program a member of the cluster, and opens its store. In an empty directory it founds the cluster
-// together with the other members; otherwise it goes on with what the directory has. Join waits until a majority of the members is there, or until ctx ends. Closing the store ends the
+// together with the other members, or takes the place that Replace has made for it; otherwise it goes on with what the
+// directory has. Join waits until a majority of the members is there, or until ctx ends. Closing the store ends the
 // membership of the program until the next Join.
 //
 // The error matches executor.ErrInvalid if a field of m is wrong.
 func Join(ctx context.Context, m Member) (*Store, error) {
-	if m.Logger == nil {
-		m.Logger = slog.Default()
-	}
-	if m.now == nil {
-		m.now = time.Now
-	}
+	m.Logger, m.now = m.logger(), m.clock()
 	cfg, err := m.config()
 	if err != nil {
 		return nil, err
@@ -98,12 +94,16 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := m.admit(ctx, cfg, client); err != nil {
+		return nil, fmt.Errorf("durable/etcd: %w", err)
+	}
 	server, err := embed.StartEtcd(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
 	select {
 	case <-server.Server.ReadyNotify():
+		err = promote(ctx, server.Server)
 	case <-ctx.Done():
 		err = fmt.Errorf("a majority of the members %q was not there: %w", m.Peers, context.Cause(ctx))
 	case err = <-server.Err():
@@ -116,7 +116,7 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
 	inside := v3client.New(server.Server)
-	s, err := open(ctx, inside, settings{Prefix: m.Prefix, Logger: m.Logger, now: m.now, http: client, limits: memberLimits}, func() error {
+	s, err := open(ctx, inside, settings{Prefix: m.Prefix, Logger: m.Logger, now: m.now, http: client, tls: m.TLS, quiet: quiet}, func() error {
 		quiet.Store(true)
 		err := inside.Close()
 		server.Close()
@@ -130,6 +130,20 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 		s.home.keep(server)
 	}
 	return s, err
+}
+
+func (m *Member) logger() *slog.Logger {
+	if m.Logger == nil {
+		return slog.Default()
+	}
+	return m.Logger
+}
+
+func (m *Member) clock() func() time.Time {
+	if m.now == nil {
+		return time.Now
+	}
+	return m.now
 }
 
 // config returns the configuration of the member.
@@ -195,7 +209,7 @@ func (m *Member) config() (*embed.Config, error) {
 	cfg.SnapshotCount, cfg.SnapshotCatchUpEntries = 5000, 500
 	cfg.UnsafeNoFsync = m.noSync
 	cfg.EnableGRPCGateway = false
-	cfg.UserHandlers = map[string]http.Handler{nowPath: tell(m.now)}
+	cfg.UserHandlers = map[string]http.Handler{nowPath: tell(m.clock())}
 	return cfg, nil
 }
 
@@ -271,21 +285,25 @@ func Dial(ctx context.Context, c Client) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := c.dial()
+	quiet := new(atomic.Bool)
+	client, err := c.dial(quiet)
 	if err != nil {
 		return nil, err
 	}
-	end := func() error { return client.Close() }
+	end := func() error {
+		quiet.Store(true)
+		return client.Close()
+	}
 	if err := takesMuch(ctx, client); err != nil {
 		end()
 		return nil, explain(err)
 	}
-	return open(ctx, client, settings{Prefix: c.Prefix, Logger: c.Logger, http: web, limits: memberLimits}, end)
+	return open(ctx, client, settings{Prefix: c.Prefix, Logger: c.Logger, http: web, tls: c.TLS, quiet: quiet}, end)
 }
 
-func (c *Client) dial() (*clientv3.Client, error) {
+func (c *Client) dial(quiet *atomic.Bool) (*clientv3.Client, error) {
 	cfg := clientv3.Config{
-		Username: c.Username, Password: c.Password, Logger: zapLogger(cmp.Or(c.Logger, slog.Default()), new(atomic.Bool)),
+		Username: c.Username, Password: c.Password, Logger: zapLogger(cmp.Or(c.Logger, slog.Default()), quiet),
 		DialKeepAliveTime: 2 * time.Second, DialKeepAliveTimeout: time.Second, PermitWithoutStream: true,
 		MaxCallSendMsgSize: memberLimits.bytes + 1<<20,
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -33,7 +34,8 @@ type home struct {
 	log    *slog.Logger
 	fence  string // the key of the fence of this store, see commit
 	acts   numbers
-	limits limits
+	tls    *TLS
+	quiet  *atomic.Bool
 
 	server *embed.Etcd // the member in this program, if there is one
 	going  sync.WaitGroup
@@ -50,7 +52,7 @@ func open(ctx context.Context, c *clientv3.Client, s settings, end func() error)
 	if s.Prefix == "" {
 		s.Prefix = "executor/"
 	}
-	h := &home{client: c, prefix: s.Prefix, log: s.Logger, limits: s.limits}
+	h := &home{client: c, prefix: s.Prefix, log: s.Logger, tls: s.tls, quiet: s.quiet}
 	h.mirror.init()
 	h.clock.init(s.now, s.http)
 	h.close = sync.OnceValue(func() error {
@@ -71,7 +73,8 @@ type settings struct {
 	Logger *slog.Logger
 	now    func() time.Time // of this machine
 	http   *httpClient
-	limits limits
+	tls    *TLS
+	quiet  *atomic.Bool // see zapLogger
 }
 
 // begin reads all rows, and keeps the mirror and the clock.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -142,7 +143,7 @@ func TestStoreDeclinesNewerRows(t *testing.T) {
 	if _, err := later.Get(t.Context(), store.NewID()); !errors.Is(err, store.ErrNewerSchema) {
 		t.Errorf("a store whose rows were brought to a later version: %v", err)
 	}
-	_, err := open(t.Context(), later.home.client, settings{Prefix: later.home.prefix, Logger: slog.New(slog.DiscardHandler), http: s.home.clock.http}, func() error { return nil })
+	_, err := open(t.Context(), later.home.client, settings{Prefix: later.home.prefix, Logger: slog.New(slog.DiscardHandler), http: s.home.clock.http, quiet: new(atomic.Bool)}, func() error { return nil })
 	if !errors.Is(err, durable.ErrNewerSchema) {
 		t.Errorf("opening it: %v", err)
 	}

@@ -113,9 +113,9 @@ func (h *home) decide(decide func(*rows.Tx) error, importer string, try int) (ac
 		a.size += len(h.prefix) + len(key) + 16
 		a.cmps = append(a.cmps, clientv3.Compare(clientv3.ModRevision(h.prefix+key), "=", version))
 	}
-	if n := max(len(a.ops)+1, len(a.cmps)); n > h.limits.ops || a.size > h.limits.bytes {
+	if n := max(len(a.ops)+1, len(a.cmps)); n > memberLimits.ops || a.size > memberLimits.bytes {
 		return act{rev: -1}, invalidf("one step writes %d rows and %d bytes; the cluster takes up to %d and %d: ask for less at a time",
-			n, a.size, h.limits.ops, h.limits.bytes)
+			n, a.size, memberLimits.ops, memberLimits.bytes)
 	}
 	return a, nil
 }
