@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"html"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -363,6 +364,25 @@ func TestActNeedsConfirmation(t *testing.T) {
 	}
 	if after := get(t, u, "/jobs"); after != before || p.Settings().Core != 2 {
 		t.Errorf("Core is %d, and the jobs are %s", p.Settings().Core, after)
+	}
+}
+
+// A reason that stands in the address of a form is of whoever made the link to it: it is not that of who posts the form.
+func TestActTakesNoReasonFromLink(t *testing.T) {
+	jobs := newJobs(t, nil)
+	u, _ := newActor(t, nil, jobs)
+	id := addJob(t, jobs, "mail", time.Hour)
+	link := "/act?" + form("do", "cancel", "id", id.String()).Encode()
+	body := without("reason", form("do", "cancel", "id", id.String()))
+	w := ask(u, http.MethodPost, link, func(r *http.Request) {
+		r.Body = io.NopCloser(strings.NewReader(body.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	})
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "Please give a reason") {
+		t.Errorf("%d: %s", w.Code, w.Body)
+	}
+	if j, err := jobs.Get(t.Context(), id); err != nil || j.State != durable.Waiting {
+		t.Errorf("the job is %v, %v", j.State, err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -248,6 +249,26 @@ func TestUIAllows(t *testing.T) {
 }
 
 var link = regexp.MustCompile(`(?:href|src|action|data-events)="([^"]*)"`)
+
+// A browser loads nothing for a page from elsewhere, shows it in no frame, and sends its forms to no other server.
+func TestPagesAreGuardedByBrowser(t *testing.T) {
+	header := ask(newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: newJobs(t, nil)}}}), http.MethodGet, "/jobs", nil).Header()
+	policy := strings.Split(header.Get("Content-Security-Policy"), "; ")
+	for _, want := range []string{
+		"default-src 'none'", "script-src 'self'", "base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'",
+	} {
+		if !slices.Contains(policy, want) {
+			t.Errorf("the policy is %q, without %s", policy, want)
+		}
+	}
+	for name, want := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "same-origin",
+	} {
+		if got := header.Get(name); got != want {
+			t.Errorf("%s is %q, want %s", name, got, want)
+		}
+	}
+}
 
 // Each link of each page leads to a page, wherever the handler is mounted.
 func TestPagesLink(t *testing.T) {

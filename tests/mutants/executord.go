@@ -13,4 +13,119 @@ var executordMutants = []mutant{
 		new:  "return process.IsVariable(variable, StoreVariable) && false",
 		test: "TestRunEnvironmentInStore",
 	},
+	{
+		file: "cmd/executord/internal/web/guard.go", what: "a token for looking acts on jobs",
+		old: "s.Act != nil && asks(r).Role == roles.Operate",
+		new: "s.Act != nil",
+	},
+	{
+		file: "cmd/executord/internal/web/guard.go", what: "a stream goes on when the role of its token changes",
+		old: "return ok && now == asks(r)",
+		new: "return ok && now.Name == asks(r).Name",
+	},
+	{
+		file: "cmd/executord/internal/web/guard.go", what: "a session goes on when its token is no more",
+		old: "	return tokens.BySum(sum)\n}\n\n// identify",
+		new: "	return roles.Token{Role: roles.Operate, Sum: sum}, true\n}\n\n// identify",
+	},
+	{
+		file: "cmd/executord/internal/web/guard.go", what: "the login leads to another site",
+		old: ` || strings.HasPrefix(to, "//") ||`,
+		new: ` ||`,
+	},
+	{
+		file: "cmd/executord/internal/web/guard.go", what: "wrong tokens of the login page are not counted",
+		old: "		s.wrong(r)\n		s.alone(",
+		new: "		s.alone(",
+	},
+	{
+		file: "cmd/executord/internal/web/sessions.go", what: "a logout ends the cookie alone",
+		old: "	delete(s.all, roles.SumOf(value))\n",
+		new: "",
+	},
+	{
+		file: "cmd/executord/internal/web/wrong.go", what: "wrong tokens are answered at once, however many there are",
+		old: "if hold = now.Sub(w.since) < wrongEvery; !hold {",
+		new: "if hold = false; !hold {",
+	},
+	{
+		file: "cmd/executord/internal/roles/roles.go", what: "a word that is no role is taken for one",
+		old: "case !slices.Contains(All, string(t.Role)):",
+		new: "case t.Role == \"\":",
+	},
+	{
+		file: "cmd/executord/internal/notify/notify.go", what: "a channel forgets its limit when the file is read again",
+		old: "	w.mu.sent = slices.Clone(old.mu.sent)\n",
+		new: "",
+	},
+	{
+		file: "cmd/executord/internal/notify/notify.go", what: "a daemon forgets the limit of a channel when it starts",
+		old: "if m.Channel == w.channel.Name && m.Outcome != Waiting {",
+		new: "if false {",
+	},
+	{
+		file: "cmd/executord/internal/notify/notify.go", what: "a message to a server that is busy is tried again too soon",
+		old: "errors.As(err, &later) && later.after > wait",
+		new: "errors.As(err, &later) && later.after > longPause",
+	},
+	{
+		file: "cmd/executord/internal/notify/http.go", what: "a redirection gets the token of a webhook",
+		old: "	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },\n",
+		new: "",
+	},
+	{
+		file: "cmd/executord/internal/notify/ping.go", what: "a monitor is told of a failure as of a success",
+		old: "			u = u.JoinPath(\"fail\")\n",
+		new: "",
+	},
+	{
+		file: "cmd/executord/internal/notify/ping.go", what: "the end of a run has another ID than its start",
+		old: "e.Run, e.Job, e.Due.UnixMicro()",
+		new: "e.Run, e.Job, e.At.UnixMicro()",
+	},
+	{
+		file: "cmd/executord/internal/request/request.go", what: "another host gets the body of a request",
+		old: "	if req.ContentLength != 0 {\n",
+		new: "	if req.ContentLength < 0 {\n",
+	},
+	{
+		file: "cmd/executord/internal/request/expand.go", what: "a parameter chooses the server",
+		old: "case len(begin) < authority:",
+		new: "case len(begin) < 0:",
+	},
+	{
+		file: "cmd/executord/internal/variables/variables.go", what: "a secret is shown where a long line is cut",
+		old: "		end := l.Veil.begun(piece)\n",
+		new: "		end := len(piece)\n",
+	},
+	{
+		file: "cmd/executord/internal/foreground/foreground.go", what: "a run by hand shows secrets",
+		old: "text := lines[from].Hide(line, more)",
+		new: "text := line\n\t\t_ = lines[from].Hide(line, more)",
+		by:  "./cmd/executord", test: "TestRunOnce",
+	},
+	{
+		file: "cmd/executord/internal/foreground/foreground.go", what: "a run by hand leaves processes behind that have left its group",
+		old: "	ended, survivors := supervisor.EndStrays()\n",
+		new: "	var ended, survivors []process.Stray\n",
+		by:  "./cmd/executord", test: "TestRunOnce",
+	},
+	{
+		file: "cmd/executord/inuse.go", what: "a daemon keeps its files while it drains",
+		old: "	u.files, u.over = nil, true\n",
+		new: "	u.files, u.over = nil, false\n",
+		by:  "./cmd/executord", test: "TestRunNoticesSecondDaemon",
+	},
+	{
+		file: "cmd/executord/wait.go", what: "run-now --wait takes the run before for the one that was asked for",
+		old: "			if r.Run <= w.last {\n",
+		new: "			if r.Run < w.last {\n",
+		by:  "./cmd/executord", test: "TestActionsOfStoreAndDaemon",
+	},
+	{
+		file: "cmd/executord/internal/exposure/exposure_unix.go", what: "a group that is not the user's may write to a job file unseen",
+		old: "case bits&byGroup != 0 && !slices.Contains(",
+		new: "case bits&byGroup != 0 && slices.Contains(",
+		by:  "./cmd/executord", test: "TestExposed",
+	},
 }

@@ -28,6 +28,8 @@ var judges = map[string][]string{
 	"cmd/executord/internal/exposure": {"./cmd/executord"},
 	"cmd/executord/internal/job":      {"./cmd/executord/internal/job", "./cmd/executord/internal/crontab", "./cmd/executord/internal/tomlfile"},
 	"cmd/executord/internal/catalog":  {"./cmd/executord/internal/catalog", "./cmd/executord"},
+	"ui/page":                         {"./ui/page", "./ui"},
+	"ui/internal/act":                 {"./ui"},
 	"durable/store/rows":              {"./durable/store/rows", "./durable/memory"},
 	"durable/internal/sqlrow":         {"./durable/sqlite", "./durable/postgres"},
 	"durable/internal/node":           {"./durable"},

@@ -1,7 +1,7 @@
 // Mutants breaks the code on purpose, in one place at a time, and runs the tests
 // on each broken copy. A mutant that no test notices is a test that is missing.
 //
-// The mutants are data: core.go, durable.go and executord.go. Each brings back a
+// The mutants are data: core.go, durable.go, executord.go and ui.go. Each brings back a
 // bug that this project once had, or that users of its rivals reported. A rule that
 // the ordinary tests hold needs no mutant: a mutant has to follow each change of the
 // text that it breaks.
@@ -64,7 +64,7 @@ func main() {
 
 // all returns the mutants in the order of the table.
 func all() []mutant {
-	return slices.Concat(coreMutants, durableMutants, executordMutants)
+	return slices.Concat(coreMutants, durableMutants, executordMutants, uiMutants)
 }
 
 // run makes and tests the mutants, prints a line for each, and returns the exit

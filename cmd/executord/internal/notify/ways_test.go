@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
@@ -697,5 +698,51 @@ func TestMailMistakes(t *testing.T) {
 		if _, err := notify.NewMail(c); err == nil {
 			t.Errorf("%+v is right", c)
 		}
+	}
+}
+
+// A redirection is not followed, whatever it is: it would send a token elsewhere, or make another request of it.
+func TestWebhookFollowsNoRedirection(t *testing.T) {
+	other, asked := server(t, 200)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		s := httptest.NewServer(http.RedirectHandler(other+"/in", status))
+		w, err := notify.NewWebhook(notify.WebhookConfig{URL: s.URL, Token: "geheimgeheim"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := send(t, w, failure("backup"))
+		if !strings.Contains(kept.Error, "it is a redirect, which is not followed") || kept.Tries != 1 || len(asked) > 0 {
+			t.Errorf("%d: kept %+v, %d requests were sent elsewhere", status, kept, len(asked))
+		}
+		s.Close()
+	}
+}
+
+// A server that says when to try again is asked again then, and not before; but no later than in five minutes.
+func TestWebhookWaitsAsLongAsServerAsks(t *testing.T) {
+	for asks, want := range map[string]time.Duration{"30": 30 * time.Second, "1": 2 * time.Second, "7200": 5 * time.Minute} {
+		busy := true
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if busy {
+				w.Header().Set("Retry-After", asks)
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			busy = false
+		}))
+		w, err := notify.NewWebhook(notify.WebhookConfig{URL: s.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) { // its clock stands still while the server answers
+			n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler)})
+			n.Set([]*notify.Channel{{Name: "hook", Way: w, ForAll: true}})
+			began := time.Now()
+			n.Tell(failure("backup"), nil)
+			n.Close(t.Context())
+			if kept := n.Notices()[0]; kept.Outcome != notify.Sent || kept.Tries != 2 || kept.At.Sub(began) != want {
+				t.Errorf("Retry-After: %s: sent after %v, want %v: %+v", asks, kept.At.Sub(began), want, kept)
+			}
+		})
+		s.Close()
 	}
 }

@@ -278,7 +278,7 @@ func TestServerOpensSession(t *testing.T) {
 // After a login, a reader stays on this server.
 func TestServerLoginStaysHere(t *testing.T) {
 	for to, want := range map[string]string{
-		"/job?name=a": "/job?name=a", "": "/", "//evil.example": "/", "https://evil.example/": "/", `/\evil.example`: "/",
+		"/job?name=a": "/job?name=a", "": "/", "//evil.example": "/", "///evil.example": "/", "https://evil.example/": "/", `/\evil.example`: "/",
 		"evil": "/", "/login": "/", "/\nx": "/", "javascript:alert(1)": "/",
 	} {
 		if got := target(to); got != want {
