@@ -259,3 +259,38 @@ func TestPoolPauseIsIdle(t *testing.T) {
 		expect(t, "succeeded", waitStats(t, pool.Pool).Succeeded > 0, true)
 	})
 }
+
+// A task that waits for its next attempt does not begin in a pool that is paused, and is tried again after Resume.
+func TestPoolPauseRetry(t *testing.T) {
+	for name, make := range map[string]func(*testing.T) *executor.Pool{
+		"fixed":     func(*testing.T) *executor.Pool { return executor.Fixed(2) },
+		"single":    func(*testing.T) *executor.Pool { return executor.Single() },
+		"scheduled": func(*testing.T) *executor.Pool { return executor.Scheduled(2).Pool },
+		"key": func(t *testing.T) *executor.Pool {
+			return executor.NewKeyed[int](newPool(t, executor.Config{Core: 2}), 1).Pool()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := make(t)
+				begun, attempts := time.Now(), []time.Duration(nil)
+				f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) {
+					if attempts = append(attempts, time.Since(begun)); len(attempts) < 3 {
+						return 0, errTask
+					}
+					return 1, nil
+				}, executor.Retry(3, func(int) time.Duration { return time.Minute }))
+				time.Sleep(30 * time.Second)
+				pool.Pause()
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				expect(t, "attempts while paused", len(attempts), 1)
+				expect(t, "queued", pool.Stats().Queued, 1)
+				pool.Resume()
+				expect(t, "error", f.Wait(t.Context()), nil)
+				expect(t, "attempts at", fmt.Sprint(attempts), "[0s 1h0m30s 1h1m30s]")
+				pool.Close()
+			})
+		})
+	}
+}

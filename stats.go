@@ -20,7 +20,8 @@ import (
 //	Submitted = Queued + Active + Succeeded + Failed + Canceled + Rejected
 //	Workers   = Active + Idle
 //
-// A periodic task is one task, whatever the number of its runs.
+// A periodic task is one task, whatever the number of its runs. Take Stats for the counters, and [Figures] for how long
+// tasks wait and run, which an Observer measures.
 type Stats struct {
 	Name   string
 	Stage  Stage
