@@ -63,9 +63,9 @@ var coreMutants = []mutant{
 		by:  ".", test: "TestPoolPauseShutdown",
 	},
 	{
-		file: "internal/engine/pause.go", what: "what a task waits for is held back by a pause",
-		old: "	if e.lendsLocked() {\n",
-		new: "	if false {\n",
+		file: "internal/engine/lease.go", what: "what a task of a share waits for is held back by a pause",
+		old: "		return n + e.toLendLocked()\n",
+		new: "		return n\n",
 		by:  ".", test: "TestPoolPauseLetsPassWhatATaskWaitsFor",
 	},
 	{
