@@ -208,12 +208,11 @@ func (f *fleet) settle(s *Store) {
 	f.Fatal("the schedules do not pause")
 }
 
-// Whichever members are killed with -9 or stopped, no occurrence is lost, and none is committed twice.
-func TestMembersDie(t *testing.T) {
+// newFleet starts three members, and returns their addresses for clients.
+func newFleet(t *testing.T) (f *fleet, ends []string) {
 	peers, dir := addresses(t, 3), t.TempDir()
-	f := &fleet{T: t, process: make([]*exec.Cmd, 3), seen: make(chan struct{}, 1)}
+	f = &fleet{T: t, process: make([]*exec.Cmd, 3), seen: make(chan struct{}, 1)}
 	t.Cleanup(f.read.Wait)
-	var ends []string
 	for n := range 3 {
 		f.members = append(f.members, Member{Peers: peers, Self: peers[n], Dir: fmt.Sprint(dir, "/", n)})
 		cfg, err := f.members[n].config()
@@ -224,6 +223,12 @@ func TestMembersDie(t *testing.T) {
 		f.start(n)
 	}
 	t.Cleanup(func() { f.kill(0, 1, 2) })
+	return f, ends
+}
+
+// Whichever members are killed with -9 or stopped, no occurrence is lost, and none is committed twice.
+func TestMembersDie(t *testing.T) {
+	f, ends := newFleet(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s, err := Dial(ctx, Client{Endpoints: ends, Logger: slog.New(slog.DiscardHandler)})

@@ -3,6 +3,7 @@ module github.com/executor-go/executor/durable/etcd
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/executor-go/executor v0.1.0
 	github.com/executor-go/executor/durable v0.1.0
 	go.etcd.io/etcd/api/v3 v3.7.3
