@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The tests of package durable pass with this store in the place of package memory: its mirror and its transactions, on a
-// cluster that is a map, since there is no network in the bubbles of these tests.
+// The tests of package durable pass with this store in the place of package memory: its mirror and its transactions, on
+// a cluster that is a map, since there is no network in the bubbles of these tests.
 func TestDurablePasses(t *testing.T) {
 	if os.Getenv("EXECUTOR_LONG") == "" {
 		t.Skip("takes minutes")

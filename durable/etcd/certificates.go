@@ -22,10 +22,11 @@ import (
 // validity is how long certificates are valid.
 const validity = 10 * 365 * 24 * time.Hour
 
-// Certificates makes the files of [TLS] for machines, in a directory that it creates: ca.crt and ca.key, unless they are
-// there, and HOST.crt and HOST.key for each host, which is an address or a name by which the others reach the machine.
-// Copy ca.crt, HOST.crt and HOST.key to each machine, and keep ca.key elsewhere: who has it can join the cluster. The
-// certificates are valid for ten years. Certificates replaces no file: it returns an error if HOST.crt is there.
+// Certificates makes the files of [TLS] for machines, in a directory that it creates: ca.crt and ca.key, unless they
+// are there, and HOST.crt and HOST.key for each host, which is an address or a name by which the others reach the
+// machine. Copy ca.crt, HOST.crt and HOST.key to each machine, and keep ca.key elsewhere: who has it can join the
+// cluster. The certificates are valid for ten years. Certificates replaces no file: it returns an error if HOST.crt is
+// there.
 func Certificates(dir string, hosts ...string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("durable/etcd: %w", err)
@@ -34,7 +35,8 @@ func Certificates(dir string, hosts ...string) error {
 	_, err := os.Stat(name("ca", ".crt"))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = certify(name("ca", ".crt"), name("ca", ".key"), &x509.Certificate{
-			Subject: pkix.Name{CommonName: "executor cluster"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+			Subject: pkix.Name{CommonName: "executor cluster"}, IsCA: true, BasicConstraintsValid: true,
+			KeyUsage: x509.KeyUsageCertSign,
 		}, nil)
 	}
 	if err != nil {

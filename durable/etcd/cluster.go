@@ -94,9 +94,9 @@ func hostOf(urls []string) string {
 }
 
 // Replace removes a member that is gone for good, by its address in Member.Peers, and makes room for another one, which
-// may have the same address. Then have Join on the new machine, with an empty Dir, and the new address in Peers: it gets
-// what the cluster has, and a vote after that. Change Peers of the other members at their next start. A majority of the
-// members must be there. Replace may be repeated after an error.
+// may have the same address. Then have Join on the new machine, with an empty Dir, and the new address in Peers: it
+// gets what the cluster has, and a vote after that. Change Peers of the other members at their next start. A majority
+// of the members must be there. Replace may be repeated after an error.
 func (s *Store) Replace(ctx context.Context, gone, fresh string) error {
 	gone, fresh = withPort(gone, PeerPort), withPort(fresh, PeerPort)
 	c := s.home.client
@@ -207,7 +207,8 @@ func Restore(m Member, file string) error {
 	return nil
 }
 
-// admit finds out what a member with an empty directory is: one of a new cluster, or one that Replace has made room for.
+// admit finds out what a member with an empty directory is: one of a new cluster, or one that Replace has made room
+// for.
 func (m *Member) admit(ctx context.Context, cfg *embed.Config, web *httpClient) error {
 	if _, err := os.Stat(cfg.Dir + "/member"); err == nil {
 		return nil // it goes on with what it has
@@ -225,11 +226,12 @@ func (m *Member) admit(ctx context.Context, cfg *embed.Config, web *httpClient) 
 		i := slices.IndexFunc(members, func(of membership.Member) bool { return slices.Contains(of.PeerURLs, own) })
 		switch {
 		case i < 0:
-			return fmt.Errorf("%s is a member of a cluster that %s is none of: its members are %s; make room for this one by Replace, or correct Peers",
+			return fmt.Errorf("%s is a member of a cluster that %s is none of: its members are %s; "+
+				"make room for this one by Replace, or correct Peers",
 				hostOf([]string{url}), cfg.Name, addressesOf(members))
 		case len(members[i].ClientURLs) > 0:
-			return fmt.Errorf("the cluster knows the member %s, whose data are not in %s: take the directory that it had or, if its data are lost, "+
-				"replace it by itself (Replace)", cfg.Name, cfg.Dir)
+			return fmt.Errorf("the cluster knows the member %s, whose data are not in %s: take the directory that it had or, "+
+				"if its data are lost, replace it by itself (Replace)", cfg.Name, cfg.Dir)
 		case members[i].Name != "":
 			continue // this cluster is about to be founded
 		}

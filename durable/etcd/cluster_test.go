@@ -16,6 +16,7 @@ import (
 
 // A member whose machine is gone for good is replaced by another one, which gets all jobs and a vote.
 func TestReplaceMember(t *testing.T) {
+	t.Parallel()
 	var peers []string
 	all := members(t, 3, func(_ int, m *Member) { peers = m.Peers })
 	id := insert(t, all[0])
@@ -75,6 +76,7 @@ func TestReplaceMember(t *testing.T) {
 
 // A backup that is restored has the jobs that there were when it was made.
 func TestBackupIsRestored(t *testing.T) {
+	t.Parallel()
 	var all []Member
 	first := members(t, 3, func(_ int, m *Member) { m.noSync = true })
 	for n := range 3 {

@@ -41,7 +41,8 @@ func config(s durable.Store) durable.Config {
 	return durable.Config{Store: s, Lease: lease, Poll: 200 * time.Millisecond, History: 1 << 20, Logger: slog.New(slog.DiscardHandler)}
 }
 
-// work is a member and a node in a process of its own, which writes to its output what it begins. It ends with its input.
+// work is a member and a node in a process of its own, which writes to its output what it begins. It ends with its
+// input.
 func work(text string) error {
 	var m Member
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
@@ -228,6 +229,7 @@ func newFleet(t *testing.T) (f *fleet, ends []string) {
 
 // Whichever members are killed with -9 or stopped, no occurrence is lost, and none is committed twice.
 func TestMembersDie(t *testing.T) {
+	t.Parallel()
 	f, ends := newFleet(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -15,28 +16,31 @@ import (
 	"github.com/executor-go/executor/durable/storetest"
 )
 
-// addresses returns n addresses of loopback for members, whose ports before are free as well.
+var given sync.Map // the ports of addresses
+
+// addresses returns n addresses of loopback for members, whose ports before are free as well. They are of no range that
+// the system takes ports from, so that no connection gets one before the member is there.
 func addresses(t testing.TB, n int) (all []string) {
 	t.Helper()
-	var open []net.Listener
-	defer func() {
-		for _, l := range open {
-			l.Close()
+	for try := 0; len(all) < n; try++ {
+		if try == 1000 {
+			t.Fatal("there are no free ports")
 		}
-	}()
-	for len(all) < n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+		port := 10_000 + 2*rand.IntN(11_000)
+		if _, taken := given.LoadOrStore(port, true); taken || !free(port) || !free(port-1) {
+			continue
 		}
-		open = append(open, l)
-		before, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", l.Addr().(*net.TCPAddr).Port-1))
-		if err == nil {
-			open = append(open, before)
-			all = append(all, l.Addr().String())
-		}
+		all = append(all, fmt.Sprint("127.0.0.1:", port))
 	}
 	return all
+}
+
+func free(port int) bool {
+	l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+	if err == nil {
+		l.Close()
+	}
+	return err == nil
 }
 
 // members returns n members in this process, which end with the test. change, if not nil, changes the nth one.

@@ -13,7 +13,8 @@ import (
 )
 
 // errImporting is the error of all calls but an import while there is one.
-var errImporting = errors.New("durable/etcd: rows are being imported, or an import was broken off: wait for it, or import again")
+var errImporting = errors.New("durable/etcd: rows are being imported, or an import was broken off: " +
+	"wait for it, or import again")
 
 // Import adds rows to an empty store, in several transactions. All other calls of all programs fail until it has ended.
 // If the program ends before, they fail until there is another Import, which begins with an empty store.
@@ -128,7 +129,8 @@ func (h *home) settle(ctx context.Context, me string, ops ...clientv3.Op) error 
 	err := h.insist(ctx, func(ctx context.Context) error {
 		one, cancel := context.WithTimeout(context.WithoutCancel(ctx), silence) // there may be many rows to remove
 		defer cancel()
-		resp, err := h.client.Txn(one).If(h.imports(me)).Then(append(ops, clientv3.OpPut(h.prefix+keyAct, h.acts.next()))...).Commit()
+		act := clientv3.OpPut(h.prefix+keyAct, h.acts.next())
+		resp, err := h.client.Txn(one).If(h.imports(me)).Then(append(ops, act)...).Commit()
 		if err == nil && resp.Succeeded {
 			rev = resp.Header.Revision
 		}

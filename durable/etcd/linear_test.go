@@ -241,9 +241,10 @@ func (c *lineClient) ask(ctx context.Context) {
 	}
 }
 
-// What clients are told by several programs, while the member that leads is killed again and again, could be told by one
-// store that does one thing after the other; and the judge can say no.
+// What clients are told by several programs, while the member that leads is killed again and again, could be told by
+// one store that does one thing after the other; and the judge can say no.
 func TestHistoryIsLinearizable(t *testing.T) {
+	t.Parallel()
 	f, ends := newFleet(t)
 	dial := func() *Store {
 		s, err := Dial(t.Context(), Client{Endpoints: ends, Logger: slog.New(slog.DiscardHandler)})

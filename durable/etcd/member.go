@@ -29,28 +29,29 @@ const (
 
 // A Member says how this program is a member of a cluster.
 type Member struct {
-	// Peers are the addresses of all members, this one among them, as host or host:port; the port is PeerPort if there is
-	// none. Each member is given the same list. Three members go on without one of them, and five without two; an even
-	// number is no better than the odd one below.
+	// Peers are the addresses of all members, this one among them, as host or host:port; the port is PeerPort if there
+	// is none. Each member is given the same list. Three members go on without one of them, and five without two; an
+	// even number is no better than the odd one below.
 	Peers []string
-	// Self is the one of Peers that is this member. If it is "", it is the one whose host is an address of this machine.
+	// Self is the one of Peers that is this member. If it is "", it is the one whose host is an address of this
+	// machine.
 	Self string
-	// Dir is the directory of the data of this member, which belongs to no other program. It is created, and needs a disk
-	// that is quick to sync: a memory card is too slow. It must not be on a network file system.
+	// Dir is the directory of the data of this member, which belongs to no other program. It is created, and needs a
+	// disk that is quick to sync: a memory card is too slow. It must not be on a network file system.
 	Dir string
-	// Client is the address for other programs, as host:port. If it is "", it is the host of Self, with ClientPort if the
-	// port of Self is PeerPort, else with the port before that.
+	// Client is the address for other programs, as host:port. If it is "", it is the host of Self, with ClientPort if
+	// the port of Self is PeerPort, else with the port before that.
 	Client string
-	// Listen, unless it is "", is the address at which the other members are waited for, if that is not the one of Peers:
-	// in a container, for example, 0.0.0.0:2380.
+	// Listen, unless it is "", is the address at which the other members are waited for, if that is not the one of
+	// Peers: in a container, for example, 0.0.0.0:2380.
 	Listen string
 	// TLS are the certificates. Members on loopback need none.
 	TLS *TLS
 	// Insecure allows members that are not on loopback to have no TLS. Then whoever reaches their ports can read and
 	// change all jobs: the network has to keep others away, as WireGuard does.
 	Insecure bool
-	// Quota is how many bytes the database may have, by default 8 GB, which is the most that etcd recommends. When it has
-	// as many, all writes fail. From three quarters on an error is logged each hour.
+	// Quota is how many bytes the database may have, by default 8 GB, which is the most that etcd recommends. When it
+	// has as many, all writes fail. From three quarters on an error is logged each hour.
 	Quota int64
 	// Prefix is what the keys begin with, by default "executor/". Stores with different prefixes share nothing.
 	Prefix string
@@ -116,7 +117,8 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
 	inside := v3client.New(server.Server)
-	s, err := open(ctx, inside, settings{Prefix: m.Prefix, Logger: m.Logger, now: m.now, http: client, tls: m.TLS, quiet: quiet}, func() error {
+	set := settings{Prefix: m.Prefix, Logger: m.Logger, now: m.now, http: client, tls: m.TLS, quiet: quiet}
+	s, err := open(ctx, inside, set, func() error {
 		quiet.Store(true)
 		err := inside.Close()
 		server.Close()
@@ -170,13 +172,15 @@ func (m *Member) config() (*embed.Config, error) {
 	case own == "" && m.Self != "":
 		return nil, invalidf("Self %q is none of the peers %q", m.Self, m.Peers)
 	case own == "":
-		return nil, invalidf("none of the peers %q is an address of this machine; set Self to the one that is this member", m.Peers)
+		return nil, invalidf("none of the peers %q is an address of this machine; set Self to the one that is this member",
+			m.Peers)
 	case len(slices.Compact(slices.Clone(initial))) != len(initial):
 		return nil, invalidf("one of the peers %q is there twice", m.Peers)
 	case m.Dir == "":
 		return nil, invalidf("Dir is missing: the directory for the data of this member")
 	case !loopback && m.TLS == nil && !m.Insecure:
-		return nil, invalidf("members that are not on loopback need TLS, since whoever reaches their ports can change all jobs; see Certificates")
+		return nil, invalidf("members that are not on loopback need TLS, since whoever reaches their ports can change all " +
+			"jobs; see Certificates")
 	case m.Quota < 0:
 		return nil, invalidf("Quota %d is negative", m.Quota)
 	}
@@ -260,8 +264,8 @@ func httpFor(t *TLS) (*httpClient, error) {
 
 // A Client says how this program, which is no member, reaches a cluster.
 type Client struct {
-	// Endpoints are addresses of members for clients, as host or host:port; the port is ClientPort if there is none. Some
-	// of them are enough.
+	// Endpoints are addresses of members for clients, as host or host:port; the port is ClientPort if there is none.
+	// Some of them are enough.
 	Endpoints []string
 	TLS       *TLS // nil if the cluster has none
 	// Username and Password are for a cluster of etcd that asks for them.

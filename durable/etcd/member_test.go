@@ -66,6 +66,7 @@ func insert(t *testing.T, s *Store, change ...func(*store.NewJob)) store.ID {
 
 // Members that are joined again have what they had, and what a program adds that is no member is in all of them.
 func TestMembersKeepJobs(t *testing.T) {
+	t.Parallel()
 	peers, dirs := []string(nil), t.TempDir()
 	first := members(t, 3, func(n int, m *Member) { peers, m.Dir = m.Peers, filepath.Join(dirs, m.Self) })
 	id := insert(t, first[0])
@@ -100,6 +101,7 @@ func TestMembersKeepJobs(t *testing.T) {
 
 // Members and clients with certificates of one authority find each other, and nobody else is let in.
 func TestMembersTrustOneAuthority(t *testing.T) {
+	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	for _, d := range []string{dir, other} {
 		if err := Certificates(d, "127.0.0.1"); err != nil {
@@ -143,6 +145,7 @@ func TestMembersTrustOneAuthority(t *testing.T) {
 
 // All programs have the time of the member that leads, however wrong the clocks are, also after it has gone.
 func TestMembersHaveOneClock(t *testing.T) {
+	t.Parallel()
 	wrong := []time.Duration{0, 7 * time.Second, -4 * time.Second}
 	all := members(t, 3, func(n int, m *Member) { m.now = func() time.Time { return time.Now().Add(wrong[n]) } })
 	for gone := -1; gone < 1; gone++ { // twice

@@ -44,7 +44,8 @@ type home struct {
 	between func() // see storetest.Run; nil but in tests
 }
 
-// open returns the store that the client reaches. It closes what it was given if it fails, and when the store is closed.
+// open returns the store that the client reaches. It closes what it was given if it fails, and when the store is
+// closed.
 func open(ctx context.Context, c *clientv3.Client, s settings, end func() error) (*Store, error) {
 	if s.Logger == nil {
 		s.Logger = slog.Default()

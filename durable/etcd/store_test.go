@@ -56,6 +56,7 @@ func manyRows() (rows []store.Row) {
 // An import of more than a transaction takes has all rows, or none if it fails. An import that was broken off keeps all
 // else from the store, until another one begins anew.
 func TestImportInPartsIsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	s := members(t, 1, func(_ int, m *Member) { m.noSync = true })[0]
 	other := s.beside(t, s.home.prefix)
 	rows := manyRows()
@@ -151,6 +152,7 @@ func TestStoreDeclinesNewerRows(t *testing.T) {
 
 // Listen tells of what other programs do: jobs that are due soon, and runs that are to be canceled; not of the rest.
 func TestListenTellsWhatOthersDo(t *testing.T) {
+	t.Parallel()
 	all := members(t, 2, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	woken, ended := make(chan struct{}, 9), make(chan error, 1)

@@ -31,7 +31,8 @@ const (
 	silence  = 10 * time.Second
 )
 
-var errSilence = fmt.Errorf("durable/etcd: the cluster has not answered for %v: a majority of its members must run, and reach each other", silence)
+var errSilence = fmt.Errorf("durable/etcd: the cluster has not answered for %v: a majority of its members must run, "+
+	"and reach each other", silence)
 
 // An act is what a call has decided by the rows as of one revision.
 type act struct {
@@ -114,8 +115,8 @@ func (h *home) decide(decide func(*rows.Tx) error, importer string, try int) (ac
 		a.cmps = append(a.cmps, clientv3.Compare(clientv3.ModRevision(h.prefix+key), "=", version))
 	}
 	if n := max(len(a.ops)+1, len(a.cmps)); n > memberLimits.ops || a.size > memberLimits.bytes {
-		return act{rev: -1}, invalidf("one step writes %d rows and %d bytes; the cluster takes up to %d and %d: ask for less at a time",
-			n, a.size, memberLimits.ops, memberLimits.bytes)
+		return act{rev: -1}, invalidf("one step writes %d rows and %d bytes; the cluster takes up to %d and %d: "+
+			"ask for less at a time", n, a.size, memberLimits.ops, memberLimits.bytes)
 	}
 	return a, nil
 }
@@ -135,8 +136,8 @@ func (n *numbers) next() string {
 // try if not.
 //
 // If the answer is lost, the act may have been committed, or may be later. So each act is refused if the fence of its
-// store has changed: commit writes the fence, after which the act can be committed no more, and looks whether the mirror
-// has met the act until then.
+// store has changed: commit writes the fence, after which the act can be committed no more, and looks whether the
+// mirror has met the act until then.
 func (h *home) commit(ctx context.Context, a act) (done bool, next int64, err error) {
 	id := h.acts.next()
 	h.mu.Lock()
@@ -181,7 +182,8 @@ func (h *home) send(ctx context.Context, a act, id string) (*clientv3.TxnRespons
 	ctx, cancel := context.WithTimeout(ctx, patience+time.Duration(a.size)*100*time.Nanosecond)
 	defer cancel()
 	key := h.prefix + keyAct
-	return h.client.Txn(ctx).If(a.cmps...).Then(append(a.ops, clientv3.OpPut(key, id))...).Else(clientv3.OpGet(key)).Commit()
+	ops := append(a.ops, clientv3.OpPut(key, id))
+	return h.client.Txn(ctx).If(a.cmps...).Then(ops...).Else(clientv3.OpGet(key)).Commit()
 }
 
 // raise writes the fence, and returns its revision.
@@ -272,7 +274,8 @@ func explain(err error) error {
 	case errors.Is(err, rpctypes.ErrNoSpace):
 		err = fmt.Errorf("%w: the database has reached its Quota; raise Member.Quota of all members, then keep less", err)
 	case errors.Is(err, rpctypes.ErrTooManyOps), errors.Is(err, rpctypes.ErrRequestTooLarge):
-		err = fmt.Errorf("%w: start the servers with --max-txn-ops=%d --max-request-bytes=%d", err, memberLimits.ops, memberLimits.bytes)
+		err = fmt.Errorf("%w: start the servers with --max-txn-ops=%d --max-request-bytes=%d", err,
+			memberLimits.ops, memberLimits.bytes)
 	}
 	return fmt.Errorf("durable/etcd: %w", err)
 }

@@ -78,8 +78,8 @@ func (h *home) upkeep(ctx context.Context) (complaint string, err error) {
 	if s.DbSizeInUse < quota/4*3 {
 		return "", nil
 	}
-	return fmt.Sprintf("the database has %d of %d MB, and when it is full all writes fail: keep less (durable.Config.Keep and History, "+
-		"shorter outputs and payloads), or raise Member.Quota of all members, one after the other", s.DbSizeInUse>>20, quota>>20), nil
+	return fmt.Sprintf("the database has %d of %d MB, and when it is full all writes fail: keep less "+
+		"(durable.Config.Keep and History, shorter outputs and payloads), or raise Member.Quota of all members, one after the other", s.DbSizeInUse>>20, quota>>20), nil
 }
 
 // isTurn reports whether this member may not answer for a while: each has its time, and all others must be there.

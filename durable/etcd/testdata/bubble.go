@@ -15,8 +15,8 @@ import (
 	"github.com/executor-go/executor/durable/store/rows"
 )
 
-// NewBubble returns a home whose cluster is a map, for tests in bubbles of testing/synctest, in which there is no network:
-// all else is as in a store. The mirror hears of a commit before the commit returns.
+// NewBubble returns a home whose cluster is a map, for tests in bubbles of testing/synctest, in which there is no
+// network: all else is as in a store. The mirror hears of a commit before the commit returns.
 func NewBubble(now func() time.Time) rows.Home {
 	kv := &bubble{values: make(map[string]*mvccpb.KeyValue), rev: 1}
 	client := clientv3.NewCtxClient(context.Background())
@@ -69,7 +69,8 @@ func (b *bubble) Get(_ context.Context, key string, opts ...clientv3.OpOption) (
 func (b *bubble) get(op clientv3.Op) *clientv3.GetResponse {
 	r := &clientv3.GetResponse{Header: &pb.ResponseHeader{Revision: b.rev}}
 	for key, kv := range b.values {
-		if end := op.RangeBytes(); key == string(op.KeyBytes()) || end != nil && key >= string(op.KeyBytes()) && key < string(end) {
+		from, end := string(op.KeyBytes()), op.RangeBytes()
+		if key == from || end != nil && key >= from && key < string(end) {
 			r.Kvs = append(r.Kvs, kv)
 		}
 	}
@@ -127,7 +128,8 @@ func (t *bubbleTxn) Commit() (*clientv3.TxnResponse, error) {
 	r := &clientv3.TxnResponse{Succeeded: !slices.ContainsFunc(t.cmps, func(c clientv3.Cmp) bool { return !b.holds(c) })}
 	if !r.Succeeded {
 		for _, op := range t.otherwise {
-			r.Responses = append(r.Responses, &pb.ResponseOp{Response: &pb.ResponseOp_ResponseRange{ResponseRange: (*pb.RangeResponse)(b.get(op))}})
+			found := &pb.ResponseOp_ResponseRange{ResponseRange: (*pb.RangeResponse)(b.get(op))}
+			r.Responses = append(r.Responses, &pb.ResponseOp{Response: found})
 		}
 		r.Header = &pb.ResponseHeader{Revision: b.rev}
 		return r, nil
@@ -137,7 +139,8 @@ func (t *bubbleTxn) Commit() (*clientv3.TxnResponse, error) {
 	for _, op := range t.then {
 		key := string(op.KeyBytes())
 		old := b.values[key]
-		kv := &mvccpb.KeyValue{Key: op.KeyBytes(), Value: slices.Clone(op.ValueBytes()), ModRevision: b.rev, CreateRevision: b.rev}
+		kv := &mvccpb.KeyValue{Key: op.KeyBytes(), Value: slices.Clone(op.ValueBytes())}
+		kv.ModRevision, kv.CreateRevision = b.rev, b.rev
 		e := &clientv3.Event{Type: mvccpb.PUT, Kv: kv}
 		switch {
 		case op.IsPut():

@@ -32,8 +32,8 @@ func (t *Tx) Writes() iter.Seq2[string, []byte] {
 	}
 }
 
-// Set has the rows have a row of [Tx.Writes], as it was committed with that version, which is not 0. A nil value removes
-// the row. Set keeps no part of value. The error is that of a key or a value which Writes has not made.
+// Set has the rows have a row of [Tx.Writes], as it was committed with that version, which is not 0. A nil value
+// removes the row. Set keeps no part of value. The error is that of a key or a value which Writes has not made.
 func (r *Rows) Set(key string, value []byte, version int64) error {
 	if key == "" {
 		return fmt.Errorf("a key is empty")
