@@ -26,6 +26,7 @@
 //	executor.queue.size           {task}
 //	executor.queue.capacity       {task}       left out if there is no limit
 //	executor.submitter.blocked    {submitter}
+//	executor.pool.paused          {pool}       1 while it is paused, else 0
 //	executor.schedule.count       {schedule}   scheduled pools only
 //	executor.task.completed       {task}       executor.task.outcome: succeeded, failed, canceled
 //	executor.task.rejected        {task}       error.type: saturated, shutdown, expired, evicted, panicked

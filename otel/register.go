@@ -70,8 +70,8 @@ type registrar struct {
 	all   []metric.Observable
 	err   error
 
-	workers, core, limit, queued, capacity, blocked, schedules metric.Int64ObservableUpDownCounter
-	completed, rejected, runs, failures, panics                metric.Int64ObservableCounter
+	workers, core, limit, queued, capacity, blocked, paused, schedules metric.Int64ObservableUpDownCounter
+	completed, rejected, runs, failures, panics                        metric.Int64ObservableCounter
 }
 
 func newRegistrar(m metric.Meter) *registrar {
@@ -82,6 +82,7 @@ func newRegistrar(m metric.Meter) *registrar {
 	r.queued = r.size("executor.queue.size", "{task}", "Tasks that wait.")
 	r.capacity = r.size("executor.queue.capacity", "{task}", "The most tasks that may wait, where there is a limit.")
 	r.blocked = r.size("executor.submitter.blocked", "{submitter}", "Submitters that wait for room.")
+	r.paused = r.size("executor.pool.paused", "{pool}", "1 while the pool is paused, else 0.")
 	r.schedules = r.size("executor.schedule.count", "{schedule}", "Series of periodic work.")
 	r.completed = r.counter("executor.task.completed", "{task}", "Tasks that have ended, by outcome.")
 	r.rejected = r.counter("executor.task.rejected", "{task}", "Tasks that were rejected or evicted, by reason.")
@@ -121,6 +122,11 @@ func (r *registrar) observe(to metric.Observer, l *poolLook) {
 		to.ObserveInt64(r.capacity, int64(l.Capacity), pool)
 	}
 	to.ObserveInt64(r.blocked, int64(l.Blocked), pool)
+	paused := int64(0)
+	if l.Paused {
+		paused = 1
+	}
+	to.ObserveInt64(r.paused, paused, pool)
 	if l.Scheduled {
 		to.ObserveInt64(r.schedules, int64(l.schedules), pool)
 	}

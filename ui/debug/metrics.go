@@ -45,6 +45,13 @@ func writeMetrics(b *bytes.Buffer, l *poolview.Look) {
 	m.gauge("submitter_blocked", "Submitters that wait for room.", func(p *poolview.Pool, add addSample) {
 		add(float64(p.Blocked))
 	})
+	m.gauge("pool_paused", "1 while the pool is paused, else 0.", func(p *poolview.Pool, add addSample) {
+		if p.Paused {
+			add(1)
+		} else {
+			add(0)
+		}
+	})
 	m.gauge("schedule_count", "Series of periodic work.", func(p *poolview.Pool, add addSample) {
 		if p.Scheduled {
 			add(float64(len(p.Schedules)))

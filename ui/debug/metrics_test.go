@@ -252,3 +252,31 @@ func TestMetricsHostileNames(t *testing.T) {
 		}
 	})
 }
+
+// A pool that is paused is shown so on its page and in the list, and in JSON and metrics.
+func TestPausedPoolIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := new(executor.Observer)
+		p := newPool(t, o, executor.Config{Name: "mail", Core: 1, Max: 1, Queue: executor.Bounded(4)})
+		h := debug.Handler(o)
+		for _, paused := range []bool{false, true, false} {
+			if p.Resume(); paused {
+				p.Pause()
+			}
+			time.Sleep(time.Minute) // answers are kept for a while
+			for _, path := range []string{"/", "/pool?id=1"} {
+				if is := strings.Contains(get(t, h, path), `<i class="pill held">paused</i>`); is != paused {
+					t.Errorf("%s shows a paused pool: %v, want %v", path, is, paused)
+				}
+			}
+			var report debug.Report
+			if err := json.Unmarshal([]byte(get(t, h, "/json")), &report); err != nil || report.Pools[0].Paused != paused {
+				t.Errorf("JSON: %v, %v, want %v", report.Pools[0].Paused, err, paused)
+			}
+			value := scrape(t, get(t, h, "/metrics"))[`executor_pool_paused{executor_name="mail",executor_id="1",executor_type="pool"}`]
+			if value > 0 != paused {
+				t.Errorf("the metric is %v, want %v", value, paused)
+			}
+		}
+	})
+}

@@ -24,6 +24,7 @@ type PoolReport struct {
 	Name      string         `json:"name"`
 	Scheduled bool           `json:"scheduled"` // whether it is a scheduled pool
 	Stage     executor.Stage `json:"stage"`
+	Paused    bool           `json:"paused"`
 	Uptime    float64        `json:"uptime"` // in seconds
 
 	Core     int `json:"core"`
@@ -116,7 +117,7 @@ func newReport(l *poolview.Look) Report {
 	for i := range l.Pools {
 		p := &l.Pools[i]
 		v := PoolReport{
-			Number: p.Number, Name: p.Name, Scheduled: p.Scheduled, Stage: p.Stage, Uptime: p.Uptime.Seconds(),
+			Number: p.Number, Name: p.Name, Scheduled: p.Scheduled, Stage: p.Stage, Paused: p.Paused, Uptime: p.Uptime.Seconds(),
 			Core: p.Core, Max: p.Max, Capacity: p.Capacity,
 			Workers: p.Workers, Active: p.Active, Idle: p.Idle, Largest: p.Largest,
 			Queued: p.Queued, Blocked: p.Blocked,

@@ -118,7 +118,7 @@ func (e *Engine) aimAt(sort, text string) ([]*target, []action, error) {
 		t.Path = poolview.Path(number)
 		title := poolview.Title(p.Stats().Name, number)
 		if sort == "pool" && number == n {
-			t.key, t.Name, t.Kind, t.State = p.Stats().Name, title, "pool", p.Stats().Stage.String()
+			t.key, t.Name, t.Kind, t.State = p.Stats().Name, title, "pool", poolview.Stage(p.Stats())
 			t.Class = poolview.StageClass(t.State)
 			return []*target{t}, poolActions(p), nil
 		}

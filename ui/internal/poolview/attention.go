@@ -119,8 +119,10 @@ func (p *Pool) attention(now time.Time) (ns []Notice) {
 			add(15, "schedule %s: its last run failed", Task(s.Name))
 		}
 	}
-	if p.Stage != executor.StageRunning {
-		add(10, "%s, %s tasks left", p.Stage, page.Count(p.Queued+p.Active))
+	if stage := Stage(p.Stats); stage == "paused" {
+		add(10, "paused, %s tasks wait", page.Count(p.Queued))
+	} else if p.Stage != executor.StageRunning {
+		add(10, "%s, %s tasks left", stage, page.Count(p.Queued+p.Active))
 	}
 	return ns
 }

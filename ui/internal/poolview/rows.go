@@ -78,7 +78,7 @@ func (p *Pool) row() Row {
 		run = p.Run
 	}
 	return Row{
-		Number: p.Number, Title: Title(p.Name, p.Number), Stage: p.Stage.String(),
+		Number: p.Number, Title: Title(p.Name, p.Number), Stage: Stage(p.Stats),
 		Active: p.Active, Workers: p.Workers,
 		Queued: page.Count(p.Queued), Full: p.Blocked > 0 || p.Capacity > 0 && p.Queued >= p.Capacity,
 		Rate: page.PerSecond(p.Recent.Rate), Begun: quantile(begun, 0.99), Run: quantile(run, 0.99),
@@ -283,6 +283,14 @@ func (p *Pool) names() (rows []Name, more int) {
 			quantile(n.f.Run, 0.5), quantile(n.f.Run, 0.99)})
 	}
 	return rows, more
+}
+
+// Stage returns in which stage of its life a pool is, or that it is paused.
+func Stage(s executor.Stats) string {
+	if s.Paused && s.Stage == executor.StageRunning {
+		return "paused"
+	}
+	return s.Stage.String()
 }
 
 // StageClass returns how the name of a stage is coloured.
