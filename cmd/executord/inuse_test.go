@@ -3,8 +3,10 @@
 package main
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -88,4 +90,25 @@ func TestRunNoticesSecondDaemonOfDirectory(t *testing.T) {
 	second.end()
 	first.end()
 	first.want(0, usedTwice)
+}
+
+// A daemon that has ended its use of its files does not lock them again, as when they are read again while it drains.
+func TestInUseEndsForGood(t *testing.T) {
+	file := write(t, "tab", "@daily true\n")
+	var said strings.Builder
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	var first, second inUse
+	first.look(log, []string{file})
+	first.end()
+	first.look(log, []string{file})
+	second.look(log, []string{file})
+	if said.Len() > 0 {
+		t.Errorf("after its end it is noticed: %s", said.String())
+	}
+	defer second.end()
+	var third inUse
+	defer third.end()
+	if third.look(log, []string{file}); strings.Count(said.String(), usedTwice) != 1 {
+		t.Errorf("one that uses the file is not noticed: %s", said.String())
+	}
 }

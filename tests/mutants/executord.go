@@ -111,10 +111,10 @@ var executordMutants = []mutant{
 		by:  "./cmd/executord", test: "TestRunOnce",
 	},
 	{
-		file: "cmd/executord/inuse.go", what: "a daemon keeps its files while it drains",
+		file: "cmd/executord/inuse.go", what: "a daemon that drains locks its files again",
 		old: "	u.files, u.over = nil, true\n",
 		new: "	u.files, u.over = nil, false\n",
-		by:  "./cmd/executord", test: "TestRunNoticesSecondDaemon",
+		by:  "./cmd/executord", test: "TestInUse",
 	},
 	{
 		file: "cmd/executord/wait.go", what: "run-now --wait takes the run before for the one that was asked for",
