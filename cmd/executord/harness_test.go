@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -346,4 +347,19 @@ func (p *process) want(n int, msg string, attrs ...any) {
 	if got := p.count(msg, attrs...); got != n {
 		p.t.Errorf("%d lines %q %v, want %d", got, msg, attrs, n)
 	}
+}
+
+// get returns what a daemon answers.
+func get(t *testing.T, address string) (status int, text string) {
+	t.Helper()
+	answer, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(data)
 }

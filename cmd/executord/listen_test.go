@@ -29,21 +29,6 @@ func listening(t *testing.T, tab string, args ...string) (p *process, at string)
 	return p, at
 }
 
-// get returns what a daemon answers.
-func get(t *testing.T, address string) (status int, text string) {
-	t.Helper()
-	answer, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	data, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(data)
-}
-
 const talkative = "# name: talk\n@reboot echo out; echo err >&2; printf '\\033[1mbold'; exit 3\n# name: later\n0 0 1 1 * true\n"
 
 // What a run writes is there when it has ended, with and without a store: standard output and standard error are kept
