@@ -3,7 +3,6 @@ package durable
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,7 +72,8 @@ type Decision struct {
 
 	// ID is that of the run, so that it is added once however often that is tried; the zero ID for another one.
 	ID ID
-	// Delay is how much later than the occurrence the run is due. Its Anchor is the time at which it is due.
+	// Delay is how much later than the occurrence the run is due. Its Anchor is the time at which it is due. With a
+	// negative one, it is due at once even if the clock of the store is set back by that.
 	Delay time.Duration
 	// Kind is that of the run, which needs a handler; "" is that of the schedule. The payload is encoded for it.
 	Kind string
@@ -247,23 +247,8 @@ func (f *firing) progress(state string) progress {
 
 // ownID returns the ID of the run for an occurrence. It is the same whichever node fires, until one has noted that. Then
 // it is another, as the times come again after a clock that was ahead.
-func ownID(s Job, p progress) (id ID) {
-	sum := sha256.Sum256(fmt.Appendf(s.ID[:], "%d %d", p.Number, s.Occurrence.UnixMicro()))
-	id = store.NewID()
-	at := timeOf(s.Occurrence)
-	copy(id[:6], at[:])
-	copy(id[6:], sum[:])
-	id[6], id[8] = 0x70|id[6]&0x0f, 0x80|id[8]&0x3f
-	return id
-}
-
-// timeOf returns a time as an ID has it.
-func timeOf(t time.Time) (at [6]byte) {
-	ms := t.UnixMilli()
-	for i := range at {
-		at[i] = byte(ms >> (8 * (len(at) - 1 - i)))
-	}
-	return at
+func ownID(s Job, p progress) ID {
+	return store.IDOf(s.Occurrence, fmt.Appendf(s.ID[:], "%d %d", p.Number, s.Occurrence.UnixMicro()))
 }
 
 // decide decides, and adds the run.

@@ -204,9 +204,10 @@ type progress struct {
 
 // A Schedule is what there is to know of a schedule with OnOverlap, besides its job.
 type Schedule struct {
-	Job          // Kind and Payload are those of its runs
-	Number int64 // of the latest run that was there when it fired last
-	State  string
+	Job            // Kind and Payload are those of its runs
+	Number int64   // of the latest run
+	Open   []int64 // the runs that had not ended when that was added, in the order of their numbers, and that itself
+	State  string  // see Decision.State
 }
 
 // ScheduleOf returns what a job is as a schedule with OnOverlap; false if it is none.
@@ -219,7 +220,7 @@ func ScheduleOf(j Job) (Schedule, bool) {
 	if len(j.Result) > 0 && json.Unmarshal(j.Result, &p) != nil {
 		return Schedule{}, false
 	}
-	return Schedule{j, p.Number, p.State}, true
+	return Schedule{j, p.Number, p.Open, p.State}, true
 }
 
 // RunKey returns the key of the nth run of a schedule with OnOverlap.

@@ -1,6 +1,10 @@
 package durable
 
-import "github.com/executor-go/executor/durable/store"
+import (
+	"time"
+
+	"github.com/executor-go/executor/durable/store"
+)
 
 // These are the types of package store that users of durable meet.
 type (
@@ -144,6 +148,10 @@ const (
 
 // NewID returns an ID that no other job has.
 func NewID() ID { return store.NewID() }
+
+// IDOf returns the ID that follows from a time and some bytes. It is as those of NewID made at that time, but always the
+// same: so what is added with it is added once, whoever does it.
+func IDOf(t time.Time, of []byte) ID { return store.IDOf(t, of) }
 
 // ParseID returns the ID whose String is s, or an error that matches executor.ErrInvalid.
 func ParseID(s string) (ID, error) { return store.ParseID(s) }

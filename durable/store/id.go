@@ -2,6 +2,7 @@ package store
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -16,8 +17,22 @@ type ID [16]byte
 func NewID() ID {
 	var id ID
 	rand.Read(id[:])
+	return id.at(time.Now())
+}
+
+// IDOf returns the ID that follows from a time and some bytes. It is as those of NewID made at that time, but always the
+// same: so what is added with it is added once, whoever does it.
+func IDOf(t time.Time, of []byte) ID {
+	var id ID
+	sum := sha256.Sum256(of)
+	copy(id[6:], sum[:])
+	return id.at(t)
+}
+
+// at gives an ID its time, and the marks of a UUID.
+func (id ID) at(t time.Time) ID {
 	var ms [8]byte
-	binary.BigEndian.PutUint64(ms[:], uint64(time.Now().UnixMilli()))
+	binary.BigEndian.PutUint64(ms[:], uint64(t.UnixMilli()))
 	copy(id[:6], ms[2:])
 	id[6] = 0x70 | id[6]&0x0f
 	id[8] = 0x80 | id[8]&0x3f
