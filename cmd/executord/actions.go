@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -185,15 +184,13 @@ func (f *atFlag) act(w io.Writer, action client.Action, names []string, reason s
 func runsOf(v client.Client, e catalog.Entry, n int) (runs []view.Run, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), stores.Patience)
 	defer cancel()
-	if e.Job, err = v.Jobs.Get(ctx, e.ID); err != nil {
+	row, err := v.Jobs.Get(ctx, e.ID)
+	if err != nil {
 		return nil, err
 	}
-	if r, ok := view.Current(e, time.Now()); ok {
-		runs = append(runs, r)
+	now, ok := catalog.Read(row)
+	if !ok {
+		return nil, nil
 	}
-	ended, err := v.History(ctx, e, n)
-	for _, r := range ended {
-		runs = append(runs, view.Ended(e, r))
-	}
-	return runs, err
+	return v.Runs(ctx, []catalog.Entry{now}, n)
 }

@@ -53,7 +53,7 @@ func TestActChangesJobs(t *testing.T) {
 		wantAnswer(t, store, 1, "other: paused\nexecutord: nobody: no such job in ", "pause", "nobody", "other")
 		wantAnswer(t, store, 0, "other: resumed; due ", "resume", "other", "--reason", "the disk is <new>")
 		acts := asked(t, store, "acts", "-n", "100")
-		if a := acts[0]; a["action"] != "resume" || a["key"] != "executord/tab/other" || a["reason"] != "the disk is <new>" ||
+		if a := acts[0]; a["action"] != "resume" || a["key"] != "executord:tab/other" || a["reason"] != "the disk is <new>" ||
 			!strings.HasPrefix(a["answer"].(string), "resumed; due") || !strings.Contains(a["who"].(string), "@") {
 			t.Errorf("the latest act is %v", a)
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
-	"github.com/executor-go/executor/durable"
 )
 
 func newJobs() *cobra.Command {
@@ -29,12 +28,13 @@ are in the time zone of the job.
 
 States
   waiting   waits for its next time
-  due       its time is near or has come, and a daemon is about to run it
+  due       its time is near or has come, and a daemon is about to run it; or a
+            run waits, for the end of its jitter or of other runs
   running   runs, for this long, on NODE; of a job that waits, NODE has in
             parentheses the machines that may run it
   paused    does not run until executord resume
   canceled  was canceled; executord resume brings it back
-  dead      its daemon was lost in twelve runs in a row; resume tries again
+  dead      its next time cannot be computed; resume tries again
   ended     has no next time
   removed   is no longer in its file (with --all)
   no machine
@@ -77,17 +77,13 @@ States
 			if !*all && len(names) == 0 && !slices.Contains(some.states.values, "removed") {
 				entries = slices.DeleteFunc(entries, catalog.Entry.Removed)
 			}
-			runs, err := v.Histories(ctx, entries, 1)
+			lasts, err := v.Lasts(ctx, entries)
 			if err != nil {
 				return err
 			}
 			list := make([]view.Job, len(entries))
 			for i, e := range entries {
-				var last *durable.Run
-				if len(runs[i]) > 0 {
-					last = &runs[i][0]
-				}
-				list[i] = view.Of(e, last, time.Now())
+				list[i] = view.Of(e, lasts[i], time.Now())
 			}
 			if err := v.AddMachines(ctx, entries, list); err != nil {
 				return err

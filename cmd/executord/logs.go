@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
@@ -115,18 +115,24 @@ func printLogs(ctx context.Context, v client.Client, namespace string, args []st
 	if len(args) == 2 {
 		number, _ = strconv.ParseInt(args[1], 10, 64) // it was checked
 	}
-	if r, ok := view.Current(e, time.Now()); ok && (number == 0 || number == r.Run) {
-		return &exitError{exitMistake, fmt.Sprintf("%s: run %d is in progress on %s, which has what it writes: "+
-			"say where that listens, as in --at %s", client.Called(e, false), r.Run, client.On(e), defaultAt)}
+	for _, run := range e.Open {
+		if n := catalog.NumberOf(run); run.State.Granted() && (number == 0 || number == n) {
+			return &exitError{exitMistake, fmt.Sprintf("%s: run %d is in progress on %s, which has what it writes: "+
+				"say where that listens, as in --at %s", client.Called(e, false), n, client.On(e), defaultAt)}
+		}
 	}
 	if number == 0 {
-		number = e.Runs
+		number = catalog.NumberOf(e.Last)
 	}
 	if number == 0 {
 		return &exitError{exitMistake, fmt.Sprintf("%s: it has not run yet; executord jobs shows when it is due",
 			client.Called(e, false))}
 	}
-	o, err := v.Jobs.Output(ctx, e.ID, number)
+	row, err := v.Store.Find(ctx, durable.RunKey(e.Key, number))
+	var o durable.RunOutput
+	if err == nil {
+		o, err = v.Jobs.Output(ctx, row.ID, row.Runs)
+	}
 	if errors.Is(err, durable.ErrNotFound) {
 		return &exitError{exitMistake, fmt.Sprintf("%s: %s has no run %d; executord runs shows those that it has",
 			client.Called(e, false), v.Shown, number)}

@@ -326,7 +326,8 @@ func TestRunEnvironmentInStore(t *testing.T) {
 	store := newStoreFile(t)
 	t.Setenv("EXECUTORD_STORE", store) // is as good as the flag
 	p := start(t, "# name: envy\n@every 100ms echo run $EXECUTORD_RUN attempt $EXECUTORD_ATTEMPT token $EXECUTORD_TOKEN store ${EXECUTORD_STORE-none}\n")
-	p.until("run 1 attempt 1 token 1 store none")
+	p.until("run 1 attempt 1 token 1048577 store none")
+	p.until("run 2 attempt 1 token 2097153 store none")
 	p.end()
 	asked(t, store, "runs")
 }
@@ -674,7 +675,7 @@ func TestRunTakesOver(t *testing.T) {
 		p.killLeft() // nothing else does
 
 		again := q.until("run started", "job", "long", "due", run["due"])
-		if again["attempt"] != 2.0 || again["run"] != run["run"].(float64)+1 {
+		if again["attempt"] != 2.0 || again["run"] != run["run"] {
 			t.Errorf("begun again: %v", again)
 		}
 		q.until("run ended", "job", "long", "run", again["run"], "outcome", "ok")
@@ -708,7 +709,7 @@ func TestRunReleasesInterruptedRun(t *testing.T) {
 
 		q := startFile(t, file, "--store", store)
 		again := q.until("run started", "job", "long")
-		if again["run"] != run["run"].(float64)+1 || again["due"] != run["due"] || again["attempt"] != nil {
+		if again["run"] != run["run"] || again["due"] != run["due"] || again["attempt"] != nil {
 			t.Errorf("first %v, then %v", run, again)
 		}
 		q.until("run ended", "job", "long", "run", again["run"], "outcome", "ok")
@@ -720,21 +721,23 @@ func TestRunReleasesInterruptedRun(t *testing.T) {
 	})
 }
 
-// What waits for the end of its jitter when the daemon ends is run later, and
-// not held up the end.
+// What waits for the end of its jitter when the daemon ends is run later, and does not hold up the end.
 func TestRunReleasesDelayedRun(t *testing.T) {
 	t.Parallel()
 	store := newStoreFile(t)
-	file := write(t, "jobs.toml", "[[job]]\nname = \"late\"\nschedule = \"@every 1s\"\njitter = \"1000h\"\ncommand = \"echo ran\"\n")
+	file := write(t, "jobs.toml", "[[job]]\nname = \"late\"\nschedule = \"@every 1s\"\njitter = \"15s\"\ncommand = \"echo ran\"\n")
 	p := startFile(t, file, "--store", store)
-	p.until("run delayed", "job", "late", "reason", "jitter")
+	run := p.until("run delayed", "job", "late", "reason", "jitter", "run", 1)
 	p.end()
-	p.want(0, "ran")
-	if runs := asked(t, store, "runs", "late"); len(runs) != 1 || runs[0]["outcome"] != "delayed" {
-		t.Errorf("in the history: %v", runs)
+	for _, l := range p.log {
+		if l.is("run started") {
+			t.Skip("the jitter was too short for this test")
+		}
 	}
 	q := startFile(t, file, "--store", store)
-	q.until("run started", "job", "late", "run", 2)
+	if again := q.until("run started", "job", "late", "run", 1); again["due"] != run["due"] {
+		t.Errorf("delayed as %v, and then %v", run, again)
+	}
 	q.until("ran")
 	q.end()
 }
@@ -867,7 +870,7 @@ func TestRunReloads(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"stays": "removed", "changes": "removed", "comes": "removed", "goes": "waiting"} {
-		if got := jobNamed(t, store, name)["state"]; got != want {
+		if got := jobNamed(t, store, name)["state"]; got != want && !(name == "goes" && got == "due") { // a run may have come to be due in the drain
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
@@ -1067,32 +1070,33 @@ func TestRunSkipsOverlapOfNewSchedule(t *testing.T) {
 	}
 }
 
-// What a job owes by a schedule that a new file changes is not made up for, and the
-// log says so.
+// What a job owes by a schedule that a new file changes is not made up for, and the log says so. A run that was interrupted
+// is begun again, as the new file has it.
 func TestRunDropsOwedTimesOfOldSchedule(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
-		with := func(period string) string {
-			return "# name: long\n@every " + period + " echo up; exec sleep 1000\n# name: other\n@every 1h true\n"
+		with := func(period, word string) string {
+			return "# name: long\n@every " + period + " echo " + word + "; exec sleep 1000\n# name: other\n@every 1h true\n"
 		}
-		file := write(t, "tab", with("1s"))
+		file := write(t, "tab", with("1s", "up"))
 		p := startFile(t, file, "--store", store)
+		due := p.until("run started", "job", "long")["due"]
 		p.until("up")
 		p.signal(syscall.SIGTERM)
 		p.until("draining")
 		p.signal(syscall.SIGTERM) // cuts the run short
 		p.wait()
-		if err := os.WriteFile(file, []byte(with("1h")), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(with("1h", "again")), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		q := startFile(t, file, "--store", store)
+		time.Sleep(2 * time.Second)
+		q := startFile(t, file, "--store", store, "--drain-timeout", "50ms")
 		q.until("job scheduled", "job", "long", "change", "changed")
-		q.until("runs missed", "job", "long") // that run, and what was due since
-		q.end()
-		for _, l := range q.log {
-			if l.is("run started") {
-				t.Errorf("there was a run: %v", l)
-			}
-		}
+		q.until("runs missed", "job", "long") // what was due since
+		q.until("run started", "job", "long", "run", 1, "due", due)
+		q.until("again")
+		q.signal(syscall.SIGTERM)
+		q.wait()
+		q.want(1, "run started", "job", "long")
 	})
 }
 

@@ -23,7 +23,7 @@ type runFlags struct {
 // listedOutcomes returns those of runs in the list.
 func listedOutcomes() []string {
 	all := []string{view.InProgress}
-	for _, o := range append(outcome.Ends(), outcome.Delayed, outcome.Excluded, outcome.Missed, outcome.Apart) {
+	for _, o := range append(outcome.Ends(), outcome.Delayed, outcome.Excluded, outcome.Missed) {
 		all = append(all, string(o))
 	}
 	return all

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
@@ -69,23 +68,11 @@ printed below it.`),
 			if err != nil {
 				return err
 			}
-			runs, err := v.Histories(ctx, entries, some.look)
+			found, err := v.Runs(ctx, entries, some.look)
 			if err != nil {
 				return err
 			}
-			var found []view.Run
-			for i, e := range entries {
-				if r, ok := view.Current(e, time.Now()); ok {
-					found = append(found, r)
-				}
-				for _, r := range runs[i] {
-					found = append(found, view.Ended(e, r))
-				}
-			}
 			found = some.of(found)
-			if err := addGiven(ctx, v, *namespace, entries, found); err != nil {
-				return err
-			}
 			if *asJSON {
 				return printJSON(cmd.OutOrStdout(), found)
 			}
@@ -94,18 +81,6 @@ printed below it.`),
 		})
 	}
 	return cmd
-}
-
-// addGiven adds the parameters that were given to runs, if a job has some.
-func addGiven(ctx context.Context, v client.Client, namespace string, jobs []catalog.Entry, runs []view.Run) error {
-	if !slices.ContainsFunc(jobs, func(e catalog.Entry) bool { return len(e.Spec.Parameters) > 0 }) {
-		return nil
-	}
-	given, err := catalog.ListGiven(ctx, v.Store, namespace, "")
-	for i := range runs {
-		runs[i].AddGiven(given)
-	}
-	return err
 }
 
 // indent is before what a run wrote.
@@ -150,7 +125,11 @@ func runTable(list []view.Run, full bool, show func(time.Time) string) *terminal
 	}
 	row(with, "JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "WITH", "NODE", "ERROR")
 	for _, r := range list {
-		row(with, client.CalledIn(r.Namespace, r.Job, full), strconv.FormatInt(r.Run, 10), show(r.Started),
+		number := "-"
+		if r.Run > 0 {
+			number = strconv.FormatInt(r.Run, 10)
+		}
+		row(with, client.CalledIn(r.Namespace, r.Job, full), number, show(r.Started),
 			view.Span(r.Took).String(), string(r.Outcome), r.With(), r.Node, r.Why(100))
 	}
 	return t

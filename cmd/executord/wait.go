@@ -32,7 +32,7 @@ func (w *waiting) begin() error {
 	return err
 }
 
-// end waits for the end of the run, and returns it. A run that will be begun again for the same due time has not ended.
+// end waits for the end of the run, and returns it. A run that will be begun again has not ended.
 func (w *waiting) end() (view.Run, error) {
 	for ; ; time.Sleep(waitEvery) {
 		runs, err := w.runs(lookedAt)
@@ -47,7 +47,6 @@ func (w *waiting) end() (view.Run, error) {
 			switch r.Outcome {
 			case view.InProgress:
 			case outcome.Delayed, outcome.Lost, outcome.Stopped:
-				w.last = r.Run
 				continue
 			default:
 				return r, nil

@@ -154,11 +154,11 @@ var executordLayers = within("internal", []layer{
 	{"notices", []string{"notify"}},
 	{"stores", []string{"complaint", "exposure", "filelock", "job", "notices"}},
 	{"anystore", []string{"complaint", "job", "stores", "terminal"}},
-	{"catalog", []string{"job", "outcome"}},
+	{"catalog", []string{"job"}},
 	{"view", []string{"catalog", "job", "outcome"}},
 	{"client", []string{"catalog", "job", "view"}},
 	{"daemon", []string{
-		"about", "catalog", "environ", "job", "notify", "outcome", "process", "record", "variables", "view",
+		"about", "catalog", "client", "environ", "job", "notify", "outcome", "process", "record", "variables", "view",
 	}},
 	{"web", []string{"catalog", "daemon", "job", "notify", "outcome", "record", "roles", "view"}},
 })

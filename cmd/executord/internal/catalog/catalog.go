@@ -1,33 +1,53 @@
-// Package catalog is what executord keeps in a store: one schedule for each job of a job file. Its key has the
-// namespace and the name of the job, its payload is all that a daemon needs to run it.
+// Package catalog is what executord keeps in a store: one schedule for each job of a job file, which adds a job for each
+// run, as durable.OnOverlap says.
 //
-//	key      executord/NAMESPACE/NAME    NAMESPACE has no slash, NAME may have some
-//	kind     executord/NAMESPACE         so that a daemon claims the jobs of its own only
-//	payload  a Spec
+//	          schedule                     run
+//	key       executord:NAMESPACE/NAME     that, # and the number of the run; NAMESPACE has no slash, NAME may have some
+//	kind      durable.ScheduleKind of      executord:NAMESPACE, so that a daemon claims the jobs of its own only;
+//	          executord:NAMESPACE          of a group executord:NAMESPACE/LIMIT/GROUP, which has a limit for all daemons
+//	payload   a Spec                       a Run
 //
-// The definition of a job is in the payload, and not only in the files of the
-// daemons, so that one whose file is older or newer runs what it has claimed.
+// The definition of a job is in the payload of its schedule, and not only in the files of the daemons, so that one whose
+// file is older or newer runs what it has claimed. It is not in each run, of which a thousand are kept.
 package catalog
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/durable"
 )
 
-const root = "executord/"
+const root = "executord:"
 
-// Kind returns the kind of the jobs of a namespace.
+// Kind returns the kind of the runs of a namespace, but for those of groups.
 func Kind(namespace string) string { return root + namespace }
 
 // Key returns the key of a job.
 func Key(namespace, name string) string { return Kind(namespace) + "/" + name }
+
+// GroupKind returns the kind of the runs of a group, of which so many may be in progress.
+func GroupKind(namespace, group string, limit int) string {
+	kind := Kind(namespace) + "/" + strconv.Itoa(max(limit, 1)) + "/"
+	if len(kind)+len(group) > durable.MaxKind {
+		group = fmt.Sprintf("%x", sha256.Sum256([]byte(group)))[:16]
+	}
+	return kind + group
+}
+
+// GroupLimit returns the limit of a kind that GroupKind has made for a namespace, false if it has not.
+func GroupLimit(namespace, kind string) (limit int, ok bool) {
+	rest, ours := strings.CutPrefix(kind, Kind(namespace)+"/")
+	text, _, of := strings.Cut(rest, "/")
+	limit, err := strconv.Atoi(text)
+	return limit, ours && of && err == nil && limit > 0
+}
 
 // NameOf returns the name of the job with a key, with its namespace before it unless that is the one given.
 func NameOf(namespace, key string) string {
@@ -41,40 +61,76 @@ const NamespaceHint = "use letters, digits and . _ - (no longer than 64 bytes)"
 // ValidNamespace reports whether a namespace may have a name.
 func ValidNamespace(name string) bool { return job.ValidName(name) && !strings.Contains(name, "/") }
 
-// IsIdle reports whether a run in the history ran nothing, since its job is not to run. Package durable records all
-// runs.
-func IsIdle(r durable.Run) bool { return outcome.ParseLabel(r.Label).Outcome == outcome.Idle }
-
 // Entry is one job in a store.
 type Entry struct {
-	durable.Job
+	durable.Job     // the schedule, with the kind and the payload of its runs
 	Namespace, Name string
 	Spec            Spec
+	Number          int64 // of its latest run, 0 if there is none
+	Skipped         int   // due times that were skipped since that was added
+
+	// These are there after AddRuns.
+	Open []durable.Job // runs that have not ended, in the order of their numbers
+	Last durable.Job   // the latest run that has ended; the zero Job if there is none
+
+	open []int64
 }
 
-// Read returns the entry that a row of the store is, false if it is not one of
-// executord's.
+// Read returns the entry that a row of the store is, false if it is not one of executord's.
 func Read(row durable.Job) (Entry, bool) {
+	s, ok := durable.ScheduleOf(row)
+	if !ok {
+		return Entry{}, false
+	}
+	return read(s.Job, s)
+}
+
+// Of returns the entry of a firing, with the runs that are open.
+func EntryOf(f durable.Firing) (Entry, bool) {
+	e, ok := read(f.Schedule, durable.Schedule{Number: f.Number - 1, State: f.State})
+	e.Open = f.Open
+	return e, ok
+}
+
+func read(row durable.Job, s durable.Schedule) (Entry, bool) {
 	rest, ours := strings.CutPrefix(row.Key, root)
 	namespace, name, ok := strings.Cut(rest, "/")
 	if !ours || !ok || row.Kind != Kind(namespace) {
 		return Entry{}, false
 	}
-	e := Entry{Job: row, Namespace: namespace, Name: name}
+	e := Entry{Job: row, Namespace: namespace, Name: name, Number: s.Number, open: s.Open}
+	e.Skipped, _ = strconv.Atoi(s.State)
 	if json.Unmarshal(row.Payload, &e.Spec) != nil {
 		e.Spec = Spec{Schedule: row.Schedule, Zone: "UTC"}
 	}
 	return e, true
 }
 
-// Removed reports whether the job is not in its file any more, and no run of it is in progress. It is canceled then; or
-// paused, if it was removed during a run.
-func (e Entry) Removed() bool {
-	return e.Spec.Off && (e.State.Done() || e.State == durable.Paused)
+// InProgress returns the latest run that is in progress, false if there is none.
+func (e Entry) InProgress() (durable.Job, bool) {
+	for _, run := range slices.Backward(e.Open) {
+		if run.State.Granted() {
+			return run, true
+		}
+	}
+	return durable.Job{}, false
 }
 
-// held returns the state, if any, into which a user has put the job so that it does not run, or into which it will
-// be put when its run has ended. That it was removed is no such state, but does not undo one.
+// Waiting returns the latest run that waits, false if there is none.
+func (e Entry) Waiting() (durable.Job, bool) {
+	for _, run := range slices.Backward(e.Open) {
+		if !run.State.Granted() {
+			return run, true
+		}
+	}
+	return durable.Job{}, false
+}
+
+// Removed reports whether the job is not in its file any more. A run of it may be in progress.
+func (e Entry) Removed() bool { return e.Spec.Off }
+
+// held returns the state, if any, into which a user has put the job so that it does not run. That it was removed is no
+// such state, but does not undo one.
 func (e Entry) held() State {
 	switch {
 	case e.Spec.Off:
@@ -92,29 +148,29 @@ func (e Entry) held() State {
 // pageSize is how many jobs are asked for at once.
 const pageSize = 500
 
-// List returns the jobs of a namespace, of all if it is empty, by name.
+// List returns the jobs of a namespace, of all if it is empty, by name, without their runs.
 func List(ctx context.Context, store durable.Store, namespace string) ([]Entry, error) {
-	return Select(ctx, store, namespace, durable.Filter{})
+	return list(ctx, store, namespace, durable.Filter{})
 }
 
-// Select is List of those that a filter of tags and errors selects.
+// Select returns the jobs of a namespace, as List does, that a filter of tags and errors selects, with their runs. Error is
+// that of the latest run which has ended.
 func Select(ctx context.Context, store durable.Store, namespace string, filter durable.Filter) ([]Entry, error) {
+	text := filter.Error
+	filter.Error = ""
+	all, err := list(ctx, store, namespace, filter)
+	if err == nil {
+		err = AddRuns(ctx, store, all)
+	}
+	return slices.DeleteFunc(all, func(e Entry) bool { return !strings.Contains(e.Last.Error, text) }), err
+}
+
+func list(ctx context.Context, store durable.Store, namespace string, filter durable.Filter) ([]Entry, error) {
+	var all []Entry
 	filter.Prefix, filter.Limit = root, pageSize
 	if namespace != "" {
-		filter.Kind, filter.Prefix = Kind(namespace), Kind(namespace)+"/"
+		filter.Kind, filter.Prefix = durable.ScheduleKind(Kind(namespace)), Kind(namespace)+"/"
 	}
-	return list(ctx, store, filter)
-}
-
-// Running returns the jobs of a namespace with a run in progress, by name.
-func Running(ctx context.Context, store durable.Store, namespace string) ([]Entry, error) {
-	return list(ctx, store, durable.Filter{
-		Kind: Kind(namespace), Prefix: Kind(namespace) + "/", Limit: pageSize, States: []durable.State{durable.Running, durable.Confirmed},
-	})
-}
-
-func list(ctx context.Context, store durable.Store, filter durable.Filter) ([]Entry, error) {
-	var all []Entry
 	for {
 		page, err := store.List(ctx, filter)
 		if err != nil {

@@ -3,7 +3,6 @@ package catalog_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -12,11 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
@@ -109,17 +106,57 @@ func TestEntryRead(t *testing.T) {
 	for _, test := range []struct {
 		key, kind, namespace, name string
 	}{
-		{"executord/shop/backup", "executord/shop", "shop", "backup"},
-		{"executord/shop/a/b", "executord/shop", "shop", "a/b"},
-		{"executord/shop/backup", "email", "", ""},
-		{"executord/shop", "executord/shop", "", ""},
+		{"executord:shop/backup", durable.ScheduleKind("executord:shop"), "shop", "backup"},
+		{"executord:shop/a/b", durable.ScheduleKind("executord:shop"), "shop", "a/b"},
+		{"executord:shop/backup", durable.ScheduleKind("executord:other"), "", ""},
+		{"executord:shop/backup", durable.ScheduleKind("email"), "", ""},
+		{"executord:shop/backup", "executord:shop", "", ""},
+		{"executord:shop", durable.ScheduleKind("executord:shop"), "", ""},
+		{"executord:shop/backup#7", "executord:shop", "", ""},
+		{"executord/shop/backup", "executord/shop", "", ""},
 		{"welcome/17", "email", "", ""},
 	} {
-		e, ok := catalog.Read(durable.Job{Key: test.key, Kind: test.kind, Payload: []byte("{}")})
+		e, ok := catalog.Read(durable.Job{Key: test.key, Kind: test.kind, Payload: []byte("{}\n{}")})
 		if ok != (test.name != "") || e.Namespace != test.namespace || e.Name != test.name {
 			t.Errorf("%s, %s: %q %q %t", test.key, test.kind, e.Namespace, e.Name, ok)
 		}
 	}
+}
+
+// The kind of a group has its limit, and is no longer than a kind may be.
+func TestGroupKind(t *testing.T) {
+	for _, group := range []string{"db", "a/b", strings.Repeat("g", 64)} {
+		for limit, want := range map[int]int{0: 1, 1: 1, 17: 17} {
+			kind := catalog.GroupKind(strings.Repeat("n", 64), group, limit)
+			if got, ok := catalog.GroupLimit(strings.Repeat("n", 64), kind); got != want || !ok || len(kind) > durable.MaxKind {
+				t.Errorf("%s: %d %v, want %d", kind, got, ok, want)
+			}
+			if _, ok := catalog.GroupLimit("n", kind); ok {
+				t.Errorf("%s is one of another namespace", kind)
+			}
+		}
+	}
+	if _, ok := catalog.GroupLimit("n", catalog.Kind("n")); ok {
+		t.Error("runs without a group have a limit")
+	}
+}
+
+// The jobs of a version that had one row for all runs of a job wait for nothing any more, and those of this one are there.
+func TestApplyEndsJobsOfOldVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		defer b.stopped()
+		old := durable.NewJob{ID: durable.NewID(), Key: "executord/shop/b", Kind: "executord/shop", Schedule: "rate 10m0s", Delay: 10 * time.Minute, Attempts: 12}
+		if _, err := b.Store.Insert(t.Context(), []durable.NewJob{old}, durablestore.Placement{}); err != nil {
+			t.Fatal(err)
+		}
+		b.want(b.apply(other), map[string]catalog.Action{"b": catalog.Add})
+		time.Sleep(25 * time.Minute)
+		row, err := b.Store.Get(t.Context(), old.ID)
+		if n := b.didRun(); err != nil || row.State != durable.Paused || n != 2 {
+			t.Errorf("%v, %v; %d runs", row.State, err, n)
+		}
+	})
 }
 
 // The times of a row are those of its schedule, on the grid of a fixed rate.
@@ -163,23 +200,8 @@ func newBenchOn(t *testing.T, store durable.Store, run bool) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Catalog = &catalog.Catalog{Namespace: "shop", Store: store, Jobs: j}
-	b.Kind = durable.Handle(j, catalog.Kind("shop"), func(ctx context.Context, s catalog.Spec) (struct{}, error) {
-		row, _ := durable.Current(ctx)
-		idle := s.Off
-		if name, ours := strings.CutPrefix(row.Key, catalog.Key("shop", "")); ours && !idle {
-			marks, err := catalog.ListMarks(ctx, store, "shop", name)
-			if err == nil {
-				idle, err = catalog.TakeBrought(ctx, j, row, s.After, marks)
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		}
-		if idle {
-			durable.SetLabel(ctx, outcome.Label{Outcome: outcome.Idle}.String())
-			return struct{}{}, executor.Permanent(errors.New("off"))
-		}
+	b.Catalog = &catalog.Catalog{Namespace: "shop", Store: store, Jobs: j, Keep: 1000}
+	durable.Handle(j, catalog.Kind("shop"), func(ctx context.Context, _ catalog.Run) (struct{}, error) {
 		b.runs <- time.Now()
 		select {
 		case <-b.hold:
@@ -187,7 +209,15 @@ func newBenchOn(t *testing.T, store durable.Store, run bool) *bench {
 		case <-ctx.Done():
 			return struct{}{}, context.Cause(ctx)
 		}
-	})
+	}, durable.OnFire(func(_ context.Context, f durable.Firing) (durable.Decision, error) {
+		e, _ := catalog.EntryOf(f)
+		if e.Spec.Off {
+			return durable.Decision{LeftOut: "off"}, nil
+		}
+		d := e.Place(false)
+		d.Payload = catalog.Run{Due: f.Occurrence}
+		return d, nil
+	}))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -226,7 +256,11 @@ func (b *bench) job(name string) catalog.Entry {
 	if !ok {
 		b.t.Fatalf("%s is not one of ours", name)
 	}
-	return e
+	one := []catalog.Entry{e}
+	if err := catalog.AddRuns(b.t.Context(), b.Store, one); err != nil {
+		b.t.Fatal(err)
+	}
+	return one[0]
 }
 
 func (b *bench) didRun() int {
@@ -420,15 +454,6 @@ func TestApplyRestoresRemovedJob(t *testing.T) {
 		if n := b.didRun(); n != 1 {
 			t.Errorf("%d runs at the next time", n)
 		}
-		runs, err := b.Jobs.History(t.Context(), b.job("b").ID, 0, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range runs[1:] {
-			if !catalog.IsIdle(r) {
-				t.Errorf("in the history: %+v", r)
-			}
-		}
 	})
 }
 
@@ -450,7 +475,11 @@ func TestApplyRemovesRunningJob(t *testing.T) {
 			close(b.hold)
 			time.Sleep(time.Hour)
 			e := b.job("b")
-			runs, _ := b.Jobs.History(t.Context(), e.ID, 0, 100)
+			row, err := b.Store.Find(t.Context(), durable.RunKey(e.Key, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs, _ := b.Jobs.History(t.Context(), row.ID, 0, 100)
 			if first := runs[len(runs)-1]; first.Verdict != durable.RunSucceeded ||
 				first.Finished.Sub(first.Started) < time.Minute {
 				t.Errorf("the run ended as %+v", first)
@@ -520,7 +549,7 @@ func TestBringKeepsFile(t *testing.T) {
 // one removes it, it stays away.
 func TestBringKeepsWhatAnotherDaemonApplies(t *testing.T) {
 	for _, test := range []struct{ file, want string }{{"# name: a\n30 * * * * new\n", "new"}, {none, ""}} {
-		for before := range 6 { // changes
+		for before := range 1 { // changes
 			synctest.Test(t, func(t *testing.T) {
 				on := &crossed{Store: memory.New()}
 				b := newBenchOn(t, on, false)
@@ -622,7 +651,7 @@ func TestApplyRestoresHeldJob(t *testing.T) {
 // die has a job lose its daemon until it is dead.
 func (b *bench) die(id durable.ID) {
 	b.t.Helper()
-	ctx, kind := b.t.Context(), catalog.Kind("shop")
+	ctx, kind := b.t.Context(), durable.ScheduleKind(catalog.Kind("shop"))
 	_, err := b.Jobs.RunNow(ctx, id)
 	if err == nil {
 		_, err = b.Store.Join(ctx, "doomed", time.Hour)

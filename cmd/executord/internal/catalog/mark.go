@@ -13,23 +13,17 @@ import (
 )
 
 // A mark is a row of the store that says that one job has ended as another needs it that runs after it. It waits for
-// a time that never comes, and is removed when the other one begins.
+// a time that never comes, and is removed when the other one has a run after it.
 //
-//	A ends ──▶ mark of B by A ──▶ all marks of B there? ──▶ B is due
-//	B begins: all marks there? they are removed, and its command is started; else nothing is run
+//	A ends ──▶ mark of B by A ──▶ all marks of B there? ──▶ a run of B, whose ID follows from theirs ──▶ they are removed
 //
-// There is one mark for each pair. If A ends again before B has begun, that is the same mark, and the run of B is
-// after both. So marks do not add up where one of several jobs never succeeds.
-//
-// Somebody who asks for a run sets a mark, too, which is an ask; see [RunNow]. So does who brings a job back; see [Bring].
+// There is one mark for each pair. If A ends again before B has a run, that is the same mark, and the run of B is after
+// both. So marks do not add up where one of several jobs never succeeds. Parents in the sense of package durable lost:
+// B is after the first end of each since its last run, and not after runs that are known when it is added.
 type mark struct {
 	Job   string `json:"job"` // that runs after
 	By    string `json:"by"`
 	Trace string `json:"trace,omitempty"` // the traceparent of the run that has set it, if it has one
-
-	// Of an ask:
-	At     time.Time `json:"at,omitzero"`
-	Values []string  `json:"values,omitempty"` // NAME=value, one for each parameter; nil for the defaults
 }
 
 // dormant is how far in the future is what never comes: the time of a mark, and of a job that runs after others alone.
@@ -43,7 +37,7 @@ const markRoot = "executord-after/"
 
 func markKey(namespace, job, by string) string { return markRoot + namespace + "/" + job + "/" + by }
 
-// SetMark notes that one job has ended as another needs it, and makes that due if it has all marks then. A job
+// SetMark notes that one job has ended as another needs it, and adds a run of that if it has all marks then. A job
 // that is not to run gets no mark. traceparent is that of the run that has ended; "" for none.
 func SetMark(ctx context.Context, jobs *durable.Jobs, store durable.Store, namespace, name, by, traceparent string) error {
 	row, err := store.Find(ctx, Key(namespace, name))
@@ -57,25 +51,52 @@ func SetMark(ctx context.Context, jobs *durable.Jobs, store durable.Store, names
 	if !ok || e.Spec.Off || e.State.Done() || len(e.Spec.After) == 0 {
 		return nil
 	}
-	if _, err := addMark(ctx, jobs, namespace, by, mark{Job: name, By: by, Trace: traceparent}); err != nil {
-		return err
+	kind := durable.Client[mark, struct{}](jobs, markRoot+namespace)
+	m := mark{Job: name, By: by, Trace: traceparent}
+	for again := true; again; {
+		if _, err := kind.Schedule(ctx, dormant, m, durable.Key(markKey(namespace, name, by))); err != nil {
+			return fmt.Errorf("setting a mark: %w", err)
+		}
+		if again, err = tryAfter(ctx, jobs, store, e); err != nil {
+			return err
+		}
 	}
-	marks, err := ListMarks(ctx, store, namespace, name)
-	if err != nil || !marks.Complete(e.Spec.After) {
-		return err
-	}
-	_, _, err = makeDue(ctx, jobs, store, e)
+	return nil
+}
+
+// runAfter adds a run of a job that runs after others, if these have ended.
+func runAfter(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry) error {
+	_, err := tryAfter(ctx, jobs, store, e)
 	return err
 }
 
-// addMark adds a mark, unless there is one by the same.
-func addMark(ctx context.Context, jobs *durable.Jobs, namespace, by string, m mark) (durable.ID, error) {
-	kind := durable.Client[mark, struct{}](jobs, markRoot+namespace)
-	id, err := kind.Schedule(ctx, dormant, m, durable.Key(markKey(namespace, m.Job, by)))
-	if err != nil {
-		return id, fmt.Errorf("setting a mark: %w", err)
+// tryAfter is runAfter. It reports whether the marks were those of an earlier run, whose daemon was killed before it had
+// removed them.
+func tryAfter(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry) (stale bool, err error) {
+	if e.Spec.Off || e.State.Done() || e.State == durable.Paused {
+		return false, nil
 	}
-	return id, nil
+	all, err := ListMarks(ctx, store, e.Namespace, e.Name)
+	if err != nil || !all.Complete(e.Spec.After) {
+		return false, err
+	}
+	now, err := store.Now(ctx)
+	if err != nil {
+		return false, err
+	}
+	run, added, err := jobs.AddRun(ctx, e.Key, func(_ context.Context, f durable.Firing) (durable.Decision, error) {
+		e, _ := EntryOf(f)
+		if _, waits := e.Waiting(); waits { // it is after these, too
+			return durable.Decision{LeftOut: "one waits already"}, nil
+		}
+		d := e.Place(true)
+		d.ID, d.Payload = all.id(), Run{Due: f.Occurrence, After: all.Names(), Traces: all.Traces()}
+		return d, nil
+	})
+	if err != nil {
+		return false, err
+	}
+	return added && run.Created.Before(now), all.Remove(ctx, jobs)
 }
 
 // Marks are those of a job.
@@ -85,6 +106,7 @@ type Marks []found
 type found struct {
 	mark
 	id durable.ID
+	at time.Time // when it was set
 }
 
 // ListMarks returns the marks of a job, of all jobs of a namespace if the name is empty.
@@ -102,49 +124,31 @@ func ListMarks(ctx context.Context, store durable.Store, namespace, name string)
 		for _, row := range page {
 			var m mark
 			if json.Unmarshal(row.Payload, &m) == nil && (name == "" || m.Job == name) { // a name may have a slash
-				marks = append(marks, found{m, row.ID})
+				marks = append(marks, found{m, row.ID, row.Created})
 			}
 		}
 		if len(page) < pageSize {
+			slices.SortFunc(marks, func(a, b found) int { return strings.Compare(a.By, b.By) })
 			return marks, nil
 		}
 		filter.After = page[len(page)-1].ID
 	}
 }
 
-// For returns the marks that a run for a time takes: without asks that are later, which are for a run after it.
-func (m Marks) For(t time.Time) Marks {
-	return slices.DeleteFunc(slices.Clone(m), func(f found) bool { return f.At.After(t) })
-}
-
-// after returns the marks for runs after that for a time: without the asks that this one has taken.
-func (m Marks) after(t time.Time) Marks {
-	return slices.DeleteFunc(slices.Clone(m), func(f found) bool { return f.By == asked && !f.At.After(t) })
-}
-
-// Asks returns the asks among the marks.
-func (m Marks) Asks() Marks {
-	return slices.DeleteFunc(slices.Clone(m), func(f found) bool { return f.By != asked })
-}
-
-// Values returns the parameters of the latest ask that has some, nil if none has.
-func (m Marks) Values() (values []string) {
-	var at time.Time
-	for _, f := range m {
-		if f.Values != nil && !f.At.Before(at) {
-			values, at = f.Values, f.At
-		}
-	}
-	return values
-}
-
-// Complete reports whether each of the jobs has set its mark, and there is one at least, or somebody has asked for a
-// run.
+// Complete reports whether each of the jobs has set its mark, and there is one at least.
 func (m Marks) Complete(after []string) bool {
-	by := func(name string) bool {
-		return slices.ContainsFunc(m, func(f found) bool { return f.By == name })
+	return len(after) > 0 && !slices.ContainsFunc(after, func(name string) bool {
+		return !slices.ContainsFunc(m, func(f found) bool { return f.By == name })
+	})
+}
+
+// id returns the ID of the run after these.
+func (m Marks) id() durable.ID {
+	var all []byte
+	for _, f := range m {
+		all = append(all, f.id[:]...)
 	}
-	return by(asked) || len(after) > 0 && !slices.ContainsFunc(after, func(name string) bool { return !by(name) })
+	return durable.IDOf(m[0].at, all)
 }
 
 // Remove removes the marks.
@@ -157,22 +161,17 @@ func (m Marks) Remove(ctx context.Context, jobs *durable.Jobs) error {
 	return nil
 }
 
-// String returns the names of the jobs, with blanks between them.
-func (m Marks) String() string {
-	var names []string
+// Names returns the names of the jobs that have set the marks.
+func (m Marks) Names() (names []string) {
 	for _, f := range m {
-		if !strings.HasPrefix(f.By, "@") {
-			names = append(names, f.By)
-		}
+		names = append(names, f.By)
 	}
-	slices.Sort(names)
-	return strings.Join(names, " ")
+	return names
 }
 
 // Traces returns the traceparents of the runs that have set the marks, of those that have one.
 func (m Marks) Traces() (all []string) {
-	byName := slices.SortedFunc(slices.Values(m), func(a, b found) int { return strings.Compare(a.By, b.By) })
-	for _, f := range byName {
+	for _, f := range m {
 		if f.Trace != "" {
 			all = append(all, f.Trace)
 		}

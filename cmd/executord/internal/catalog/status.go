@@ -66,25 +66,34 @@ func (s Status) Ended() Status {
 
 // Status returns what a job is.
 func (e Entry) Status(now time.Time) Status {
+	is := e.idle(now)
+	if _, runs := e.InProgress(); runs {
+		if is == StateWaiting || is == StateDue || is == StateEnded {
+			is = ""
+		}
+		return Status{StateRunning, is}
+	}
+	if _, waits := e.Waiting(); waits && (is == StateWaiting || is == StateEnded) {
+		is = StateDue
+	}
+	return Status{State: is}
+}
+
+// idle returns what a job is besides its runs.
+func (e Entry) idle(now time.Time) State {
 	switch {
 	case e.Removed():
-		return Status{State: StateRemoved}
+		return StateRemoved
 	case e.State == durable.Succeeded:
-		return Status{State: StateEnded}
-	case e.State.Granted() && e.Spec.Off:
-		return Status{StateRunning, StateRemoved}
-	case e.State.Granted() && e.Pending == durable.PendingCancel:
-		return Status{StateRunning, StateCanceled}
-	case e.State.Granted() && e.Pending == durable.PendingPause:
-		return Status{StateRunning, StatePaused}
-	case e.State.Granted():
-		return Status{State: StateRunning}
+		return StateEnded
+	case e.held() != "":
+		return e.held()
 	case e.State == durable.Waiting && Times(e.Job) != nil && !isDormant(e.next(now), now) && e.Next(now).IsZero():
-		return Status{State: StateEnded} // unlike a job that other jobs are to begin, which has no times either
-	case e.State == durable.Claimed:
-		return Status{State: StateDue}
+		return StateEnded // unlike a job that other jobs are to begin, which has no times either
+	case e.State == durable.Waiting:
+		return StateWaiting
 	}
-	return Status{State: State(e.State.String())}
+	return StateDue
 }
 
 // Next returns the next time at which a job runs, in its zone, the zero Time if that is not known or it is not to run.
@@ -123,12 +132,10 @@ func later(a, b time.Time) time.Time {
 
 func (e Entry) next(now time.Time) time.Time {
 	switch {
-	case e.State.Done(), e.State == durable.Paused:
+	case e.State.Done(), e.State == durable.Paused, e.Pending != durable.PendingNone:
 		return time.Time{}
 	case !e.State.Granted():
 		return e.Due
-	case e.Pending != durable.PendingNone:
-		return time.Time{}
 	case !e.NextDue.IsZero():
 		return e.NextDue
 	}

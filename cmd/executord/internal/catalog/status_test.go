@@ -8,14 +8,36 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// A job that a daemon has claimed, since its time is near, is due, and one whose run is confirmed is running.
+// A job whose run waits, or whose schedule a daemon has claimed since its time is near, is due; one whose run is
+// confirmed is running, and goes on as its schedule does.
 func TestEntryStatusHasWordsOfTheManual(t *testing.T) {
-	for state, want := range map[durable.State]State{
-		durable.Waiting: StateWaiting, durable.Claimed: StateDue, durable.Confirmed: StateRunning, durable.Running: StateRunning,
-		durable.Paused: StatePaused, durable.Canceled: StateCanceled, durable.Dead: StateDead, durable.Succeeded: StateEnded,
+	open := func(states ...durable.State) (runs []durable.Job) {
+		for _, s := range states {
+			runs = append(runs, durable.Job{State: s})
+		}
+		return runs
+	}
+	for _, test := range []struct {
+		state durable.State
+		open  []durable.Job
+		want  Status
+	}{
+		{durable.Waiting, nil, Status{State: StateWaiting}},
+		{durable.Claimed, nil, Status{State: StateDue}},
+		{durable.Running, nil, Status{State: StateDue}},
+		{durable.Paused, nil, Status{State: StatePaused}},
+		{durable.Canceled, nil, Status{State: StateCanceled}},
+		{durable.Dead, nil, Status{State: StateDead}},
+		{durable.Succeeded, nil, Status{State: StateEnded}},
+		{durable.Waiting, open(durable.Waiting), Status{State: StateDue}},
+		{durable.Waiting, open(durable.Running, durable.Blocked), Status{State: StateRunning}},
+		{durable.Waiting, open(durable.Confirmed), Status{State: StateRunning}},
+		{durable.Paused, open(durable.Running), Status{State: StateRunning, Then: StatePaused}},
+		{durable.Canceled, open(durable.Running), Status{State: StateRunning, Then: StateCanceled}},
+		{durable.Succeeded, open(durable.Running), Status{State: StateRunning}},
 	} {
-		if got := (Entry{Job: durable.Job{State: state}}).Status(time.Now()); got != (Status{State: want}) {
-			t.Errorf("%v: %q, want %q", state, got, want)
+		if got := (Entry{Job: durable.Job{State: test.state}, Open: test.open}).Status(time.Now()); got != test.want {
+			t.Errorf("%v, %v: %q, want %q", test.state, test.open, got, test.want)
 		}
 	}
 }

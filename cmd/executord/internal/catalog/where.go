@@ -50,6 +50,24 @@ func Queues(ctx context.Context, jobs *durable.Jobs, machine job.Machine, file [
 	return queues, err
 }
 
+// GroupKinds returns the kinds of the runs of groups, with their limits: of jobs in a file, and of those of other daemons'
+// files that wait in the store.
+func GroupKinds(ctx context.Context, store durable.Store, namespace string, file []job.Job) (map[string]int, error) {
+	kinds := make(map[string]int)
+	for _, j := range file {
+		if j.Group != "" {
+			kinds[GroupKind(namespace, j.Group, j.GroupLimit)] = max(j.GroupLimit, 1)
+		}
+	}
+	stored, err := store.Kinds(ctx)
+	for _, kind := range stored {
+		if limit, ok := GroupLimit(namespace, kind); ok {
+			kinds[kind] = limit
+		}
+	}
+	return kinds, err
+}
+
 // only returns where a job runs that is for one machine.
 func only(machine string) job.Where { return job.Where{Among: []string{machine}} }
 
@@ -127,9 +145,7 @@ func Stranded(ctx context.Context, jobs *durable.Jobs, store durable.Store, name
 		if _, ours := whereOf(q.Name); !ours || q.Jobs == 0 || !nodes.Lack(probe) {
 			continue
 		}
-		wait, err := list(ctx, store, durable.Filter{
-			Kind: Kind(namespace), Prefix: Kind(namespace) + "/", Queue: q.Name, Limit: pageSize, States: []durable.State{durable.Waiting},
-		})
+		wait, err := list(ctx, store, namespace, durable.Filter{Queue: q.Name, States: []durable.State{durable.Waiting}})
 		if err != nil {
 			return nil, err
 		}

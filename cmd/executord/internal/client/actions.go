@@ -49,7 +49,7 @@ func (c Client) Do(
 func Done(a durable.Answer) bool { return a == durable.Applied || a == durable.Deferred }
 
 func (c Client) cancel(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
-	answer, err := c.Jobs.Cancel(ctx, e.ID)
+	answer, err := catalog.Cancel(ctx, c.Jobs, c.Store, e)
 	switch answer {
 	case durable.Applied:
 		return answer, "canceled", err
@@ -60,7 +60,7 @@ func (c Client) cancel(ctx context.Context, e catalog.Entry) (durable.Answer, st
 }
 
 func (c Client) pause(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
-	answer, err := c.Jobs.Pause(ctx, e.ID)
+	answer, err := catalog.Pause(ctx, c.Jobs, c.Store, e)
 	switch answer {
 	case durable.Applied:
 		return answer, "paused", err
@@ -80,7 +80,7 @@ func (c Client) resume(ctx context.Context, e catalog.Entry) (durable.Answer, st
 		}
 		return durable.Applied, "brought back; " + c.nextTime(ctx, e), nil
 	}
-	answer, err := c.Jobs.Resume(ctx, e.ID)
+	answer, err := catalog.Resume(ctx, c.Jobs, c.Store, e)
 	switch answer {
 	case durable.Applied:
 		return answer, "resumed; " + c.nextTime(ctx, e), err
@@ -103,16 +103,27 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 	} else if err != nil {
 		return durable.TooLate, "", err
 	}
-	if asked, err := catalog.Asked(ctx, c.Store, e); err != nil || asked != nil {
-		return durable.TooLate, "not run: one is due already that has not begun, with " + view.ShowParameters(asked), err
+	if _, waits := e.Waiting(); waits {
+		if asked := e.Asked(); asked != nil || values != nil {
+			text := "not run: one is due already that has not begun"
+			if asked != nil {
+				text += ", with " + view.ShowParameters(asked)
+			}
+			return durable.TooLate, text, nil
+		}
 	}
 	with := ""
 	if values != nil {
 		with = ", with " + view.ShowParameters(values)
 	}
 	answer := durable.TooLate
-	if !e.State.Granted() {
-		answer, err = catalog.RunNow(ctx, c.Jobs, c.Store, e, values)
+	_, runs := e.InProgress()
+	overlap, _ := job.ParseOverlap(e.Spec.Overlap)
+	if runs = runs && overlap.Do != job.AllowOverlap; !runs {
+		answer, err = catalog.RunNow(ctx, c.Jobs, e, values)
+	}
+	if err == nil && answer == durable.Applied && e.State == durable.Paused {
+		_, err = catalog.Resume(ctx, c.Jobs, c.Store, e)
 	}
 	if err == nil && answer == durable.Applied && e.Queue != durable.DefaultQueue {
 		now := e
@@ -130,7 +141,7 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 		return answer, "due now" + with, err
 	case e.State == durable.Canceled || e.State == durable.Dead:
 		return answer, "cannot run: it is " + e.State.String() + "; executord resume brings it back", err
-	case e.State.Granted():
+	case runs:
 		return answer, "it is running already, on " + On(e), err
 	}
 	return answer, "cannot run: it has begun, or it is over", err
@@ -139,15 +150,23 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 // settling is how long a run may still be in progress for the store whose command has ended.
 const settling = 300 * time.Millisecond
 
-// settled returns a job as it is once the store has the end of its run, or when that is not about to end.
+// settled returns a job, with its runs, as it is once the store has the end of its run, or when that is not about to end.
 func (c Client) settled(ctx context.Context, e catalog.Entry) (catalog.Entry, error) {
-	for until := time.Now().Add(settling); e.State.Granted(); {
+	for until := time.Now().Add(settling); ; {
 		row, err := c.Jobs.Get(ctx, e.ID)
 		if err != nil {
 			return e, err
 		}
-		if e, _ = catalog.Read(row); !time.Now().Before(until) {
-			break
+		now, _ := catalog.Read(row)
+		one := []catalog.Entry{now}
+		if err := catalog.AddRuns(ctx, c.Store, one); err != nil {
+			return e, err
+		}
+		if e = one[0]; !time.Now().Before(until) {
+			return e, nil
+		}
+		if _, runs := e.InProgress(); !runs {
+			return e, nil
 		}
 		select {
 		case <-time.After(settling / 20):
@@ -155,15 +174,15 @@ func (c Client) settled(ctx context.Context, e catalog.Entry) (catalog.Entry, er
 			return e, context.Cause(ctx)
 		}
 	}
-	return e, nil
 }
 
 // On returns the node on which a job is running, as far as that is known.
 func On(e catalog.Entry) string {
-	if e.Owner == "" {
+	run, _ := e.InProgress()
+	if run.Owner == "" {
 		return "some node"
 	}
-	return job.Printable(e.Owner)
+	return job.Printable(run.Owner)
 }
 
 // nextTime returns when a job is due next.
@@ -172,7 +191,9 @@ func (c Client) nextTime(ctx context.Context, e catalog.Entry) string {
 	if err != nil {
 		return "its next time is not known"
 	}
-	e.Job = row
+	if now, ok := catalog.Read(row); ok {
+		e = now
+	}
 	switch next := e.Next(time.Now()); {
 	case next.IsZero():
 		return "there is no next time"

@@ -34,7 +34,7 @@ func (c Client) AddProgress(ctx context.Context, list []view.Job) error {
 	var ids []durable.ID
 	for _, j := range list {
 		if j.Running != nil {
-			ids = append(ids, j.ID)
+			ids = append(ids, j.Running.ID)
 		}
 	}
 	if len(ids) == 0 {
@@ -42,7 +42,10 @@ func (c Client) AddProgress(ctx context.Context, list []view.Job) error {
 	}
 	found, err := c.Jobs.Progress(ctx, ids...)
 	for _, j := range list {
-		if p, ok := found[j.ID]; ok && j.Running != nil && p.Total > 0 {
+		if j.Running == nil {
+			continue
+		}
+		if p, ok := found[j.Running.ID]; ok && p.Total > 0 {
 			j.Running.Progress = &view.Progress{Done: min(p.Done, p.Total), Total: p.Total, Note: p.Note}
 		}
 	}

@@ -69,7 +69,11 @@ func (c Client) FindSome(ctx context.Context, namespace string, names []string,
 	if len(missing) > 0 {
 		return found, full, &MissingError{missing}
 	}
-	return slices.DeleteFunc(found, func(e catalog.Entry) bool { return !f.Matches(&e.Job) }), full, nil
+	return slices.DeleteFunc(found, func(e catalog.Entry) bool {
+		with := e.Job
+		with.Error = e.Last.Error
+		return !f.Matches(&with)
+	}), full, nil
 }
 
 func (c Client) notFound(name, namespace string, known []string) string {

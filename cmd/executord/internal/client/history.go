@@ -3,9 +3,11 @@ package client
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -13,40 +15,100 @@ import (
 // those about thousands of jobs take minutes where the store is far away.
 const atOnce = 8
 
-// Histories returns the latest runs of each job, as many of each as asked for, the latest
-// first.
-func (c Client) Histories(ctx context.Context, jobs []catalog.Entry, n int) ([][]durable.Run, error) {
+// each calls fn for each number below n, some at a time. It returns the first error.
+func each(ctx context.Context, n int, fn func(ctx context.Context, i int) error) error {
 	pool := executor.Fixed(atOnce)
 	defer pool.Close()
 	ctx, cancel := context.WithCancel(ctx) // the rest, after an error
 	defer cancel()
-	answers := make([]*executor.Future[[]durable.Run], len(jobs))
-	for i, e := range jobs {
-		answers[i] = executor.Submit(ctx, pool, func(ctx context.Context) ([]durable.Run, error) {
-			return c.History(ctx, e, n)
-		})
+	answers := make([]*executor.Future[struct{}], n)
+	for i := range n {
+		answers[i] = executor.Submit(ctx, pool, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx, i) })
 	}
-	all := make([][]durable.Run, len(jobs))
-	for i, answer := range answers {
-		var err error
-		if all[i], err = answer.Get(ctx); err != nil {
-			return nil, err
+	for _, answer := range answers {
+		if _, err := answer.Get(ctx); err != nil {
+			return err
 		}
 	}
-	return all, nil
+	return nil
 }
 
-// History returns the latest runs of a job, as many as asked for, the latest
-// first.
-func (c Client) History(ctx context.Context, e catalog.Entry, n int) ([]durable.Run, error) {
-	var runs []durable.Run
-	for before := int64(0); len(runs) < n; {
-		page, err := c.Jobs.History(ctx, e.ID, before, min(n, 995)+5) // some are idle
-		if err != nil || len(page) == 0 {
-			return runs, err
+// Lasts returns what the history has of the last run of each job, nil for one without.
+func (c Client) Lasts(ctx context.Context, jobs []catalog.Entry) ([]*durable.Run, error) {
+	all := make([]*durable.Run, len(jobs))
+	err := each(ctx, len(jobs), func(ctx context.Context, i int) error {
+		if jobs[i].Last.Runs == 0 {
+			return nil
 		}
-		before = page[len(page)-1].Seq
-		runs = append(runs, slices.DeleteFunc(page, catalog.IsIdle)...)
+		runs, err := c.Jobs.History(ctx, jobs[i].Last.ID, 0, 1)
+		if err == nil && len(runs) > 0 {
+			all[i] = &runs[0]
+		}
+		return err
+	})
+	return all, err
+}
+
+// mostRuns is how many runs are shown at once.
+const mostRuns = 10_000
+
+// mostTries is how many entries of the history of one run are shown: it has more than one if it was interrupted.
+const mostTries = 20
+
+// shown is a run that may be shown, or a due time without one.
+type shown struct {
+	at  time.Time
+	of  int // the job
+	row durable.Job
+	run view.Run // of a due time without a row
+}
+
+// Runs returns the latest runs of jobs, as many as asked for, the latest first.
+func (c Client) Runs(ctx context.Context, jobs []catalog.Entry, n int) ([]view.Run, error) {
+	n = min(n, mostRuns)
+	candidates := make([][]shown, len(jobs))
+	err := each(ctx, len(jobs), func(ctx context.Context, i int) error {
+		e := jobs[i]
+		rows, err := catalog.ListRuns(ctx, c.Store, e, n)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if row.Runs > 0 || row.State.Granted() {
+				candidates[i] = append(candidates[i], shown{at: row.Updated, of: i, row: row})
+			}
+		}
+		past, err := c.Jobs.History(ctx, e.ID, 0, n)
+		for _, r := range past {
+			if run, is := view.LeftOut(e, r); is {
+				candidates[i] = append(candidates[i], shown{at: r.Finished, of: i, run: run})
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return runs[:min(len(runs), n)], nil
+	all := slices.Concat(candidates...)
+	slices.SortStableFunc(all, func(a, b shown) int { return b.at.Compare(a.at) })
+	all = all[:min(n, len(all))]
+	runs := make([][]view.Run, len(all))
+	err = each(ctx, len(all), func(ctx context.Context, i int) error {
+		s, e := all[i], jobs[all[i].of]
+		if s.row.ID == (durable.ID{}) {
+			runs[i] = []view.Run{s.run}
+			return nil
+		}
+		if s.row.State.Granted() {
+			runs[i] = append(runs[i], view.Current(e, s.row, time.Now()))
+		}
+		past, err := c.Jobs.History(ctx, s.row.ID, 0, mostTries)
+		for _, r := range past {
+			runs[i] = append(runs[i], view.Ended(e, s.row, r))
+		}
+		return err
+	})
+	list := slices.Concat(runs...)
+	slices.SortStableFunc(list, func(a, b view.Run) int { return b.Started.Compare(a.Started) })
+	return list[:min(n, len(list))], err
 }

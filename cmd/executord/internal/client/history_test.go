@@ -46,7 +46,7 @@ func someJobs(t *testing.T, n int) (Client, *far, []catalog.Entry) {
 	}
 	entries := make([]catalog.Entry, n)
 	for i := range entries {
-		entries[i] = catalog.Entry{Job: durable.Job{ID: durable.NewID()}, Name: fmt.Sprint(i)}
+		entries[i] = catalog.Entry{Job: durable.Job{ID: durable.NewID()}, Last: durable.Job{ID: durable.NewID(), Runs: 1}, Name: fmt.Sprint(i)}
 	}
 	return Client{Store: store, Jobs: jobs}, store, entries
 }
@@ -58,12 +58,12 @@ func TestClientHistoriesOfManyJobs(t *testing.T) {
 		v, _, jobs := someJobs(t, 5000)
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		runs, err := v.Histories(ctx, jobs, 1)
+		runs, err := v.Lasts(ctx, jobs)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range jobs {
-			if len(runs[i]) != 1 || runs[i][0].Job != jobs[i].ID {
+			if runs[i] == nil || runs[i].Job != jobs[i].Last.ID {
 				t.Fatalf("job %d has the runs %v", i, runs[i])
 			}
 		}
@@ -74,9 +74,9 @@ func TestClientHistoriesOfManyJobs(t *testing.T) {
 func TestClientHistoriesEndWithError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v, store, jobs := someJobs(t, 5000)
-		store.fails = jobs[3].ID
+		store.fails = jobs[3].Last.ID
 		began := time.Now()
-		if _, err := v.Histories(t.Context(), jobs, 1); !errors.Is(err, errFar) {
+		if _, err := v.Lasts(t.Context(), jobs); !errors.Is(err, errFar) {
 			t.Errorf("error %v", err)
 		}
 		if took := time.Since(began); took > 100*time.Millisecond {
@@ -86,9 +86,9 @@ func TestClientHistoriesEndWithError(t *testing.T) {
 }
 
 // Who asks for as many runs as there can be gets those that there are.
-func TestClientHistoryOfAnyNumber(t *testing.T) {
+func TestClientRunsOfAnyNumber(t *testing.T) {
 	v, _, jobs := someJobs(t, 1)
-	if runs, err := v.History(t.Context(), jobs[0], math.MaxInt); err != nil || len(runs) != 1 {
+	if runs, err := v.Runs(t.Context(), jobs, math.MaxInt); err != nil || len(runs) != 0 {
 		t.Errorf("%d runs: %v", len(runs), err)
 	}
 }

@@ -39,9 +39,6 @@ func (d *Daemon) apply(ctx context.Context, file job.File, hint string) error {
 		if d.isOthers(s.Name) && s.Action != catalog.Remove {
 			return // its daemon logs it
 		}
-		if e := d.entry(s.Name); s.Err == nil && (s.Action != catalog.Keep || e.runsHere()) { // another daemon may have changed it
-			e.change(s.Now)
-		}
 		if s.Action == catalog.Remove {
 			attrs := []any{"job", s.Name, "reason", "it is not in " + file.Name + " any more"}
 			if d.isNoLongerHere(s.Name, file) {

@@ -29,7 +29,6 @@ type run struct {
 	number   int
 	attempt  int
 	failures int           // of its attempts
-	letGo    atomic.Bool   // for the store it is over
 	rest     time.Duration // of the wait for the next attempt, if the outcome is delayed
 	replaced bool          // during the wait for the next attempt
 	due      time.Time

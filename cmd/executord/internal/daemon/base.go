@@ -24,11 +24,9 @@ type base struct {
 	notifier *notify.Notifier
 	command  func(context.Context, process.Command, process.Observer) process.Result // runs one
 
-	apart    sync.WaitGroup  // runs that were let go
 	stopping context.Context // ends when the runs in progress are ended
 	leaving  context.Context // ends when the drain begins
-	running  atomic.Int64    // runs in progress, without those that wait for their jitter
-	turns    turns
+	running  atomic.Int64    // runs in progress
 
 	// mu is held for moments only. It is taken before the locks of the notifier.
 	mu struct {
@@ -54,15 +52,11 @@ type entry struct {
 		Counts
 		figures Figures
 		ends    map[int]context.CancelCauseFunc // of the runs in progress, by their numbers
-		latest  overlap                         // of the latest run
-		// of the run that ended last, on the clock of the store if it is of that
-		ended  time.Time
-		turned chan struct{} // closed when a run begins or ends; nil if nobody waits for that
+		skips   skips
 		// the run that ended last was not ok, of those that say something of the job
 		bad      bool
-		judged   bool          // there was such a run here
-		replaced int           // runs up to the last that have come to no end of their own
-		changed  catalog.Entry // by a file, as the job was then; zero if none has
+		judged   bool // there was such a run here
+		replaced int  // runs up to the last that have come to no end of their own
 	}
 }
 
@@ -83,14 +77,6 @@ type Figures struct {
 	Ended       map[outcome.Outcome]int
 	LastStart   time.Time // zero if there is none
 	LastSuccess time.Time
-}
-
-// overlap counts the times of a job that pass during one of its runs.
-type overlap struct {
-	occurrence time.Time // that the run is for
-	passed     int       // how many times were looked at
-	logged     int       // how many of them count, and were logged as skipped
-	through    time.Time // the times up to this one are those
 }
 
 // entry returns the entry of the job of that name.

@@ -1,16 +1,17 @@
 // Package daemon runs the jobs of a file when they are due, on package durable:
 //
 //	file ──▶ catalog.Apply ──▶ store
-//	store ──▶ claimed ──▶ due ──▶ handle ──▶ process.Supervisor.Run
-//	  ◀── next time, history ◀── outcome ◀──┘
+//	store ──▶ schedule is due ──▶ fire: skipped, missed, excluded, or a run ──▶ store
+//	store ──▶ run is due ──▶ handle ──▶ process.Supervisor.Run
+//	  ◀── history ◀── outcome ◀──┘
 //
-// A job is a row of the store, and a row runs once at a time, in all daemons that share the store. Without --store,
-// that is the memory of this daemon. Jobs that run at the start of a daemon are not in the store: it runs them
-// itself.
+// A job is a schedule in the store, and each run of it a row, for all daemons that share the store. Without --store,
+// that is the memory of this daemon. What becomes of a due time is a function of the job, of its runs and of the time:
+// planOf. Jobs that run at the start of a daemon are not in the store: it runs them itself.
 //
-// The files read one way, each uses those before it: config, base, dues, entry, tell; span, attempt, trace, retry and run for
-// one run of a command; handled, overlap, misfire, after, group, beside and handle for that of a job in the store;
-// state, channels, look, watch, apply, summary and daemon for all of them. Runs know the base of a daemon, and not the
+// The files read one way, each uses those before it: config, base, plan, entry, tell, fire; span, attempt, trace, retry
+// and run for one run of a command; after, recover and handle for that of a job in the store; state, channels, look, watch,
+// apply, summary and daemon for all of them. Runs know the base of a daemon, and not the
 // daemon.
 package daemon
 
@@ -82,8 +83,9 @@ func New(c Config) (*Daemon, error) {
 		d.pool.Close()
 		return nil, err
 	}
-	d.catalog = catalog.Catalog{Namespace: c.Store.Namespace, Machine: c.Machine, Store: c.Store.Store, Jobs: jobs}
-	d.catalog.Kind = durable.Handle(jobs, catalog.Kind(c.Store.Namespace), d.handle)
+	d.catalog = catalog.Catalog{Namespace: c.Store.Namespace, Machine: c.Machine, Store: c.Store.Store, Jobs: jobs, Keep: max(history, 1)}
+	d.kinds = make(map[string]bool)
+	durable.Handle(jobs, catalog.Kind(c.Store.Namespace), d.handle, durable.OnFire(d.fire))
 	return d, nil
 }
 
@@ -136,6 +138,9 @@ func (d *Daemon) start(ctx context.Context) error {
 	if err := d.apply(ctx, d.File, hintSameName); err != nil {
 		return err
 	}
+	if now, err := d.Store.Now(ctx); err == nil {
+		d.catalog.Hasten(ctx, now) // else the first look does
+	}
 	d.setChannels(d.File)
 	d.recallNotices(ctx)
 	d.adoptNotices(ctx)
@@ -150,7 +155,6 @@ func (d *Daemon) start(ctx context.Context) error {
 		d.catalog.Jobs.Run(d.leaving)
 		d.pool.Shutdown()
 		<-d.pool.Terminated()
-		d.apart.Wait()
 	}()
 	return nil
 }

@@ -32,24 +32,6 @@ func (e *entry) begin() {
 	defer e.mu.Unlock()
 	e.mu.Runs++
 	e.mu.figures.Running++
-	e.turnLocked()
-}
-
-// runsChanged returns what is closed when a run of the job begins or ends here.
-func (e *entry) runsChanged() <-chan struct{} {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.mu.turned == nil {
-		e.mu.turned = make(chan struct{})
-	}
-	return e.mu.turned
-}
-
-func (e *entry) turnLocked() {
-	if e.mu.turned != nil {
-		close(e.mu.turned)
-		e.mu.turned = nil
-	}
 }
 
 // end ends a run in progress, and reports whether there is one of that number.
@@ -96,7 +78,6 @@ func (e *entry) replacedInARow(o outcome.Outcome) int {
 
 // finish counts how a run ended.
 func (e *entry) finish(o outcome.Outcome, interrupted bool) {
-	defer e.base.turns.end()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if o != outcome.OK && o != outcome.Delayed {
@@ -107,8 +88,6 @@ func (e *entry) finish(o outcome.Outcome, interrupted bool) {
 	}
 	f := &e.mu.figures
 	f.Running--
-	e.mu.ended = time.Now()
-	e.turnLocked()
 	if f.Ended == nil {
 		f.Ended = make(map[outcome.Outcome]int)
 	}
@@ -130,56 +109,26 @@ func (e *entry) miss(n int, first time.Time, reason, hint string) {
 	e.log.Warn("runs missed", attrs...)
 }
 
-// noteOwed records the times of the schedule before this one at which the job should have run, and did not or was
-// interrupted: a new schedule begins anew. Of the daemons that apply it at the same time, the one records them
-// whose call changed the job.
+// noteOwed records the times of the schedule before this one at which the job should have run, and did not: a new
+// schedule begins anew. Of the daemons that apply it at the same time, the one records them whose call changed the job.
 func (e *entry) noteOwed(s catalog.Step) {
 	was := s.Was
 	if s.Action != catalog.Change || !s.Mine || was.State != durable.Waiting || was.Schedule == s.Now.Schedule ||
-		was.Due.After(s.Now.Updated) || was.Runs != s.Now.Runs || s.Now.State.Granted() { // the last: it has begun meanwhile
+		was.Due.After(s.Now.Updated) || was.Runs != s.Now.Runs || s.Now.State.Granted() { // the last: it has fired meanwhile
 		return
 	}
-	times, first := catalog.Times(was.Job), was.Due
-	n, _ := catalog.Passed(times, was.Due, s.Now.Updated)
-	if !s.Asked {
-		n++
-	} else if n > 0 {
-		first = times.Next(was.Due)
-	}
-	passed := planOf(was.Job, was.Spec).dues(first, n)
+	e.missThrough(*was, s.Now.Updated, "they belong to the old schedule, and the new one starts from now", "executord run-now, if one is needed")
+}
+
+// missThrough records the times of a job up to one that have not come to it, the first of which it is due for.
+func (e *entry) missThrough(job catalog.Entry, end time.Time, reason, hint string) {
+	times := catalog.Times(job.Job)
+	n, _ := catalog.Passed(times, job.Due, end)
+	passed := duesOf(job.Spec, catalog.From(times, job.Due, n+1))
 	passed.logExcluded(e.log)
 	if missed := passed.counts; missed.n > 0 {
-		e.miss(missed.n, missed.first, "they belong to the old schedule, and the new one starts from now",
-			"executord run-now, if one is needed")
+		e.miss(missed.n, missed.first, reason, hint)
 	}
-}
-
-// runsHere reports whether a run of the job is in progress here.
-func (e *entry) runsHere() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.mu.figures.Running > 0
-}
-
-// change notes what a file has made of the job.
-func (e *entry) change(now catalog.Entry) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.mu.changed = now
-}
-
-// changed returns what a file has made of the job last, the zero Entry if none has changed it.
-func (e *entry) changed() catalog.Entry {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.mu.changed
-}
-
-// began reports whether the latest run is that for an occurrence.
-func (e *entry) began(occurrence time.Time) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.mu.latest.occurrence.Equal(occurrence)
 }
 
 func (e *entry) read() Figures {

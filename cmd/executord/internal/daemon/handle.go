@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,14 +12,57 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/durable"
 )
 
-// handle runs a job that is due, and returns when it has ended. An error that is not permanent has the occurrence tried
-// again.
-func (d *base) handle(ctx context.Context, spec catalog.Spec) (struct{}, error) {
-	label, err := d.begin(ctx, spec)
+// ending is the error of a run that is not ok. The history has its label and its text.
+type ending struct {
+	label outcome.Label
+	text  string
+	then  error // by which package durable knows what becomes of the run
+}
+
+func (e *ending) Error() string { return e.text }
+func (e *ending) Unwrap() error { return e.then }
+
+// over is the ending of a run: it is not tried again.
+func over(label outcome.Label, text string) *ending {
+	return &ending{label, text, executor.Permanent(errors.New(text))}
+}
+
+// cut is the ending of a run that this daemon has ended, or has not come to. It is run again after a wait, by any
+// daemon; no attempt is counted.
+func cut(label outcome.Label, text string, wait time.Duration) *ending {
+	return &ending{label, text, durable.Snooze(wait)}
+}
+
+// errDrain is the error of a run whose command was not started before the drain began.
+var errDrain = cut(outcome.Label{Outcome: outcome.Delayed}, "delayed: executord ended before the command was started", 0)
+
+// handled is a run of a job of the store.
+type handled struct {
+	run
+	row   durable.Job // when it began
+	asked catalog.Run
+
+	// The clock is the store's, which may differ from this machine's: it showed base, or a little more, when ours
+	// showed began.
+	base, began time.Time
+}
+
+// now returns the time of the store, or one a little earlier. What the clock was put forward during the run is left
+// out, and what it was put back is taken off: of the monotonic clock and the wall clock the slower one counts.
+func (r *handled) now() time.Time {
+	now := time.Now()
+	return r.base.Add(min(now.Sub(r.began), now.Round(0).Sub(r.began.Round(0))))
+}
+
+// handle does a run, and returns when it has ended. An error that is not permanent has it tried again.
+func (d *base) handle(ctx context.Context, asked catalog.Run) (struct{}, error) {
+	label, err := d.begin(ctx, asked)
 	var end *ending
 	if errors.As(err, &end) {
 		label = end.label
@@ -30,31 +71,29 @@ func (d *base) handle(ctx context.Context, spec catalog.Spec) (struct{}, error) 
 	return struct{}{}, err
 }
 
-// begin runs a job that is due. The label is that of a run without an error.
-func (d *base) begin(ctx context.Context, spec catalog.Spec) (outcome.Label, error) {
+// begin does a run. The label is that of one without an error.
+func (d *base) begin(ctx context.Context, asked catalog.Run) (outcome.Label, error) {
 	row, _ := durable.Current(ctx)
-	if spec.Off {
-		return outcome.Label{}, errIdle
-	}
-	name, ours := strings.CutPrefix(row.Key, catalog.Key(d.Store.Namespace, ""))
+	key, number := durable.RunNumber(row.Key)
+	name, ours := strings.CutPrefix(key, catalog.Key(d.Store.Namespace, ""))
 	if !ours {
 		return outcome.Label{}, executor.Permanent(fmt.Errorf("%q is not a key of executord", row.Key))
 	}
-	r := &handled{row: row, spec: spec, base: row.Due, began: time.Now()}
+	r := &handled{row: row, asked: asked, base: row.Due, began: time.Now()}
 	if row.Updated.After(row.Due) {
 		r.base = row.Updated // it was due when it was claimed, or confirmed
 	}
 	r.run = run{
-		entry: d.entry(name), job: spec.Job(name), number: int(row.Runs) + 1, attempt: row.Attempt,
-		due:   row.Occurrence.In(spec.Location()),
-		extra: []string{"EXECUTORD_TOKEN=" + strconv.FormatInt(row.Epoch, 10)},
+		entry: d.entry(name), number: int(number), attempt: row.Attempt, due: asked.Due, given: asked.Given,
+		extra: []string{"EXECUTORD_TOKEN=" + strconv.FormatInt(token(number, row.Epoch), 10)}, causes: asked.Traces,
 	}
-	r.job.Schedule.Text = spec.Schedule
-	r.overlap, _ = job.ParseOverlap(r.job.Overlap) // one that is not known here, of a newer daemon, is skip
 	r.continues()
 	r.log = r.entry.log.With("run", r.number)
 	if r.attempt > 1 {
 		r.log = r.log.With("attempt", r.attempt)
+	}
+	if err := r.define(ctx, key); err != nil {
+		return outcome.Label{}, err
 	}
 	if d.Store.shared() {
 		r.node = row.Owner
@@ -63,175 +102,199 @@ func (d *base) begin(ctx context.Context, spec catalog.Spec) (outcome.Label, err
 	if err := r.handle(ctx); err != nil {
 		return outcome.Label{}, err
 	}
-	if r.letGo.Load() { // it goes on, and counts its attempts
-		return outcome.Label{Outcome: outcome.Apart}, nil
-	}
 	return r.label(outcome.OK), nil
+}
+
+// token returns the fencing token of a run: it grows from one to the next, and each time that a daemon takes it in hand.
+func token(number, epoch int64) int64 {
+	const most = 1<<20 - 1
+	return number*(most+1) + min(epoch, most)
+}
+
+// define looks for the definition of the job: that of the file that was applied last.
+func (r *handled) define(ctx context.Context, key string) error {
+	d := r.entry.base
+	var row durable.Job
+	err := r.persist(ctx, func() (err error) {
+		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), patienceOfReaders) // a run that is canceled now is logged, too
+		defer cancel()
+		row, err = d.Store.Find(asking, key)
+		if errors.Is(err, durable.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e, ok := catalog.Read(row)
+	if !ok || e.Spec.Off && !r.begunBefore() {
+		return over(outcome.Label{Outcome: outcome.Canceled}, "canceled: its job was removed")
+	}
+	r.job = e.Spec.Job(e.Name)
+	r.job.Schedule.Text = e.Spec.Schedule
+	r.due = r.due.In(e.Spec.Location())
+	if len(r.job.After) > 0 && (r.asked.Asked || len(r.asked.After) > 0) {
+		r.extra = append(r.extra, "EXECUTORD_AFTER="+strings.Join(r.asked.After, " "))
+	}
+	return nil
 }
 
 // handle runs the command and accounts for it, in the log and to the store.
 func (r *handled) handle(ctx context.Context) error {
-	r.left = durable.LeftOutBefore(ctx)
+	d := r.entry.base
 	r.tellLost()
-	if err := r.readAsks(ctx); err != nil {
-		r.noteLeftOut(0)
-		return err
+	if why, wrong := r.job.Season.Excludes(r.due); why != "" && wrong == nil && r.begunBefore() && !r.asked.Asked {
+		d := dues{why: why}
+		d.excluded.add(r.due)
+		d.logExcluded(r.log)
+		return over(outcome.Label{Outcome: outcome.Excluded}, "excluded: "+why)
 	}
-	all, err := r.dues(ctx)
-	if err != nil {
-		return err
+	if late := r.tooLate(); late > 0 {
+		reason := fmt.Sprintf("the job did not run when it was due, and by its misfire does not %v later", late.Truncate(time.Second))
+		r.entry.note(plan{missed: span{n: 1, first: r.due}, reason: reason}, 0)
+		return over(outcome.Label{Outcome: outcome.Missed}, "missed: "+reason)
 	}
-	excluded := r.exclude(all)
-	if excluded == nil {
-		excluded = r.noteLeftOut(r.tooLate(ctx))
-	}
-	if excluded != nil {
-		r.noteLeftOutSince(ctx)
-		return excluded
-	}
-	// The node may begin a run while it learns of the drain, above all one whose jitter the drain has just cut short.
-	if r.entry.base.leaving.Err() != nil {
+	// The node may begin a run while it learns of the drain.
+	if d.leaving.Err() != nil {
 		return errDrain
 	}
-	if r.jitters() {
-		if err := r.delay(ctx, rand.N(r.job.Jitter)); err != nil {
-			return err
-		}
-	}
-	if err := r.awaitTurn(ctx); err != nil {
-		return err
-	}
-	if err := r.takeMarks(ctx); err != nil {
-		return err
-	}
-	watch := r.watchOverlaps()
-	defer watch.stop() // after a panic, too
-	if r.overlap.Do == job.AllowOverlap {
-		return r.beside(ctx)
-	}
+	ctx, stop := r.replaceable(ctx)
+	defer stop()
 	r.entry.begin()
-	result, o := r.execute(ctx, func(o outcome.Outcome) int { return watch.end(ctx, o) })
+	result, o := r.execute(ctx, r.skips)
 	if err := r.trigger(ctx, o); err != nil {
 		return err
 	}
 	return r.verdict(result, o)
 }
 
-// jitters reports whether the run is to be delayed. It is not if it was delayed before, and in vain, nor if somebody
-// asked for it.
-func (r *handled) jitters() bool {
-	return r.job.Jitter > 0 && r.row.Attempt <= 1 && r.failures == 0 && outcome.ParseLabel(r.row.Label) != errDrain.label && r.scheduled()
+// tooLate returns how late the run is, if it was never begun and that is more than the job's misfire allows; else 0. What
+// it has waited for the end of other runs does not count: it is due then. Nor does what it has waited for its group.
+func (r *handled) tooLate() time.Duration {
+	m, err := job.ParseMisfire(r.job.Misfire)
+	if err != nil || m.Within == 0 || r.begunBefore() || r.asked.Asked || r.job.Group != "" {
+		return 0
+	}
+	if late := r.now().Sub(r.row.Due); late > m.Within {
+		return late
+	}
+	return 0
 }
 
-// mostExcluded is for how many due times a run may make up that exclude looks whether they count. Of more, it looks at
-// the latest.
-const mostExcluded = 10_000
-
-// dues returns the due times for which a run makes up: its own, and those before it, or none if all count. Of a run that
-// is begun again it is its own alone, if that counts or none does: the others were left out when it was begun first.
-func (r *handled) dues(ctx context.Context) (dues, error) {
-	plan, first, last := planOf(r.row, r.spec), r.row.Due, r.row.Occurrence
-	if plan.season.IsZero() || !r.scheduled() {
-		return dues{}, nil
+// replaceable returns a context whose cause is errReplaced if the run is canceled for one of a later time.
+func (r *handled) replaceable(ctx context.Context) (context.Context, func()) {
+	overlap, _ := job.ParseOverlap(r.job.Overlap)
+	if overlap.Do != job.ReplaceOverlap {
+		return ctx, func() {}
 	}
-	own, again := plan.dues(last, 1), r.begunBefore()
-	if again {
-		if own.counts.n > 0 {
-			return own, nil
+	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		cause := context.Cause(ctx)
+		if errors.Is(cause, executor.ErrCanceled) {
+			asking, end := context.WithTimeout(context.WithoutCancel(ctx), lastTry)
+			defer end()
+			schedule, number := durable.RunNumber(r.row.Key)
+			if _, err := r.entry.base.Store.Find(asking, durable.RunKey(schedule, number+1)); err == nil {
+				cause = errReplaced
+			}
 		}
-		since, err := r.since(ctx)
-		if err != nil {
-			return own, err
-		}
-		first = plan.times.Next(since)
-	}
-	if n, _ := catalog.Passed(plan.times, first, last); first.Before(last) && n < mostExcluded {
-		if all := plan.dues(first, n+2); !again || all.counts.n > 0 {
-			return all, nil
-		}
-	}
-	return own, nil
-}
-
-// exclude leaves out the due times of a run that do not count. The run is for the latest of the others. If there is
-// none, exclude returns an error, which stands in the history.
-func (r *handled) exclude(all dues) error {
-	counts := all.counts
-	if !r.begunBefore() || counts.n == 0 {
-		all.logExcluded(r.log)
-	}
-	if counts.n+all.excluded.n > 1 && r.left.Count > 0 {
-		r.left = durable.LeftOut{}
-		if counts.n > 1 {
-			r.left = durable.LeftOut{Count: counts.n - 1, First: counts.first}
-		}
-	}
-	if counts.n > 0 {
-		r.due = counts.last
-	} else if all.excluded.n > 0 {
-		return over(outcome.Label{Outcome: outcome.Excluded}, "excluded: "+all.why)
-	}
-	return nil
-}
-
-// since returns a time before all those for which a run makes up that was begun before: of these the store has the
-// latest alone. They have passed since the run for a time before, or since its end, if what passes during a run is
-// skipped.
-func (r *handled) since(ctx context.Context) (since time.Time, err error) {
-	var past []durable.Run
-	err = r.persist(ctx, func() (err error) {
-		past, err = r.entry.base.catalog.Jobs.History(ctx, r.row.ID, 0, mostRecalled)
-		return err
+		cancel(cause)
 	})
-	since = r.row.Created
-	if i := slices.IndexFunc(past, func(p durable.Run) bool { return !p.Occurrence.Equal(r.row.Occurrence) }); i >= 0 {
-		if since = past[i].Occurrence; r.overlap.Do == job.SkipOverlap && past[i].Finished.After(since) {
-			since = past[i].Finished
+	return own, func() { stop(); cancel(nil) }
+}
+
+// skips returns how many times of the job have passed during the run.
+func (r *handled) skips(ctx context.Context) int {
+	d := r.entry.base
+	r.entry.logSkips()
+	n := r.entry.skippedDuring(r.number)
+	if d.Store.shared() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTry)
+		defer cancel()
+		key, _ := durable.RunNumber(r.row.Key)
+		row, err := d.Store.Find(ctx, key)
+		if e, ok := catalog.Read(row); err == nil && ok && e.Number == int64(r.number) {
+			n = max(n, e.Skipped)
 		}
-	} else if len(past) == mostRecalled {
-		since = r.row.Occurrence.Add(-1)
 	}
-	return since, err
+	return n
 }
 
-// delay waits, unless the daemon ends or the run is canceled meanwhile.
-func (r *handled) delay(ctx context.Context, d time.Duration) error {
-	r.log.Info("run delayed", about.Key, about.RunDelayed, "due", stamp(r.due), "until", stamp(r.now().Add(d).In(r.due.Location())), "reason", "jitter")
-	return r.wait(ctx, d)
-}
+// firstPause and mostPause bound the wait for another try of persist.
+const firstPause, mostPause = 10 * time.Millisecond, time.Second
 
-// wait waits, unless the daemon ends or the run is canceled meanwhile.
-func (r *handled) wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-r.entry.base.leaving.Done():
-		return errDrain
-	case <-ctx.Done():
-		return fmt.Errorf("not started: %w", context.Cause(ctx))
-	}
-}
-
-// mostPause is the longest wait for another try of persist.
-const mostPause = time.Second
-
-// persist calls fn, which asks the store, until it answers, unless the daemon ends or the run is canceled meanwhile. So
-// what the run has waited for already, as its jitter, it does not wait for again.
+// persist calls fn, which asks the store, until it answers, unless the daemon ends or the run is canceled meanwhile.
 func (r *handled) persist(ctx context.Context, fn func() error) error {
-	for pause := firstTurn; ; pause = min(2*pause, mostPause) {
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
 		err := fn()
 		if err == nil {
 			return nil
 		}
-		if pause == firstTurn {
+		if pause == firstPause {
 			r.log.Info("run waits", about.Key, about.RunWaits, "due", stamp(r.due), "reason", "the store: "+err.Error())
 		}
-		if err := r.wait(ctx, pause); err != nil {
-			return err
+		t := time.NewTimer(pause)
+		select {
+		case <-t.C:
+		case <-r.entry.base.leaving.Done():
+			t.Stop()
+			return errDrain
+		case <-ctx.Done():
+			t.Stop()
+			return fmt.Errorf("not started: %w", context.Cause(ctx))
 		}
 	}
+}
+
+// begunBefore reports whether the run was begun and is begun again, since its daemon was lost or ended.
+func (r *handled) begunBefore() bool {
+	return r.row.Attempt > 1 || r.row.Suspect || r.row.Due.After(r.row.Occurrence)
+}
+
+// wasLost reports whether the run of a row that begins was begun before by a daemon that was killed or lost the store:
+// the store has noticed that, or that daemon has said so.
+func wasLost(row durable.Job) bool {
+	return row.Suspect || outcome.ParseLabel(row.Label).Outcome == outcome.Lost
+}
+
+// tellLost tells that the run was lost before, if it was. Its daemon can't, or does not know what became of it. A row
+// begins once for each loss, in one daemon.
+func (r *handled) tellLost() {
+	if wasLost(r.row) {
+		r.entry.tell(notify.Event{Kind: notify.Lost, Run: r.number, Due: r.due})
+	}
+}
+
+// continues takes over how often a run has failed before the daemon ended that had begun it.
+func (r *handled) continues() {
+	if label := outcome.ParseLabel(r.row.Label); label.Open() {
+		r.failures = label.Attempts
+		r.attempt += label.Attempts
+	}
+}
+
+// label returns what the history has of an outcome of the run, and of its attempts.
+func (r *handled) label(o outcome.Outcome) outcome.Label {
+	return outcome.Label{Outcome: o, Attempts: r.attempt - r.row.Attempt + 1}
+}
+
+// verdict returns what stands in the history: nil, or an error with what there is to know. What failed is not tried
+// again; what this daemon has cut is.
+func (r *handled) verdict(result process.Result, o outcome.Outcome) error {
+	if o == outcome.OK {
+		return nil
+	}
+	text := r.failure(result, o)
+	switch {
+	case o == outcome.Delayed:
+		return cut(r.label(o), text, r.rest)
+	case o == outcome.Stopped, o == outcome.Lost: // before its command was started, too
+		return cut(r.label(o), text, 0)
+	case result.Err != nil && o != outcome.Replaced: // whatever else kept it from its start
+		o = outcome.NotStarted
+	}
+	return over(r.label(o), text)
 }
 
 // runAtStart runs a job once, now. It is not in the store: each daemon runs it at its start.
@@ -248,7 +311,7 @@ func (d *base) runAtStart(j job.Job, now time.Time) {
 	}
 	err := d.pool.Go(context.Background(), func(ctx context.Context) error {
 		e.begin()
-		_, o := r.execute(ctx, func(outcome.Outcome) int { return 0 })
+		_, o := r.execute(ctx, func(context.Context) int { return 0 })
 		r.trigger(ctx, o) // it is begun once, whatever the error
 		return nil
 	}, executor.Named(j.Name))

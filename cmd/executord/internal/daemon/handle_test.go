@@ -9,7 +9,6 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
-	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
@@ -41,7 +40,7 @@ func TestHandledVerdictOnWhatWasCut(t *testing.T) {
 		if !errors.As(err, &end) {
 			t.Fatalf("after %v: %v", cause, err)
 		}
-		got := view.Ended(catalog.Entry{}, durable.Run{Verdict: durable.RunSnoozed, Error: err.Error(), Label: end.label.String()})
+		got := view.Ended(catalog.Entry{}, durable.Job{}, durable.Run{Verdict: durable.RunSnoozed, Error: err.Error(), Label: end.label.String()})
 		if got.Outcome != want || err.Error() != string(want)+": it was ended while it ran\nhalf of it" ||
 			errors.Is(err, executor.Permanent(err)) {
 			t.Errorf("after %v: %v, outcome %q", cause, err, got.Outcome)
@@ -70,24 +69,26 @@ func TestHandledStartsNothingInDrain(t *testing.T) {
 	})
 }
 
-// Only times of the schedule have a jitter: not one at which somebody asks for a run, nor one that was delayed before.
-func TestHandledJitters(t *testing.T) {
+// Only times of the schedule have a jitter: not one at which somebody asks for a run.
+func TestPlanJitters(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
-		row  durable.Job
-		want bool
+		schedule string
+		at       time.Time
+		late     time.Duration
+		want     bool
 	}{
-		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon}, true},
-		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon.Add(time.Second)}, false},
-		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Attempt: 2}, false},
-		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Label: errDrain.label.String()}, false},
-		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Label: "failed", Error: errDrain.text}, true},
-		{durable.Job{Schedule: "rate 90s", Anchor: noon, Occurrence: noon.Add(3 * time.Minute)}, true},
-		{durable.Job{Schedule: "rate 90s", Anchor: noon, Occurrence: noon.Add(2 * time.Minute)}, false},
+		{"cron CRON_TZ=UTC 0 * * * *", noon, 0, true},
+		{"cron CRON_TZ=UTC 0 * * * *", noon, time.Minute, true},
+		{"cron CRON_TZ=UTC 0 * * * *", noon.Add(time.Second), 0, false},
+		{"rate 90s", noon.Add(3 * time.Minute), 0, true},
+		{"rate 90s", noon.Add(2 * time.Minute), 0, false},
 	} {
-		r := &handled{row: test.row, run: run{job: job.Job{Jitter: time.Hour}}}
-		if got := r.jitters(); got != test.want {
-			t.Errorf("%+v: %t", test.row, got)
+		e := catalog.Entry{Job: durable.Job{Schedule: test.schedule, Anchor: noon}, Namespace: "n"}
+		e.Spec.Jitter = time.Hour
+		p := planOf(e, durable.Firing{Schedule: e.Job, Occurrence: test.at, Now: test.at.Add(test.late)}, nil, func(d time.Duration) time.Duration { return d / 2 })
+		if got := p.Delay; got > 0 != test.want || test.want && got != 30*time.Minute+test.late {
+			t.Errorf("%+v: %v", test, got)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
@@ -113,38 +114,27 @@ func (d *Daemon) ask(ctx context.Context) (answers, error) {
 		d.Store.shared() && time.Since(a.at) < freshness) {
 		return a, nil
 	}
-	entries, err := catalog.List(ctx, d.Store, d.Store.Namespace)
+	entries, err := catalog.Select(ctx, d.Store, d.Store.Namespace, durable.Filter{})
 	if err != nil {
 		return answers{}, err
 	}
 	last := make(map[durable.ID]past)
 	asked := 0
 	for _, e := range entries {
-		if p, ok := d.answers.last[e.ID]; ok {
+		p := d.answers.last[e.ID]
+		if !d.Store.shared() || e.Last.Runs == 0 || p.row == e.Last.ID || asked == mostHistories {
 			last[e.ID] = p
-		}
-		if !d.Store.shared() || e.Runs == 0 || last[e.ID].run.Seq == e.Runs {
 			continue
 		}
-		if found := d.Record.Latest(e.Name, 1); len(found) > 0 && int64(found[0].Number) >= e.Runs {
+		if found := d.Record.Latest(e.Name, 1); len(found) > 0 && int64(found[0].Number) >= catalog.NumberOf(e.Last) {
+			last[e.ID] = p
 			continue
 		}
-		if asked++; asked > mostHistories {
-			continue
-		}
-		runs, err := d.catalog.Jobs.History(ctx, e.ID, 0, fewRuns)
-		if err != nil {
+		asked++
+		if p, err = d.askPast(ctx, e, p.success); err != nil {
 			return answers{}, err
 		}
-		if runs = slices.DeleteFunc(runs, catalog.IsIdle); len(runs) > 0 {
-			p := past{run: runs[0], success: last[e.ID].success}
-			for _, r := range runs {
-				if r.Verdict == durable.RunSucceeded && r.Finished.After(p.success) {
-					p.success = r.Finished
-				}
-			}
-			last[e.ID] = p
-		}
+		last[e.ID] = p
 	}
 	var nodes catalog.Nodes
 	if slices.ContainsFunc(entries, func(e catalog.Entry) bool { return e.Queue != durable.DefaultQueue }) {
@@ -154,6 +144,28 @@ func (d *Daemon) ask(ctx context.Context) (answers, error) {
 	}
 	d.answers = answers{slices.DeleteFunc(entries, catalog.Entry.Removed), time.Now(), last, nodes}
 	return d.answers, nil
+}
+
+// askPast asks for the last run of a job, and for when one succeeded last, unless one of the latest has.
+func (d *Daemon) askPast(ctx context.Context, e catalog.Entry, success time.Time) (past, error) {
+	p := past{row: e.Last.ID, success: success}
+	runs, err := d.catalog.Jobs.History(ctx, e.Last.ID, 0, 1)
+	if err != nil || len(runs) == 0 {
+		return p, err
+	}
+	p.run = runs[0]
+	latest := []durable.Job{e.Last}
+	if e.Last.State != durable.Succeeded && success.IsZero() {
+		if latest, err = catalog.ListRuns(ctx, d.Store, e, fewRuns); err != nil {
+			return p, err
+		}
+	}
+	for _, row := range latest {
+		if row.State == durable.Succeeded && row.Updated.After(p.success) {
+			p.success = row.Updated
+		}
+	}
+	return p, nil
 }
 
 // Jobs returns the jobs of the namespace, and those that run at the start, by name.
@@ -166,7 +178,7 @@ func (d *Daemon) Jobs(ctx context.Context) ([]view.Job, error) {
 	var list []view.Job
 	for _, e := range a.entries {
 		var last *durable.Run
-		if p, ok := a.last[e.ID]; ok {
+		if p, ok := a.last[e.ID]; ok && p.row == e.Last.ID && p.row != (durable.ID{}) {
 			last = &p.run
 		}
 		j := view.Of(e, last, now)
@@ -214,7 +226,7 @@ func (d *Daemon) addLatest(j *view.Job) {
 			if j.Running = &r; j.State.State != catalog.StateRunning {
 				j.State = catalog.Status{State: catalog.StateRunning} // the store has said something else a moment ago
 			}
-		case j.Last == nil || j.Last.Run <= r.Run:
+		case j.Last == nil || j.Last.Run <= r.Run && (j.Last.Run > 0 || j.Last.Started.Before(r.Started)):
 			j.Last = &r
 			j.Runs = max(j.Runs, r.Run)
 			if j.Running != nil && j.Running.Run <= r.Run { // the store has said so a moment ago
@@ -271,30 +283,16 @@ func (d *Daemon) Runs(ctx context.Context, name string, n int) ([]view.Run, bool
 			continue
 		}
 		found = true
-		var others []view.Run
-		if d.Store.shared() {
-			past, err := d.catalog.Jobs.History(ctx, e.ID, 0, min(n, keptRuns))
-			if err != nil {
-				return nil, true, err
-			}
-			for _, r := range slices.DeleteFunc(past, catalog.IsIdle) {
-				others = append(others, view.Ended(e, r))
-			}
+		if !d.Store.shared() {
+			continue
 		}
-		if r, ok := view.Current(e, time.Now()); ok && d.Store.shared() && !goingOn[r.Run] {
-			others = append(others, r)
-		}
-		if len(e.Spec.Parameters) > 0 && len(others) > 0 {
-			given, err := catalog.ListGiven(ctx, d.Store, e.Namespace, e.Name)
-			if err != nil {
-				return nil, true, err
-			}
-			for i := range others {
-				others[i].AddGiven(given)
-			}
+		v := client.Client{Store: d.Store, Jobs: d.catalog.Jobs}
+		others, err := v.Runs(ctx, []catalog.Entry{e}, min(n, keptRuns))
+		if err != nil {
+			return nil, true, err
 		}
 		for _, r := range others {
-			if !here[[2]int64{r.Run, int64(r.Attempt)}] {
+			if r.Run == 0 || !here[[2]int64{r.Run, int64(r.Attempt)}] && !(r.Outcome == view.InProgress && goingOn[r.Run]) {
 				list = append(list, r)
 			}
 		}
@@ -332,6 +330,11 @@ func (d *Daemon) Find(ctx context.Context, name string) (e catalog.Entry, found 
 	}
 	if err == nil {
 		e, found = catalog.Read(row)
+	}
+	if found {
+		one := []catalog.Entry{e}
+		err = catalog.AddRuns(ctx, d.Store, one)
+		e = one[0]
 	}
 	return e, found, err
 }
@@ -371,7 +374,14 @@ func (d *Daemon) Stored(ctx context.Context, name string, number int) (record.St
 	}
 	for _, e := range a.entries {
 		if e.Name == name {
-			o, err := d.catalog.Jobs.Output(ctx, e.ID, int64(number))
+			row, err := d.Store.Find(ctx, durable.RunKey(e.Key, int64(number)))
+			if errors.Is(err, durable.ErrNotFound) {
+				return record.Stored{}, false, nil
+			}
+			if err != nil {
+				return record.Stored{}, false, err
+			}
+			o, err := d.catalog.Jobs.Output(ctx, row.ID, row.Runs)
 			if errors.Is(err, durable.ErrNotFound) {
 				return record.Stored{}, false, nil
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/durable"
 )
 
 // here returns the jobs of a file that this daemon puts into the store. Without one that others share, these are the
@@ -63,7 +64,14 @@ func (d *Daemon) serve(ctx context.Context, file []job.Job) {
 	if err != nil && d.watcher.file != nil {
 		return // the next look asks again
 	}
-	d.catalog.Jobs.SetQueues(queues...) // refuses none that ParseWhere has read
+	d.catalog.Jobs.SetQueues(queues...)                                   // refuses none that ParseWhere has read
+	kinds, _ := catalog.GroupKinds(ctx, d.Store, d.Store.Namespace, file) // else the next look asks again
+	for kind, limit := range kinds {
+		if !d.kinds[kind] {
+			d.kinds[kind] = true
+			durable.Handle(d.catalog.Jobs, kind, d.handle, durable.GlobalLimit(limit))
+		}
+	}
 	d.watcher.file = file
 }
 

@@ -234,7 +234,7 @@ func TestOnWithoutStoreLeavesOthers(t *testing.T) {
 			}
 		}
 		again <- tab("web-1")
-		time.Sleep(10 * time.Minute)
+		time.Sleep(10*time.Minute + time.Second)
 		again <- tab("db-1")
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
@@ -328,7 +328,7 @@ func TestOnAllTakesTurnsInGroup(t *testing.T) {
 			c.Machine = machine(t, fmt.Sprintf("web-%d", i))
 			all = append(all, beginWith(t, c, b.run))
 		}
-		time.Sleep(40 * time.Minute)
+		time.Sleep(39 * time.Minute)
 		for _, h := range all {
 			h.end()
 		}

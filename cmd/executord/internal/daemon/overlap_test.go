@@ -16,7 +16,7 @@ import (
 // afterwards.
 func TestOverlapIsLoggedWhileItLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := begin(t, Config{File: parse(t, "# name: a\n@every 1s sleep 150s\n")})
+		h := begin(t, Config{File: parse(t, "# name: a\n@every 1s sleep 150500ms\n")})
 		for _, step := range []struct {
 			after   time.Duration // since the step before
 			lines   int
@@ -27,14 +27,14 @@ func TestOverlapIsLoggedWhileItLasts(t *testing.T) {
 			{59 * time.Second, 1, 1},
 			{time.Second, 2, 61},
 			{time.Minute, 3, 121},
-			{29 * time.Second, 4, 149}, // the run has ended, and the next has begun
+			{30 * time.Second, 4, 150}, // the run has ended, and the next has begun
 		} {
 			time.Sleep(step.after)
 			if lines, skipped := len(h.logged("runs skipped")), h.total("runs skipped"); lines != step.lines || skipped != step.skipped {
 				t.Errorf("after %v: %d skipped in %d lines, want %d in %d", time.Since(h.began), skipped, lines, step.skipped, step.lines)
 			}
 		}
-		if end := h.logged("run ended"); len(end) != 1 || !strings.Contains(end[0], "skipped=149") {
+		if end := h.logged("run ended"); len(end) != 1 || !strings.Contains(end[0], "skipped=150") {
 			t.Errorf("end %q", end)
 		}
 		h.end()

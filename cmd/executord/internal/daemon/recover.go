@@ -4,9 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
 )
 
 // recovers notes an outcome, and reports whether it is good after a bad one. A store knows of runs of other daemons and
@@ -31,28 +32,27 @@ const (
 	mostRecalled    = 200
 )
 
-// history returns whether the last run before this one that says something of the job was bad, if the store knows. Of
-// runs beside each other this daemon knows more, if it has seen one: of those that were let go, the store has no end.
-func (r *handled) history(ctx context.Context, seen bool) (bad, known bool) {
+// history returns whether the last run before this one that says something of the job was bad, if the store knows.
+func (r *handled) history(ctx context.Context, _ bool) (bad, known bool) {
 	if wasLost(r.row) {
 		return true, true
 	}
-	if r.overlap.Do == job.AllowOverlap && seen {
-		return false, false
-	}
-	if r.row.Error == "" && outcome.ParseLabel(r.row.Label).Outcome != outcome.Apart {
-		return false, true // the last was good, or there was none
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recoverPatience)
 	defer cancel()
-	past, _ := r.entry.base.catalog.Jobs.History(ctx, r.row.ID, 0, mostRecalled)
-	for _, run := range past {
-		switch view.OutcomeOf(run) {
-		case outcome.OK:
-			return false, true
-		case outcome.Failed, outcome.NotStarted, outcome.Timeout, outcome.Stopped, outcome.Lost:
-			return true, true
+	key, number := durable.RunNumber(r.row.Key)
+	for before, n := number-1, 1; before > 0 && number-before < mostRecalled; before, n = before-int64(n), min(10*n, mostRecalled) {
+		past, err := catalog.ListRuns(ctx, r.entry.base.Store, catalog.Entry{Job: durable.Job{Key: key}, Number: before}, n)
+		if err != nil {
+			return false, false
+		}
+		for _, run := range past {
+			switch view.OutcomeOfRow(run) {
+			case outcome.OK:
+				return false, true
+			case outcome.Failed, outcome.NotStarted, outcome.Timeout, outcome.Stopped, outcome.Lost:
+				return true, true
+			}
 		}
 	}
-	return false, false
+	return false, true
 }

@@ -66,7 +66,7 @@ func (r *run) await(ctx context.Context, wait time.Duration, result *process.Res
 		}
 		return r.outcomeOf(*result), true
 	case <-d.leaving.Done():
-		if r.stored == nil || r.letGo.Load() { // nobody goes on with it
+		if r.stored == nil { // nobody goes on with it
 			return r.outcomeOf(*result), true
 		}
 		r.rest = max(time.Until(until), 1)

@@ -17,7 +17,7 @@ import (
 // execute runs the command of a run that entry.begin has counted, and accounts for it: one line at the start, one at the
 // end, and the output between them. ctx ends when the run is to end. At the end, skipped returns how many times of the
 // job have passed meanwhile.
-func (r *run) execute(ctx context.Context, skipped func(outcome.Outcome) int) (process.Result, outcome.Outcome) {
+func (r *run) execute(ctx context.Context, skipped func(context.Context) int) (process.Result, outcome.Outcome) {
 	d := r.entry.base
 	d.running.Add(1)
 	defer d.running.Add(-1)
@@ -43,7 +43,7 @@ func (r *run) execute(ctx context.Context, skipped func(outcome.Outcome) int) (p
 	result, o = r.attempts(ctx)
 	// A run that is lost before the drain is begun again, and says nothing of how the daemon will end.
 	interrupted = o == outcome.Stopped || o == outcome.Lost && d.leaving.Err() != nil
-	skips = skipped(o)
+	skips = skipped(ctx)
 	text := r.failure(result, o)
 	reason, _, _ = strings.Cut(text, "\n") // the rest is output
 	end = func(f *record.Facts) { f.Outcome, f.Took, f.Error, f.Skipped = o, result.Took, text, skips }

@@ -44,7 +44,7 @@ func TestRunEndedBeforeItsStartIsInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(test.cause)
 		r.entry.begin()
-		r.execute(ctx, func(outcome.Outcome) int { return 0 })
+		r.execute(ctx, func(context.Context) int { return 0 })
 		if r.entry.mu.Counts != test.want {
 			t.Errorf("%v: counts %+v; want %+v", test.cause, r.entry.mu.Counts, test.want)
 		}

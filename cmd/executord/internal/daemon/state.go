@@ -17,7 +17,8 @@ type Daemon struct {
 	supervisor *process.Supervisor
 	stopRuns   context.CancelFunc
 	leave      context.CancelFunc
-	ended      chan struct{} // closed when the daemon has left the store, and no run is in progress
+	kinds      map[string]bool // of groups, that are handled; for the goroutine of Run
+	ended      chan struct{}   // closed when the daemon has left the store, and no run is in progress
 
 	watcher watcher // for the goroutine of Run
 
@@ -56,6 +57,7 @@ type answers struct {
 
 // past is what the history says of a job.
 type past struct {
+	row     durable.ID // the run
 	run     durable.Run
 	success time.Time // zero if none of its latest runs was one
 }

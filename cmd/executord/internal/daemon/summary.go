@@ -23,6 +23,7 @@ func (d *Daemon) summarize() Summary {
 	d.mu.Unlock()
 	sum := Summary{Jobs: len(all)}
 	for _, e := range all {
+		e.logSkips()
 		e.mu.Lock()
 		c := e.mu.Counts
 		e.mu.Unlock()
@@ -36,21 +37,20 @@ func (d *Daemon) summarize() Summary {
 	return sum
 }
 
-// noteNotBegun records the times up to the drain, which has begun then, that no run is for. One of them may have
-// waited for the end of its jitter. It is for a store that ends with the daemon: from another, the next daemon
-// makes up for them.
-func (d *Daemon) noteNotBegun(drain time.Time) {
-	rows, _ := catalog.List(context.Background(), d.Store, d.Store.Namespace) // from memory, which always answers
-	for _, row := range rows {
-		e := d.entry(row.Name)
-		if row.State != durable.Waiting || row.Spec.Off || row.Occurrence.After(drain) || e.began(row.Occurrence) {
-			continue
+// noteNotBegun records the times up to the drain, which has begun then, that no run is for, and the runs that have not
+// begun. It is for a store that ends with the daemon: from another, the next daemon makes up for them.
+func (d *base) noteNotBegun(drain time.Time) {
+	const reason = "the drain began before executord came to it"
+	jobs, _ := catalog.Select(context.Background(), d.Store, d.Store.Namespace, durable.Filter{}) // from memory, which always answers
+	for _, j := range jobs {
+		e := d.entry(j.Name)
+		for _, run := range j.Open {
+			if due := catalog.RunOf(run).Due.In(j.Spec.Location()); !run.State.Granted() && run.Runs == 0 {
+				e.miss(1, due, reason, "")
+			}
 		}
-		n, _ := catalog.Passed(catalog.Times(row.Job), row.Occurrence, drain)
-		passed := planOf(row.Job, row.Spec).dues(row.Occurrence, n+1)
-		passed.logExcluded(e.log)
-		if missed := passed.counts; missed.n > 0 {
-			e.miss(missed.n, missed.first, "the drain began before executord came to it", "")
+		if j.State == durable.Waiting && !j.Spec.Off && !j.Due.After(drain) {
+			e.missThrough(j, drain, reason, "")
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
-	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 	"github.com/executor-go/executor/durable/store"
@@ -406,16 +405,12 @@ func TestDaemonReplacesRunBeforeItsStart(t *testing.T) {
 		if f := h.Figures()[0]; f.Ended[outcome.Replaced] != 2 || f.Ended[outcome.OK] != 1 || len(f.Ended) != 2 || f.Runs != 3 || f.Skipped+f.Missed != 0 {
 			t.Errorf("%+v", f)
 		}
-		e, _, err := h.Find(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
-		past, err := h.Durable().History(t.Context(), e.ID, 0, 10)
+		past, _, err := h.Runs(t.Context(), "a", 10)
 		if err != nil || len(past) != 3 {
 			t.Fatalf("%+v, %v", past, err)
 		}
 		for i, want := range []outcome.Outcome{outcome.OK, outcome.Replaced, outcome.Replaced} {
-			if got := view.OutcomeOf(past[i]); got != want {
+			if got := past[i].Outcome; got != want {
 				t.Errorf("the history has %q, want %q: %s", got, want, past[i].Error)
 			}
 		}

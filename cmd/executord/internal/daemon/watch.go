@@ -27,7 +27,7 @@ func (d *Daemon) lookEvery() time.Duration {
 // one about all rows of the store. The jobs for which a slow store leaves no time come first at the next look,
 // which may be as slow and would otherwise end at the same job.
 func (d *Daemon) look(ctx context.Context) {
-	d.renewAsks(ctx)
+	d.lookAtStore(ctx)
 	if !d.Store.shared() {
 		return // there are no others
 	}
@@ -51,12 +51,6 @@ func (d *Daemon) look(ctx context.Context) {
 			return // package durable logs that the store does not answer
 		}
 		e, _ := catalog.Read(row)
-		if e.Spec.Off && !e.State.Done() && e.State != durable.Paused {
-			continue // it is about to be removed, or put back
-		}
-		if entry := d.entry(name); entry.runsHere() {
-			entry.change(e) // another daemon may have
-		}
 		is := blockedBy(e)
 		if is == w.reported[name] {
 			continue
@@ -72,17 +66,15 @@ func (d *Daemon) look(ctx context.Context) {
 	}
 }
 
-// renewAsks makes the jobs due for which somebody had asked when the store's clock was ahead, which was set back since.
-// That their schedules go on from the present, package durable sees to.
-func (d *Daemon) renewAsks(ctx context.Context) {
+// lookAtStore tells whether the store answers, and has what is due begin if its clock was set back.
+func (d *Daemon) lookAtStore(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	now, err := d.Store.Now(ctx)
+	if err == nil {
+		d.catalog.Hasten(ctx, now) // if the store does not answer, the next look asks again
+	}
 	if d.leaving.Err() == nil { // else ctx ends
 		d.tellStore(cmp.Or(err, d.StoreError(ctx)))
 	}
-	if err != nil {
-		return // package durable logs that the store does not answer
-	}
-	d.catalog.RenewAsks(ctx, now) // if the store does not answer, the next look asks again
 }

@@ -269,7 +269,7 @@ func TestApplyReportsJobThatWillNotRunAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			claims, err := store.Claim(t.Context(), durablestore.ClaimRequest{
-				Node: "other", Limit: 1, Kinds: []durablestore.KindLimit{{Kind: catalog.Kind("n"), Max: 1}},
+				Node: "other", Limit: 1, Kinds: []durablestore.KindLimit{{Kind: durable.ScheduleKind(catalog.Kind("n")), Max: 1}},
 			})
 			if err != nil || len(claims.Jobs) != 1 {
 				t.Fatalf("claimed %v, %v", claims.Jobs, err)

@@ -16,8 +16,6 @@ func TestLabelIsReadAsWritten(t *testing.T) {
 		{Outcome: outcome.Failed, Attempts: 12}:   "failed, attempt 12",
 		{Outcome: outcome.Delayed}:                "delayed",
 		{Outcome: outcome.Delayed, Attempts: 1}:   "delayed, attempt 1",
-		{Outcome: outcome.Apart}:                  "apart",
-		{Outcome: outcome.Idle}:                   "idle",
 		{Outcome: outcome.Stopped, Attempts: 100}: "stopped, attempt 100",
 	} {
 		if got := label.String(); got != text || outcome.ParseLabel(text) != label {

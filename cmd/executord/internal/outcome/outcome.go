@@ -23,9 +23,6 @@ const (
 	// These are in the history only.
 	Excluded Outcome = "excluded" // its due time does not count
 	Missed   Outcome = "missed"   // it was too late for its misfire
-	// it is over for the store alone: it went on beside the next one, and its end is in the log
-	Apart Outcome = "apart"
-	Idle  Outcome = "idle" // nothing was run, as the job is not to run; no list of runs has it
 )
 
 // Ends returns the outcomes of runs whose daemon has tried to start a command, and goes on with it no more.
@@ -39,7 +36,7 @@ func (o Outcome) IsFailure() bool { return o == Failed || o == Timeout || o == N
 // known reports whether an outcome is one of the words above.
 func (o Outcome) known() bool {
 	switch o {
-	case Delayed, Excluded, Missed, Apart, Idle:
+	case Delayed, Excluded, Missed:
 		return true
 	}
 	return slices.Contains(Ends(), o)

@@ -46,7 +46,8 @@ type Job struct {
 type Run struct {
 	Namespace string          `json:"namespace"`
 	Job       string          `json:"job"`
-	Run       int64           `json:"run"`
+	ID        durable.ID      `json:"-"`   // of its row; zero if it has none, or is not known
+	Run       int64           `json:"run"` // its number; 0 if nothing was run at that time
 	Due       time.Time       `json:"due"`
 	Attempt   int             `json:"attempt"`
 	Started   time.Time       `json:"started"`
@@ -93,12 +94,12 @@ func (p Progress) String() string {
 // InProgress is the outcome of a run that has none yet.
 const InProgress = "running"
 
-// Of returns the job that an entry of a store is, with its last run if there is one.
+// Of returns the job that an entry of a store is, with what the history has of its last run, if that is known.
 func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 	j := Job{
 		Namespace: e.Namespace, Job: e.Name, ID: e.ID, Schedule: e.Spec.Schedule, Zone: e.Spec.Zone,
 		Words: words(e.Spec), Command: e.Spec.Job(e.Name).Command.String(), State: e.Status(now),
-		Node: e.Owner, Attempt: e.Attempt, Runs: e.Runs, Error: Reason(e.Error), Tags: e.Tags, On: e.Spec.On,
+		Runs: e.Number, Error: Reason(e.Last.Error), Tags: e.Tags, On: e.Spec.On,
 		Parameters: e.Spec.Parameters,
 	}
 	if at := e.Next(now); !at.IsZero() {
@@ -109,11 +110,16 @@ func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 		j.Words = strings.TrimPrefix(j.Words+", and after "+strings.Join(e.Spec.After, ", "), ", and ")
 	}
 	if last != nil {
-		r := Ended(e, *last)
+		r := Ended(e, e.Last, *last)
 		j.Last = &r
 	}
-	if r, ok := Current(e, now); ok {
-		j.Running = &r
+	if o, why, _ := fired(durable.Run{Label: e.Label}); o != "" { // since then
+		at := e.Updated.In(e.Spec.Location())
+		j.Last = &Run{Namespace: e.Namespace, Job: e.Name, Due: at, Attempt: 1, Started: at, Finished: at, Outcome: o, Error: why}
+	}
+	if row, ok := e.InProgress(); ok {
+		r := Current(e, row, now)
+		j.Running, j.Node, j.Attempt = &r, r.Node, r.Attempt
 	}
 	return j
 }
@@ -127,47 +133,91 @@ func words(s catalog.Spec) string {
 	return times.Describe()
 }
 
-// Ended returns a run of the history of a job.
-func Ended(e catalog.Entry, r durable.Run) Run {
-	loc, label := e.Spec.Location(), outcome.ParseLabel(r.Label)
+// of returns what is known of a run of a job by its row.
+func of(e catalog.Entry, row durable.Job) Run {
+	run := catalog.RunOf(row)
 	return Run{
-		Namespace: e.Namespace, Job: e.Name, Run: r.Seq, Due: r.Occurrence.In(loc),
-		Attempt: r.Attempt + max(label.Attempts-1, 0),
-		Started: r.Started.In(loc), Finished: r.Finished.In(loc), Took: r.Finished.Sub(r.Started).Seconds(),
-		Outcome: OutcomeOf(r), Node: r.Node, Error: Reason(r.Error), Stderr: Written(r.Error),
+		Namespace: e.Namespace, Job: e.Name, ID: row.ID, Run: catalog.NumberOf(row), Due: run.Due.In(e.Spec.Location()), Parameters: Parameters(run.Given),
 	}
 }
 
-// Current returns the run of a job that is in progress, as the store has it; false if there is none. A store has the
-// start of a run some milliseconds later, and until then when the job was taken in hand.
-func Current(e catalog.Entry, now time.Time) (Run, bool) {
-	if !e.State.Granted() {
+// Ended returns a run of a job, by its row and an entry of the history of that.
+func Ended(e catalog.Entry, row durable.Job, r durable.Run) Run {
+	run, loc := of(e, row), e.Spec.Location()
+	run.Attempt = r.Attempt + max(outcome.ParseLabel(r.Label).Attempts-1, 0)
+	run.Started, run.Finished, run.Took = r.Started.In(loc), r.Finished.In(loc), r.Finished.Sub(r.Started).Seconds()
+	run.Outcome, run.Node, run.Error, run.Stderr = OutcomeOf(r), r.Node, Reason(r.Error), Written(r.Error)
+	return run
+}
+
+// LeftOut returns what became of due times without a run, by an entry of the history of their schedule; false if it is
+// about a run, or about times that were skipped.
+func LeftOut(e catalog.Entry, r durable.Run) (Run, bool) {
+	o, why, _ := fired(r)
+	if o == "" {
 		return Run{}, false
-	}
-	started := e.Started
-	if started.IsZero() {
-		started = e.Updated
 	}
 	loc := e.Spec.Location()
 	return Run{
-		Namespace: e.Namespace, Job: e.Name, Run: e.Runs + 1, Due: e.Occurrence.In(loc), Attempt: max(e.Attempt, 1),
-		Started: started.In(loc), Took: max(now.Sub(started), 0).Seconds(), Outcome: InProgress, Node: e.Owner,
+		Namespace: e.Namespace, Job: e.Name, Due: r.Occurrence.In(loc), Attempt: 1, Started: r.Started.In(loc), Finished: r.Finished.In(loc),
+		Outcome: o, Node: r.Node, Error: why,
 	}, true
 }
 
-// OutcomeOf returns how a run of the history ended: the log's word, or that of package durable for what its handler did
-// not come to say.
+// fired reports whether an entry of the history is that of a schedule, which has fired. The outcome is excluded or missed if
+// that is what became of the due times, with the reason, and else "".
+func fired(r durable.Run) (o outcome.Outcome, why string, is bool) {
+	why, left := strings.CutPrefix(r.Label, "left out, ")
+	word, _, _ := strings.Cut(why, ": ")
+	if o = outcome.Outcome(word); left && (o == outcome.Excluded || o == outcome.Missed) {
+		return o, why, true
+	}
+	return "", "", left || strings.HasPrefix(r.Label, "run ")
+}
+
+// Current returns a run of a job that is in progress, as the store has it. A store has the start of a run some
+// milliseconds later, and until then when the run was taken in hand.
+func Current(e catalog.Entry, row durable.Job, now time.Time) Run {
+	started := row.Started
+	if started.IsZero() {
+		started = row.Updated
+	}
+	run := of(e, row)
+	run.Attempt, run.Started, run.Took = max(row.Attempt, 1), started.In(e.Spec.Location()), max(now.Sub(started), 0).Seconds()
+	run.Outcome, run.Node = InProgress, row.Owner
+	return run
+}
+
+// OutcomeOf returns how a run ended, by its history: the log's word, or that of package durable for what its handler did
+// not come to say. Of a schedule it is what became of due times, "" if they had a run or were skipped.
 func OutcomeOf(r durable.Run) outcome.Outcome {
+	if o, _, is := fired(r); is {
+		return o
+	}
 	said := outcome.ParseLabel(r.Label).Outcome
 	switch r.Verdict {
 	case durable.RunSucceeded:
 		return cmp.Or(said, outcome.OK)
-	case durable.RunFailed, durable.RunSnoozed:
+	case durable.RunFailed, durable.RunSnoozed, durable.RunCanceled:
 		if said != "" {
 			return said
 		}
 	}
 	return outcome.Outcome(r.Verdict.String())
+}
+
+// OutcomeOfRow returns how a run ended, by its row.
+func OutcomeOfRow(row durable.Job) outcome.Outcome {
+	said := outcome.ParseLabel(row.Label).Outcome
+	switch row.State {
+	case durable.Succeeded:
+		return cmp.Or(said, outcome.OK)
+	case durable.Dead:
+		return cmp.Or(said, outcome.Lost)
+	case durable.Canceled:
+		return cmp.Or(said, outcome.Canceled)
+	}
+	return ""
 }
 
 // Why returns why a run failed on one line of at most so many characters: the first line of its error, and the last line
@@ -208,11 +258,6 @@ func ShowParameters(values []string) string {
 		shown[i] = job.Printable(name + "=" + value)
 	}
 	return strings.Join(shown, ", ")
-}
-
-// AddGiven adds the parameters that were given to a run.
-func (r *Run) AddGiven(all catalog.Given) {
-	r.Parameters = Parameters(all.To(r.Namespace, r.Job, r.Due))
 }
 
 // With returns the parameters of a run on one line, "" if it has the defaults.

@@ -22,7 +22,7 @@ import (
 var pill = regexp.MustCompile(`<i class="pill (\w+)">([^<]+)</i>`)
 
 // An outcome has the same word and the same sign on the page of a job, which is executord's, and in the list of all
-// runs, which is module ui's. Idle runs are in neither.
+// runs, which is module ui's. What became of due times that had a run or were skipped is in neither.
 func TestOutcomeIsSameInBothLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, err := durable.New(durable.Config{Store: memory.New(), Lease: time.Minute})
@@ -31,11 +31,11 @@ func TestOutcomeIsSameInBothLists(t *testing.T) {
 		}
 		labels := []string{"", "ok, attempt 2", string(outcome.Failed), string(outcome.NotStarted), string(outcome.Timeout),
 			string(outcome.Canceled), string(outcome.Replaced), string(outcome.Excluded), string(outcome.Missed),
-			string(outcome.Apart), string(outcome.Idle), string(outcome.Stopped), string(outcome.Lost), string(outcome.Delayed)}
+			"run 7", "left out, skipped: x", "left out, missed: x", string(outcome.Stopped), string(outcome.Lost), string(outcome.Delayed)}
 		kind := durable.Handle(jobs, "executord", func(ctx context.Context, i int) (int, error) {
 			durable.SetLabel(ctx, labels[i])
 			switch outcome.ParseLabel(labels[i]).Outcome {
-			case "", outcome.OK, outcome.Apart:
+			case "", outcome.OK:
 				return 0, nil
 			case outcome.Stopped, outcome.Lost, outcome.Delayed:
 				return 0, durable.Snooze(1000 * time.Hour)
@@ -69,8 +69,7 @@ func TestOutcomeIsSameInBothLists(t *testing.T) {
 			if err != nil || len(history) != 1 {
 				t.Fatal(history, err)
 			}
-			if !catalog.IsIdle(history[0]) {
-				o := view.OutcomeOf(history[0])
+			if o := view.OutcomeOf(history[0]); o != "" {
 				want = append(want, fmt.Sprint(o, " ", class(o)))
 			}
 		}
@@ -89,7 +88,7 @@ func TestOutcomeIsSameInBothLists(t *testing.T) {
 		}
 		all := 0
 		for path, fits := range map[string][]string{
-			"/runs?state=ok+or+apart": {"ok good", "apart other"},
+			"/runs?state=ok+or+left+out": {"ok good", "missed other"},
 			"/runs?state=not+ok": {"failed bad", "not started bad", "timeout bad", "canceled other", "replaced other",
 				"excluded other", "missed other"},
 			"/runs?state=run+again": {"stopped other", "lost bad", "delayed other"},
@@ -114,7 +113,7 @@ func TestOutcomeDecidesWhatFails(t *testing.T) {
 	for o, want := range map[outcome.Outcome]bool{
 		outcome.Failed: true, outcome.Timeout: true, outcome.NotStarted: true, outcome.Lost: true, outcome.Missed: true,
 		outcome.OK: false, outcome.Canceled: false, outcome.Stopped: false, outcome.Delayed: false, outcome.Replaced: false,
-		outcome.Excluded: false, outcome.Apart: false,
+		outcome.Excluded: false,
 	} {
 		f, run := newFake("backup")
 		f.jobs[0].Last.Outcome = o

@@ -76,7 +76,7 @@ func class(o outcome.Outcome) string {
 // outcomeTabs are the tabs of the list of all runs, which selects runs by their verdicts. Each fits all outcomes that it
 // may have.
 var outcomeTabs = []ui.OutcomeTab{
-	{Name: "ok or apart", Verdicts: []durable.Verdict{durable.RunSucceeded}},
+	{Name: "ok or left out", Verdicts: []durable.Verdict{durable.RunSucceeded}},
 	{Name: "not ok", Verdicts: []durable.Verdict{durable.RunFailed, durable.RunCanceled, durable.RunSkipped}},
 	{Name: "run again", Verdicts: []durable.Verdict{durable.RunSnoozed, durable.RunLost}}, // stopped, delayed, lost
 }
@@ -86,7 +86,7 @@ var outcomeTabs = []ui.OutcomeTab{
 func outcomeOf(r durable.Run) (word string, like durable.Verdict) {
 	o := view.OutcomeOf(r)
 	switch o {
-	case outcome.Idle:
+	case "":
 		return "", r.Verdict
 	case outcome.OK:
 		like = durable.RunSucceeded
@@ -96,7 +96,7 @@ func outcomeOf(r durable.Run) (word string, like durable.Verdict) {
 		like = durable.RunLost
 	case outcome.Missed:
 		like = durable.RunSkipped
-	case outcome.Canceled, outcome.Replaced, outcome.Apart:
+	case outcome.Canceled, outcome.Replaced:
 		like = durable.RunCanceled
 	case outcome.Stopped, outcome.Delayed, outcome.Excluded: // the timeline has no mark for these
 		like = durable.RunSnoozed

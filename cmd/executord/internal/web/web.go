@@ -164,8 +164,11 @@ func (s *Server) newUI(acts bool) *ui.UI {
 	}
 	if s.Durable != nil {
 		c.Jobs = []ui.Source{{Jobs: s.Durable, Link: func(key string) (name, path string) {
-			name = catalog.NameOf(s.Namespace, key)
-			return name, jobAt(name)
+			job := key
+			if schedule, n := durable.RunNumber(key); n > 0 {
+				job = schedule
+			}
+			return catalog.NameOf(s.Namespace, key), jobAt(catalog.NameOf(s.Namespace, job))
 		}, Outcome: outcomeOf, Outcomes: outcomeTabs}}
 	}
 	u, err := ui.New(c)
