@@ -244,7 +244,7 @@ func jsonRows() string {
 		var names [2][]string
 		for field := range reflect.TypeOf(object.of).Fields() {
 			key, omit, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if key == "" {
+			if key == "" || key == "-" {
 				continue
 			}
 			i := 0
