@@ -29,6 +29,7 @@ func TestParseJobLines(t *testing.T) {
 		{"tabs", "\t*\t*\t*  \t*\t*\t echo\thi", "* * * * *", "echo\thi", ""},
 		{"an @word", "@hourly echo hi", "@hourly", "echo hi", ""},
 		{"@every takes its duration along", "@every 1h30m echo hi", "@every 1h30m", "echo hi", ""},
+		{"@since takes its interval along", "@since 2026-12-01 14:00  every 7d echo hi", "@since 2026-12-01 14:00 every 7d", "echo hi", ""},
 		{"in any case", "@Every 5m echo hi", "@Every 5m", "echo hi", ""},
 		{"@reboot", "@reboot echo hi", "@reboot", "echo hi", ""},
 		{"the end of the line stays", "* * * * * echo hi ; ", "* * * * *", "echo hi ; ", ""},

@@ -55,13 +55,17 @@ func splitWords(text string, n int) (words []string, rest string) {
 }
 
 // splitSchedule cuts a line into the words of its schedule, at most five, and
-// what follows them. An @word stands alone, @every takes its duration along.
+// what follows them. An @word stands alone, @every takes its duration along, and @since its date, time, word every and
+// interval.
 func splitSchedule(text string) (fields []string, rest string) {
 	want := 5
 	if text[0] == '@' {
 		want = 1
-		if word, _ := splitWords(text, 1); strings.EqualFold(word[0], "@every") {
+		switch word, _ := splitWords(text, 1); {
+		case strings.EqualFold(word[0], "@every"):
 			want = 2
+		case strings.EqualFold(word[0], "@since"):
+			want = 5
 		}
 	}
 	return splitWords(text, want)

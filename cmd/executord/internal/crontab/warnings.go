@@ -18,6 +18,9 @@ func misshapen(fields []string, script string, syntax job.Syntax) (what, hint st
 		if len(fields) == 1 && strings.EqualFold(fields[0], "@every") {
 			return "@every has no duration", "write a duration and the command, such as: @every 5m /path/to/command"
 		}
+		if len(fields) < 5 && strings.EqualFold(fields[0], "@since") {
+			return "@since needs a date, a time, the word every, and an interval", "write them and the command, such as: @since 2026-12-01 14:00 every 7d /path/to/command"
+		}
 		return "", "" // an unknown @word is for the schedule's parser to explain
 	}
 	if syntax.Extends() {
