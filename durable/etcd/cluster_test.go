@@ -17,8 +17,11 @@ import (
 // A member whose machine is gone for good is replaced by another one, which gets all jobs and a vote.
 func TestReplaceMember(t *testing.T) {
 	t.Parallel()
+	all := members(t, 3, nil)
 	var peers []string
-	all := members(t, 3, func(_ int, m *Member) { peers = m.Peers })
+	for _, s := range all {
+		peers = append(peers, s.home.server.Config().Name)
+	}
 	id := insert(t, all[0])
 	all[2].Close()
 	all[2] = nil

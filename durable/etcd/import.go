@@ -33,7 +33,7 @@ func (s *Store) Import(ctx context.Context, seq iter.Seq2[store.Row, error]) err
 		return err
 	}
 	if broken {
-		err = h.settle(ctx, me, clientv3.OpDelete(h.prefix+"a", clientv3.WithRange(clientv3.GetPrefixRangeEnd(h.prefix))))
+		err = h.carryOut(ctx, me, clientv3.OpDelete(h.prefix+"a", clientv3.WithRange(clientv3.GetPrefixRangeEnd(h.prefix))))
 	}
 	if err == nil {
 		err = h.transact(ctx, me, func(t *rows.Tx) error {
@@ -51,7 +51,7 @@ func (s *Store) Import(ctx context.Context, seq iter.Seq2[store.Row, error]) err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), silence)
 	defer cancel()
-	return errors.Join(err, h.settle(ctx, me, end...))
+	return errors.Join(err, h.carryOut(ctx, me, end...))
 }
 
 // beginImport has all calls but those of the importer fail, and reports whether an earlier import was broken off.
@@ -123,8 +123,8 @@ func (h *home) imports(importer string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.Value(h.prefix+keyImport), "=", importer)
 }
 
-// settle carries out operations if this store is the importer still.
-func (h *home) settle(ctx context.Context, me string, ops ...clientv3.Op) error {
+// carryOut carries out operations if this store is the importer still.
+func (h *home) carryOut(ctx context.Context, me string, ops ...clientv3.Op) error {
 	var rev int64
 	err := h.insist(ctx, func(ctx context.Context) error {
 		one, cancel := context.WithTimeout(context.WithoutCancel(ctx), silence) // there may be many rows to remove

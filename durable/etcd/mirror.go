@@ -34,6 +34,9 @@ type mirror struct {
 	fenceRev  int64           // of the fence of this store
 	importer  string          // the store that rows are imported by, "" for none
 	loads     int             // how often all was read
+	floor     int64           // of what this store has committed
+	doubts    int             // how many acts of this store have an unknown outcome,
+	settled   int             // and how many of them can't be committed any more, but up to the floor
 	mine      map[string]bool // the acts of this store that wait for an answer: whether they were committed
 	listeners map[chan struct{}]bool
 	soon      time.Time // a job that is due before this is one to tell the listeners of
@@ -215,13 +218,13 @@ func (h *home) apply(events []*clientv3.Event) error {
 
 // reach waits until the mirror has all up to a revision.
 func (h *home) reach(ctx context.Context, rev int64) error {
-	for {
-		h.mu.RLock()
-		there, moved := h.rev >= rev, h.moved
-		h.mu.RUnlock()
-		if there {
-			return nil
-		}
+	there, moved := h.reached(rev)
+	if there {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilence)
+	defer cancel()
+	for ; !there; there, moved = h.reached(rev) {
 		select {
 		case <-moved:
 		case <-h.over.Done():
@@ -230,6 +233,14 @@ func (h *home) reach(ctx context.Context, rev int64) error {
 			return context.Cause(ctx)
 		}
 	}
+	return nil
+}
+
+// reached reports whether the mirror has all up to a revision, and returns what is closed when it has more.
+func (h *home) reached(rev int64) (bool, <-chan struct{}) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.rev >= rev, h.moved
 }
 
 // pause waits, or until ctx ends.

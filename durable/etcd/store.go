@@ -19,7 +19,8 @@ import (
 // logic is what the methods of a Store do, over rows.
 type logic = rows.Store
 
-// A Store is a durable.Store in etcd. Its methods wait for the cluster, for up to ten seconds if that does not answer.
+// A Store is a durable.Store in etcd. Its methods wait for the cluster, for up to ten seconds at a time if
+// that does not answer.
 type Store struct {
 	logic
 	home *home

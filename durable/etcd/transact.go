@@ -51,8 +51,9 @@ func (h *home) Transact(ctx context.Context, decide func(*rows.Tx) error) error 
 
 // transact is Transact for the store that imports rows, or for all others if that is "".
 func (h *home) transact(ctx context.Context, importer string, decide func(*rows.Tx) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilence)
-	defer cancel()
+	if err := h.settle(ctx); err != nil {
+		return err
+	}
 	fresh := int64(-1) // what was committed before the call has at most this revision, if it is not -1
 	for try := 0; ; {
 		a, err := h.decide(decide, importer, try)
@@ -155,7 +156,10 @@ func (h *home) commit(ctx context.Context, a act) (done bool, next int64, err er
 	resp, err := h.send(ctx, a, id)
 	switch {
 	case err == nil && resp.Succeeded:
-		h.reach(ctx, resp.Header.Revision) // if it can't, the calls that come next wait
+		h.mu.Lock()
+		h.floor = max(h.floor, resp.Header.Revision)
+		h.mu.Unlock()
+		h.reach(ctx, resp.Header.Revision) // if it can't, the calls that come next do
 		return true, 0, nil
 	case err == nil:
 		if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
@@ -169,17 +173,41 @@ func (h *home) commit(ctx context.Context, a act) (done bool, next int64, err er
 	if err == nil {
 		err = h.reach(ctx, next)
 	}
-	h.mu.RLock()
-	defer h.mu.RUnlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if err == nil && h.loads != loads && !h.mine[id] {
 		err = errors.New("durable/etcd: nobody knows whether it was done")
+	}
+	if err != nil {
+		h.doubts++
 	}
 	return h.mine[id], next, err
 }
 
+// settle waits until the mirror has all that this store has committed. What scans find has no version, and a node that
+// does not know what became of its claim has Release free what it holds: so an earlier act, of which nobody knows
+// whether it was or will be committed, must not come behind the call, nor be missed by it.
+func (h *home) settle(ctx context.Context) error {
+	h.mu.RLock()
+	doubts, settled, floor := h.doubts, h.settled, h.floor
+	h.mu.RUnlock()
+	if doubts > settled {
+		rev, err := h.raise(ctx)
+		if err != nil {
+			return err
+		}
+		h.mu.Lock()
+		h.settled, h.floor = max(h.settled, doubts), max(h.floor, rev)
+		floor = h.floor
+		h.mu.Unlock()
+	}
+	return h.reach(ctx, floor)
+}
+
 // send asks the cluster to commit an act.
 func (h *home) send(ctx context.Context, a act, id string) (*clientv3.TxnResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience+time.Duration(a.size)*100*time.Nanosecond)
+	work := time.Duration(len(a.ops))*100*time.Microsecond + time.Duration(a.size)*100*time.Nanosecond // at most, as a rule
+	ctx, cancel := context.WithTimeout(ctx, patience+work)
 	defer cancel()
 	key := h.prefix + keyAct
 	ops := append(a.ops, clientv3.OpPut(key, id))
@@ -212,6 +240,8 @@ func (h *home) newest(ctx context.Context) (rev int64, err error) {
 
 // insist asks for something that may be done twice, until there is an answer or ctx ends.
 func (h *home) insist(ctx context.Context, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilence)
+	defer cancel()
 	for {
 		one, cancel := context.WithTimeout(ctx, patience)
 		err := ask(one)

@@ -226,13 +226,6 @@ func (s *Store) CountChildren(ctx context.Context, id store.ID) ([]store.Count, 
 }
 
 // CountParents returns how many parents of a job have ended.
-func (s *Store) CountParents(ctx context.Context, id store.ID) (c store.ParentCounts, err error) {
-	err = s.home.Transact(ctx, func(t *Tx) error {
-		var ok bool
-		if c, ok = t.counts.get(id); !ok {
-			return store.ErrNotFound
-		}
-		return nil
-	})
-	return c, err
+func (s *Store) CountParents(ctx context.Context, id store.ID) (store.ParentCounts, error) {
+	return answer(ctx, s, func(t *Tx) (store.ParentCounts, error) { return found(t.counts.get(id)) })
 }

@@ -89,16 +89,14 @@ func later(a, b *store.Run) int {
 }
 
 // Output returns the output of a run.
-func (s *Store) Output(ctx context.Context, id store.ID, seq int64) (output []byte, err error) {
-	err = s.home.Transact(ctx, func(t *Tx) error {
+func (s *Store) Output(ctx context.Context, id store.ID, seq int64) ([]byte, error) {
+	return answer(ctx, s, func(t *Tx) ([]byte, error) {
 		r := t.runs.look(runKey{id, seq})
 		if r == nil {
-			return store.ErrNotFound
+			return nil, store.ErrNotFound
 		}
-		output = r.output
-		return nil
+		return r.output, nil
 	})
-	return output, err
 }
 
 // Kinds returns the kinds that have waiting jobs.

@@ -58,7 +58,10 @@ func (s *Store) KeepStep(ctx context.Context, of store.Ref, k store.KeptStep) (r
 		k.At, result = t.now, k.Result
 		t.keep(of.ID, k)
 	})
-	return result, ok, err
+	if err != nil {
+		return nil, false, err
+	}
+	return result, ok, nil
 }
 
 // Signal keeps a signal.

@@ -35,10 +35,22 @@ func (s *Store) do(ctx context.Context, decide func(*Tx)) error {
 	})
 }
 
+// answer returns what a transaction has answered, if there was no error.
+func answer[T any](ctx context.Context, s *Store, decide func(*Tx) (T, error)) (T, error) {
+	var decided, none T
+	err := s.home.Transact(ctx, func(t *Tx) (err error) {
+		decided, err = decide(t)
+		return err
+	})
+	if err != nil {
+		return none, err // what was decided may not have been committed
+	}
+	return decided, nil
+}
+
 // look returns what read finds in the rows.
-func look[T any](ctx context.Context, s *Store, read func(*Tx) T) (found T, err error) {
-	err = s.do(ctx, func(t *Tx) { found = read(t) })
-	return found, err
+func look[T any](ctx context.Context, s *Store, read func(*Tx) T) (T, error) {
+	return answer(ctx, s, func(t *Tx) (T, error) { return read(t), nil })
 }
 
 // Now returns the store's time.
@@ -47,16 +59,13 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 }
 
 // Insert adds jobs.
-func (s *Store) Insert(ctx context.Context, jobs []store.NewJob, p store.Placement) (placed []store.InsertResult, err error) {
-	err = s.home.Transact(ctx, func(t *Tx) error {
-		placed = nil
+func (s *Store) Insert(ctx context.Context, jobs []store.NewJob, p store.Placement) ([]store.InsertResult, error) {
+	return answer(ctx, s, func(t *Tx) ([]store.InsertResult, error) {
 		if err := t.checkParents(jobs); err != nil {
-			return err
+			return nil, err
 		}
-		placed = t.insert(jobs, p)
-		return nil
+		return t.insert(jobs, p), nil
 	})
-	return placed, err
 }
 
 // insert adds jobs whose parents are there, all or none.
@@ -149,7 +158,7 @@ func (s *Store) Heartbeat(ctx context.Context, name string, lease time.Duration,
 	// What the dead nodes had claimed until now is theirs for good: they can claim no more.
 	freed, dead := 0, []store.ID(nil)
 	if err := s.do(ctx, func(t *Tx) { freed, dead = t.reap() }); err != nil {
-		return p, &store.RenewedError{Now: p.Now, Err: err}
+		return store.HeartbeatResult{}, &store.RenewedError{Now: p.Now, Err: err}
 	}
 	p.Freed, p.Dead = freed, dead
 	return p, nil
@@ -541,30 +550,27 @@ func (t *Tx) remove(j *store.Job) (runs int) {
 }
 
 // Get returns a job.
-func (s *Store) Get(ctx context.Context, id store.ID) (j store.Job, err error) {
-	err = s.home.Transact(ctx, func(t *Tx) error {
-		var ok bool
-		if j, ok = t.jobs.get(id); !ok {
-			return store.ErrNotFound
-		}
-		return nil
-	})
-	return j, err
+func (s *Store) Get(ctx context.Context, id store.ID) (store.Job, error) {
+	return answer(ctx, s, func(t *Tx) (store.Job, error) { return found(t.jobs.get(id)) })
+}
+
+// found returns what is there, or the error that nothing is.
+func found[T any](v T, ok bool) (T, error) {
+	if !ok {
+		return v, store.ErrNotFound
+	}
+	return v, nil
 }
 
 // Find returns the job with a key.
-func (s *Store) Find(ctx context.Context, key string) (j store.Job, err error) {
-	err = s.home.Transact(ctx, func(t *Tx) error {
+func (s *Store) Find(ctx context.Context, key string) (store.Job, error) {
+	return answer(ctx, s, func(t *Tx) (store.Job, error) {
 		id, ok := t.keys.get(key)
-		if ok {
-			j, ok = t.jobs.get(id)
-		}
 		if !ok {
-			return store.ErrNotFound
+			return store.Job{}, store.ErrNotFound
 		}
-		return nil
+		return found(t.jobs.get(id))
 	})
-	return j, err
 }
 
 // List returns a page of jobs.

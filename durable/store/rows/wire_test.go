@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -221,4 +222,55 @@ func TestSetDeclinesWhatIsBroken(t *testing.T) {
 			t.Errorf("key %q was taken", key)
 		}
 	}
+}
+
+// A failing is a database one of whose transactions fails: before or after its commit.
+type failing struct {
+	*database
+	mu   sync.Mutex
+	kind string
+	nth  int
+	met  bool
+}
+
+var failures = []string{"before the commit", "after the commit"}
+
+func (f *failing) Transact(ctx context.Context, decide func(*rows.Tx) error) error {
+	f.mu.Lock()
+	f.nth--
+	fails, kind := f.nth == 0, f.kind
+	f.met = f.met || fails
+	f.mu.Unlock()
+	switch {
+	case !fails:
+		return f.database.Transact(ctx, decide)
+	case kind == failures[0]:
+		f.database.mu.Lock()
+		defer f.database.mu.Unlock()
+		decide(f.mirror.Begin(time.Now(), 0))
+	default:
+		f.database.Transact(ctx, decide)
+	}
+	return errors.New("planted")
+}
+
+// A call whose transaction fails returns no answer, and may be repeated.
+func TestStoreFaults(t *testing.T) {
+	storetest.RunFaults(t, func(*testing.T) (store.Store, storetest.Faults) {
+		f := &failing{database: newDatabase()}
+		return rows.NewStore(f), storetest.Faults{
+			Kinds: failures,
+			Plant: func(kind string, n int) {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				f.kind, f.nth, f.met = kind, n, false
+			},
+			Met: func() bool {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				f.nth = 0
+				return f.met
+			},
+		}
+	})
 }
