@@ -85,7 +85,7 @@ func Read(row durable.Job) (Entry, bool) {
 	return read(s.Job, s)
 }
 
-// Of returns the entry of a firing, with the runs that are open.
+// EntryOf returns the entry of a firing, with the runs that are open.
 func EntryOf(f durable.Firing) (Entry, bool) {
 	e, ok := read(f.Schedule, durable.Schedule{Number: f.Number - 1, State: f.State})
 	e.Open = f.Open
