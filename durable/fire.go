@@ -137,17 +137,13 @@ func (j *Jobs) AddRun(ctx context.Context, key string, decide func(ctx context.C
 	if d.Done != nil {
 		d.Done(f.run)
 	}
-	result, err := json.Marshal(f.progress(f.was.State))
+	result, err := f.progress(ctx, f.was.State)
 	if err != nil {
 		return f.run, true, err
 	}
 	// If the schedule fires meanwhile, that notes it, or finds the run.
-	answer, err := j.change(ctx, s.ID, Change{Op: store.OpNote, Note: store.Note{Epoch: s.Epoch, Updated: s.Updated, Result: result}})
-	if err != nil || answer != Applied {
-		return f.run, true, err
-	}
-	f.was.Number = f.number
-	return f.run, true, f.prune(ctx)
+	_, err = j.change(ctx, s.ID, Change{Op: store.OpNote, Note: store.Note{Epoch: s.Epoch, Updated: s.Updated, Result: result}})
+	return f.run, true, err
 }
 
 // firingKind is the kind of the schedules with OnOverlap whose runs are of a kind.
@@ -229,20 +225,21 @@ func (j *Jobs) fire(ctx context.Context, decide decider) ([]byte, error) {
 	if d.Done != nil {
 		d.Done(f.run)
 	}
-	if err := f.prune(ctx); err != nil {
-		return nil, err
-	}
-	return json.Marshal(f.progress(d.State))
+	return f.progress(ctx, d.State)
 }
 
-// progress returns what is to be noted.
-func (f *firing) progress(state string) progress {
-	p := progress{Number: f.number, State: state}
+// progress deletes the runs that are too many, and returns what is to be noted.
+func (f *firing) progress(ctx context.Context, state string) ([]byte, error) {
+	pruned, err := f.prune(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := progress{Number: f.number, Pruned: pruned, State: state}
 	for _, run := range f.open(f.number + 1) {
 		_, n := RunNumber(run.Key)
 		p.Open = append(p.Open, n)
 	}
-	return p
+	return json.Marshal(p)
 }
 
 // ownID returns the ID of the run for an occurrence. It is the same whichever node fires, until one has noted that. Then
@@ -412,27 +409,31 @@ func (f *firing) find(ctx context.Context, all []int64) error {
 	return err
 }
 
-// prune deletes the runs that are too many, if one was added.
-func (f *firing) prune(ctx context.Context) error {
-	_, n := RunNumber(f.run.Key)
-	last, batch := min(n-int64(f.Keep), f.was.Number), f.Keep/8+1
-	if f.Keep == 0 || n == 0 || last < 1 {
-		return nil
+// mostPruned is how many numbers one firing looks at.
+const mostPruned = 1000
+
+// prune deletes the runs that are too many, and returns up to which number it has. None is deleted before it is noted, see
+// look; and what is deleted without that this is noted, since somebody else has added a run, is looked at again.
+func (f *firing) prune(ctx context.Context) (pruned int64, err error) {
+	pruned = f.was.Pruned
+	last, batch := min(f.number-int64(f.Keep), f.was.Number), int64(f.Keep/8+1)
+	if f.Keep == 0 {
+		return pruned, nil
 	}
 	var old []ID
-	for n, run := range f.runs { // it was open for long
-		if n <= last && run.State.Done() {
+	for n, run := range f.runs {
+		if n <= pruned && run.State.Done() { // it was open for long
 			old = append(old, run.ID)
 		}
 	}
-	if n%int64(batch) == 0 {
+	if last-pruned >= batch {
 		var keys []string
-		for _, n := range numbers(last-int64(2*batch)+1, 2*batch) { // twice, as one may have failed
-			keys = append(keys, RunKey(f.Schedule.Key, n))
+		for _, n := range numbers(pruned+1, int(min(last-pruned, mostPruned))) {
+			keys, pruned = append(keys, RunKey(f.Schedule.Key, n)), n
 		}
 		runs, err := f.jobs.List(ctx, Filter{Keys: keys, Limit: len(keys)})
 		if err != nil {
-			return err
+			return 0, err
 		}
 		for _, run := range runs {
 			if run.State.Done() {
@@ -440,9 +441,8 @@ func (f *firing) prune(ctx context.Context) error {
 			}
 		}
 	}
-	if len(old) == 0 {
-		return nil
+	if len(old) > 0 {
+		_, err = f.jobs.changeEach(ctx, old, Change{Op: OpDelete})
 	}
-	_, err := f.jobs.changeEach(ctx, old, Change{Op: OpDelete})
-	return err
+	return pruned, err
 }

@@ -197,9 +197,10 @@ func unwrap(j Job) (Job, spawns, bool) {
 // progress is the result of a schedule with OnOverlap: how far it has come. It is stored with the next time of the
 // schedule, in one step. So a node that fires again what another had fired before it was lost finds the run of that.
 type progress struct {
-	Number int64   `json:"number"`          // of the latest run
-	Open   []int64 `json:"open,omitempty"`  // the runs that had not ended then
-	State  string  `json:"state,omitempty"` // see Decision.State
+	Number int64   `json:"number"`           // of the latest run
+	Open   []int64 `json:"open,omitempty"`   // the runs that had not ended then
+	Pruned int64   `json:"pruned,omitempty"` // KeepRuns has deleted the runs up to this number, but for those in Open
+	State  string  `json:"state,omitempty"`  // see Decision.State
 }
 
 // A Schedule is what there is to know of a schedule with OnOverlap, besides its job.
