@@ -367,24 +367,18 @@ func (f *firing) open(before int64) (open []Job) {
 	return open
 }
 
-// probe is for how many runs at once f asks whether there are some since.
-const probe = 16
-
 // look finds the runs that were open, the latest, and those since. These are all there: none is deleted for KeepRuns
 // before it is noted.
 func (f *firing) look(ctx context.Context) error {
 	f.runs, f.number = make(map[int64]Job), f.was.Number
-	end := f.number + probe
-	if err := f.find(ctx, append(numbers(f.number+1, probe), f.was.Open...)); err != nil {
-		return err
-	}
-	for size := probe; f.number == end; size = min(4*size, 1000) {
-		end = f.number + int64(size)
-		if err := f.find(ctx, numbers(f.number+1, size)); err != nil {
+	looked := f.was.Open
+	for size := 1; ; size = min(4*size, 1000) { // there is mostly none since
+		end := f.number + int64(size)
+		if err := f.find(ctx, append(numbers(f.number+1, size), looked...)); err != nil || f.number < end {
 			return err
 		}
+		looked = nil
 	}
-	return nil
 }
 
 // numbers returns n successive numbers.
