@@ -45,7 +45,7 @@ func BenchmarkScheduleCancel(b *testing.B) {
 	f := func(context.Context) (int, error) { return 0, nil }
 	b.ReportAllocs()
 	for b.Loop() {
-		executor.Schedule(ctx, p, time.Hour, f).Cancel()
+		executor.SubmitAfter(ctx, p, time.Hour, f).Cancel()
 	}
 	p.Close()
 }
@@ -187,7 +187,7 @@ func TestScheduledTaskReleasesFunction(t *testing.T) {
 					p, ctx := scheduled(t, 1), testkit.Contexts(t)[i]
 					sleep := func(context.Context) error { time.Sleep(time.Minute); return nil }
 					body, held := loaded(sleep)
-					once := executor.Schedule(ctx, p, time.Hour, executor.Func(body).Call)
+					once := executor.SubmitAfter(ctx, p, time.Hour, executor.Func(body).Call)
 					end(once)
 					body = nil
 					check.Collected(t, "the task function of a one-shot", held)
@@ -352,12 +352,12 @@ func TestScheduledPoolReleasesTasks(t *testing.T) {
 			for i := range 2 {
 				synctest.Test(t, func(t *testing.T) {
 					p := scheduled(t, 2)
-					executor.Schedule(t.Context(), p, 30*time.Minute, nopValue)
-					executor.Schedule(t.Context(), p, 30*time.Hour, nopValue)
+					executor.SubmitAfter(t.Context(), p, 30*time.Minute, nopValue)
+					executor.SubmitAfter(t.Context(), p, 30*time.Hour, nopValue)
 					elapse(time.Second)
 					future, body := func() (weak.Pointer[anyFuture], weak.Pointer[cargo]) {
 						body, held := loaded(nil)
-						f := executor.Schedule(testkit.Contexts(t)[i], p, time.Hour, executor.Func(body).Call)
+						f := executor.SubmitAfter(testkit.Contexts(t)[i], p, time.Hour, executor.Func(body).Call)
 						defer end(p, f)
 						return weak.Make(f), held
 					}()
@@ -376,7 +376,7 @@ func TestScheduledPoolContextReleasesTasks(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		finished, canceled := func() (weak.Pointer[anyFuture], weak.Pointer[executor.Series]) {
-			f := executor.Schedule(ctx, p, time.Second, func(ctx context.Context) (struct{}, error) {
+			f := executor.SubmitAfter(ctx, p, time.Second, func(ctx context.Context) (struct{}, error) {
 				ctx.Done() // makes the context behind
 				return struct{}{}, nil
 			})
@@ -399,7 +399,7 @@ func TestScheduledPoolReleasesRejectedTask(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		body, held := loaded(nil)
-		future := weak.Make(executor.Schedule(ctx, p, time.Hour, executor.Func(body).Call))
+		future := weak.Make(executor.SubmitAfter(ctx, p, time.Hour, executor.Func(body).Call))
 		body = nil
 		check.Collected(t, "the task function", held)
 		check.Collected(t, "the future", future)
@@ -430,8 +430,8 @@ func TestScheduledPoolIdleIsCollected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := func() weak.Pointer[executor.Pool] {
 			p := executor.Scheduled(0)
-			executor.Schedule(t.Context(), p, time.Second, nopValue)
-			executor.Schedule(t.Context(), p, time.Hour, nopValue).Cancel()
+			executor.SubmitAfter(t.Context(), p, time.Second, nopValue)
+			executor.SubmitAfter(t.Context(), p, time.Hour, nopValue).Cancel()
 			f, _ := p.AtFixedRate(t.Context(), 0, time.Minute, nop)
 			elapse(time.Hour)
 			f.Cancel()
@@ -450,7 +450,7 @@ func TestScheduledPoolCancelReturnsMemory(t *testing.T) {
 		before := check.HeapInUse()
 		fs := make([]*anyFuture, n)
 		for i := range fs {
-			fs[i] = executor.Schedule(context.Background(), p, time.Hour+time.Duration(i), nopValue)
+			fs[i] = executor.SubmitAfter(context.Background(), p, time.Hour+time.Duration(i), nopValue)
 		}
 		full := check.HeapInUse() - before
 		for _, f := range fs {

@@ -66,7 +66,7 @@
 //
 // # Contexts
 //
-// The context given to Submit, Go or Schedule bounds the wait for admission, if there is one, and is the parent of the
+// The context given to Submit, Go or SubmitAfter bounds the wait for admission, if there is one, and is the parent of the
 // context that the body gets: the body sees its values and its deadline. When the submitter's context ends, a task that
 // waits is canceled and never runs, and the context of a body that runs ends, too. For a task whose work must outlive
 // the request that submits it, pass [context.WithoutCancel] of the request's context. [context.Background] costs
@@ -86,7 +86,7 @@
 //
 // # Schedules
 //
-// A [ScheduledPool] runs tasks at given times. Once: [Schedule] after a delay, [SubmitAt] at a time of day, and
+// A [ScheduledPool] runs tasks at given times. Once: [SubmitAfter] after a delay, [SubmitAt] at a time of day, and
 // [ScheduledPool.GoAfter] and [ScheduledPool.GoAt] for a function without a result. Again and again, as a [Series]: [ScheduledPool.AtFixedRate] at
 // equal intervals, [ScheduledPool.WithFixedDelay] with a pause between runs, [ScheduledPool.On] at the times of a
 // [Trigger]. Package cron has triggers for crontab times. Runs of one series do not overlap, unless [Overlap] is given.
@@ -100,7 +100,7 @@
 // # Shutdown
 //
 // [Pool.Shutdown] stops the admission of tasks and runs the waiting ones; in a scheduled pool, policies decide which:
-// by default periodic work ends, and the tasks of Schedule, SubmitAt and the like stay until they are due, however late that is.
+// by default periodic work ends, and the tasks of SubmitAfter, SubmitAt and the like stay until they are due, however late that is.
 // [Pool.ShutdownNow] ends the contexts of the bodies that run and returns the tasks that never ran, for use elsewhere.
 // [Pool.AwaitTermination] waits for the end within a context. [Pool.Close] calls Shutdown and waits without a bound.
 // [Pool.Drain] does so until a deadline, and then calls ShutdownNow. A pool that is not shut down keeps its

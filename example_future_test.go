@@ -216,7 +216,7 @@ func ExampleFunc_Call() {
 	pool := executor.Scheduled(1)
 	defer pool.Close()
 	flush := func(context.Context) error { return errors.New("disk full") }
-	f := executor.Schedule(context.Background(), pool, time.Millisecond, executor.Func(flush).Call)
+	f := executor.SubmitAfter(context.Background(), pool, time.Millisecond, executor.Func(flush).Call)
 	fmt.Println(f.Wait(context.Background()))
 	// Output:
 	// disk full
@@ -307,8 +307,8 @@ func ExampleCompleted_scheduled() {
 
 	slow := func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
 	quick := func(context.Context) (string, error) { return "from the replica", nil }
-	first := executor.Schedule(ctx, pool, 0, slow)
-	second := executor.Schedule(ctx, pool, 10*time.Millisecond, quick)
+	first := executor.SubmitAfter(ctx, pool, 0, slow)
+	second := executor.SubmitAfter(ctx, pool, 10*time.Millisecond, quick)
 	for f := range executor.Completed(context.Background(), first, second) {
 		if answer, err := f.Result(); err == nil {
 			fmt.Println(answer)
@@ -371,16 +371,16 @@ func ExampleMap() {
 // Schedules.
 
 // A scheduled pool runs tasks after a delay, in the order of their due times.
-func ExampleSchedule() {
+func ExampleSubmitAfter() {
 	pool := executor.Scheduled(1)
 	defer pool.Close()
 	ctx := context.Background()
 
-	later := executor.Schedule(ctx, pool, 20*time.Millisecond, func(context.Context) (string, error) {
+	later := executor.SubmitAfter(ctx, pool, 20*time.Millisecond, func(context.Context) (string, error) {
 		fmt.Println("second")
 		return "done", nil
 	})
-	executor.Schedule(ctx, pool, time.Millisecond, func(context.Context) (string, error) {
+	executor.SubmitAfter(ctx, pool, time.Millisecond, func(context.Context) (string, error) {
 		fmt.Println("first")
 		return "", nil
 	})
@@ -395,7 +395,7 @@ func ExampleSchedule() {
 func ExampleFuture_Next() {
 	pool := executor.Scheduled(1)
 	defer pool.Close()
-	reminder := executor.Schedule(context.Background(), pool, 24*time.Hour, func(context.Context) (int, error) {
+	reminder := executor.SubmitAfter(context.Background(), pool, 24*time.Hour, func(context.Context) (int, error) {
 		return 0, errors.New("not reached")
 	}, executor.Named("reminder"))
 
@@ -542,7 +542,7 @@ func ExampleDue() {
 	pool := executor.Scheduled(1)
 	defer pool.Close()
 	ctx := context.Background()
-	f := executor.Schedule(ctx, pool, time.Millisecond, func(ctx context.Context) (bool, error) {
+	f := executor.SubmitAfter(ctx, pool, time.Millisecond, func(ctx context.Context) (bool, error) {
 		return time.Since(executor.Due(ctx)) >= 0, nil
 	})
 	fmt.Println(f.Get(ctx))

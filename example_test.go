@@ -518,7 +518,7 @@ func ExampleDropped() {
 func ExampleScheduledConfig_dropDelayed() {
 	pool, _ := executor.NewScheduled(executor.ScheduledConfig{Core: 1, DropDelayed: true})
 	one := func(context.Context) (int, error) { return 1, nil }
-	f := executor.Schedule(context.Background(), pool, time.Hour, one)
+	f := executor.SubmitAfter(context.Background(), pool, time.Hour, one)
 	pool.Close() // does not wait for an hour
 	fmt.Println(f.Err())
 	// Output: executor: task canceled: shut down

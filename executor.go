@@ -35,7 +35,7 @@ type Func func(ctx context.Context) error
 func (f Func) Run(ctx context.Context) error { return f(ctx) }
 
 // Call calls f as a function with a result, an empty one, for [Submit] and all that expects
-// such a function: Schedule(ctx, pool, d, Func(fn).Call). For a nil f it returns [ErrNilTask].
+// such a function: SubmitAfter(ctx, pool, d, Func(fn).Call). For a nil f it returns [ErrNilTask].
 func (f Func) Call(ctx context.Context) (struct{}, error) {
 	if f == nil {
 		return struct{}{}, ErrNilTask

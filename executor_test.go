@@ -146,7 +146,7 @@ func TestZeroValues(t *testing.T) {
 		"ScheduledPool.Submit":      func() { testkit.SubmitTask(ctx, &sched, value(1)) },
 		"ScheduledPool.Stats":       func() { sched.Stats() },
 		"ScheduledPool.Close":       func() { sched.Close() },
-		"ScheduledPool.Schedule":    func() { executor.Schedule(ctx, &sched, 0, value(1)) },
+		"ScheduledPool.Schedule":    func() { executor.SubmitAfter(ctx, &sched, 0, value(1)) },
 		"ScheduledPool.At":          func() { executor.SubmitAt(ctx, &sched, time.Now(), value(1)) },
 		"ScheduledPool.AtFixedRate": func() { sched.AtFixedRate(ctx, 0, time.Hour, nop) },
 		"ScheduledPool.After":       func() { sched.GoAfter(ctx, 0, nop) },
@@ -345,14 +345,14 @@ func TestScheduledTaskString(t *testing.T) {
 		time.Sleep(2*time.Hour + time.Minute)
 		due := time.Now().Add(59 * time.Minute).Format("2006-01-02T15:04:05.000Z07:00")
 		textIs(t, every, `series "e": pending, due `+due)
-		slow := executor.Schedule(t.Context(), p, 0,
+		slow := executor.SubmitAfter(t.Context(), p, 0,
 			func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, nil })
 		synctest.Wait()
 		textIs(t, slow, "future: running")
 		p.ShutdownNow()
 		p.AwaitTermination(t.Context())
 		textIs(t, every, `series "e": canceled: shut down`)
-		late := executor.Schedule(t.Context(), p, time.Hour, executor.Func(nothing).Call)
+		late := executor.SubmitAfter(t.Context(), p, time.Hour, executor.Func(nothing).Call)
 		if !strings.HasPrefix(late.String(), "future: failed: task rejected") {
 			t.Errorf("a rejected future is %q", late)
 		}
@@ -774,7 +774,7 @@ var submissions = map[string]struct {
 		return s.Go(ctx, func(context.Context) error { return nil }, opts...)
 	}},
 	"Schedule": {1, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
-		return outcomeOf(executor.Schedule(ctx, s, time.Hour, value(1), opts...))
+		return outcomeOf(executor.SubmitAfter(ctx, s, time.Hour, value(1), opts...))
 	}},
 	"After": {1, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
 		_, err := s.GoAfter(ctx, time.Hour, nop, opts...)
@@ -890,7 +890,7 @@ func TestOptionErrorNamesCalls(t *testing.T) {
 		}{
 			{"Submit", executor.Times(2), "Times does not apply to a task that runs once and at once; it is for AtFixedRate, WithFixedDelay and On"},
 			{"Schedule", executor.Times(2), "Times does not apply to a task that runs once; it is for AtFixedRate, WithFixedDelay and On"},
-			{"Go", executor.Jitter(1), "Jitter does not apply to a task that runs once and at once; it is for Schedule, GoAfter, SubmitAt, GoAt, AtFixedRate, WithFixedDelay and On"},
+			{"Go", executor.Jitter(1), "Jitter does not apply to a task that runs once and at once; it is for SubmitAfter, GoAfter, SubmitAt, GoAt, AtFixedRate, WithFixedDelay and On"},
 			{"AtFixedRate", executor.Retry(2, executor.Backoff(1, 1)), "Retry does not apply to periodic work, which runs again at its next time; it is for Submit,"},
 			{"AtFixedRate", executor.Until(time.Unix(0, 0).UTC()), "Until(1970-01-01 00:00:00 +0000 UTC): it must not be before the first run, at "},
 		} {
@@ -926,7 +926,7 @@ func TestOptionNamed(t *testing.T) {
 		if n := executor.Submit(t.Context(), s, value(1), named).Name(); n != "n" {
 			t.Errorf("Submit: %q", n)
 		}
-		if n := executor.Schedule(t.Context(), s, time.Hour, value(1), named).Name(); n != "n" {
+		if n := executor.SubmitAfter(t.Context(), s, time.Hour, value(1), named).Name(); n != "n" {
 			t.Errorf("Schedule: %q", n)
 		}
 		if n := executor.NewPromise[int]().Name(); n != "" {

@@ -87,11 +87,11 @@ func (f *Future[T]) Err() error {
 	return errorOf(&f.core)
 }
 
-// Next returns the time at which a task of [Schedule], [SubmitAt] or the like is due; it is zero for other
+// Next returns the time at which a task of [SubmitAfter], [SubmitAt] or the like is due; it is zero for other
 // tasks, and if the task is done or was not accepted.
 func (f *Future[T]) Next() time.Time { return nextOf(&f.core) }
 
-// Delay returns the time left until a task of [Schedule], [SubmitAt] or the like is due. It is negative if the task is overdue, and
+// Delay returns the time left until a task of [SubmitAfter], [SubmitAt] or the like is due. It is negative if the task is overdue, and
 // zero if Next is zero.
 func (f *Future[T]) Delay() time.Duration { return delayOf(&f.core) }
 

@@ -304,7 +304,7 @@ func TestFutureGetByTaskRunsOnlyItsOwn(t *testing.T) {
 			return err
 		}},
 		"not due": {false, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
-			_, err := executor.Schedule(ctx, pool, time.Hour, body).Get(ctx)
+			_, err := executor.SubmitAfter(ctx, pool, time.Hour, body).Get(ctx)
 			return err
 		}},
 	} {

@@ -804,7 +804,7 @@ func TestFutureOnDonePanicLeavesShutdown(t *testing.T) {
 				p := newScheduled(t, executor.ScheduledConfig{Core: 1, DropDelayed: true})
 				var fs []*executor.Future[int]
 				for range 3 {
-					f := executor.Schedule(t.Context(), p, time.Hour, value(1))
+					f := executor.SubmitAfter(t.Context(), p, time.Hour, value(1))
 					f.OnDone(func() { panic("boom") })
 					fs = append(fs, f)
 				}

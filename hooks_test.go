@@ -762,7 +762,7 @@ func TestHooksMeasure(t *testing.T) {
 
 		waits, lates, takes = nil, nil, nil
 		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: hooks})
-		executor.Schedule(t.Context(), s, time.Second, executor.Func(second).Call)
+		executor.SubmitAfter(t.Context(), s, time.Second, executor.Func(second).Call)
 		s.AtFixedRate(t.Context(), 1500*time.Millisecond, time.Hour, second, executor.Times(1))
 		elapse(time.Minute)
 		expect(t, "waits", fmt.Sprint(waits), "[1s 2s]")

@@ -346,7 +346,7 @@ func TestPoolWorkersDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1})
 		due := time.Now().Add(time.Second)
-		executor.Schedule(t.Context(), p, time.Second, func(context.Context) (int, error) {
+		executor.SubmitAfter(t.Context(), p, time.Second, func(context.Context) (int, error) {
 			time.Sleep(time.Minute)
 			return 0, nil
 		}, executor.Named("later"))

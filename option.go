@@ -226,7 +226,7 @@ type retryRule struct {
 
 // errRetry is the error of Retry for work that it does not apply to.
 func errRetry(work string) error {
-	return invalid("Retry does not apply to %s; it is for Submit, Go, Map, Schedule, GoAfter, SubmitAt and GoAt", work)
+	return invalid("Retry does not apply to %s; it is for Submit, Go, Map, SubmitAfter, GoAfter, SubmitAt and GoAt", work)
 }
 
 // gather evaluates the options for a task of the kind k.
@@ -246,7 +246,7 @@ func gather(k taskKind, opts []Option) (*options, error) {
 	}
 	if o.err == nil && o.needs > k {
 		o.reject("%s does not apply to a task that runs %s; it is for %sAtFixedRate, WithFixedDelay and On",
-			o.owner, [...]string{"once and at once", "once"}[k], [...]string{delayed: "Schedule, GoAfter, SubmitAt, GoAt, ", periodic: ""}[o.needs])
+			o.owner, [...]string{"once and at once", "once"}[k], [...]string{delayed: "SubmitAfter, GoAfter, SubmitAt, GoAt, ", periodic: ""}[o.needs])
 	}
 	return o, o.err
 }

@@ -554,7 +554,7 @@ var waitingPools = map[string]func(*testing.T) *waitingPool{
 		p := scheduled(t, 2)
 		c := &waitingPool{Pool: p.Pool, free: func() {}}
 		for i := range many {
-			f := executor.Schedule(testkit.Contexts(t)[i%2], p, time.Hour+rand.N(time.Hour),
+			f := executor.SubmitAfter(testkit.Contexts(t)[i%2], p, time.Hour+rand.N(time.Hour),
 				func(context.Context) (int, error) { return int(c.ran.Add(1)), nil })
 			c.waiting = append(c.waiting, f)
 		}
@@ -582,7 +582,7 @@ func scheduledWaiting(t *testing.T, core int) (*executor.ScheduledPool, []*anyFu
 	p := scheduled(t, core)
 	var fs []*anyFuture
 	for i := range many {
-		fs = append(fs, executor.Schedule(testkit.Contexts(t)[i%2], p, time.Hour+rand.N(time.Hour), nopValue))
+		fs = append(fs, executor.SubmitAfter(testkit.Contexts(t)[i%2], p, time.Hour+rand.N(time.Hour), nopValue))
 	}
 	rand.Shuffle(many, func(i, j int) { fs[i], fs[j] = fs[j], fs[i] })
 	return p, fs
@@ -691,7 +691,7 @@ func TestPoolCancelCountsOnce(t *testing.T) {
 		wg.Go(func() {
 			for range 200 {
 				scheduled.Add(1)
-				executor.Schedule(t.Context(), p, time.Hour, nopValue)
+				executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 				if s := p.Stats(); s.Submitted != int64(s.Queued+s.Active)+s.Ended()+s.Rejected {
 					t.Errorf("%+v does not add up", s)
 				}
@@ -854,7 +854,7 @@ func TestPoolTerminatesAfterOutcomes(t *testing.T) {
 				},
 			}))
 			for range 2 {
-				all = append(all, executor.Schedule(t.Context(), pool, time.Hour, func(context.Context) (int, error) { return 0, nil }))
+				all = append(all, executor.SubmitAfter(t.Context(), pool, time.Hour, func(context.Context) (int, error) { return 0, nil }))
 			}
 			pool.Prestart(1)
 			synctest.Wait()

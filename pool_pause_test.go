@@ -230,7 +230,7 @@ func TestScheduledPoolPause(t *testing.T) {
 			runs = append(runs, time.Since(start))
 			return nil
 		}, executor.CatchUp(0)))
-		once := executor.Schedule(t.Context(), pool, 90*time.Second, func(context.Context) (time.Duration, error) {
+		once := executor.SubmitAfter(t.Context(), pool, 90*time.Second, func(context.Context) (time.Duration, error) {
 			return time.Since(start), nil
 		})
 		time.Sleep(61 * time.Second)
@@ -250,7 +250,7 @@ func TestScheduledPoolPause(t *testing.T) {
 func TestPoolPauseIsIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newScheduled(t, executor.ScheduledConfig{Core: 1})
-		executor.Schedule(t.Context(), pool, time.Minute, value(1))
+		executor.SubmitAfter(t.Context(), pool, time.Minute, value(1))
 		share := newShare(t, pool.Pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 1}})
 		executor.Submit(t.Context(), share, value(1))
 		pool.Pause()

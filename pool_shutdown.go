@@ -134,7 +134,7 @@ func (p *Pool) Terminated() <-chan struct{} {
 }
 
 // Close calls Shutdown and waits until the pool is terminated, however long its tasks take;
-// [Pool.Drain] bounds the wait. In a scheduled pool it waits until the tasks of Schedule,
+// [Pool.Drain] bounds the wait. In a scheduled pool it waits until the tasks of SubmitAfter,
 // SubmitAt and the like are due, unless [ScheduledConfig].DropDelayed is set. A task must not close its
 // own pool: it would wait for itself.
 func (p *Pool) Close() {

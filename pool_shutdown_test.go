@@ -760,7 +760,7 @@ func TestPoolDroppedAtShutdown(t *testing.T) {
 		})
 		pool.AtFixedRate(t.Context(), 0, time.Hour, nop, executor.Named("has run"))
 		pool.AtFixedRate(t.Context(), time.Hour, time.Hour, nop, executor.Named("periodic"))
-		executor.Schedule(t.Context(), pool, time.Hour, value(1), executor.Named("once"))
+		executor.SubmitAfter(t.Context(), pool, time.Hour, value(1), executor.Named("once"))
 		pool.GoAfter(t.Context(), time.Hour, nop, executor.Named("after"))
 		synctest.Wait()
 		pool.Close()

@@ -573,7 +573,7 @@ func TestPoolRunGoexitDuringShutdown(t *testing.T) {
 func TestPoolRunOnDonePanicKeepsOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
-		f := executor.Schedule(context.Background(), s, time.Second, value(1))
+		f := executor.SubmitAfter(context.Background(), s, time.Second, value(1))
 		f.OnDone(func() { panic("boom") })
 		time.Sleep(2 * time.Second)
 		expect(t, "Runs", waitStats(t, s.Pool).Runs, 1)

@@ -468,7 +468,7 @@ func TestNilPanicsWithSentence(t *testing.T) {
 		"Any":                func() { executor.Any(ctx, nil, value(1)) },
 		"All":                func() { executor.All(ctx, nil, value(1)) },
 		"NewGroup":           func() { executor.NewGroup(ctx, nil) },
-		"Schedule":           func() { executor.Schedule(ctx, nil, 0, value(1)) },
+		"Schedule":           func() { executor.SubmitAfter(ctx, nil, 0, value(1)) },
 		"At":                 func() { executor.SubmitAt(ctx, nil, time.Now(), value(1)) },
 		"After":              func() { nilScheduled.GoAfter(ctx, 0, nop) },
 		"AtFixedRate":        func() { nilScheduled.AtFixedRate(ctx, 0, 1, nop) },

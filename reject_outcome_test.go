@@ -84,9 +84,9 @@ func TestRejectFuncForgetsScheduled(t *testing.T) {
 		expect(t, "After", err, nil)
 		for name, f := range map[string]executor.Awaitable{
 			"AtFixedRate": s, "After": after,
-			"Schedule": executor.Schedule(t.Context(), p, time.Second, nopValue),
+			"Schedule": executor.SubmitAfter(t.Context(), p, time.Second, nopValue),
 			"At":       executor.SubmitAt(t.Context(), p, time.Now(), nopValue),
-			"Retry": executor.Schedule(t.Context(), p, time.Second, nopValue,
+			"Retry": executor.SubmitAfter(t.Context(), p, time.Second, nopValue,
 				executor.Retry(2, executor.Backoff(1, 1))),
 		} {
 			expectIs(t, name, f.Err(), executor.ErrRejected)

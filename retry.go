@@ -14,7 +14,7 @@ import (
 // must be at least 1. backoff returns the time until the attempt after the n-th, from 1;
 // see [Backoff]. It must not be nil, and is called by a worker. If it returns a negative time, as one does that
 // overflows, the task fails with an error that matches [ErrInvalid]. Retry is for what runs once:
-// [Submit], [Pool.Go], [Keyed.Go], [Group.Go], [Map], [Schedule], [ScheduledPool.GoAfter],
+// [Submit], [Pool.Go], [Keyed.Go], [Group.Go], [Map], [SubmitAfter], [ScheduledPool.GoAfter],
 // [SubmitAt] and [ScheduledPool.GoAt], of which the first attempt is at its time. It does not apply to [NewTask]. The
 // default is one attempt.
 //

@@ -518,7 +518,7 @@ func TestRetryIdentity(t *testing.T) {
 		shown = nil
 		first := executor.Submit(t.Context(), pool, value(1), retry)
 		second := executor.Submit(t.Context(), pool, value(2), retry)
-		later := executor.Schedule(t.Context(), sched, time.Hour, value(3), retry)
+		later := executor.SubmitAfter(t.Context(), sched, time.Hour, value(3), retry)
 		waits("Submit", pool, first, second)
 		waits("Schedule", sched.Pool, later)
 		expect(t, "Remove of the other pool's", pool.Remove(later), false)

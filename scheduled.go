@@ -43,7 +43,7 @@ type ScheduledConfig struct {
 	Observer *Observer
 	Logger   *slog.Logger
 
-	// DropDelayed cancels, when the pool is shut down, the tasks of Schedule, GoAfter, SubmitAt and GoAt that are not due yet, with the
+	// DropDelayed cancels, when the pool is shut down, the tasks of SubmitAfter, GoAfter, SubmitAt and GoAt that are not due yet, with the
 	// cause ErrShutdown. By default the pool waits until they are due and have run.
 	DropDelayed bool
 
@@ -112,10 +112,10 @@ func Scheduled(n int, with ...func(*ScheduledConfig)) *ScheduledPool {
 	return must(NewScheduled(c))
 }
 
-// Schedule submits fn to run once, after delay; a negative delay counts as 0. The future fails if p
+// SubmitAfter submits fn to run once, after delay; a negative delay counts as 0. The future fails if p
 // does not take the task. ctx is as for [Pool.Execute]: a task that waits when ctx ends is
 // canceled.
-func Schedule[T any](
+func SubmitAfter[T any](
 	ctx context.Context, p *ScheduledPool, delay time.Duration,
 	fn func(context.Context) (T, error), opts ...Option,
 ) *Future[T] {
@@ -125,7 +125,7 @@ func Schedule[T any](
 
 // GoAfter submits fn to run once, after delay: it is [Pool.Go] with a delay. An error or a
 // panic of fn is reported as for Go. The future is for canceling the task or waiting for
-// it, and need not be kept. Otherwise GoAfter is like [Schedule]. If the submission fails,
+// it, and need not be kept. Otherwise GoAfter is like [SubmitAfter]. If the submission fails,
 // GoAfter returns a nil future and the error of [Pool.Execute], or one that matches
 // [ErrInvalid].
 func (p *ScheduledPool) GoAfter(
@@ -136,7 +136,7 @@ func (p *ScheduledPool) GoAfter(
 
 // SubmitAt submits fn to run once, at the wall-clock time t, which must not be zero. A time that has passed is due at
 // once, before all tasks that were due later. A time after April 2262 counts as the last
-// one that 64 bits of nanoseconds hold. Otherwise it is like [Schedule].
+// one that 64 bits of nanoseconds hold. Otherwise it is like [SubmitAfter].
 func SubmitAt[T any](
 	ctx context.Context, p *ScheduledPool, t time.Time,
 	fn func(context.Context) (T, error), opts ...Option,
@@ -146,7 +146,7 @@ func SubmitAt[T any](
 }
 
 // GoAt submits fn to run once, at the wall-clock time t. It is [SubmitAt] for functions without a result, as GoAfter is
-// [Schedule].
+// [SubmitAfter].
 func (p *ScheduledPool) GoAt(
 	ctx context.Context, t time.Time, fn func(context.Context) error, opts ...Option,
 ) (*Future[struct{}], error) {

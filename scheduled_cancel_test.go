@@ -29,7 +29,7 @@ func TestScheduledTaskCancelAnywhere(t *testing.T) {
 				p, d := scheduled(t, 1), newDiary()
 				var fs []*executor.Future[struct{}]
 				for i, delay := range delays {
-					fs = append(fs, executor.Schedule(testkit.Contexts(t)[i%2], p, time.Duration(delay),
+					fs = append(fs, executor.SubmitAfter(testkit.Contexts(t)[i%2], p, time.Duration(delay),
 						d.Value(fmt.Sprint(delay))))
 				}
 				expect(t, cancel.name, cancel.call(fs[gone], p), true)
@@ -66,7 +66,7 @@ func TestScheduledTaskCancelMany(t *testing.T) {
 		const n = 3000
 		byDelay := make(map[int]*executor.Future[struct{}])
 		for _, delay := range rand.Perm(n) {
-			byDelay[delay] = executor.Schedule(testkit.Contexts(t)[delay/2%2], p, time.Duration(delay+1),
+			byDelay[delay] = executor.SubmitAfter(testkit.Contexts(t)[delay/2%2], p, time.Duration(delay+1),
 				d.Value(fmt.Sprint(delay)))
 		}
 		var want []string
@@ -87,8 +87,8 @@ func TestScheduledTaskCancelMany(t *testing.T) {
 func TestScheduledTaskCancelHead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
-		head := executor.Schedule(t.Context(), p, time.Second, d.Value("head"))
-		executor.Schedule(t.Context(), p, 2*time.Second, d.Value("next"))
+		head := executor.SubmitAfter(t.Context(), p, time.Second, d.Value("head"))
+		executor.SubmitAfter(t.Context(), p, 2*time.Second, d.Value("next"))
 		synctest.Wait()
 		head.Cancel()
 		elapse(time.Minute)
@@ -103,7 +103,7 @@ func TestScheduledPoolNewHead(t *testing.T) {
 			p, d := scheduled(t, core), newDiary()
 			p.Prestart(math.MaxInt)
 			for _, s := range []int{30, 20, 10} {
-				executor.Schedule(t.Context(), p, time.Duration(s)*time.Second, d.Value(fmt.Sprint(s)))
+				executor.SubmitAfter(t.Context(), p, time.Duration(s)*time.Second, d.Value(fmt.Sprint(s)))
 				synctest.Wait()
 			}
 			elapse(time.Minute)
@@ -206,7 +206,7 @@ func TestScheduledTaskAbandonHoldsTermination(t *testing.T) {
 				OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 			}})
 			late := func(context.Context) error { time.Sleep(time.Hour); return end() }
-			f := executor.Schedule(t.Context(), p, 0, executor.Func(late).Call)
+			f := executor.SubmitAfter(t.Context(), p, 0, executor.Func(late).Call)
 			g, _ := p.AtFixedRate(t.Context(), 0, time.Second, late)
 			synctest.Wait()
 			f.Abandon()
@@ -227,7 +227,7 @@ func TestScheduledPoolScheduleCancelLeavesNothing(t *testing.T) {
 		p := scheduled(t, 1)
 		n := 20_000
 		for i := range n {
-			if !executor.Schedule(testkit.Contexts(t)[i%2], p, 10*time.Minute, nopValue).Cancel() {
+			if !executor.SubmitAfter(testkit.Contexts(t)[i%2], p, 10*time.Minute, nopValue).Cancel() {
 				t.Fatal("a task that waits could not be canceled")
 			}
 		}
@@ -250,7 +250,7 @@ func TestScheduledPoolWaiting(t *testing.T) {
 		block := newBlocker(t)
 		var fs []*executor.Future[int]
 		for range 5 {
-			fs = append(fs, executor.Schedule(t.Context(), p, time.Millisecond, block.Value))
+			fs = append(fs, executor.SubmitAfter(t.Context(), p, time.Millisecond, block.Value))
 		}
 		elapse(time.Second)
 		waiting := slices.Collect(p.Waiting())
@@ -286,7 +286,7 @@ func TestScheduledPoolRemove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		block := newBlocker(t)
-		running := executor.Schedule(t.Context(), p, 0, block.Value)
+		running := executor.SubmitAfter(t.Context(), p, 0, block.Value)
 		synctest.Wait()
 		fs := testkit.FarTasks(t, p, 4)
 		expect(t, "Remove of a task that runs", p.Remove(running), false)
@@ -321,12 +321,12 @@ func TestScheduledPoolContextCancelsWaiting(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		gone := errors.New("gone")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		once := executor.Schedule(ctx, p, time.Hour, d.Value("x"))
+		once := executor.SubmitAfter(ctx, p, time.Hour, d.Value("x"))
 		day := executor.SubmitAt(ctx, p, time.Now().Add(time.Hour), d.Value("x"))
 		rate, _ := p.AtFixedRate(ctx, time.Hour, time.Hour, d.Func("x"))
 		delay, _ := p.WithFixedDelay(ctx, time.Hour, time.Hour, d.Func("x"))
 		on, _ := p.On(ctx, testkit.Hourly, d.Func("x"))
-		other := executor.Schedule(t.Context(), p, 30*time.Minute, d.Value("other"))
+		other := executor.SubmitAfter(t.Context(), p, 30*time.Minute, d.Value("other"))
 		synctest.Wait()
 		cancel(gone)
 		for _, f := range []timedTask{once, day, rate, delay, on} {
@@ -398,7 +398,7 @@ func TestScheduledPoolContextEndedBefore(t *testing.T) {
 		p := scheduled(t, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		f := executor.Schedule(ctx, p, time.Hour, nopValue)
+		f := executor.SubmitAfter(ctx, p, time.Hour, nopValue)
 		expectIs(t, "outcome of Schedule", f.Err(), context.Canceled)
 		expect(t, "state", f.State(), executor.Canceled)
 		_, err := p.AtFixedRate(ctx, 0, time.Hour, nop)
@@ -416,7 +416,7 @@ func TestScheduledPoolContextLetsTerminate(t *testing.T) {
 			p := newScheduled(t, executor.ScheduledConfig{Core: core, KeepPeriodic: true})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			executor.Schedule(ctx, p, time.Hour, nopValue)
+			executor.SubmitAfter(ctx, p, time.Hour, nopValue)
 			p.AtFixedRate(ctx, 0, time.Hour, nop)
 			p.Shutdown()
 			expect(t, "time until termination", testkit.Termination(t, p), time.Minute)
@@ -472,7 +472,7 @@ func TestScheduledPoolContextOfOneShot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		var leaked context.Context
-		executor.Schedule(t.Context(), p, time.Second,
+		executor.SubmitAfter(t.Context(), p, time.Second,
 			func(ctx context.Context) (int, error) { leaked = ctx; return 0, nil })
 		elapse(time.Minute)
 		expectIs(t, "its error", leaked.Err(), context.Canceled)
@@ -504,7 +504,7 @@ func TestScheduledPoolContextTimeoutNotReached(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := scheduled(t, 1)
 			var leaked context.Context
-			f := executor.Schedule(t.Context(), p, time.Second, func(ctx context.Context) (int, error) {
+			f := executor.SubmitAfter(t.Context(), p, time.Second, func(ctx context.Context) (int, error) {
 				leaked = ctx
 				return 7, outcome
 			}, executor.Timeout(time.Minute))
@@ -531,7 +531,7 @@ func TestScheduledPoolContextDue(t *testing.T) {
 			}
 		}
 		s := time.Second
-		executor.Schedule(t.Context(), p, s, executor.Func(late(s)).Call)
+		executor.SubmitAfter(t.Context(), p, s, executor.Func(late(s)).Call)
 		executor.SubmitAt(t.Context(), p, begin.Add(2*s), executor.Func(late(2*s)).Call)
 		p.AtFixedRate(t.Context(), 3*s, 10*s, late(3*s, 13*s), executor.Times(2))
 		p.WithFixedDelay(t.Context(), 3*s, 10*s, late(3*s, 70*s), executor.Times(2))

@@ -84,7 +84,7 @@ func TestScheduledPoolAtFixedRateLetsOthersRun(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		s := time.Second
 		p.AtFixedRate(t.Context(), 0, s, d.Func("slow", 2*s, 2*s, 2*s), executor.Times(3))
-		executor.Schedule(t.Context(), p, 1500*time.Millisecond, d.Value("other"))
+		executor.SubmitAfter(t.Context(), p, 1500*time.Millisecond, d.Value("other"))
 		elapse(10 * s)
 		d.Check(t, "slow@0s", "slow@2s", "other@4s", "slow@4s")
 	})
@@ -410,7 +410,7 @@ func TestScheduledTaskJitterOfOneShot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, seen := scheduled(t, 1), make(map[time.Duration]bool)
 		for range 50 {
-			f := executor.Schedule(t.Context(), p, time.Hour, nopValue, executor.Jitter(time.Minute))
+			f := executor.SubmitAfter(t.Context(), p, time.Hour, nopValue, executor.Jitter(time.Minute))
 			g := executor.SubmitAt(t.Context(), p, time.Now().Add(time.Hour), nopValue, executor.Jitter(time.Minute))
 			for _, d := range []time.Duration{f.Delay(), g.Delay()} {
 				if d < time.Hour || d >= time.Hour+time.Minute {
@@ -679,7 +679,7 @@ func TestScheduledTaskProgressOfRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		p.Shutdown()
-		f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
+		f := executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 		expect(t, "Next", f.Next(), time.Time{})
 		expect(t, "Delay", f.Delay(), 0)
 	})
@@ -729,7 +729,7 @@ func TestScheduledPoolSlack(t *testing.T) {
 				for i := range c.n {
 					place := time.Duration(i)*time.Second + time.Duration(r.Int64N(int64(time.Second)))
 					delay := place / time.Duration(c.n)
-					executor.Schedule(t.Context(), p, delay, func(context.Context) (int, error) {
+					executor.SubmitAfter(t.Context(), p, delay, func(context.Context) (int, error) {
 						now := time.Now()
 						late := now.Sub(start) - delay
 						if late < 0 || delay < before {
@@ -754,11 +754,11 @@ func TestScheduledPoolSlack(t *testing.T) {
 func TestScheduledPoolSlackAfterPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := newScheduled(t, executor.ScheduledConfig{Core: 1, Slack: 10 * time.Millisecond}), newDiary()
-		executor.Schedule(t.Context(), p, 2*time.Second, d.Value("last"))
+		executor.SubmitAfter(t.Context(), p, 2*time.Second, d.Value("last"))
 		elapse(time.Second)
-		executor.Schedule(t.Context(), p, time.Millisecond, d.Value("first"))
-		executor.Schedule(t.Context(), p, 3*time.Millisecond, d.Value("third"))
-		executor.Schedule(t.Context(), p, 2*time.Millisecond, d.Value("second"))
+		executor.SubmitAfter(t.Context(), p, time.Millisecond, d.Value("first"))
+		executor.SubmitAfter(t.Context(), p, 3*time.Millisecond, d.Value("third"))
+		executor.SubmitAfter(t.Context(), p, 2*time.Millisecond, d.Value("second"))
 		elapse(5 * time.Millisecond)
 		executor.Submit(t.Context(), p, d.Value("at once"))
 		elapse(time.Minute)

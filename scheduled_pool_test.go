@@ -27,7 +27,7 @@ func TestScheduledPoolCoreLimitsWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 3)
 		for i := range 10 {
-			executor.Schedule(t.Context(), p, time.Hour, nopValue)
+			executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 			expect(t, "workers", waitStats(t, p).Workers, min(i+1, 3))
 		}
 		p.ShutdownNow()
@@ -43,7 +43,7 @@ func TestScheduledPoolCoreLimitsRunning(t *testing.T) {
 			p := scheduled(t, core)
 			block := newBlocker(t)
 			for i := range 10 {
-				executor.Schedule(t.Context(), p, time.Duration(i%2), block.Value)
+				executor.SubmitAfter(t.Context(), p, time.Duration(i%2), block.Value)
 			}
 			elapse(time.Second)
 			expect(t, "running", block.Started.Load(), int64(max(core, 1)))
@@ -60,7 +60,7 @@ func TestScheduledPoolOneWorkerPerTask(t *testing.T) {
 			p := scheduled(t, 3)
 			end := make(chan struct{})
 			for range 2 {
-				executor.Schedule(t.Context(), p, 0, func(context.Context) (int, error) { <-end; return 0, nil })
+				executor.SubmitAfter(t.Context(), p, 0, func(context.Context) (int, error) { <-end; return 0, nil })
 			}
 			synctest.Wait()
 			expect(t, "workers", p.Stats().Workers, 2)
@@ -77,7 +77,7 @@ func TestScheduledPoolPrestart(t *testing.T) {
 		expect(t, "PrestartAll", p.Prestart(math.MaxInt), 2)
 		expect(t, "Prestart at Core", p.Prestart(1), 0)
 		expect(t, "workers", waitStats(t, p).Idle, 3)
-		executor.Schedule(t.Context(), p, time.Second, d.Value("a"))
+		executor.SubmitAfter(t.Context(), p, time.Second, d.Value("a"))
 		elapse(time.Minute)
 		d.Check(t, "a@1s")
 	})
@@ -161,8 +161,8 @@ func TestScheduledPoolSetCoreByTask(t *testing.T) {
 func TestScheduledPoolCoreZero(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 0), newDiary()
-		executor.Schedule(t.Context(), p, time.Second, d.Value("a", time.Second))
-		executor.Schedule(t.Context(), p, time.Second, d.Value("b"))
+		executor.SubmitAfter(t.Context(), p, time.Second, d.Value("a", time.Second))
+		executor.SubmitAfter(t.Context(), p, time.Second, d.Value("b"))
 		p.Go(t.Context(), d.Func("c"))
 		p.AtFixedRate(t.Context(), 3*time.Second, time.Second, d.Func("d"), executor.Times(2))
 		elapse(time.Minute)
@@ -181,8 +181,8 @@ func TestScheduledPoolCoreZeroWorkers(t *testing.T) {
 		p := scheduled(t, 0)
 		for range 3 {
 			expect(t, "workers of an idle pool", waitStats(t, p).Workers, 0)
-			f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
-			g := executor.Schedule(t.Context(), p, 2*time.Hour, nopValue)
+			f := executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
+			g := executor.SubmitAfter(t.Context(), p, 2*time.Hour, nopValue)
 			s := waitStats(t, p)
 			expect(t, "workers", s.Workers, 1)
 			expect(t, "active", s.Active, 0)
@@ -202,7 +202,7 @@ func TestScheduledPoolCoreZeroWorkers(t *testing.T) {
 func TestScheduledPoolCoreZeroKeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{KeepAlive: time.Second})
-		executor.Schedule(t.Context(), p, time.Minute, nopValue)
+		executor.SubmitAfter(t.Context(), p, time.Minute, nopValue)
 		elapse(time.Minute + 900*time.Millisecond)
 		expect(t, "workers within the keep-alive time", waitStats(t, p).Workers, 1)
 		elapse(200 * time.Millisecond)
@@ -235,7 +235,7 @@ func TestScheduledPoolIdleWorkerSleeps(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newScheduled(t, c)
 			p.Prestart(math.MaxInt)
-			f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
+			f := executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 			elapse(time.Minute)
 			before := wakeups()
 			elapse(58 * time.Minute)
@@ -263,7 +263,7 @@ func TestScheduledPoolWorkersDoNotChurn(t *testing.T) {
 					Core: core, KeepAlive: time.Millisecond, AllowCoreTimeout: coreTimeout,
 					Hooks: executor.Hooks{BeforeTask: before},
 				})
-				executor.Schedule(t.Context(), p, time.Hour, nopValue)
+				executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 				elapse(30 * time.Minute)
 				expect(t, "workers", p.Stats().Workers, 1)
 				elapse(time.Hour)
@@ -297,7 +297,7 @@ func TestScheduledPoolIdleWorkersAreFound(t *testing.T) {
 		}
 		block := newBlocker(t)
 		in := func(d time.Duration) *executor.Future[int] {
-			return executor.Schedule(t.Context(), p, d, block.Value)
+			return executor.SubmitAfter(t.Context(), p, d, block.Value)
 		}
 		in(time.Second).Cancel()
 		elapse(time.Second) // the alarm wakes the first worker for nothing, so that it wakes another next time
@@ -313,7 +313,7 @@ func TestScheduledPoolIdleWorkersAreFound(t *testing.T) {
 func TestScheduledPoolAlarmKeepsIdleTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, KeepAlive: 10 * time.Second, AllowCoreTimeout: true})
-		f := executor.Schedule(t.Context(), p, 5*time.Second, nopValue)
+		f := executor.SubmitAfter(t.Context(), p, 5*time.Second, nopValue)
 		elapse(time.Second)
 		f.Cancel()
 		elapse(9*time.Second - 1) // at 5 s the alarm goes off
@@ -327,7 +327,7 @@ func TestScheduledPoolAlarmKeepsIdleTime(t *testing.T) {
 func TestScheduledPoolAlarmKeepsOrderOfLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 2, KeepAlive: 10 * time.Second, AllowCoreTimeout: true})
-		f := executor.Schedule(t.Context(), p, 6*time.Second, nopValue) // starts the first worker
+		f := executor.SubmitAfter(t.Context(), p, 6*time.Second, nopValue) // starts the first worker
 		elapse(5 * time.Second)
 		mustGo(t, p.Pool, nop) // starts the second
 		f.Cancel()
@@ -353,7 +353,7 @@ func TestScheduledPoolCoreTimeoutRunsTogether(t *testing.T) {
 		p, block := coresThatTimeOut(t, 3), newBlocker(t)
 		var fs [5]*executor.Future[int]
 		for i := range fs {
-			fs[i] = executor.Schedule(t.Context(), p, time.Hour, block.Value)
+			fs[i] = executor.SubmitAfter(t.Context(), p, time.Hour, block.Value)
 		}
 		elapse(30 * time.Minute)
 		expect(t, "workers while nothing is due", p.Stats().Workers, 1)
@@ -376,7 +376,7 @@ func TestScheduledPoolCoreTimeoutSeries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		executor.Schedule(t.Context(), p, 25*time.Minute, block.Value)
+		executor.SubmitAfter(t.Context(), p, 25*time.Minute, block.Value)
 		elapse(65 * time.Minute)
 		expect(t, "runs", f.Runs(), 7)
 		block.Release()
@@ -397,7 +397,7 @@ func TestScheduledPoolCoreTimeoutKeepsOne(t *testing.T) {
 				for range 3 {
 					mustGo(t, p.Pool, nop)
 				}
-				f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
+				f := executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 				elapse(30 * time.Minute)
 				expect(t, "workers while it waits", p.Stats().Workers, 1)
 				leave(p, f)
@@ -414,7 +414,7 @@ func TestScheduledPoolCoreTimeoutAfterCancelMany(t *testing.T) {
 		p := coresThatTimeOut(t, 3)
 		var fs []*executor.Future[struct{}]
 		for range 3000 {
-			fs = append(fs, executor.Schedule(t.Context(), p, time.Hour+rand.N(time.Hour), nopValue))
+			fs = append(fs, executor.SubmitAfter(t.Context(), p, time.Hour+rand.N(time.Hour), nopValue))
 		}
 		for _, f := range fs {
 			f.Cancel()
@@ -429,8 +429,8 @@ func TestScheduledPoolCoreTimeoutAfterCancelMany(t *testing.T) {
 func TestScheduledPoolCoreLoweredLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, block := newScheduled(t, executor.ScheduledConfig{Core: 2, KeepAlive: time.Minute}), newBlocker(t)
-		executor.Schedule(t.Context(), p, 0, block.Value)
-		executor.Schedule(t.Context(), p, time.Hour, nopValue)
+		executor.SubmitAfter(t.Context(), p, 0, block.Value)
+		executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 		elapse(time.Second)
 		if err := setCore(p, 1); err != nil {
 			t.Fatal(err)
@@ -488,7 +488,7 @@ func (p *punctual) play() {
 func (p *punctual) chain(r *rand.Rand) {
 	for range 30 {
 		delay := moment(r, 0, 3)
-		f := executor.Schedule(context.Background(), p.pool, delay,
+		f := executor.SubmitAfter(context.Background(), p.pool, delay,
 			p.body(time.Now().Add(delay), moment(r, 0, 7), r.IntN(8)))
 		<-f.Done() // its worker is free before the time goes on
 	}
@@ -502,7 +502,7 @@ func (p *punctual) calls(r *rand.Rand) {
 		switch op := r.IntN(16); {
 		case op < 4:
 			delay := moment(r, 0, 9)
-			tasks = append(tasks, executor.Schedule(ctx, p.pool, delay, p.body(time.Now().Add(delay), 0, r.IntN(10))))
+			tasks = append(tasks, executor.SubmitAfter(ctx, p.pool, delay, p.body(time.Now().Add(delay), 0, r.IntN(10))))
 		case op < 5:
 			due := time.Now().Add(moment(r, 0, 9))
 			tasks = append(tasks, executor.SubmitAt(ctx, p.pool, due, p.body(due, 0, r.IntN(10))))
@@ -862,7 +862,7 @@ func (p *scheduledProgram) submit(kind scheduleKind) {
 		m.due++ // off the grid of the monotonic tasks
 		f = executor.SubmitAt(ctx, p.pool, p.begin.Add(m.due), executor.Func(body).Call)
 	case kind == onceKind:
-		f = executor.Schedule(ctx, p.pool, delay, executor.Func(body).Call)
+		f = executor.SubmitAfter(ctx, p.pool, delay, executor.Func(body).Call)
 	case kind == rateKind:
 		if m.skip = p.next(2) == 0; m.skip {
 			opts = append(opts, executor.CatchUp(0))
@@ -961,7 +961,7 @@ func TestScheduledTaskWaitsForTaskWithTime(t *testing.T) {
 				body := func(context.Context) (time.Time, error) { return time.Now(), nil }
 				var all []future
 				waits := p.Submit(t.Context(), func(ctx context.Context) error {
-					all = append(all, executor.Schedule(ctx, p, time.Second, body),
+					all = append(all, executor.SubmitAfter(ctx, p, time.Second, body),
 						executor.SubmitAt(ctx, p, begin.Add(5*time.Second), body))
 					wait(ctx, all)
 					return nil

@@ -26,14 +26,14 @@ func TestScheduledPoolShutdownRunsDueTasks(t *testing.T) {
 		d := newDiary()
 		release := testkit.Occupy(t, p)
 		ctx := t.Context()
-		executor.Schedule(ctx, p, time.Second, d.Value("over"))
+		executor.SubmitAfter(ctx, p, time.Second, d.Value("over"))
 		executor.SubmitAt(ctx, p, time.Now().Add(time.Second/2), d.Value("day"))
-		executor.Schedule(ctx, p, time.Second+1, d.Value("dropped"))
+		executor.SubmitAfter(ctx, p, time.Second+1, d.Value("dropped"))
 		elapse(time.Second)
 		p.Go(ctx, d.Func("go"))
 		p.Execute(ctx, executor.Func(d.Func("execute")))
 		executor.Submit(ctx, p, d.Value("submit"))
-		executor.Schedule(ctx, p, 0, d.Value("schedule"))
+		executor.SubmitAfter(ctx, p, 0, d.Value("schedule"))
 		p.Shutdown()
 		elapse(time.Second)
 		release()
@@ -47,8 +47,8 @@ func TestScheduledPoolShutdownKeepsDelayed(t *testing.T) {
 	for _, core := range []int{0, 1, 4} {
 		synctest.Test(t, func(t *testing.T) {
 			p, d := scheduled(t, core), newDiary()
-			executor.Schedule(t.Context(), p, time.Hour, d.Value("hour"))
-			executor.Schedule(t.Context(), p, 12*time.Millisecond, d.Value("soon"))
+			executor.SubmitAfter(t.Context(), p, time.Hour, d.Value("hour"))
+			executor.SubmitAfter(t.Context(), p, 12*time.Millisecond, d.Value("soon"))
 			executor.SubmitAt(t.Context(), p, time.Now().Add(time.Minute), d.Value("minute"))
 			p.Shutdown()
 			expect(t, "time until termination", testkit.Termination(t, p), time.Hour)
@@ -61,7 +61,7 @@ func TestScheduledPoolShutdownKeepsDelayed(t *testing.T) {
 func TestScheduledPoolShutdownDropsDelayed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, DropDelayed: true})
-		f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
+		f := executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 		g := executor.SubmitAt(t.Context(), p, time.Now().Add(time.Hour), nopValue)
 		p.Shutdown()
 		expectIs(t, "outcome of Schedule", f.Err(), executor.ErrShutdown)
@@ -168,7 +168,7 @@ func TestScheduledPoolShutdownUnused(t *testing.T) {
 func TestScheduledPoolAwaitTerminationContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
-		executor.Schedule(t.Context(), p, time.Hour, d.Value("x"))
+		executor.SubmitAfter(t.Context(), p, time.Hour, d.Value("x"))
 		p.Shutdown()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -190,7 +190,7 @@ func TestScheduledPoolStages(t *testing.T) {
 		}}})
 		block := newBlocker(t)
 		block.Fill(t, pool.Pool, 1)
-		executor.Schedule(t.Context(), pool, time.Minute, nopValue)
+		executor.SubmitAfter(t.Context(), pool, time.Minute, nopValue)
 		expect(t, "stage", pool.Stats().Stage, executor.StageRunning)
 		pool.Shutdown()
 		expect(t, "stage while a task runs", pool.Stats().Stage, executor.StageShutdown)
@@ -239,8 +239,8 @@ func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, late bool) {
 			t.Fatal(err1, err2)
 		}
 		return []timedTask{
-			executor.Schedule(ctx, p, 0, executor.Func(block.Run).Call),
-			executor.Schedule(ctx, p, time.Millisecond, executor.Func(block.Run).Call),
+			executor.SubmitAfter(ctx, p, 0, executor.Func(block.Run).Call),
+			executor.SubmitAfter(ctx, p, time.Millisecond, executor.Func(block.Run).Call),
 			rate, delay,
 		}
 	}
@@ -295,7 +295,7 @@ func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, late bool) {
 func TestScheduledPoolShutdownPolicySetBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
-		once := executor.Schedule(t.Context(), p, time.Minute, nopValue)
+		once := executor.SubmitAfter(t.Context(), p, time.Minute, nopValue)
 		periodic, _ := p.AtFixedRate(t.Context(), 0, time.Minute, nop)
 		setDropDelayed(p, true)
 		setKeepPeriodic(p, false)
@@ -309,7 +309,7 @@ func TestScheduledPoolShutdownPolicySetBefore(t *testing.T) {
 func TestScheduledPoolShutdownPolicySetToDrop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 2, KeepPeriodic: true})
-		once := executor.Schedule(t.Context(), p, time.Hour, nopValue)
+		once := executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 		periodic, _ := p.AtFixedRate(t.Context(), 0, time.Minute, nop)
 		p.Shutdown()
 		elapse(150 * time.Second)
@@ -366,7 +366,7 @@ func TestScheduledPoolShutdownNowReturnsDelayed(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		var fs []timedTask
 		for range 3 {
-			fs = append(fs, executor.Schedule(t.Context(), p, time.Hour, d.Value("once"), executor.Named("once")))
+			fs = append(fs, executor.SubmitAfter(t.Context(), p, time.Hour, d.Value("once"), executor.Named("once")))
 			rate, _ := p.AtFixedRate(t.Context(), time.Hour, time.Hour, d.Func("rate"))
 			delay, _ := p.WithFixedDelay(t.Context(), time.Hour, time.Hour, d.Func("delay"))
 			day := executor.SubmitAt(t.Context(), p, time.Now().Add(time.Hour), d.Value("day"))
@@ -398,11 +398,11 @@ func TestScheduledPoolShutdownNowCancelsRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 2)
 		waits := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
-		once := executor.Schedule(t.Context(), p, 0, executor.Func(waits).Call)
+		once := executor.SubmitAfter(t.Context(), p, 0, executor.Func(waits).Call)
 		periodic, _ := p.AtFixedRate(t.Context(), 0, time.Second, waits)
 		var queued []*executor.Future[struct{}]
 		for range 3 {
-			queued = append(queued, executor.Schedule(t.Context(), p, 0, executor.Func(waits).Call))
+			queued = append(queued, executor.SubmitAfter(t.Context(), p, 0, executor.Func(waits).Call))
 		}
 		synctest.Wait()
 		expect(t, "returned", len(p.ShutdownNow()), len(queued))
@@ -437,7 +437,7 @@ func TestScheduledPoolRejectAfterShutdown(t *testing.T) {
 				"Execute":        p.Execute(ctx, executor.Func(nop)),
 				"Go":             p.Go(ctx, nop),
 				"Submit":         executor.Submit(ctx, p, nopValue).Err(),
-				"Schedule":       executor.Schedule(ctx, p, time.Second, nopValue).Err(),
+				"Schedule":       executor.SubmitAfter(ctx, p, time.Second, nopValue).Err(),
 				"At":             executor.SubmitAt(ctx, p, time.Now(), nopValue).Err(),
 				"AtFixedRate":    rate,
 				"WithFixedDelay": delay,
@@ -473,7 +473,7 @@ func TestScheduledPoolRejectPolicyCalledOnce(t *testing.T) {
 				return executor.ErrKept
 			})})
 		pool.Shutdown()
-		once := executor.Schedule(t.Context(), pool, time.Second, nopValue)
+		once := executor.SubmitAfter(t.Context(), pool, time.Second, nopValue)
 		rate, err := pool.AtFixedRate(t.Context(), 0, time.Second, nop, executor.Named("rate"))
 		expect(t, "error", err, nil)
 		mine := new(testkit.Step)
@@ -570,7 +570,7 @@ func TestScheduledPoolRejectFuncHandOverToScheduledPool(t *testing.T) {
 		synctest.Wait()
 		other = scheduled(t, 1)
 		d := newDiary()
-		executor.Schedule(t.Context(), p, time.Minute, d.Value("once"))
+		executor.SubmitAfter(t.Context(), p, time.Minute, d.Value("once"))
 		executor.SubmitAt(t.Context(), p, time.Now().Add(time.Minute), d.Value("day"))
 		p.AtFixedRate(t.Context(), time.Minute, time.Second, d.Func("rate"), executor.Times(3))
 		elapse(time.Minute)

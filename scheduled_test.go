@@ -26,7 +26,7 @@ func TestScheduledPoolSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		start := time.Now()
-		f := executor.Schedule(t.Context(), p, 50*time.Millisecond, func(context.Context) (time.Duration, error) {
+		f := executor.SubmitAfter(t.Context(), p, 50*time.Millisecond, func(context.Context) (time.Duration, error) {
 			return time.Since(start), nil
 		})
 		if got, err := f.Get(t.Context()); got != 50*time.Millisecond || err != nil {
@@ -40,7 +40,7 @@ func TestScheduledPoolScheduleWithoutDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		for _, delay := range []time.Duration{0, -1, -time.Hour, math.MinInt64} {
-			executor.Schedule(t.Context(), p, delay, d.Value("x"))
+			executor.SubmitAfter(t.Context(), p, delay, d.Value("x"))
 		}
 		d.Check(t, "x@0s", "x@0s", "x@0s", "x@0s")
 	})
@@ -109,8 +109,8 @@ func TestScheduledPoolScheduleFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		failure := errors.New("failure")
-		f := executor.Schedule(t.Context(), p, time.Second, func(context.Context) (int, error) { return 0, failure })
-		g := executor.Schedule(t.Context(), p, time.Second, func(context.Context) (int, error) { panic("bad") })
+		f := executor.SubmitAfter(t.Context(), p, time.Second, func(context.Context) (int, error) { return 0, failure })
+		g := executor.SubmitAfter(t.Context(), p, time.Second, func(context.Context) (int, error) { panic("bad") })
 		if _, err := f.Get(t.Context()); err != failure {
 			t.Errorf("outcome %v, want %v", err, failure)
 		}
@@ -191,7 +191,7 @@ func TestScheduledPoolNilTask(t *testing.T) {
 			"Execute":        p.Execute(ctx, nil),
 			"Go":             p.Go(ctx, nil),
 			"Submit":         executor.Submit(ctx, p, none).Err(),
-			"Schedule":       executor.Schedule(ctx, p, time.Second, none).Err(),
+			"Schedule":       executor.SubmitAfter(ctx, p, time.Second, none).Err(),
 			"At":             executor.SubmitAt(ctx, p, time.Now(), none).Err(),
 			"AtFixedRate":    rate,
 			"WithFixedDelay": delay,
@@ -214,7 +214,7 @@ func TestScheduledPoolNilContext(t *testing.T) {
 		var ctx context.Context
 		for what, f := range map[string]func(){
 			"Go":             func() { p.Go(ctx, nop) },
-			"Schedule":       func() { executor.Schedule(ctx, p, 0, nopValue) },
+			"Schedule":       func() { executor.SubmitAfter(ctx, p, 0, nopValue) },
 			"At":             func() { executor.SubmitAt(ctx, p, time.Now(), nopValue) },
 			"After":          func() { p.GoAfter(ctx, 0, nil) }, // whatever else is wrong
 			"AtFixedRate":    func() { p.AtFixedRate(ctx, 0, 1, nop) },
@@ -274,7 +274,7 @@ func TestScheduledPoolOptionsInvalid(t *testing.T) {
 			"Until":   executor.Until(time.Now().Add(time.Hour)),
 			"CatchUp": executor.CatchUp(0),
 		} {
-			if err := executor.Schedule(ctx, p, 0, nopValue, opt).Err(); !errors.Is(err, executor.ErrInvalid) {
+			if err := executor.SubmitAfter(ctx, p, 0, nopValue, opt).Err(); !errors.Is(err, executor.ErrInvalid) {
 				t.Errorf("Schedule with %s: %v, want ErrInvalid", what, err)
 			}
 		}
@@ -322,7 +322,7 @@ func TestScheduledPoolSetMax(t *testing.T) {
 			t.Errorf("SetMax: %v, want ErrInvalid", err)
 		}
 		for range 10 {
-			executor.Schedule(t.Context(), p, time.Second, nopValue)
+			executor.SubmitAfter(t.Context(), p, time.Second, nopValue)
 		}
 		synctest.Wait()
 		if s := p.Stats(); s.Workers != 2 || s.Queued != 10 {
@@ -338,7 +338,7 @@ func TestScheduledPoolOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		for _, s := range []int{3, 1, 2} {
-			executor.Schedule(t.Context(), p, time.Duration(s)*time.Second, d.Value(fmt.Sprint(s)))
+			executor.SubmitAfter(t.Context(), p, time.Duration(s)*time.Second, d.Value(fmt.Sprint(s)))
 		}
 		elapse(time.Minute)
 		d.Check(t, "1@1s", "2@2s", "3@3s")
@@ -358,7 +358,7 @@ func TestScheduledPoolOrderOfEqualTimes(t *testing.T) {
 			case 0:
 				p.Execute(ctx, executor.Func(d.Func(name)))
 			case 1:
-				executor.Schedule(ctx, p, 0, d.Value(name))
+				executor.SubmitAfter(ctx, p, 0, d.Value(name))
 			case 2:
 				p.Go(ctx, d.Func(name))
 			case 3:
@@ -383,7 +383,7 @@ func TestScheduledPoolOrderOfEqualTimesLater(t *testing.T) {
 		var want []string
 		for i := range 50 {
 			name := fmt.Sprint(i)
-			executor.Schedule(t.Context(), p, time.Second-time.Duration(i), d.Value(name))
+			executor.SubmitAfter(t.Context(), p, time.Second-time.Duration(i), d.Value(name))
 			want = append(want, name+"@1s")
 			elapse(1)
 		}
@@ -399,9 +399,9 @@ func TestScheduledPoolOrderOfTwoClocks(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		at := time.Now().Add(time.Second)
 		executor.SubmitAt(t.Context(), p, at, d.Value("a"))
-		executor.Schedule(t.Context(), p, time.Second, d.Value("b"))
+		executor.SubmitAfter(t.Context(), p, time.Second, d.Value("b"))
 		executor.SubmitAt(t.Context(), p, at, d.Value("c"))
-		executor.Schedule(t.Context(), p, time.Second, d.Value("d"))
+		executor.SubmitAfter(t.Context(), p, time.Second, d.Value("d"))
 		elapse(time.Minute)
 		d.Check(t, "a@1s", "b@1s", "c@1s", "d@1s")
 	})
@@ -415,8 +415,8 @@ func TestScheduledPoolOrderOfOverdue(t *testing.T) {
 		now := time.Now()
 		ctx := t.Context()
 		executor.SubmitAt(ctx, p, now.Add(40*time.Millisecond), d.Value("wall40"))
-		executor.Schedule(ctx, p, 30*time.Millisecond, d.Value("mono30"))
-		executor.Schedule(ctx, p, 10*time.Millisecond, d.Value("mono10"))
+		executor.SubmitAfter(ctx, p, 30*time.Millisecond, d.Value("mono30"))
+		executor.SubmitAfter(ctx, p, 10*time.Millisecond, d.Value("mono10"))
 		executor.SubmitAt(ctx, p, now.Add(20*time.Millisecond), d.Value("wall20"))
 		elapse(time.Second)
 		p.Go(ctx, d.Func("now"))
@@ -437,7 +437,7 @@ func TestScheduledPoolOrderOfMany(t *testing.T) {
 		for i := range 2000 {
 			at := time.Duration(rand.IntN(300)) * time.Millisecond
 			all = append(all, due{at, fmt.Sprint(i)})
-			executor.Schedule(t.Context(), p, at, d.Value(fmt.Sprint(i)))
+			executor.SubmitAfter(t.Context(), p, at, d.Value(fmt.Sprint(i)))
 			synctest.Wait() // a task without delay runs before the next is there
 		}
 		slices.SortStableFunc(all, func(a, b due) int { return int(a.at - b.at) })
@@ -457,7 +457,7 @@ func TestScheduledPoolManyWorkers(t *testing.T) {
 		start := time.Now()
 		for i := range 20 {
 			due := time.Duration(1+i/5) * time.Second
-			executor.Schedule(t.Context(), p, due, func(context.Context) (int, error) {
+			executor.SubmitAfter(t.Context(), p, due, func(context.Context) (int, error) {
 				if late := time.Since(start) - due; late != 0 {
 					t.Errorf("a task due at %v is late by %v", due, late)
 				}
@@ -503,7 +503,7 @@ func bookings(t *testing.T, p *executor.ScheduledPool, n int,
 			time.Sleep(10 * time.Nanosecond)
 		}
 		d := delay(r, i)
-		f := executor.Schedule(t.Context(), p, d, func(context.Context) (struct{}, error) {
+		f := executor.SubmitAfter(t.Context(), p, d, func(context.Context) (struct{}, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			order = append(order, i)
@@ -613,11 +613,11 @@ func TestScheduledPoolBusyAt(t *testing.T) {
 			return func(context.Context) (struct{}, error) { order = append(order, s); return struct{}{}, nil }
 		}
 		ctx := t.Context()
-		executor.Schedule(ctx, p, 3*time.Second, note("third"))
+		executor.SubmitAfter(ctx, p, 3*time.Second, note("third"))
 		executor.SubmitAt(ctx, p, time.Now().Add(2*time.Second), note("second"))
-		executor.Schedule(ctx, p, time.Second, note("first"))
+		executor.SubmitAfter(ctx, p, time.Second, note("first"))
 		executor.SubmitAt(ctx, p, time.Now().Add(time.Minute), note("last"))
-		executor.Schedule(ctx, p, 30*time.Second, note("fourth"))
+		executor.SubmitAfter(ctx, p, 30*time.Second, note("fourth"))
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		free()
@@ -645,7 +645,7 @@ type submitter = func(*executor.ScheduledPool, time.Duration, func(context.Conte
 // submitters are the ways to schedule a task with a delay.
 var submitters = map[string]submitter{
 	"Schedule": func(p *executor.ScheduledPool, d time.Duration, fn func(context.Context) error) executor.Awaitable {
-		return executor.Schedule(context.Background(), p, d, executor.Func(fn).Call)
+		return executor.SubmitAfter(context.Background(), p, d, executor.Func(fn).Call)
 	},
 	"At": func(p *executor.ScheduledPool, d time.Duration, fn func(context.Context) error) executor.Awaitable {
 		return executor.SubmitAt(context.Background(), p, time.Now().Add(d), executor.Func(fn).Call)
@@ -741,7 +741,7 @@ func TestScheduledPoolDelayOverflow(t *testing.T) {
 				body := func(context.Context) error { order = append(order, i); return nil }
 				switch rand.IntN(3) {
 				case 0:
-					executor.Schedule(t.Context(), p, delay, executor.Func(body).Call)
+					executor.SubmitAfter(t.Context(), p, delay, executor.Func(body).Call)
 				case 1:
 					p.AtFixedRate(t.Context(), delay, period, body)
 				case 2:
@@ -779,7 +779,7 @@ func TestScheduledPoolDelayOverflowReported(t *testing.T) {
 		testkit.Occupy(t, p)
 		for range 100 {
 			delay := hostile()
-			f := executor.Schedule(t.Context(), p, delay, nopValue)
+			f := executor.SubmitAfter(t.Context(), p, delay, nopValue)
 			want := max(delay, 0)
 			if got := f.Delay(); got > want || got < want-10 {
 				t.Errorf("Delay is %d for a delay of %d", got, delay)
@@ -796,7 +796,7 @@ func TestScheduledPoolDelayNegative(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		testkit.Occupy(t, p)
-		f := executor.Schedule(t.Context(), p, time.Second, nopValue)
+		f := executor.SubmitAfter(t.Context(), p, time.Second, nopValue)
 		g := executor.SubmitAt(t.Context(), p, time.Now().Add(2*time.Second), nopValue)
 		elapse(time.Minute)
 		if f.Delay() != -59*time.Second || g.Delay() != -58*time.Second {
@@ -849,14 +849,14 @@ func TestStatsScheduled(t *testing.T) {
 		expect(t, "workers at first", s.Workers, 0)
 
 		block := newBlocker(t)
-		executor.Schedule(t.Context(), p, 0, block.Value)
+		executor.SubmitAfter(t.Context(), p, 0, block.Value)
 		s = waitStats(t, p)
 		expect(t, "active", s.Active, 1)
 		expect(t, "workers", s.Workers, 1)
 		expect(t, "completed", s.Ended(), 0)
 
 		for range 3 {
-			executor.Schedule(t.Context(), p, time.Minute, block.Value)
+			executor.SubmitAfter(t.Context(), p, time.Minute, block.Value)
 		}
 		s = waitStats(t, p)
 		expect(t, "queued", s.Queued, 3)
@@ -922,7 +922,7 @@ func TestStatsRunsWithoutFunction(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 			BeforeTask: func(context.Context, executor.TaskInfo) context.Context { panic("no") },
 		}})
-		once := executor.Schedule(t.Context(), p, time.Second, nopValue)
+		once := executor.SubmitAfter(t.Context(), p, time.Second, nopValue)
 		again, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, nop)
 		elapse(time.Minute)
 		expect(t, "state of one run", once.State(), executor.Failed)
@@ -948,7 +948,7 @@ func TestScheduleRetries(t *testing.T) {
 		retry := executor.Retry(3, func(n int) time.Duration { return time.Duration(n) * time.Second })
 		for name, schedule := range map[string]func() (*executor.Future[struct{}], error){
 			"Schedule": func() (*executor.Future[struct{}], error) {
-				return executor.Schedule(t.Context(), sched, time.Minute, fail, retry), nil
+				return executor.SubmitAfter(t.Context(), sched, time.Minute, fail, retry), nil
 			},
 			"At": func() (*executor.Future[struct{}], error) {
 				return executor.SubmitAt(t.Context(), sched, time.Now().Add(time.Minute), fail, retry), nil
@@ -982,8 +982,8 @@ func TestScheduleRetriesCanceled(t *testing.T) {
 		sched := scheduled(t, 1)
 		retry := executor.Retry(3, func(int) time.Duration { return time.Second })
 		ctx, cancel := context.WithCancel(t.Context())
-		byContext := executor.Schedule(ctx, sched, time.Hour, value(1), retry)
-		byHand := executor.Schedule(t.Context(), sched, time.Hour, value(1), retry)
+		byContext := executor.SubmitAfter(ctx, sched, time.Hour, value(1), retry)
+		byHand := executor.SubmitAfter(t.Context(), sched, time.Hour, value(1), retry)
 		expect(t, "queued", waitStats(t, sched.Pool).Queued, 2)
 		cancel()
 		expect(t, "Cancel", byHand.Cancel(), true)

@@ -748,7 +748,7 @@ func TestSeriesOverlapEndsWaitingRuns(t *testing.T) {
 					return nil
 				}, executor.Overlap(3)))
 				elapse(1100 * time.Millisecond)
-				executor.Schedule(t.Context(), p, 900*time.Millisecond, func(context.Context) (int, error) { // with the second run
+				executor.SubmitAfter(t.Context(), p, 900*time.Millisecond, func(context.Context) (int, error) { // with the second run
 					time.Sleep(400 * time.Millisecond)
 					if c.by != nil {
 						return 0, c.by(p, s)
@@ -876,7 +876,7 @@ func TestSeriesOverlapForgetsRunsThatNeverBegin(t *testing.T) {
 			pool := must(executor.NewScheduled(executor.ScheduledConfig{Core: 1}))
 			defer pool.Close()
 			s := must(pool.AtFixedRate(t.Context(), time.Second, time.Second, func(context.Context) error { return nil }, executor.Overlap(2)))
-			executor.Schedule(t.Context(), pool, time.Second, func(ctx context.Context) (int, error) {
+			executor.SubmitAfter(t.Context(), pool, time.Second, func(ctx context.Context) (int, error) {
 				select {
 				case <-time.After(time.Minute):
 				case <-ctx.Done():

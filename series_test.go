@@ -675,7 +675,7 @@ func TestSchedules(t *testing.T) {
 		must(p.AtFixedRate(t.Context(), time.Minute, time.Hour, nop, executor.Named("hourly")))
 		must(p.AtFixedRate(t.Context(), time.Minute, time.Hour, nop, executor.Named("canceled"))).Cancel()
 		must(p.AtFixedRate(t.Context(), 0, time.Hour, nop, executor.Named("over"), executor.Times(1)))
-		executor.Schedule(t.Context(), p, time.Hour, nopValue, executor.Named("once"))
+		executor.SubmitAfter(t.Context(), p, time.Hour, nopValue, executor.Named("once"))
 		elapse(time.Second)
 		var got []string
 		for _, i := range p.Schedules() {

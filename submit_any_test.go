@@ -446,7 +446,7 @@ func TestCompletedByTaskRunsNothingEarly(t *testing.T) {
 		defer sched.Close()
 		began := time.Now()
 		_, err := executor.Submit(t.Context(), sched, func(ctx context.Context) (int, error) {
-			f := executor.Schedule(ctx, sched, time.Hour, func(context.Context) (int, error) { return 0, nil })
+			f := executor.SubmitAfter(ctx, sched, time.Hour, func(context.Context) (int, error) { return 0, nil })
 			for range executor.Completed(context.Background(), f) {
 			}
 			return 0, nil

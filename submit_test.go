@@ -230,7 +230,7 @@ func TestTaskContextDueIsNotInherited(t *testing.T) {
 	inTask(t, func(t *testing.T) context.Context {
 		s := testkit.Closing(t, executor.Scheduled(1))
 		parent := make(chan context.Context)
-		executor.Schedule(t.Context(), s, time.Minute, func(ctx context.Context) (int, error) {
+		executor.SubmitAfter(t.Context(), s, time.Minute, func(ctx context.Context) (int, error) {
 			parent <- ctx
 			return testkit.UntilDone(ctx)
 		})

@@ -122,7 +122,7 @@ func TestPlaceOfTaskThatWaitsIsForWhatIsWanted(t *testing.T) {
 					time.Sleep(time.Millisecond)
 					return d.task("other")(ctx)
 				})
-				executor.Schedule(ctx, w.timed, time.Minute, d.task("wanted")).Get(ctx)
+				executor.SubmitAfter(ctx, w.timed, time.Minute, d.task("wanted")).Get(ctx)
 				d.note("waited")
 				return 0, nil
 			})

@@ -393,7 +393,7 @@ func TestCompletedEndsWithContextInTask(t *testing.T) {
 	type submit = func(ctx context.Context, p *executor.ScheduledPool, release <-chan struct{}) *executor.Future[int]
 	for name, submit := range map[string]submit{
 		"not due": func(ctx context.Context, p *executor.ScheduledPool, _ <-chan struct{}) *executor.Future[int] {
-			return executor.Schedule(ctx, p, time.Hour, testkit.Value(1))
+			return executor.SubmitAfter(ctx, p, time.Hour, testkit.Value(1))
 		},
 		"attempt": func(ctx context.Context, p *executor.ScheduledPool, release <-chan struct{}) *executor.Future[int] {
 			return executor.Submit(ctx, p, func(context.Context) (int, error) { <-release; return 0, nil },

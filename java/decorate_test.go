@@ -44,7 +44,7 @@ func TestDecorateEachTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := decorating(t, executor.Hooks{}, nil)
 		ctx := t.Context()
-		once := executor.Schedule(ctx, p, time.Second, testkit.Value(42))
+		once := executor.SubmitAfter(ctx, p, time.Second, testkit.Value(42))
 		rate, _ := p.AtFixedRate(ctx, 0, time.Second, nop, executor.Times(3))
 		delay, _ := p.WithFixedDelay(ctx, 0, time.Second, nop, executor.Times(3))
 		on, _ := p.On(ctx, testkit.Hourly, nop, executor.Times(3))
@@ -99,7 +99,7 @@ func TestDecorateNext(t *testing.T) {
 			return every.Next(at).Add(250 * time.Millisecond).Truncate(time.Second / 2)
 		})
 		p.On(t.Context(), halves, d.Func("rounded"), executor.Times(3))
-		executor.Schedule(t.Context(), p, 1200*time.Millisecond, d.Value("between"))
+		executor.SubmitAfter(t.Context(), p, 1200*time.Millisecond, d.Value("between"))
 		testkit.Elapse(time.Minute)
 		d.Check(t, "rounded@500ms", "rounded@1s", "between@1.2s", "rounded@1.5s")
 	})
@@ -113,7 +113,7 @@ func TestDecorateRunError(t *testing.T) {
 			seen = run(ctx)
 			return errors.New("outer")
 		})
-		f := executor.Schedule(t.Context(), p, 0, func(context.Context) (int, error) { return 0, errTask })
+		f := executor.SubmitAfter(t.Context(), p, 0, func(context.Context) (int, error) { return 0, errTask })
 		_, err := f.Get(t.Context())
 		synctest.Wait()
 		expect(t, "outcome", err, errTask)
@@ -126,7 +126,7 @@ func TestDecorateRunMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _ := decorating(t, executor.Hooks{}, func(context.Context, func(context.Context) error) error { return nil })
 		d := testkit.NewDiary()
-		f := executor.Schedule(t.Context(), p, time.Second, d.Value("x"))
+		f := executor.SubmitAfter(t.Context(), p, time.Second, d.Value("x"))
 		s, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func("x"))
 		testkit.Elapse(time.Minute)
 		d.Check(t)
@@ -161,7 +161,7 @@ func TestDecorateRunPanics(t *testing.T) {
 					},
 				}, c.around)
 				bodies := int64(0)
-				f := executor.Schedule(t.Context(), p, time.Second, testkit.Value(1))
+				f := executor.SubmitAfter(t.Context(), p, time.Second, testkit.Value(1))
 				s, _ := p.AtFixedRate(t.Context(), time.Second, time.Second,
 					func(context.Context) error { bodies++; return nil }, executor.Times(3))
 				testkit.Elapse(time.Minute)

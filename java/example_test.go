@@ -78,7 +78,7 @@ func Example_decorateTask() {
 			return err
 		}
 	})
-	executor.Schedule(context.Background(), pool, time.Millisecond, func(context.Context) (int, error) {
+	executor.SubmitAfter(context.Background(), pool, time.Millisecond, func(context.Context) (int, error) {
 		fmt.Println("working")
 		return 1, nil
 	}, executor.Named("one"))
@@ -119,7 +119,7 @@ func Example_purge() {
 		}
 	})
 	defer pool.Close()
-	f := executor.Schedule(context.Background(), pool, time.Hour,
+	f := executor.SubmitAfter(context.Background(), pool, time.Hour,
 		func(context.Context) (int, error) { return 1, nil }, executor.Named("report"))
 	f.Cancel()
 	fmt.Println(pool.Stats().Queued, "queued")

@@ -36,7 +36,7 @@ var ours = Subject{
 			fn := func(context.Context) (struct{}, error) { task(); return struct{}{}, nil }
 			return drive.Timers[*executor.Future[struct{}]]{
 				After: func(d time.Duration) *executor.Future[struct{}] {
-					return executor.Schedule(ctx, pool, d, fn)
+					return executor.SubmitAfter(ctx, pool, d, fn)
 				},
 				Cancel: func(f *executor.Future[struct{}]) bool { return f.Cancel() },
 				Close:  func() { pool.ShutdownNow() },

@@ -139,7 +139,7 @@ func FarTasks(t testing.TB, p *executor.ScheduledPool, n int) []*executor.Future
 	t.Helper()
 	fs := make([]*executor.Future[struct{}], n)
 	for i := range fs {
-		fs[i] = executor.Schedule(t.Context(), p, time.Duration(i+1)*time.Hour, NopValue)
+		fs[i] = executor.SubmitAfter(t.Context(), p, time.Duration(i+1)*time.Hour, NopValue)
 	}
 	synctest.Wait()
 	return fs

@@ -181,7 +181,7 @@ func (b *job) submit(ctx context.Context, opts []executor.Option, early func(fut
 		if b.Form == At {
 			f = executor.SubmitAt(ctx, r.sched, time.Unix(0, b.Date), b.result, opts...)
 		} else {
-			f = executor.Schedule(ctx, r.sched, time.Duration(b.Delay), b.result, opts...)
+			f = executor.SubmitAfter(ctx, r.sched, time.Duration(b.Delay), b.result, opts...)
 		}
 		b.future, b.value = f, f.Result
 		if err := f.Err(); errors.Is(err, executor.ErrRejected) {

@@ -420,7 +420,7 @@ func (m *mixture) schedule(r *rand.Rand, ctx context.Context, body func(context.
 			s.Abandon()
 		}
 	case 6:
-		m.know(executor.Schedule(ctx, m.timed, step(r), body))
+		m.know(executor.SubmitAfter(ctx, m.timed, step(r), body))
 	case 7:
 		if f, err := m.timed.GoAfter(ctx, time.Millisecond, drop(body)); err == nil {
 			m.know(f)

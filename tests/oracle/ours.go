@@ -160,7 +160,7 @@ func (r *run) do(s Step) {
 		r.keep(s.Task, nil, b)
 		err = r.pool.Execute(ctx, b)
 	case "schedule":
-		f := executor.Schedule(ctx, r.sched, d(1), executor.Func(r.body(s)).Call)
+		f := executor.SubmitAfter(ctx, r.sched, d(1), executor.Func(r.body(s)).Call)
 		if errors.Is(f.Err(), executor.ErrRejected) && r.reject != "discard" {
 			err = f.Err() // the JDK throws and returns no future
 		} else {

@@ -38,9 +38,9 @@ func openFilesUntil(t *testing.T, good func(n int) bool) (n int) {
 func TestScheduledPoolIdleHasNoDescriptor(t *testing.T) {
 	const workers, alarms = "engine.(*Engine).work", "internal/alarm.(*waker).run"
 	use := func(p *executor.ScheduledPool, more func()) {
-		f := executor.Schedule(context.Background(), p, time.Hour, testkit.NopValue)
+		f := executor.SubmitAfter(context.Background(), p, time.Hour, testkit.NopValue)
 		more()
-		if _, err := executor.Schedule(context.Background(), p, time.Millisecond,
+		if _, err := executor.SubmitAfter(context.Background(), p, time.Millisecond,
 			testkit.NopValue).Get(context.Background()); err != nil {
 			t.Error(err)
 		}

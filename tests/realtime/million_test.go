@@ -49,7 +49,7 @@ func TestScheduledPoolMillionTasks(t *testing.T) {
 	start := time.Now().Add(time.Duration(n) * 2 * time.Microsecond)
 	for i := range fs {
 		due := start.Add(rand.N(time.Duration(n) * 4 * time.Microsecond))
-		fs[i] = executor.Schedule(context.Background(), p, time.Until(due), func(ctx context.Context) (int, error) {
+		fs[i] = executor.SubmitAfter(context.Background(), p, time.Until(due), func(ctx context.Context) (int, error) {
 			ran[i].Add(1)
 			before, due := &last[ctx.Value(workerKey{}).(int)-1], executor.Due(ctx)
 			if due.Before(before.due) || due.Equal(before.due) && i < before.index {

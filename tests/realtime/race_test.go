@@ -39,7 +39,7 @@ func TestScheduledPoolAlarmsAreClosed(t *testing.T) {
 		for range 4 {
 			wg.Go(func() {
 				for i := range testkit.Scale(5000) {
-					f := executor.Schedule(context.Background(), p, time.Hour, testkit.NopValue)
+					f := executor.SubmitAfter(context.Background(), p, time.Hour, testkit.NopValue)
 					if i%2 == 0 {
 						runtime.Gosched()
 					}
@@ -85,7 +85,7 @@ func TestScheduledPoolLosesNoWakeup(t *testing.T) {
 						}
 						var f *executor.Future[int]
 						if monotonic {
-							f = executor.Schedule(context.Background(), p, time.Until(due), body)
+							f = executor.SubmitAfter(context.Background(), p, time.Until(due), body)
 						} else {
 							f = executor.SubmitAt(context.Background(), p, due, body)
 						}
@@ -202,7 +202,7 @@ func TestScheduledPoolScheduleDuringShutdown(t *testing.T) {
 				wg.Go(func() {
 					for i := range 20 {
 						var ran atomic.Bool
-						f := executor.Schedule(context.Background(), p, time.Duration(g*i)*time.Microsecond,
+						f := executor.SubmitAfter(context.Background(), p, time.Duration(g*i)*time.Microsecond,
 							func(context.Context) (int, error) { ran.Store(true); return 0, nil })
 						_, err := f.Get(context.Background())
 						if ran.Load() != (err == nil) {
@@ -232,9 +232,9 @@ func TestScheduledPoolHeadChangesQuickly(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
 		p := testkit.NewScheduled(t, executor.ScheduledConfig{Core: 1})
 		for i := range testkit.Scale(2000) {
-			later := executor.Schedule(context.Background(), p, time.Hour, testkit.NopValue)
-			head := executor.Schedule(context.Background(), p, 30*time.Microsecond, testkit.NopValue)
-			done := executor.Schedule(context.Background(), p, 50*time.Microsecond, testkit.NopValue)
+			later := executor.SubmitAfter(context.Background(), p, time.Hour, testkit.NopValue)
+			head := executor.SubmitAfter(context.Background(), p, 30*time.Microsecond, testkit.NopValue)
+			done := executor.SubmitAfter(context.Background(), p, 50*time.Microsecond, testkit.NopValue)
 			if i%2 == 0 {
 				head.Cancel()
 			}

@@ -89,7 +89,7 @@ func TestMigratingBurst(t *testing.T) {
 				ends = append(ends, time.Since(start))
 				return ctx.Err()
 			}
-			future = executor.Schedule(t.Context(), sched, 2*time.Second, executor.Func(call).Call)
+			future = executor.SubmitAfter(t.Context(), sched, 2*time.Second, executor.Func(call).Call)
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if i == 3 { // the burst is over, and the next begins while the body runs

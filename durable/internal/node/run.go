@@ -107,7 +107,7 @@ func (r *run) arm() {
 // fire hands the run to the pool, to begin when it is due.
 func (r *run) fire(turn int, left time.Duration) {
 	n := r.n
-	f := executor.Schedule(n.values, n.cfg.Pool, left, executor.Func(func(ctx context.Context) error {
+	f := executor.SubmitAfter(n.values, n.cfg.Pool, left, executor.Func(func(ctx context.Context) error {
 		return r.begin(ctx, turn)
 	}).Call, executor.Named(r.kind.Name))
 	f.OnDone(func() {

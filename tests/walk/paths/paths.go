@@ -79,7 +79,7 @@ var paths = map[string]path{
 	},
 	"schedule and cancel": func() func() {
 		pool := executor.Scheduled(1)
-		return func() { executor.Schedule(background, pool, time.Hour, one).Cancel() }
+		return func() { executor.SubmitAfter(background, pool, time.Hour, one).Cancel() }
 	},
 	"periodic run": func() func() {
 		pool, runs := executor.Scheduled(1), make(chan struct{})

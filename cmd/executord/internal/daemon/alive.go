@@ -12,7 +12,7 @@ import (
 //
 // It does not return if the pool is stuck.
 func (d *Daemon) Alive(ctx context.Context) bool {
-	f := executor.Schedule(ctx, d.pool, 0, executor.Func(func(context.Context) error {
+	f := executor.SubmitAfter(ctx, d.pool, 0, executor.Func(func(context.Context) error {
 		d.Figures()
 		d.catalog.Jobs.Node()
 		return nil
