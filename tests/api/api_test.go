@@ -83,6 +83,7 @@ var V time.Duration
 		"durable/d_test.go": "package durable\n\ntype T int\n",
 		"otel/o.go":         "package execotel\n\ntype O int\n",
 		"durable/otel/o.go": "package durableotel\n\ntype O int\n",
+		"durable/etcd/e.go": "package etcd\n\ntype E int\n",
 		"ui/u.go":           "package ui\n\ntype U int\n",
 	} {
 		file := filepath.Join(root, filepath.FromSlash(name))
@@ -101,6 +102,7 @@ var V time.Duration
 	for name, text := range map[string]string{
 		"p.txt": want, "durable.txt": "type D int\n", "durable-sub.txt": "type X int\n", "otel.txt": "type O int\n",
 		"durable-otel.txt": "type O int\n",
+		"durable-etcd.txt": "type E int\n",
 		"ui.txt":           "type U int\n",
 	} {
 		if files[name] != text {
