@@ -42,8 +42,6 @@ func wrongPolicy(j job.Job) (what, hint string) {
 		return j.Name + " has after_on, and names no jobs after which it runs", "add after, or remove after_on"
 	case j.On.Each && len(j.After) > 0 && !j.Schedule.AtStart:
 		return j.Name + " runs on each of its machines, and not after other jobs", "remove all from on, or remove after"
-	case j.Group != "" && overlap.Do == job.AllowOverlap:
-		return j.Name + " is in a group, and allows several runs at a time: the group would count one of them", "remove group, or set overlap to queue"
 	case j.Group != "" && j.Schedule.AtStart:
 		return j.Name + " is in a group, and runs at the start of executord, which waits for no other job", "remove group, or choose another schedule"
 	}
@@ -126,17 +124,4 @@ func setLimits(file *job.File) (mistakes job.Mistakes) {
 		}
 	}
 	return mistakes
-}
-
-// notePolicies returns what of the keys of jobs does not hold over the end of a daemon, for a file whose jobs are kept
-// in a store.
-func notePolicies(file job.File) (notes job.Notes) {
-	for _, j := range file.Jobs {
-		if overlap, _ := job.ParseOverlap(j.Overlap); overlap.Do == job.AllowOverlap && !j.Schedule.AtStart {
-			notes = append(notes, remarkOn(file, j,
-				j.Name+" allows several runs at a time: each daemon counts its own, and a run that goes on beside the next one is not begun again if its daemon is lost",
-				`set overlap to queue if each run has to come to its end`))
-		}
-	}
-	return notes
 }

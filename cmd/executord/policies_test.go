@@ -19,7 +19,7 @@ func TestCheckPoliciesThatClash(t *testing.T) {
 		{"misfire = \"all\"\n", "a has misfire all: due times that pass during its runs would be run, too, and its overlap is skip\n    @daily true\n    hint: set overlap to queue"},
 		{"misfire = \"all\"\noverlap = \"allow 2\"\n", "and its overlap is allow 2"},
 		{"misfire = \"all\"\noverlap = \"queue\"\n", ""},
-		{"group = \"db\"\noverlap = \"allow 2\"\n[group.db]\nlimit = 2\n", "a is in a group, and allows several runs at a time"},
+		{"group = \"db\"\noverlap = \"allow 2\"\n[group.db]\nlimit = 2\n", ""},
 		{"group = \"db\"\n[group.db]\nlimit = 2\n", ""},
 		{"group = \"db\"\n", "note: a is the only job in the group \"db\", which has no limit set\n    @daily true\n    hint: add other jobs to it"},
 		{"group = \"dbs\"\n[[job]]\nname = \"b\"\nschedule = \"@daily\"\ncommand = \"true\"\ngroup = \"db\"\n[group.db]\nlimit = 2\n", "hint: did you mean db?"},
@@ -152,18 +152,6 @@ func TestSetMail(t *testing.T) {
 	}
 	if notes := parse(write(t, "alone", "@daily a\nMAILTO=me\n@daily b\nMAILTO=\"\"\n@daily c\n")).Notes; len(notes) != 1 || notes[0].What != "MAILTO is ignored: no mail is sent" || notes[0].Line != 2 {
 		t.Errorf("without a channel: notes %v", notes)
-	}
-}
-
-// What does not hold over the end of a daemon is noted for a store, and for that alone.
-func TestCheckNotesPoliciesForStore(t *testing.T) {
-	file := write(t, "jobs.crontab", "# name: a\n# overlap: \"allow 2\"\n@daily true\n")
-	if _, stderr, code := output(t, "", "check", file); code != 0 || stderr != "" {
-		t.Errorf("without a store: exit code %d, %s", code, stderr)
-	}
-	_, stderr, code := output(t, "", "check", file, "--store", "jobs.db")
-	if code != 0 || !strings.Contains(stderr, file+":3: note: a allows several runs at a time: each daemon counts its own") {
-		t.Errorf("with a store: exit code %d, %s", code, stderr)
 	}
 }
 

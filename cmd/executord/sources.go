@@ -255,9 +255,6 @@ func (s sources) join(parts []part, notes job.Notes, stored bool) (all job.File,
 			return cmp.Or(order[a.File]-order[b.File], a.Line-b.Line)
 		})
 	}
-	if stored {
-		all.Notes = append(all.Notes, notePolicies(all)...)
-	}
 	setMail(&all)
 	if len(mistakes) > 0 {
 		all.Jobs, all.Channels, all.Groups, all.Naming = nil, nil, nil, nil

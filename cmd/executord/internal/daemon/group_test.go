@@ -75,6 +75,22 @@ func TestGroupLimits(t *testing.T) {
 	}
 }
 
+// A job that allows several runs at a time has as many of them in its group as that allows, and no more.
+func TestGroupLimitsRunsOfOneJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := groupFile(t, 2, 3, "1s", "sleep 10s")
+		for i := range c.File.Jobs {
+			c.File.Jobs[i].Overlap = "allow 5"
+		}
+		var b busy
+		h := beginWith(t, c, b.run)
+		time.Sleep(5 * time.Minute)
+		if sum := h.end(); b.most != 3 || sum.Failed != 0 || b.all < 80 {
+			t.Errorf("%d at a time, %d in all, %+v", b.most, b.all, sum)
+		}
+	})
+}
+
 // A run begins within a moment of the end of that for which it waits.
 func TestGroupTurnFollowsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
