@@ -113,6 +113,25 @@ func TestMainNamesInStoreArePrintable(t *testing.T) {
 	}
 }
 
+// A run that waits takes no place among those that are listed.
+func TestRunsListsLatestThatHaveBegun(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	p := start(t, "# name: job\n@every 1h true\n", "--store", store)
+	p.until("job scheduled", "job", "job")
+	if _, stderr, code := output(t, "", "run-now", "job", "--store", store); code != exitOK {
+		t.Fatal(stderr)
+	}
+	p.until("run ended", "job", "job")
+	p.end()
+	if _, stderr, code := output(t, "", "run-now", "job", "--store", store); code != exitOK {
+		t.Fatal(stderr)
+	}
+	if stdout, stderr, code := output(t, "", "runs", "-n", "1", "--store", store); code != exitOK || !strings.Contains(stdout, "job  1    ") {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+}
+
 // Who writes the URL of a store where something else is expected does not find its
 // password in the answer, which may go to a log that others read.
 func TestMainHidesMisplacedPassword(t *testing.T) {

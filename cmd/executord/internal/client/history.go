@@ -63,20 +63,31 @@ type shown struct {
 	run view.Run // of a due time without a row
 }
 
+// begun returns the latest runs of a job that have begun, as many as asked for. Among those that have not are the ones
+// that wait, and the ones that were replaced before.
+func (c Client) begun(ctx context.Context, e catalog.Entry, n int) ([]durable.Job, error) {
+	for most := n + 1; ; most *= 2 {
+		rows, err := catalog.ListRuns(ctx, c.Store, e, most)
+		last := len(rows) < most || most > mostRuns
+		rows = slices.DeleteFunc(rows, func(row durable.Job) bool { return row.Runs == 0 && !row.State.Granted() })
+		if err != nil || last || len(rows) >= n {
+			return rows, err
+		}
+	}
+}
+
 // Runs returns the latest runs of jobs, as many as asked for, the latest first.
 func (c Client) Runs(ctx context.Context, jobs []catalog.Entry, n int) ([]view.Run, error) {
 	n = min(n, mostRuns)
 	candidates := make([][]shown, len(jobs))
 	err := each(ctx, len(jobs), func(ctx context.Context, i int) error {
 		e := jobs[i]
-		rows, err := catalog.ListRuns(ctx, c.Store, e, n)
+		rows, err := c.begun(ctx, e, n)
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
-			if row.Runs > 0 || row.State.Granted() {
-				candidates[i] = append(candidates[i], shown{at: row.Updated, of: i, row: row})
-			}
+			candidates[i] = append(candidates[i], shown{at: row.Updated, of: i, row: row})
 		}
 		past, err := c.Jobs.History(ctx, e.ID, 0, n)
 		for _, r := range past {
