@@ -164,6 +164,8 @@ func TestRetryReplacedBetweenAttemptsHasFailed(t *testing.T) {
 				if first {
 					first, result = false, test.last
 					o.Output(process.Stderr, []byte("disk full"), false)
+				} else {
+					time.Sleep(time.Second) // else one message tells of both runs
 				}
 				result.Began = time.Now()
 				return result
