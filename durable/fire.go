@@ -115,7 +115,8 @@ type decider func(ctx context.Context, f Firing) (Decision, error)
 // one of these. decide is as for OnFire; nil is Firing.Policy. The result is false, with the zero Job, if decide has left
 // it out or put it off. It does not matter whether the schedule is paused, or has ended. If there is no such schedule the
 // error matches ErrNotFound.
-func (j *Jobs) AddRun(ctx context.Context, key string, decide func(ctx context.Context, f Firing) (Decision, error)) (run Job, added bool, err error) {
+func (j *Jobs) AddRun(ctx context.Context, key string,
+	decide func(ctx context.Context, f Firing) (Decision, error)) (run Job, added bool, err error) {
 	mustContext(ctx)
 	s, err := j.Find(ctx, key)
 	if err != nil {

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,14 +35,8 @@ func (j *Jobs) PauseKind(ctx context.Context, kind string) error {
 // the job alone, which does no harm; the call can be repeated.
 func (j *Jobs) PauseKindUntil(ctx context.Context, kind string, t time.Time) error {
 	mustContext(ctx)
-	if err := checkName("kind", kind, MaxKind); err != nil {
+	if err := cmp.Or(j.mayPause(kind), checkTime(t)); err != nil {
 		return err
-	}
-	if err := checkTime(t); err != nil {
-		return err
-	}
-	if j.parts.Pauses == nil {
-		return j.lacks("pause kind", "Pauses")
 	}
 	now, err := j.store.Now(ctx)
 	if err != nil {
@@ -109,17 +104,25 @@ func (j *Jobs) PausedKinds(ctx context.Context) ([]string, error) {
 	return kinds, failed("paused kinds", err)
 }
 
+// mayPause returns why a kind can't be paused or resumed, nil if it can.
+func (j *Jobs) mayPause(kind string) error {
+	if err := checkName("kind", kind, MaxKind); err != nil {
+		return err
+	}
+	if j.parts.Pauses == nil {
+		return j.lacks("pause kind", "Pauses")
+	}
+	return nil
+}
+
 func (j *Jobs) pauseKind(ctx context.Context, kind string, pause bool) error {
 	mustContext(ctx)
-	if err := checkName("kind", kind, MaxKind); err != nil {
+	if err := j.mayPause(kind); err != nil {
 		return err
 	}
 	what := "pause kind"
 	if !pause {
 		what = "resume kind"
-	}
-	if j.parts.Pauses == nil {
-		return j.lacks("pause kind", "Pauses")
 	}
 	if err := j.parts.Pauses.PauseKind(ctx, kind, pause); err != nil {
 		return failed(what, err)

@@ -426,15 +426,7 @@ command = "true"
 	} {
 		for _, from := range [][]string{{"--store", store}, {"--at", at}} {
 			stdout, stderr, code := output(t, "", slices.Concat([]string{"jobs", "--json"}, strings.Fields(args), from)...)
-			var got []string
-			for in := json.NewDecoder(strings.NewReader(stdout)); in.More(); {
-				var one struct{ Job string }
-				if err := in.Decode(&one); err != nil {
-					t.Fatal(err)
-				}
-				got = append(got, one.Job)
-			}
-			slices.Sort(got)
+			got := jobsIn(t, stdout)
 			if strings.Join(got, " ") != want || code != 0 {
 				t.Errorf("jobs %s %s: %q, code %d, %s; want %q", args, from[0], got, code, stderr, want)
 			}
@@ -495,15 +487,7 @@ command = "echo up; exec sleep 1000"
 	} {
 		for _, from := range [][]string{{"--store", store}, {"--at", at}} {
 			stdout, stderr, code := output(t, "", slices.Concat([]string{"runs", "--json"}, strings.Fields(args), from)...)
-			var got []string
-			for in := json.NewDecoder(strings.NewReader(stdout)); in.More(); {
-				var one struct{ Job string }
-				if err := in.Decode(&one); err != nil {
-					t.Fatal(err)
-				}
-				got = append(got, one.Job)
-			}
-			slices.Sort(got)
+			got := jobsIn(t, stdout)
 			text := strings.Join(got, " ")
 			if code != 0 || text != want && !(strings.Contains(want, ",") && slices.Contains(strings.Split(want, ","), text)) {
 				t.Errorf("runs %s %s: %q, code %d, %s; want %q", args, from[0], got, code, stderr, want)
@@ -1122,4 +1106,18 @@ func TestDirInStore(t *testing.T) {
 		t.Errorf("both are called %s", one)
 	}
 	p.end()
+}
+
+// jobsIn returns the names of the jobs that the lines of JSON are about, sorted.
+func jobsIn(t *testing.T, text string) (names []string) {
+	t.Helper()
+	for in := json.NewDecoder(strings.NewReader(text)); in.More(); {
+		var one struct{ Job string }
+		if err := in.Decode(&one); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, one.Job)
+	}
+	slices.Sort(names)
+	return names
 }
