@@ -53,8 +53,8 @@ func (k *Kind[P, R]) prepare(job NewJob, payload P, opts []Option) (addition, er
 			return j, err
 		}
 	}
-	if j.ReuseKey && j.Key == "" {
-		return j, invalid("ReuseKey: the job has no key; give it one with Key")
+	if (j.ReuseKey || j.Replace) && j.Key == "" {
+		return j, invalid("ReuseKey, or a Replace option: the job has no key; give it one with Key")
 	}
 	switch {
 	case j.Queue == DefaultQueue:

@@ -75,7 +75,7 @@ func (j *addition) after(jobs *Jobs) error {
 		return nil
 	case j.Schedule != store.Once:
 		return invalid("After does not apply to a periodic job; let a job with After register the schedule")
-	case j.ReuseKey || j.Among != nil:
+	case j.ReuseKey || j.Replace || j.Among != nil:
 		return invalid("After: a job with parents is always a new job; leave out ReuseKey, UniqueAmong, UniqueWithin and the Replace options")
 	case len(a.Parents) > 0 && jobs.parts.Graph == nil:
 		return jobs.lacks("After", "Graph")

@@ -73,6 +73,17 @@ func Snooze(d time.Duration) error { return node.Snooze(max(d, 0)) }
 // does, and by how long.
 func Snoozed(err error) (d time.Duration, ok bool) { return node.Snoozed(err) }
 
+// RetryAfter returns an error with which a handler fails, and which has the next attempt wait for at least d; if the
+// Backoff of the kind is longer, that counts. Use it for a service that says when to try again. Its text is that of err,
+// which it wraps and which must not be nil. It counts as an attempt, as any other error does, see Snooze; after the last
+// attempt d has no effect. A negative d counts as 0.
+func RetryAfter(err error, d time.Duration) error {
+	if err == nil {
+		panic("durable: RetryAfter of a nil error")
+	}
+	return node.RetryAfter(err, max(d, 0))
+}
+
 // A JobError is the outcome of a job that did not succeed, as Await returns it. It matches ErrDead or
 // executor.ErrCanceled.
 type JobError struct {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
 	"github.com/executor-go/executor/durable/sqlite"
 )
 
@@ -43,6 +45,37 @@ func TestSnoozedFindsTheTime(t *testing.T) {
 			t.Errorf("%v: %v", err, d)
 		}
 	}
+}
+
+// RetryAfter keeps the error and its text, and has the next attempt wait no less than the kind's Backoff.
+func TestRetryAfterSetsTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		begun, busy := time.Now(), errors.New("busy")
+		var at []time.Duration
+		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) {
+			at = append(at, time.Since(begun))
+			err := durable.RetryAfter(busy, []time.Duration{time.Hour, 0, time.Hour}[len(at)-1])
+			if !errors.Is(err, busy) || err.Error() != "busy" {
+				t.Errorf("it is %v", err)
+			}
+			return 0, err
+		}, durable.Backoff(time.Minute, time.Minute))
+		start(t, jobs)
+		id := must(k.Schedule(t.Context(), 0, 0, durable.Attempts(3)))
+		if job, err := jobs.Await(t.Context(), id); !errors.Is(err, durable.ErrDead) || job.Error != "busy" || job.Attempt != 3 {
+			t.Errorf("the job is %+v, %v", job, err)
+		}
+		if len(at) != 3 || at[0] != 0 || at[1] != time.Hour || at[2] < at[1]+30*time.Second || at[2] > at[1]+time.Minute {
+			t.Errorf("it was tried after %v", at)
+		}
+		defer func() {
+			if recover() == nil {
+				t.Error("a nil error is taken")
+			}
+		}()
+		durable.RetryAfter(nil, 0)
+	})
 }
 
 // A nil context panics in the call that gets it. The store has not seen it, and answers later calls.

@@ -74,7 +74,7 @@ func Replace() Option {
 		if j.Schedule != store.Once {
 			return invalid("Replace: registering a periodic job again already replaces its payload and schedule; leave the option out")
 		}
-		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload = true, true, false, false
+		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload, j.Untried = true, true, false, false, false
 		return nil
 	}
 }
@@ -88,7 +88,7 @@ func ReplacePayload() Option {
 		if j.Schedule != store.Once {
 			return invalid("ReplacePayload: registering a periodic job again already replaces its payload and keeps its times; leave the option out")
 		}
-		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload = true, true, true, false
+		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload, j.Untried = true, true, true, false, false
 		return nil
 	}
 }
@@ -100,7 +100,22 @@ func ReplaceTime() Option {
 		if j.Schedule != store.Once {
 			return invalid("ReplaceTime does not apply to a periodic job; use Reschedule")
 		}
-		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload = true, true, false, true
+		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload, j.Untried = true, true, false, true, false
+		return nil
+	}
+}
+
+// ReplaceUntried lets a job that waits or is paused, and of which no attempt has begun, keep its time, and gives it the
+// payload and the options of this one; that it was snoozed is no attempt. If an attempt has begun, the call changes
+// nothing and adds nothing, whether that attempt is in progress, a retry follows, or the job has ended. WithResult then
+// has the job, whose payload says what it has got; the rest is for a job with another key. This is gathering: what
+// happens while a job waits becomes part of its payload, and each part is in one job. A job without a key is an error.
+func ReplaceUntried() Option {
+	return func(j *addition) error {
+		if j.Schedule != store.Once {
+			return invalid("ReplaceUntried: registering a periodic job again already replaces its payload and keeps its times; leave the option out")
+		}
+		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload, j.Untried = false, true, true, false, true
 		return nil
 	}
 }
@@ -222,7 +237,7 @@ func GlobalLimit(n int) HandlerOption {
 }
 
 // Backoff sets how long a job waits after a failed attempt: first after the first, then twice as long each time, but no
-// longer than max. A random part of up to a half is taken off. first must be positive, and max not less than it; the
+// longer than max. A random part of up to a half is taken off. RetryAfter sets it for one attempt. first must be positive, and max not less than it; the
 // default is a second and an hour.
 func Backoff(first, max time.Duration) HandlerOption {
 	return func(k *kind) error {

@@ -110,6 +110,52 @@ func TestReplacePayloadThrottles(t *testing.T) {
 	})
 }
 
+// What is gathered while a job waits is in its payload, also after a snooze, and none of it is in two jobs: once an
+// attempt has begun, a call says what the job has got and changes nothing, while it runs, before its retry, and after its
+// end.
+func TestReplaceUntriedGathers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var got []int
+		var ran []time.Duration
+		begun := time.Now()
+		k := durable.Handle(jobs, "k", func(ctx context.Context, n int) (int, error) {
+			got, ran = append(got, n), append(ran, time.Since(begun))
+			switch len(got) {
+			case 1:
+				return 0, durable.Snooze(time.Minute)
+			case 2:
+				time.Sleep(10 * time.Second)
+				return 0, durable.RetryAfter(errors.New("busy"), time.Minute)
+			}
+			return n, nil
+		})
+		start(t, jobs)
+		var id durable.ID
+		for i, at := range []time.Duration{0, 20, 40, 80, 95, 120, 200} {
+			time.Sleep(time.Until(begun.Add(at * time.Second)))
+			synctest.Wait()
+			var r durable.InsertResult
+			gathered := must(k.Schedule(t.Context(), 30*time.Second, i, durable.Key("key"), durable.ReplaceUntried(),
+				durable.WithResult(&r)))
+			if id = gathered; r.Changed != (i < 4) || must(k.Payload(r.Job)) != min(i, 3) {
+				t.Errorf("call %d: changed is %v, and the job has %d", i, r.Changed, must(k.Payload(r.Job)))
+			}
+		}
+		if n := must(k.Await(t.Context(), id)); n != 3 || !slices.Equal(got, []int{1, 3, 3}) ||
+			!slices.Equal(ran, []time.Duration{30 * time.Second, 90 * time.Second, 160 * time.Second}) {
+			t.Errorf("it has run with %v after %v, and ended with %d", got, ran, n)
+		}
+		if _, err := k.Schedule(t.Context(), 0, 0, durable.ReplaceUntried()); !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("a job without a key takes it: %v", err)
+		}
+		if _, err := k.AtFixedRate(t.Context(), "other", 0, time.Hour, 0, durable.ReplaceUntried()); !errors.Is(err,
+			executor.ErrInvalid) {
+			t.Errorf("a periodic job takes it: %v", err)
+		}
+	})
+}
+
 // A schedule that is canceled while it runs, and registered with ReuseKey before that run has ended, runs again.
 func TestReuseKeyKeepsScheduleBeingCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -260,6 +260,9 @@ type NewJob struct {
 	// KeepTime, with Replace, does not change the time of the other job, unless that time has come: then the job waits for
 	// its next attempt, or for a signal. Nor does it change the time of its one more run if there is one already.
 	KeepTime bool
+	// Untried, with Replace and KeepTime, leaves a job alone of which an attempt was begun or may begin. The others keep
+	// their time in any case.
+	Untried bool
 	// KeepPayload, with Replace, changes only the time of the other job.
 	KeepPayload bool
 	Kind        string

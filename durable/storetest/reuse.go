@@ -442,3 +442,53 @@ func replacesPayloadOfBegun(b *bench) {
 		}
 	}
 }
+
+// A job that no attempt was made of, and that waits, is claimed, is paused or was snoozed, takes on all but the time of
+// one that replaces the untried; a node that has claimed it cannot confirm what it knew. Any other stays as it is, keeps
+// its key, and is the result.
+func replacesUntried(b *bench) {
+	node := b.node("a")
+	first := b.add(30*time.Second, key("key"), payload("1"))
+	put := func(text string, changes bool) store.Job {
+		b.Helper()
+		before := b.get(first.ID)
+		p := b.insert(job(time.Hour, key("key"), payload(text), func(j *durable.NewJob) {
+			j.Replace, j.KeepTime, j.Untried = true, true, true
+		}), store.Placement{})
+		got := b.get(first.ID)
+		if p.ID != first.ID || p.Changed != changes || !reflect.DeepEqual(got, p.Job) || !got.Due.Equal(before.Due) ||
+			!got.Occurrence.Equal(before.Occurrence) || (string(got.Payload) == text) != changes {
+			b.Errorf("Insert gave\n%+v, Get\n%+v, before it was\n%+v", p, got, before)
+		}
+		if !changes && !reflect.DeepEqual(got, before) {
+			b.Errorf("the job was\n%+v, and is\n%+v", before, got)
+		}
+		return p.Job
+	}
+	put("2", true)
+	old := b.claimOne(node)
+	put("3", true)
+	if b.confirm(node, old) {
+		b.Error("the old claim was confirmed")
+	}
+	b.change(first.ID, durable.OpPause, durable.Applied)
+	put("4", true)
+	b.change(first.ID, durable.OpRunNow, durable.Applied)
+	run := b.claimOne(node)
+	put("5", false) // it is confirmed
+	run = b.begin(node, run)
+	put("6", false)
+	snoozed := outcome(run)
+	snoozed.State, snoozed.Due, snoozed.Attempt = durable.Waiting, run.Occurrence.Add(time.Microsecond), 0
+	b.settle(node, snoozed)
+	put("7", true)
+	run = b.begin(node, b.claimOne(node))
+	failed := outcome(run)
+	failed.State, failed.Due, failed.Attempt = durable.Waiting, run.Occurrence.Add(time.Microsecond), 1
+	b.settle(node, failed)
+	put("8", false)
+	b.settle(node, outcome(b.begin(node, b.claimOne(node))))
+	if j := put("9", false); j.State != durable.Succeeded {
+		b.Errorf("job is %+v", j)
+	}
+}

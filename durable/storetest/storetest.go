@@ -82,6 +82,7 @@ var tests = []struct {
 	{"InsertReplacesWhatWaits", replaces},
 	{"InsertReplacesThePayloadOfWhatWaits", replacesPayload},
 	{"InsertReplacesThePayloadOfWhatHasBegun", replacesPayloadOfBegun},
+	{"InsertReplacesTheUntried", replacesUntried},
 	{"InsertTwiceReusesAKeyOnce", reuseKeyTwice},
 	{"InsertsTogetherReuseAKeyOnce", reuseKeyTogether},
 	{"KeyIsUniqueAmongStates", uniqueStates},

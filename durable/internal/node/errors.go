@@ -46,3 +46,13 @@ func (e *snoozeError) Error() string {
 	}
 	return fmt.Sprintf("durable: snoozed for %v", e.d)
 }
+
+// RetryAfter is durable.RetryAfter.
+func RetryAfter(err error, d time.Duration) error { return &retryError{err, d} }
+
+type retryError struct {
+	error
+	d time.Duration
+}
+
+func (e *retryError) Unwrap() error { return e.error }

@@ -185,7 +185,12 @@ func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byt
 		return r.follow(tt, o)
 	}
 	o := r.ending(store.RunFailed, started, err)
-	o.Due = timetable.Ceil(r.n.clock.Now().Add(r.kind.backoff(r.job.Attempt)))
+	wait := r.kind.backoff(r.job.Attempt)
+	var later *retryError
+	if errors.As(err, &later) {
+		wait = max(wait, later.d)
+	}
+	o.Due = timetable.Ceil(r.n.clock.Now().Add(wait))
 	return o
 }
 

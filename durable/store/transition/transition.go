@@ -141,7 +141,7 @@ func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 // run after the one in progress. It reports whether anything has changed.
 func again(j *store.Job, n store.NewJob, now time.Time) bool {
 	granted := j.State.Granted()
-	if j.State.Done() || !n.Replace && (!n.ReuseKey || !granted || !j.NextDue.IsZero()) {
+	if j.State.Done() || n.Untried && (granted || j.Attempt > 0) || !n.Replace && (!n.ReuseKey || !granted || !j.NextDue.IsZero()) {
 		return false
 	}
 	if !n.KeepPayload {
@@ -158,7 +158,7 @@ func again(j *store.Job, n store.NewJob, now time.Time) bool {
 		if !n.KeepTime || j.NextDue.IsZero() {
 			j.NextDue = t
 		}
-	case n.KeepTime && !begun: // else its time has come: it waits for a retry, or for something that this ask does not know
+	case n.KeepTime && (n.Untried || !begun): // else its time has come: it waits for a retry, or for something that this ask does not know
 		if j.State != store.Paused && j.State != store.Blocked {
 			free(j) // the node has a copy of what it was
 		}
