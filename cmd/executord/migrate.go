@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/environ"
-	"github.com/executor-go/executor/cmd/executord/internal/notices"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 )
 
@@ -57,10 +55,7 @@ replaced. If the store is up to date, it prints nothing.`),
 		if err != nil {
 			return &exitError{exitMistake, err.Error()}
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), stores.Patience)
-		defer cancel()
-		err = notices.Create(ctx, opened)
-		if err := errors.Join(err, opened.Close()); err != nil {
+		if err := opened.Close(); err != nil {
 			return &exitError{exitMistake, stores.Explain(shown, err).Error()}
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: up to date\n", shown)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/url"
 	"os"
 	"slices"
@@ -16,11 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/client"
-	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/notices"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
-	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 )
@@ -70,7 +66,7 @@ most 1,000 of a namespace; of pings it keeps only those that were given up.`),
 				return err
 			}
 			found, err := ask[notify.Notice](context.Background(), c, "/api/notices",
-				url.Values{"job": names, "n": {strconv.Itoa(min(*number, daemon.MostNotices))}})
+				url.Values{"job": names, "n": {strconv.Itoa(min(*number, notify.MostNotices))}})
 			if err != nil {
 				return err
 			}
@@ -79,7 +75,7 @@ most 1,000 of a namespace; of pings it keeps only those that were given up.`),
 			}))
 		}
 		return store.visit(func(ctx context.Context, v client.Client) error {
-			found, err := notices.Latest(ctx, v.Store, *namespace, notices.Most)
+			found, err := notify.Latest(ctx, v.Store, *namespace, notify.MostNotices)
 			if err != nil {
 				return err
 			}
@@ -142,26 +138,4 @@ func answerText(n notify.Notice) string {
 		text += ", until " + n.Until.Local().Format(time.DateTime)
 	}
 	return strings.TrimLeft(text, " ,")
-}
-
-// closePatience is how long the end of a daemon waits for the store to keep what was sent last.
-const closePatience = 5 * time.Second
-
-// openNotices returns what keeps in the store what was sent to whom, nil if the store ends with the daemon, or can't.
-func openNotices(s daemon.Store, log *slog.Logger) (kept daemon.NoticeLog, closeLog func()) {
-	ctx, cancel := context.WithTimeout(context.Background(), stores.Patience)
-	defer cancel()
-	l, err := notices.Open(ctx, s.Store, s.Namespace, log)
-	if err != nil {
-		log.Warn("notices not kept in the store", "reason", err.Error(), "hint",
-			"if its table is missing, let a role that may create it run what executord migrate --sql prints")
-	}
-	if err != nil || l == nil {
-		return nil, func() {}
-	}
-	return l, func() {
-		ctx, cancel := context.WithTimeout(context.Background(), closePatience)
-		defer cancel()
-		l.Close(ctx)
-	}
 }

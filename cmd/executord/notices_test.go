@@ -3,7 +3,6 @@
 package main
 
 import (
-	"database/sql"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -116,52 +115,6 @@ command = "echo disk full; exit 3"
 	})
 }
 
-// A daemon that may not make tables keeps them in one that a migration has made. Without that, messages are sent all
-// the same, and the log says what is missing.
-func TestNoticesOfRoleWithoutRights(t *testing.T) {
-	t.Parallel()
-	store := database(t)
-	if _, stderr, code := output(t, "", "migrate", "--store", store); code != 0 {
-		t.Fatal(stderr)
-	}
-	db, err := sql.Open("pgx", store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	schema := store[strings.LastIndex(store, "=")+1:]
-	app := schema + "_app"
-	exec := func(text string) {
-		t.Helper()
-		if _, err := db.Exec(text); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-	}
-	exec("create role " + app + " login")
-	t.Cleanup(func() { db.Exec("drop owned by " + app + "; drop role " + app) })
-	exec("grant usage on schema " + schema + " to " + app)
-	exec("grant select, insert, update, delete on all tables in schema " + schema + " to " + app)
-	asApp := strings.Replace(store, "postgres:"+password, app+":"+password, 1)
-	r := newReceiver(t, 200, "")
-	file := write(t, "jobs.toml", "[notify.ops]\nwebhook = '"+r.url+"'\n[[job]]\nname = 'bad'\nschedule = '@reboot'\ncommand = 'exit 3'\n")
-	p := startFile(t, file, "--store", asApp)
-	p.until("notification sent")
-	p.end()
-	if all := asked(t, asApp, "notices"); len(all) != 1 || p.count("notices not kept in the store") != 0 {
-		t.Errorf("%d are kept", len(all))
-	}
-	exec("drop table executord_notice")
-	p = startFile(t, file, "--store", asApp)
-	if hint, _ := p.until("notices not kept in the store")["hint"].(string); !strings.Contains(hint, "executord migrate --sql") {
-		t.Errorf("hint %q", hint)
-	}
-	p.until("notification sent")
-	p.end()
-	if all := asked(t, asApp, "jobs"); len(all) != 0 {
-		t.Errorf("jobs %v", all)
-	}
-}
-
 // Without a store they are in the daemon, with what waits, and end with it.
 func TestNoticesOfDaemon(t *testing.T) {
 	r := newReceiver(t, 200, "")
@@ -187,7 +140,7 @@ command = "exit 3"
 }
 
 // A digest outlives the daemon that gathers it and is killed: it is in the store meanwhile, and the next daemon sends
-// it whole, once.
+// it whole, once, as its own file has the channel.
 func TestNoticesDigestOfKilledDaemon(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		r := newReceiver(t, 200, "thanks")
@@ -205,11 +158,6 @@ func TestNoticesDigestOfKilledDaemon(t *testing.T) {
 		<-p.exited
 		p.killLeft()
 
-		db := rows(t, store)
-		// as if an hour had passed
-		if _, err := db.Exec("update executord_notice set noted = noted - 3600000000 - 60000000"); err != nil {
-			t.Fatal(err)
-		}
 		later := write(t, "jobs.toml", channel+"[[job]]\nname = 'a'\nschedule = '0 0 1 1 *'\ncommand = 'true'\n")
 		heirs := []*process{startFile(t, later, "--store", store), startFile(t, later, "--store", store)}
 		message := r.next(t)

@@ -146,16 +146,14 @@ func (o *runOptions) run() error {
 		})
 		observer = &executor.Observer{Every: 1, MaxEvents: 100}
 	}
-	notices, closeNotices := openNotices(store, log.Logger)
 	spans := traces.FromEnvironment(traces.Config{Log: log.Logger, Version: version()})
 	d, err := daemon.New(daemon.Config{
 		Observer: observer, File: file, Machine: o.machine, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
 		Patience: o.drainTimeout, MaxOutput: int64(o.maxOutput) << 20, Store: store, Again: again,
 		Output: o.keepOutput << 10, Record: kept, Applied: o.applied(),
-		NoticeLog: notices, Tracer: spans.Tracer(),
+		Tracer: spans.Tracer(),
 	})
 	if err != nil {
-		closeNotices()
 		spans.Close(ends.Kill)
 		return &exitError{exitMistake, err.Error()}
 	}
@@ -164,7 +162,6 @@ func (o *runOptions) run() error {
 	sum, err := d.Run(ends)
 	stopTelling()
 	stopServing()
-	closeNotices()
 	spans.Close(ends.Kill)
 	if err != nil {
 		return &exitError{exitMistake, stores.Explain(store.Name, err).Error()}

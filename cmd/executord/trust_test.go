@@ -71,9 +71,9 @@ func TestStoreRefusesForeignTables(t *testing.T) {
 		}
 	}
 	exec("alter table executor_job owner to postgres")
-	exec("alter table executord_notice owner to " + attacker)
-	if _, stderr, code := output(t, "", "notices", "--store", asApp); code != exitMistake || !strings.Contains(stderr, "the table executord_notice belongs to "+attacker) {
-		t.Errorf("notices of another: exit code %d, %s", code, stderr)
+	exec("alter table executor_run owner to " + attacker)
+	if _, stderr, code := output(t, "", "notices", "--store", asApp); code != exitMistake || !strings.Contains(stderr, "the table executor_run belongs to "+attacker) {
+		t.Errorf("runs of another: exit code %d, %s", code, stderr)
 	}
 	exec("grant " + attacker + " to " + app)
 	if _, stderr, code := output(t, "", "jobs", "--store", asApp); code != exitOK {

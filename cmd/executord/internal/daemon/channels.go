@@ -14,20 +14,21 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/durable"
 )
 
 // tellPatience is how long the end of a daemon waits for what it has to tell. It is documented.
 const tellPatience = 10 * time.Second
 
-// newNotifier returns one without channels.
-func newNotifier(c Config) *notify.Notifier {
+// newNotifier returns one without channels, whose messages are jobs beside those of a shared store.
+func newNotifier(c Config, jobs *durable.Jobs) *notify.Notifier {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "executord"
 	}
 	n := notify.Config{Host: host, Namespace: c.Store.Namespace, Log: c.Log}
-	if c.NoticeLog != nil {
-		n.Keep = c.NoticeLog.Add
+	if c.Store.shared() {
+		n.Shared = notify.Home{Jobs: jobs, Store: c.Store.Store}
 	}
 	return notify.New(n)
 }

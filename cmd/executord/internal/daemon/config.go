@@ -46,9 +46,6 @@ type Config struct {
 	// Record keeps what the runs write, and how they end. Nil means that nothing is kept.
 	Record *record.Log
 
-	// NoticeLog keeps what became of notifications. Nil means that they are in memory only.
-	NoticeLog NoticeLog
-
 	// Tracer makes a span of each run. Nil means that there are none.
 	Tracer trace.Tracer
 

@@ -50,13 +50,16 @@ func New(c Config) (*Daemon, error) {
 	}
 	d.Config = c
 	d.command = d.supervisor.Run
-	d.notifier = newNotifier(c)
 	if d.Record == nil {
 		d.Record = record.New(record.Limits{})
 	}
 	d.questions = make(chan struct{}, 1)
 	d.notices.asking = make(chan struct{}, 1)
-	d.leaving, d.leave = context.WithCancel(context.Background())
+	leaving, leave := context.WithCancel(context.Background())
+	d.leaving, d.leave = leaving, func() {
+		d.notifier.Leave()
+		leave()
+	}
 	d.stopping, d.stopRuns = context.WithCancel(context.Background())
 	d.mu.entries, d.mu.channels = make(map[string]*entry), make(map[string][]string)
 	var err error
@@ -83,6 +86,7 @@ func New(c Config) (*Daemon, error) {
 		d.pool.Close()
 		return nil, err
 	}
+	d.notifier = newNotifier(c, jobs)
 	d.catalog = catalog.Catalog{Namespace: c.Store.Namespace, Machine: c.Machine, Store: c.Store.Store, Jobs: jobs, Keep: max(history, 1)}
 	d.kinds = make(map[string]bool)
 	durable.Handle(jobs, catalog.Kind(c.Store.Namespace), d.handle, durable.OnFire(d.fire))
@@ -142,8 +146,6 @@ func (d *Daemon) start(ctx context.Context) error {
 		d.catalog.Hasten(ctx, now) // else the first look does
 	}
 	d.setChannels(d.File)
-	d.recallNotices(ctx)
-	d.adoptNotices(ctx)
 	for _, j := range d.File.Jobs {
 		if j.Schedule.AtStart && d.Machine.In(j.On) {
 			d.runAtStart(j, began)
@@ -176,7 +178,6 @@ func (d *Daemon) await(ends Ends) {
 			d.reload(ends.Stop, file) // a drain lets it finish
 		case <-looks.C:
 			d.look(ctx)
-			d.adoptNotices(ctx)
 		case <-machines.C:
 			d.lookForMachines(ctx)
 		}

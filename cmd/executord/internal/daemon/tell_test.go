@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -278,26 +277,23 @@ func TestDaemonTellsOnChannelsOfNewFile(t *testing.T) {
 	}
 }
 
-// noticeLog keeps notices in memory, and answers with those that it had, or an error.
-type noticeLog struct {
-	kept  []notify.Notice
-	err   error
-	asked int
+// listed is a store that counts the lists of messages, and may fail them.
+type listed struct {
+	durable.Store
+	err   atomic.Bool
+	asked atomic.Int64
 }
 
-func (l *noticeLog) Add(k notify.Kept) {
-	if k.Outcome != notify.Waiting {
-		l.kept = append(l.kept, k.Notice)
-	}
-}
+var errListed = errors.New("down")
 
-func (l *noticeLog) Claim(context.Context, []string) ([]notify.Kept, error) { return nil, nil }
-
-func (l *noticeLog) Latest(context.Context, int) ([]notify.Notice, error) {
-	if l.asked++; l.err != nil {
-		return nil, l.err
+func (l *listed) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
+	if strings.HasPrefix(f.Prefix, "executord-notice:") && f.States == nil {
+		l.asked.Add(1)
+		if l.err.Load() {
+			return nil, errListed
+		}
 	}
-	return slices.Clone(l.kept), nil
+	return l.Store.List(ctx, f)
 }
 
 // Notices of before a restart, or of other daemons, are shown with those of this one, each once, what waits first. The
@@ -305,33 +301,39 @@ func (l *noticeLog) Latest(context.Context, int) ([]notify.Notice, error) {
 func TestDaemonShowsNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := new(told)
-		l := &noticeLog{kept: []notify.Notice{{ID: "before", Outcome: notify.Sent, At: time.Now().Add(-time.Hour)}}}
+		s := shared(t)
+		l := &listed{Store: s.Store}
+		s.Store = l
 		file := parse(t, "# name: a\n@every 1h sleep 1s fail\n")
-		file.Channels = []notify.Spec{channel("ops"), channel("slow", "digest=2h")}
-		h := beginWith(t, Config{File: file, NoticeLog: l}, n.command)
+		file.Channels = []notify.Spec{channel("ops")}
+		h := beginWith(t, Config{File: file, Store: s}, n.command)
 		time.Sleep(time.Hour + time.Minute)
-		before := l.asked // by the daemon, when it began
+		h.end()
+		file.Channels = append(file.Channels, channel("slow", "digest=2h"))
+		h = beginWith(t, Config{File: file, Store: s}, n.command)
+		time.Sleep(time.Hour + time.Minute)
 		for range 3 {
 			all, err := h.Notices(t.Context(), 10)
 			if err != nil || len(all) != 3 || all[0].Channel != "slow" || all[0].Outcome != notify.Waiting || all[1].Channel != "ops" ||
-				all[1].Outcome != notify.Sent || all[2].ID != "before" {
+				all[1].Outcome != notify.Sent || all[2].Channel != "ops" {
 				t.Errorf("%+v, %v", all, err)
 			}
-			if a := all[1].Events[0]; a.Job != "a" || a.Run != 1 || a.Kind != notify.Failed || a.Reason != "exit status 1" || all[1].Namespace != "memory" {
+			if a := all[1].Events[0]; a.Job != "a" || a.Run != 2 || a.Kind != notify.Failed || a.Reason != "exit status 1" || all[1].Namespace != s.Namespace {
 				t.Errorf("it is about %+v", all[1])
 			}
 		}
-		if all, err := h.Notices(t.Context(), 2); err != nil || len(all) != 2 || l.asked != before+1 {
-			t.Errorf("%d notices, %v, asked %d times", len(all), err, l.asked-before)
+		if all, err := h.Notices(t.Context(), 2); err != nil || len(all) != 2 || l.asked.Load() != 1 {
+			t.Errorf("%d notices, %v, asked %d times", len(all), err, l.asked.Load())
 		}
 		time.Sleep(time.Minute)
-		l.err = errors.New("down")
-		if all, err := h.Notices(t.Context(), 10); err != l.err || len(all) != 2 {
-			t.Errorf("%+v, error %v", all, err)
+		l.err.Store(true)
+		if _, err := h.Notices(t.Context(), 10); err != errListed {
+			t.Errorf("error %v", err)
 		}
 		h.end()
-		if last := l.kept[len(l.kept)-1]; last.Channel != "slow" || last.Outcome != notify.Sent {
-			t.Errorf("the end has kept %+v", last)
+		l.err.Store(false)
+		if all, err := notify.Latest(t.Context(), l, s.Namespace, 10); err != nil || len(all) != 3 || all[0].Channel != "slow" {
+			t.Errorf("the end has left %+v, %v", all, err)
 		}
 	})
 }

@@ -1,12 +1,11 @@
 // Package notify tells people and programs what becomes of jobs: by mail, webhooks, pings and commands.
 //
-//	Tell ──▶ queue of each channel ──▶ its worker ──▶ Way.Send
-//	                                     │  ▲
-//	                               Keep ◀┘  └── Adopt
+//	Tell ──▶ gatherer of each channel ──▶ a durable job for each message ──▶ Way.Send
 //
-// Tell never waits. A queue has a bound; a worker sends one message at a time, tries again with growing pauses, and
-// gathers meanwhile what happens into one message. So it does beyond a channel's limit, in quiet hours, and for a
-// digest. What waits is kept, so that another Notifier may adopt it when the program of this one was killed.
+// Tell never waits. A gatherer puts what happens into the payload of one job, until that has begun; the next events are
+// for the next job. The job is in the store of the daemon, so that any daemon with the channel sends it: package durable
+// tries again, holds one message of a channel at a time, and has what waits for a digest, the limit or the end of quiet
+// hours begin when its time has come. What is of this program alone, such as a ping, is a job in memory.
 package notify
 
 import (
@@ -24,12 +23,17 @@ import (
 const (
 	queueSize   = 200              // events that wait for a channel; the oldest give way
 	tries       = 8                // of one message
-	firstPause  = 2 * time.Second  // after the first try; each is twice as long as the one before
+	firstPause  = 2 * time.Second  // after the first try; each is up to twice as long as the one before
 	longPause   = 5 * time.Minute  // the longest
 	sendTimeout = 30 * time.Second // of one try
-	keptNotices = 500              // messages that Notices returns; of pings another keptPings
-	keptPings   = 100
-	limitPeriod = time.Hour // of a channel's Limit
+	limitPeriod = time.Hour        // of a channel's Limit
+)
+
+const (
+	pace    = time.Second      // between two changes of a message that waits
+	outage  = 10 * time.Second // how long a store that has not taken a message gets none
+	asking  = 5 * time.Second  // how long a store may take
+	closing = 20 * time.Millisecond
 )
 
 // Counts are of one channel, since the program began.
@@ -38,7 +42,7 @@ type Counts struct {
 	Sent    int // messages
 	Failed  int // messages that were given up
 	Dropped int // events for which the queue had no room
-	Waiting int // events in the queue
+	Waiting int // events that were told here, and are not known to be on their way
 }
 
 // Config configures a Notifier.
@@ -47,97 +51,88 @@ type Config struct {
 	Namespace string // of the jobs, for notices
 	Log       *slog.Logger
 
-	// Keep gets what waits, each time that it changes, and then what became of it, with the same ID. Of pings it gets
-	// those that were given up: there are some for each run, and the monitor has the others. It must not wait. Nil
-	// keeps nothing.
-	Keep func(Kept)
+	// Shared is where messages are that outlive the program. The zero Home keeps all of them in memory.
+	Shared Home
 }
 
 // Notifier sends events on channels. Its methods may be called concurrently.
 type Notifier struct {
 	Config
+	shared *home         // nil if all is in memory
+	wake   chan struct{} // has a value after there is something to write
+	ending chan struct{} // closed by Close
+	done   chan struct{} // closed when nothing more is written
 
-	// mu is held for moments only. It is taken before that of a worker.
+	// mu is held for moments only.
 	mu struct {
 		sync.Mutex
-		workers []*worker
-		closed  bool
-		counts  map[string]*Counts
-		order   []string
-		sent    []Notice // the latest last
-		pings   []Notice // the latest last
+		gatherers []*gatherer // in the order of the file, those of channels that have gone last
+		own       *own        // nil before there is a channel
+		counts    map[string]*Counts
+		order     []string
+		changed   bool      // what waits is to be looked at again, as the channels are now
+		ended     int       // messages since the last prune
+		failing   time.Time // until when the shared store gets nothing
+		warned    bool      // that it has not taken something, since it has
+		leaving   bool
+		closed    bool
 	}
-
-	ctx     context.Context // ends what is being sent
-	cancel  context.CancelCauseFunc
-	running sync.WaitGroup // workers
 }
 
 // New returns a Notifier without channels. Close ends it.
 func New(c Config) *Notifier {
-	n := &Notifier{Config: c}
-	n.ctx, n.cancel = context.WithCancelCause(context.Background())
+	n := &Notifier{Config: c, wake: make(chan struct{}, 1), ending: make(chan struct{}), done: make(chan struct{})}
 	n.mu.counts = make(map[string]*Counts)
+	if c.Shared.Jobs != nil {
+		n.shared = new(newHome(c.Shared))
+	}
 	return n
 }
 
-// Set replaces the channels. What waits for one of those before goes on to wait for the one of the same name, and is
-// sent at once if there is none.
+// Set replaces the channels. What waits for one of those before goes on to wait for the one of the same name, as that
+// says, and is sent at once if there is none.
 func (n *Notifier) Set(channels []*Channel) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.mu.closed {
+	if n.mu.closed || len(channels) == 0 && n.mu.own == nil {
 		return
 	}
-	before := n.mu.workers
-	n.mu.workers = nil
+	if n.mu.own == nil {
+		n.mu.own = newOwn(n.Log)
+		go n.run() // ends after Close, which waits for it
+	}
+	before := n.mu.gatherers
+	n.mu.gatherers = nil
 	for _, c := range channels {
 		if n.mu.counts[c.Name] == nil {
 			n.mu.counts[c.Name] = &Counts{Channel: c.Name}
 			n.mu.order = append(n.mu.order, c.Name)
 		}
-		w := &worker{notifier: n, channel: c, wake: make(chan struct{}, 1), closing: make(chan struct{})}
-		for _, old := range before {
-			if old.channel.Name == c.Name && old.channel.pings() == c.pings() {
-				w.takeOver(old)
-			}
+		g := &gatherer{}
+		i := slices.IndexFunc(before, func(g *gatherer) bool { return g.channel.Name == c.Name && g.channel.pings() == c.pings() })
+		if i >= 0 {
+			g = before[i]
+			before = slices.Delete(before, i, i+1)
 		}
-		n.mu.workers = append(n.mu.workers, w)
-		n.running.Add(1)
-		go func() { // ends after close; Close waits for running
-			defer n.running.Done()
-			w.run()
-		}()
+		g.channel, g.gone = c, false
+		n.mu.gatherers = append(n.mu.gatherers, g)
 	}
-	for _, w := range before {
-		w.close()
+	for _, g := range before {
+		g.gone = true
+		n.mu.gatherers = append(n.mu.gatherers, g)
 	}
-}
-
-// Recall has the limits of the channels count messages that were sent before the program began.
-func (n *Notifier) Recall(sent []Notice) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, w := range n.mu.workers {
-		w.recall(sent)
+	for _, g := range n.mu.gatherers {
+		n.handleLocked(g.channel)
 	}
-}
-
-// Names returns those of the channels.
-func (n *Notifier) Names() (names []string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, w := range n.mu.workers {
-		names = append(names, w.channel.Name)
-	}
-	return names
+	n.mu.changed = true
+	n.signal()
 }
 
 // Any reports whether there is a channel.
 func (n *Notifier) Any() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return len(n.mu.workers) > 0
+	return slices.ContainsFunc(n.mu.gatherers, func(g *gatherer) bool { return !g.gone })
 }
 
 // Tell has an event sent on the channels of these names, nil for those that are for all jobs, if they want it. It
@@ -149,11 +144,22 @@ func (n *Notifier) Tell(e Event, names []string) {
 	e.Output = tail(e.Output, maxOutput)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, w := range n.mu.workers {
-		c := w.channel
-		if chosen := slices.Contains(names, c.Name) || names == nil && c.ForAll; chosen && c.wants(e) {
-			n.mu.counts[c.Name].Dropped += w.add(e)
+	if n.mu.closed {
+		return
+	}
+	for _, g := range n.mu.gatherers {
+		c := g.channel
+		if chosen := slices.Contains(names, c.Name) || names == nil && c.ForAll; chosen && !g.gone && c.wants(e) {
+			n.mu.counts[c.Name].Dropped += g.add(e)
+			n.signal()
 		}
+	}
+}
+
+func (n *Notifier) signal() {
+	select {
+	case n.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -161,12 +167,12 @@ func (n *Notifier) Tell(e Event, names []string) {
 func (n *Notifier) Counts() []Counts {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	all := make([]Counts, 0, len(n.mu.order))
+	all, now := make([]Counts, 0, len(n.mu.order)), time.Now()
 	for _, name := range n.mu.order {
 		c := *n.mu.counts[name]
-		for _, w := range n.mu.workers {
-			if w.channel.Name == name {
-				c.Waiting = w.waiting()
+		for _, g := range n.mu.gatherers {
+			if g.channel.Name == name {
+				c.Waiting += g.waiting(now)
 			}
 		}
 		all = append(all, c)
@@ -174,307 +180,82 @@ func (n *Notifier) Counts() []Counts {
 	return all
 }
 
-// Close sends what waits, at once, until ctx ends. Then it gives up the rest, and returns. It may be called again.
+// Leave says that the node of the shared store begins no more jobs. What is to be sent at once is then sent by the
+// Notifier itself, and what is to wait waits in the store.
+func (n *Notifier) Leave() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.mu.leaving = true
+}
+
+// Close sends what is in memory, at once, until ctx ends. What is left then goes into the shared store, or is given up.
+// It may be called again.
 func (n *Notifier) Close(ctx context.Context) {
 	n.mu.Lock()
-	if !n.mu.closed {
-		for _, w := range n.mu.workers {
-			w.close()
-		}
-	}
+	was, own := n.mu.closed, n.mu.own
 	n.mu.closed = true
 	n.mu.Unlock()
-	defer context.AfterFunc(ctx, func() { n.cancel(errEnded) })()
-	n.running.Wait()
-	n.cancel(errEnded)
+	if own == nil {
+		return
+	}
+	if !was {
+		close(n.ending)
+	}
+	defer context.AfterFunc(ctx, own.cancel)()
+	<-n.done
+	<-own.ended
 }
 
-// record keeps and logs what became of a message.
-func (n *Notifier) record(c *Channel, m Notice, answer string, err error) {
-	secrets := c.Way.Secrets()
-	m.At, m.Until, m.Outcome, m.Answer, m.Error = time.Now(), time.Time{}, Sent, scrub(answer, secrets), ""
-	if err != nil {
-		m.Outcome, m.Error = GivenUp, scrub(err.Error(), secrets)
-	}
-	n.mu.Lock()
-	list, most := &n.mu.sent, keptNotices
-	if c.pings() {
-		list, most = &n.mu.pings, keptPings
-	}
-	if *list = append(*list, m); len(*list) > most {
-		*list = slices.Delete(*list, 0, len(*list)-most)
-	}
-	if err == nil {
-		n.mu.counts[c.Name].Sent++
-	} else {
-		n.mu.counts[c.Name].Failed++
-	}
-	n.mu.Unlock()
-	if n.Keep != nil && (err != nil || !c.pings()) {
-		n.Keep(Kept{Notice: m})
-	}
-	switch {
-	case err != nil:
-		n.Log.Error("notification not sent", "channel", m.Channel, "subject", m.Subject, "tries", m.Tries, "reason", m.Error)
-	case c.pings():
-		n.Log.Debug("notification sent", "channel", m.Channel, "subject", m.Subject, "tries", m.Tries, "answer", m.Answer)
-	default:
-		n.Log.Info("notification sent", "channel", m.Channel, "subject", m.Subject, "tries", m.Tries, "answer", m.Answer)
-	}
-}
-
-// worker sends the events of one channel.
-type worker struct {
-	notifier *Notifier
-	channel  *Channel
-	wake     chan struct{} // has a value after an event was added
-	closing  chan struct{} // closed when there will be no more events
-
-	// mu is held for moments only.
-	mu struct {
-		sync.Mutex
-		sent    []time.Time // of the messages in the last limitPeriod, in order
-		queue   batch       // what was added here
-		adopted []batch     // what goes out before that
-		held    string      // why they are not sent at once, one of Holds, and until when
-		until   time.Time
-		sending *Kept // what is being sent, or waits for the next try; nil for nothing
-	}
-}
-
-// batch is what becomes one message.
-type batch struct {
-	id      string // of its Notice
-	events  []Event
-	dropped int       // events before these
-	first   time.Time // when the first of them was added
-}
-
-// close ends the worker, once it has sent what waits.
-func (w *worker) close() { close(w.closing) }
-
-// takeOver has a worker that is not running yet go on where another one, which is to be closed, is: but for what that
-// one is sending.
-func (w *worker) takeOver(old *worker) {
-	old.mu.Lock()
-	defer old.mu.Unlock()
-	w.mu.sent = slices.Clone(old.mu.sent)
-	w.mu.queue, old.mu.queue = old.mu.queue, batch{}
-	w.mu.adopted, old.mu.adopted = old.mu.adopted, nil
-	w.signal()
-}
-
-// recall counts the messages of the channel among these.
-func (w *worker) recall(sent []Notice) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, m := range sent {
-		if m.Channel == w.channel.Name && m.Outcome != Waiting {
-			w.mu.sent = append(w.mu.sent, m.At)
+// run writes what is told, until the Notifier is closed, and then waits until it is sent.
+func (n *Notifier) run() {
+	defer close(n.done)
+	own := n.mu.own
+	defer own.cancel()
+	for open := true; open; {
+		next := n.write()
+		if next == 0 {
+			next = time.Hour
 		}
-	}
-	slices.SortFunc(w.mu.sent, time.Time.Compare)
-}
-
-// add puts an event into the queue, and returns how many had to give way.
-func (w *worker) add(e Event) (dropped int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	q := &w.mu.queue
-	if len(q.events) == 0 {
-		q.id, q.first = rand.Text(), time.Now()
-	}
-	if q.events = append(q.events, e); len(q.events) > queueSize {
-		q.events, dropped = slices.Delete(q.events, 0, 1), 1
-		q.dropped++
-	}
-	w.signal()
-	return dropped
-}
-
-func (w *worker) signal() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (w *worker) waiting() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	count := len(w.mu.queue.events)
-	for _, b := range w.mu.adopted {
-		count += len(b.events)
-	}
-	return count
-}
-
-// run sends until the worker is closed, and then what still waits.
-func (w *worker) run() {
-	for {
+		t := time.NewTimer(next)
 		select {
-		case <-w.wake:
-		case <-w.closing:
+		case <-n.wake:
+		case <-t.C:
+		case <-n.ending:
+			open = false
 		}
-		for w.waiting() > 0 {
-			for w.sleep(time.Until(w.hold())) {
-			}
-			if b, held, ok := w.take(); ok {
-				w.send(b, held)
-			}
-		}
+		t.Stop()
+	}
+	n.hasten(&own.home)
+	for n.busy() && own.ctx.Err() == nil {
+		n.write()
 		select {
-		case <-w.closing:
-			if w.waiting() == 0 {
-				return
-			}
-		default:
+		case <-n.wake:
+		case <-time.After(closing):
+		case <-own.ctx.Done():
 		}
 	}
-}
-
-// take removes from the queue what goes into the next message. Held says why that was not sent at once. It returns false
-// if nothing is left: another worker has taken it over.
-func (w *worker) take() (b batch, held string, ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	held, w.mu.held, w.mu.until = w.mu.held, "", time.Time{}
-	q := &w.mu.queue
-	switch {
-	case len(w.mu.adopted) > 0:
-		b = w.mu.adopted[0]
-		w.mu.adopted = slices.Delete(w.mu.adopted, 0, 1)
-	case len(q.events) == 0:
-		return b, held, false
-	case w.channel.pings():
-		b = batch{id: rand.Text(), events: slices.Clone(q.events[:1])}
-		q.events = slices.Delete(q.events, 0, 1)
-	default:
-		b, *q = *q, batch{}
-	}
-	return b, held, true
-}
-
-// hold returns when the next message may be sent, and notes why that is not now.
-func (w *worker) hold() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	first := w.mu.queue.first
-	if len(w.mu.adopted) > 0 {
-		first = w.mu.adopted[0].first
-	}
-	w.mu.until, w.mu.held = w.dueLocked(first, time.Now())
-	return w.mu.until
-}
-
-// dueLocked returns when the next message may be sent, of which the first event was added at first, and which of Holds that
-// is, "" if it is now.
-func (w *worker) dueLocked(first, now time.Time) (at time.Time, held string) {
-	c := w.channel
-	if c.pings() {
-		return now, ""
-	}
-	at, held = first.Add(c.Digest), HeldForDigest
-	if c.Limit > 0 {
-		w.mu.sent = slices.DeleteFunc(w.mu.sent, func(t time.Time) bool { return now.Sub(t) >= limitPeriod })
-		if len(w.mu.sent) >= c.Limit {
-			if free := w.mu.sent[len(w.mu.sent)-c.Limit].Add(limitPeriod); free.After(at) {
-				at, held = free, HeldByLimit
-			}
-		}
-	}
-	if !at.After(now) {
-		at, held = now, ""
-	}
-	if end := c.Quiet.until(at); end.After(at) {
-		at, held = end, HeldByQuiet
-	}
-	return at, held
-}
-
-// sleep has kept what waits, and waits, unless the worker is closed. It reports whether something was added meanwhile.
-func (w *worker) sleep(d time.Duration) (added bool) {
-	if d <= 0 {
-		return false
-	}
-	w.keep()
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-w.wake:
-		return true
-	case <-t.C:
-	case <-w.closing:
-	}
-	return false
-}
-
-// send sends one message, and tries again as long as that may help.
-func (w *worker) send(b batch, held string) {
-	if w.channel.Limit > 0 && !w.channel.pings() {
-		w.mu.Lock()
-		w.mu.sent = append(w.mu.sent, time.Now())
-		w.mu.Unlock()
-	}
-	ctx := w.notifier.ctx
-	m := compose(w.notifier.Host, w.channel.Link, b.events, b.dropped)
-	notice := w.notifier.noticeOf(w.channel, b.id, m, held)
-	defer w.note(nil)
-	pause := firstPause
-	for try := 1; ; try++ {
-		w.note(&Kept{Notice: notice, Message: b.events, Dropped: b.dropped})
-		w.keep()
-		answer, err := w.try(ctx, m)
-		notice.Tries = try
-		var refusal *Refusal
-		if err == nil || try == tries || errors.As(err, &refusal) || ctx.Err() != nil {
-			w.notifier.record(w.channel, notice, answer, err)
-			return
-		}
-		wait := pause
-		var later *busy
-		if errors.As(err, &later) && later.after > wait {
-			wait = min(later.after, longPause)
-		}
-		pause = min(2*pause, longPause)
-		notice.Error, notice.Until = scrub(err.Error(), w.channel.Way.Secrets()), time.Now().Add(wait)
-		w.note(&Kept{Notice: notice, Message: b.events, Dropped: b.dropped})
-		t := time.NewTimer(wait)
-		for waits := true; waits; {
-			w.keep()
-			select {
-			case <-t.C:
-				waits = false
-			case <-w.wake: // something was added
-			case <-ctx.Done():
-				t.Stop()
-				w.notifier.record(w.channel, notice, "", fmt.Errorf("executord has ended; before: %w", err))
-				return
-			}
-		}
-	}
-}
-
-// note notes what is being sent, nil for nothing.
-func (w *worker) note(sending *Kept) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.mu.sending = sending
+	own.cancel()
+	<-own.ended
+	n.giveUp()
 }
 
 // try sends a message once. A way that panics has failed.
-func (w *worker) try(ctx context.Context, m Message) (answer string, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, sendTimeout, errNoAnswer)
+func (n *Notifier) try(ctx context.Context, c *Channel, m Message) (answer string, err error) {
+	sending, cancel := context.WithTimeoutCause(ctx, sendTimeout, errNoAnswer)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
 			err = &Refusal{fmt.Errorf("panic: %v", p)}
 		}
-		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) { // which says less
-			err = context.Cause(ctx)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			err = errEnded
+		case sending.Err() != nil && errors.Is(err, sending.Err()): // which says less
+			err = context.Cause(sending)
 		}
 	}()
-	return w.channel.Way.Send(ctx, m)
+	return c.Way.Send(sending, m)
 }
 
 // errNoAnswer and errEnded are why a try has come to no answer.
@@ -485,10 +266,11 @@ var (
 
 // Test sends a test on a channel, once, and returns the answer. Neither has secrets.
 func (n *Notifier) Test(ctx context.Context, c *Channel) (answer string, err error) {
-	w := worker{notifier: n, channel: c}
 	e := Event{Kind: Tested, At: time.Now()}
-	if answer, err = w.try(ctx, compose(n.Host, c.Link, []Event{e}, 0)); err != nil {
+	if answer, err = n.try(ctx, c, compose(n.Host, c.Link, []Event{e}, 0)); err != nil {
 		err = errors.New(scrub(err.Error(), c.Way.Secrets()))
 	}
 	return scrub(answer, c.Way.Secrets()), err
 }
+
+func newID() string { return rand.Text() }

@@ -8,11 +8,15 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // way records what it is to send. The first failures answer with errors.
@@ -120,7 +124,7 @@ func TestNotifierTriesAgain(t *testing.T) {
 		n.Tell(failure("c"), nil)
 		time.Sleep(time.Hour)
 		sent, at := w.messages()
-		if len(sent) != 2 || at[0] != 14*time.Second || len(sent[0].Events) != 1 || len(sent[1].Events) != 2 {
+		if len(sent) != 2 || at[0] < 7*time.Second || at[0] > 14*time.Second || len(sent[0].Events) != 1 || len(sent[1].Events) != 2 {
 			t.Errorf("%d messages at %v: %+v", len(sent), at, sent)
 		}
 	})
@@ -169,27 +173,93 @@ func TestNotifierLimitsFlood(t *testing.T) {
 	})
 }
 
-// What was sent before the program began, as before a restart, counts for the limit: other channels' messages, those that
-// wait, and those of the hour before, do not.
+// begin returns a Home in a store, whose node runs until the function that it returns is called.
+func begin(t *testing.T, store durable.Store) (notify.Home, func()) {
+	t.Helper()
+	jobs, err := durable.New(durable.Config{
+		Store: store, Drain: -1, Keep: durable.Retention{Succeeded: -1, Dead: -1}, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		jobs.Run(ctx)
+	}()
+	return notify.Home{Jobs: jobs, Store: store}, sync.OnceFunc(func() {
+		cancel()
+		<-ended
+	})
+}
+
+// daemon is a Notifier on a store that others use, too.
+type daemon struct {
+	*notify.Notifier
+	log  strings.Builder
+	stop func() // its node
+}
+
+func newDaemon(t *testing.T, store durable.Store, channels ...*notify.Channel) *daemon {
+	t.Helper()
+	home, stop := begin(t, store)
+	d := &daemon{stop: stop}
+	d.Notifier = notify.New(notify.Config{Host: "host", Namespace: "shop", Log: slog.New(slog.NewTextHandler(&d.log, nil)), Shared: home})
+	d.Set(channels)
+	return d
+}
+
+// end ends it as a daemon ends.
+func (d *daemon) end() {
+	d.Leave()
+	d.stop()
+	d.Close(context.Background())
+}
+
+// latest returns what the store has.
+func latest(t *testing.T, store durable.Store) []notify.Notice {
+	t.Helper()
+	all, err := notify.Latest(t.Context(), store, "shop", notify.MostNotices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// What was sent before the program began, as before a restart, or by others, counts for the limit: other channels'
+// messages, those that wait, and those of the hour before, do not.
 func TestNotifierLimitCountsWhatWasSentBefore(t *testing.T) {
-	w := new(way)
-	in(t, notify.Channel{Limit: 3}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
-		ago := func(d time.Duration, channel, outcome string) notify.Notice {
-			return notify.Notice{Channel: channel, Outcome: outcome, At: time.Now().Add(-d)}
+	synctest.Test(t, func(t *testing.T) {
+		store, w := memory.New(), new(way)
+		people, other := &notify.Channel{Name: "people", Way: w, Limit: 3}, &notify.Channel{Name: "other", Way: new(way)}
+		gone := *people
+		gone.Way = &way{failures: []error{&notify.Refusal{Err: errors.New("no such room")}}}
+		began := time.Now()
+		tell := func(minute int, c *notify.Channel) {
+			time.Sleep(time.Until(began.Add(time.Duration(minute) * time.Minute)))
+			d := newDaemon(t, store, c)
+			d.Tell(failure("a"), []string{c.Name})
+			time.Sleep(time.Second)
+			d.end()
 		}
-		n.Recall([]notify.Notice{
-			ago(20*time.Minute, "people", notify.Sent), ago(30*time.Minute, "other", notify.Sent), ago(0, "people", notify.Waiting),
-			ago(40*time.Minute, "people", notify.GivenUp), ago(90*time.Minute, "people", notify.Sent),
-		})
+		tell(0, people)
+		tell(50, &gone) // is given up
+		tell(60, other)
+		tell(70, people)
+		time.Sleep(time.Until(began.Add(90 * time.Minute)))
+		d := newDaemon(t, store, people)
 		for range 5 {
-			n.Tell(failure("a"), nil)
+			d.Tell(failure("a"), []string{"people"})
 			time.Sleep(time.Minute)
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		sent, at := w.messages()
-		if len(sent) != 2 || len(sent[1].Events) != 4 || at[0] != 0 || at[1] != 20*time.Minute {
+		if len(sent) != 4 || len(sent[3].Events) != 4 || at[2] != 90*time.Minute || at[3].Truncate(time.Minute) != 110*time.Minute {
 			t.Errorf("%d messages at %v", len(sent), at)
 		}
+		d.end()
 	})
 }
 
@@ -247,14 +317,18 @@ func TestNotifierEndsQuietAtJump(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := new(way)
-		in(t, notify.Channel{Quiet: quiet}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		synctest.Test(t, func(t *testing.T) {
 			told, err := time.Parse(time.RFC3339, test.told)
 			if err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Until(told))
+			n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler)})
+			n.Set([]*notify.Channel{{Name: "people", Way: w, ForAll: true, Quiet: quiet}})
+			defer n.Close(context.Background())
 			n.Tell(failure("a"), nil)
-			time.Sleep(24 * time.Hour)
+			time.Sleep(12 * time.Hour)
+			synctest.Wait()
 			_, at := w.messages()
 			if len(at) != 1 {
 				t.Fatalf("%+v: sent at %v", test, at)
@@ -404,9 +478,10 @@ func TestNotifierShowsTries(t *testing.T) {
 		n.Tell(failure("a"), nil)
 		synctest.Wait()
 		n.Tell(failure("b"), nil)
+		synctest.Wait()
 		all := n.Notices()
-		if len(all) != 2 || all[0].Tries != 1 || all[0].Error != "503 busy ***" || !all[0].Until.Equal(time.Now().Add(2*time.Second)) ||
-			all[1].Held != notify.HeldBehind || all[1].Events[0].Job != "b" {
+		if wait := time.Until(all[0].Until); len(all) != 2 || all[0].Tries != 1 || all[0].Error != "503 busy ***" || wait < time.Second ||
+			wait > 2*time.Second || all[1].Held != notify.HeldBehind || all[1].Events[0].Job != "b" {
 			t.Errorf("while it is tried: %+v", all)
 		}
 		time.Sleep(time.Minute)
@@ -417,133 +492,245 @@ func TestNotifierShowsTries(t *testing.T) {
 	})
 }
 
-// So many messages are kept, and each is given on, as one of its own.
+// So many messages are kept in memory, the latest.
 func TestNotifierKeepsNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var kept []notify.Notice
-		n := notify.New(notify.Config{Host: "host", Namespace: "shop", Log: slog.New(slog.DiscardHandler), Keep: func(k notify.Kept) {
-			if k.Outcome != notify.Waiting {
-				kept = append(kept, k.Notice)
-			}
-		}})
+		n := notify.New(notify.Config{Host: "host", Namespace: "shop", Log: slog.New(slog.DiscardHandler)})
 		n.Set([]*notify.Channel{{Name: "people", Way: new(way), ForAll: true}})
 		for i := range 600 {
 			n.Tell(failure(fmt.Sprint("job", i)), []string{"people"})
-			synctest.Wait()
+			time.Sleep(time.Second)
 		}
+		synctest.Wait()
 		all := n.Notices()
-		if len(all) != 500 || all[0].Events[0].Job != "job599" || all[499].Events[0].Job != "job100" {
-			t.Errorf("%d are kept", len(all))
-		}
-		if len(kept) != 600 || kept[0].Namespace != "shop" || kept[0].ID == kept[1].ID || kept[0].ID == "" {
-			t.Errorf("%d were given on: %+v", len(kept), kept[0])
+		if len(all) != 500 || all[0].Events[0].Job != "job599" || all[499].Events[0].Job != "job100" ||
+			all[0].Namespace != "shop" || all[0].ID == all[1].ID || all[0].ID == "" {
+			t.Errorf("%d are kept: %+v", len(all), all[0])
 		}
 		n.Close(context.Background())
 	})
 }
 
-// keeper keeps what a Notifier gives it, the last of each ID.
-type keeper struct {
-	mu   sync.Mutex
-	last map[string]notify.Kept
-}
-
-func newKeeper() *keeper { return &keeper{last: make(map[string]notify.Kept)} }
-
-func (k *keeper) keep(n notify.Kept) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.last[n.ID] = n
-}
-
-func (k *keeper) waiting() (all []notify.Kept) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, n := range k.last {
-		if n.Outcome == notify.Waiting {
-			all = append(all, n)
-		}
-	}
-	return all
-}
-
-// A digest that waits is kept whole, each time that it grows, and is sent once, when it is due, by the Notifier that
-// adopts it; and what became of it is kept in its place.
-func TestNotifierAdoptsDigest(t *testing.T) {
+// A digest that waits in a store grows there, with what one daemon is told, outlives a daemon that is killed, and is sent
+// whole, once, when it is due, by one of the others. What those are told goes into messages of their own.
+func TestNotifierSendsDigestOfKilledDaemon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := newKeeper()
-		ops := func(w *way) []*notify.Channel {
-			return []*notify.Channel{{Name: "ops", Way: w, ForAll: true, Digest: time.Hour}}
-		}
-		killed := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler), Keep: kept.keep})
-		killed.Set(ops(new(way)))
+		store, w := memory.New(), new(way)
+		ops := &notify.Channel{Name: "ops", Way: w, ForAll: true, Digest: time.Hour}
+		killed := newDaemon(t, store, ops)
 		for _, job := range []string{"a", "b", "c"} {
 			killed.Tell(failure(job), nil)
 			time.Sleep(time.Minute)
 		}
-		synctest.Wait()
-		left := kept.waiting()
-		if len(left) != 1 || len(left[0].Message) != 3 || !left[0].By.Equal(time.Now().Add(57*time.Minute)) {
-			t.Fatalf("kept %+v", left)
+		killed.stop() // it does nothing any more
+		left := latest(t, store)
+		if len(left) != 1 || len(left[0].Events) != 3 || left[0].Held != notify.HeldForDigest || !left[0].Until.Equal(time.Now().Add(57*time.Minute)) {
+			t.Fatalf("the store has %+v", left)
 		}
-		text, err := json.Marshal(left[0]) // as it is in a store
-		var adopted notify.Kept
-		if err != nil || json.Unmarshal(text, &adopted) != nil {
-			t.Fatalf("%s, %v", text, err)
+		var others []*daemon
+		for range 3 {
+			others = append(others, newDaemon(t, store, ops))
 		}
-
-		w, kept := new(way), newKeeper()
-		n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler), Keep: kept.keep})
-		n.Set(ops(w))
-		if !n.Adopt(adopted) || n.Adopt(notify.Kept{Notice: notify.Notice{Channel: "other"}}) {
-			t.Error("it is adopted if there is its channel")
-		}
-		n.Tell(failure("d"), nil) // waits for a digest of its own
+		others[0].Tell(failure("d"), nil) // waits for a digest of its own
 		time.Sleep(56 * time.Minute)
-		if sent, _ := w.messages(); len(sent) != 0 || len(n.Notices()) != 2 {
+		synctest.Wait()
+		if sent, _ := w.messages(); len(sent) != 0 || len(latest(t, store)) != 2 {
 			t.Errorf("too early: %+v", sent)
 		}
-		time.Sleep(2 * time.Minute)
+		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		sent, at := w.messages()
-		if len(sent) != 1 || at[0] != time.Hour || len(sent[0].Events) != 3 || sent[0].Events[1].Job != "b" || !strings.Contains(sent[0].Text, "disk full") {
+		if len(sent) != 2 || at[0] < time.Hour || at[0] > time.Hour+time.Second || len(sent[0].Events) != 3 ||
+			sent[0].Events[1].Job != "b" || !strings.Contains(sent[0].Text, "disk full") || len(sent[1].Events) != 1 {
 			t.Errorf("sent %+v at %v", sent, at)
 		}
-		if k := kept.last[adopted.ID]; k.Outcome != notify.Sent || len(k.Message) != 0 || k.Held != notify.HeldForDigest {
-			t.Errorf("then kept %+v", k)
+		for _, m := range latest(t, store) {
+			if m.Outcome != notify.Sent || m.Held != notify.HeldForDigest {
+				t.Errorf("the store has %+v", m)
+			}
 		}
-		n.Close(t.Context())
-		if left := kept.waiting(); len(left) != 0 {
-			t.Errorf("left %+v", left)
+		for _, d := range others {
+			d.end()
 		}
 		killed.Close(t.Context())
 	})
 }
 
-// What is tried again, and what waits behind it, is kept until after the next try.
-func TestNotifierKeepsWhatIsTriedAgain(t *testing.T) {
+// What is told while a message is on its way is told by the next one, and no event twice, whoever sends them: of many
+// events at any time each is in one message.
+func TestNotifierTellsEachEventOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := newKeeper()
-		n := notify.New(notify.Config{Host: "host", Log: slog.New(slog.DiscardHandler), Keep: kept.keep})
-		n.Set([]*notify.Channel{{Name: "ops", Way: &way{failures: []error{errors.New("down"), errors.New("down")}}, ForAll: true}})
-		n.Tell(failure("a"), nil)
-		time.Sleep(time.Second)
-		n.Tell(failure("b"), nil)
+		store, w := memory.New(), &way{failures: []error{errors.New("down"), errors.New("down")}}
+		ops := &notify.Channel{Name: "ops", Way: w, ForAll: true}
+		var daemons []*daemon
+		for range 3 {
+			daemons = append(daemons, newDaemon(t, store, ops))
+		}
+		const events = 200
+		for i := range events {
+			daemons[i%3].Tell(failure(fmt.Sprint("job", i)), nil)
+			time.Sleep(time.Duration(i%7) * 37 * time.Millisecond)
+		}
+		time.Sleep(time.Hour)
 		synctest.Wait()
-		for _, k := range kept.waiting() {
-			if len(k.Message) != 1 || !k.By.Equal(time.Now().Add(time.Second+30*time.Second)) {
-				t.Errorf("kept %+v", k)
+		told := make(map[string]int)
+		sent, _ := w.messages()
+		for _, m := range sent {
+			for _, e := range m.Events {
+				told[e.Job]++
 			}
 		}
-		if all := kept.waiting(); len(all) != 2 {
-			t.Errorf("%d wait, want 2", len(all))
+		for i := range events {
+			if n := told[fmt.Sprint("job", i)]; n != 1 {
+				t.Errorf("event %d is told %d times", i, n)
+			}
 		}
+		for _, d := range daemons {
+			if c := d.Counts()[0]; c.Waiting != 0 || c.Dropped != 0 {
+				t.Errorf("counts %+v", c)
+			}
+			d.end()
+		}
+	})
+}
+
+// All daemons together keep to the limit of a channel, and tell what is beyond it when its hour is over.
+func TestNotifierLimitIsOfAllDaemons(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, w := memory.New(), new(way)
+		ops := &notify.Channel{Name: "ops", Way: w, ForAll: true, Limit: 4}
+		var daemons []*daemon
+		for range 3 {
+			daemons = append(daemons, newDaemon(t, store, ops))
+		}
+		for i := range 60 {
+			daemons[i%3].Tell(failure("a"), nil)
+			time.Sleep(30 * time.Second)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		sent, at := w.messages()
+		events := 0
+		for i, m := range sent {
+			if events += len(m.Events); i >= 4 && at[i]-at[i-4] < time.Hour {
+				t.Errorf("5 messages from %v to %v", at[i-4], at[i])
+			}
+		}
+		if events != 60 || len(sent) > 4+3 {
+			t.Errorf("%d events in %d messages at %v", events, len(sent), at)
+		}
+		for _, d := range daemons {
+			d.end()
+		}
+	})
+}
+
+// At the end of a daemon, what is due is sent, what waits stays in the store, and what can't be sent is there for the next
+// one. A channel that only another daemon has is left to that.
+func TestNotifierLeavesWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, w, down := memory.New(), new(way), &way{hang: true}
+		now := &notify.Channel{Name: "now", Way: w, ForAll: true}
+		later := &notify.Channel{Name: "later", Way: w, ForAll: true, Digest: time.Hour}
+		d := newDaemon(t, store, now, later, &notify.Channel{Name: "down", Way: down, ForAll: true})
+		d.Leave()
+		d.stop()
+		d.Tell(failure("a"), nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		d.Close(ctx)
+		if sent, _ := w.messages(); len(sent) != 1 {
+			t.Errorf("sent %+v", sent)
+		}
+		if all := latest(t, store); len(all) != 2 || all[0].Outcome != notify.Waiting || all[1].Outcome != notify.Waiting {
+			t.Errorf("the store has %+v", all)
+		}
+		other := newDaemon(t, store, now)
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if sent, _ := w.messages(); len(sent) != 1 {
+			t.Errorf("sent without the channel: %+v", sent)
+		}
+		next := newDaemon(t, store, later, &notify.Channel{Name: "down", Way: w})
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if all := kept.waiting(); len(all) != 0 || len(kept.last) != 2 {
-			t.Errorf("%d wait, of %d", len(all), len(kept.last))
+		if sent, _ := w.messages(); len(sent) != 3 {
+			t.Errorf("sent %+v", sent)
 		}
-		n.Close(t.Context())
+		other.end()
+		next.end()
+	})
+}
+
+// broken is a store that takes no jobs while it is set.
+type broken struct {
+	durable.Store
+	set atomic.Bool
+}
+
+func (b *broken) Insert(ctx context.Context, jobs []store.NewJob, p store.Placement) ([]store.InsertResult, error) {
+	if b.set.Load() {
+		return nil, errors.New("disk full")
+	}
+	return b.Store.Insert(ctx, jobs, p)
+}
+
+// While a store takes nothing, messages are sent all the same, each event once, and the log says so once.
+func TestNotifierNeedsNoStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, w := &broken{Store: memory.New()}, new(way)
+		d := newDaemon(t, store, &notify.Channel{Name: "ops", Way: w, ForAll: true, Digest: time.Minute})
+		for i := range 6 {
+			store.set.Store(i == 1 || i == 2 || i == 4)
+			d.Tell(failure(fmt.Sprint("job", i)), nil)
+			time.Sleep(15 * time.Second)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		told := make(map[string]int)
+		sent, _ := w.messages()
+		for _, m := range sent {
+			for _, e := range m.Events {
+				told[e.Job]++
+			}
+		}
+		for i := range 6 {
+			if n := told[fmt.Sprint("job", i)]; n != 1 {
+				t.Errorf("event %d is told %d times: %+v", i, n, sent)
+			}
+		}
+		if n := strings.Count(d.log.String(), "notices not kept in the store"); n == 0 || n > 2 {
+			t.Errorf("logged %s", &d.log)
+		}
+		d.end()
+	})
+}
+
+// A store keeps so many messages of a namespace, and none for longer.
+func TestNotifierBoundsStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		d := newDaemon(t, store, &notify.Channel{Name: "ops", Way: new(way), ForAll: true})
+		for range notify.MostNotices + 200 {
+			d.Tell(failure("a"), nil)
+			time.Sleep(2 * time.Second)
+		}
+		synctest.Wait()
+		if rows, err := store.Counts(t.Context(), durable.Filter{}); err != nil || rows[0].Jobs > notify.MostNotices+100 {
+			t.Errorf("%+v, %v", rows, err)
+		}
+		d.end()
+		time.Sleep(notify.NoticeAge)
+		d = newDaemon(t, store, &notify.Channel{Name: "ops", Way: new(way), ForAll: true})
+		for range 60 {
+			d.Tell(failure("b"), nil)
+			time.Sleep(2 * time.Second)
+		}
+		synctest.Wait()
+		if all := latest(t, store); len(all) != 60 {
+			t.Errorf("%d are kept", len(all))
+		}
+		d.end()
 	})
 }
 

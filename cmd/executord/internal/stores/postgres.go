@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/executor-go/executor/cmd/executord/internal/notices"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
 )
@@ -83,13 +82,6 @@ func MigrationSQL(ctx context.Context, name string) (string, error) {
 	script, err := postgres.MigrationSQL(ctx, name)
 	if err != nil {
 		return "", hidden(name, shown, err)
-	}
-	there, err := isStore("pgx", inTurn(u), "select count(*) from pg_catalog.pg_class where oid = pg_catalog.to_regclass('executord_notice')::pg_catalog.oid")
-	if err != nil {
-		return "", hidden(name, shown, err)
-	}
-	if !there {
-		script += "\n-- of executord\n" + notices.MigrationSQL
 	}
 	return script, nil
 }

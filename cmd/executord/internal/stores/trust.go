@@ -61,7 +61,7 @@ const foreignTable = `
 	from pg_catalog.pg_class c
 	join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 	left join pg_catalog.pg_roles r on r.oid = c.relowner
-	where (pg_catalog.starts_with(c.relname, 'executor_') or c.relname = 'executord_notice') and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+	where pg_catalog.starts_with(c.relname, 'executor_') and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
 	and n.oid in (select b.relnamespace from pg_catalog.pg_class b
 		where b.oid in (to_regclass('executor_schema'), to_regclass('executor_job'), to_regclass('executor_node')))
 	and not coalesce(r.rolsuper, false)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/ui/page"
 )
@@ -19,7 +18,7 @@ const mostNotices = 200
 
 // noticesBody shows what was sent to whom, and what waits.
 func (s *Server) noticesBody(ctx context.Context, q url.Values) (string, template.HTML, error) {
-	all, err := s.Daemon.Notices(ctx, daemon.MostNotices)
+	all, err := s.Daemon.Notices(ctx, notify.MostNotices)
 	body := struct {
 		Channels []notify.Counts
 		Notices  []notify.Notice
@@ -68,11 +67,11 @@ func toldClass(n notify.Notice) string {
 
 func (s *Server) apiNotices(w http.ResponseWriter, r *http.Request) {
 	n, err := number(r, "n", 20)
-	if err != nil || n < 1 || n > daemon.MostNotices {
-		page.Refuse(w, r, http.StatusBadRequest, fmt.Sprintf("n must be 1 to %d", daemon.MostNotices))
+	if err != nil || n < 1 || n > notify.MostNotices {
+		page.Refuse(w, r, http.StatusBadRequest, fmt.Sprintf("n must be 1 to %d", notify.MostNotices))
 		return
 	}
-	all, err := s.Daemon.Notices(r.Context(), daemon.MostNotices)
+	all, err := s.Daemon.Notices(r.Context(), notify.MostNotices)
 	if err != nil {
 		page.Refuse(w, r, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
 		return
