@@ -159,11 +159,20 @@ func noticeOfJob(row durable.Job) (Notice, error) {
 
 // noticesOf returns the notices that jobs are, in the order of Sort.
 func noticesOf(rows []durable.Job) ([]Notice, error) {
+	first := make(map[string]durable.ID) // of each channel, the message whose end the others wait for
+	for _, row := range rows {
+		if row.State.Held() || row.State == durable.Waiting && row.Attempt > 0 {
+			first[row.Kind] = row.ID
+		}
+	}
 	var all []Notice
 	for _, row := range rows {
 		m, err := noticeOfJob(row)
 		if err != nil {
 			return nil, err
+		}
+		if id, ok := first[row.Kind]; ok && id != row.ID && m.Outcome == Waiting && m.Held == "" {
+			m.Held = HeldBehind
 		}
 		all = append(all, m)
 	}
