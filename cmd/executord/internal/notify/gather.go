@@ -118,6 +118,11 @@ func (n *Notifier) write() (next time.Duration) {
 	}
 	all := slices.Clone(n.mu.gatherers)
 	n.mu.Unlock()
+	if changed { // before there is more, which needs it not
+		for _, h := range n.homes() {
+			n.hasten(h)
+		}
+	}
 	for _, g := range all {
 		for more := true; more; {
 			var wait time.Duration
@@ -126,11 +131,8 @@ func (n *Notifier) write() (next time.Duration) {
 			}
 		}
 	}
-	for _, h := range n.homes() {
-		if changed {
-			n.hasten(h)
-		}
-		if prune {
+	if prune {
+		for _, h := range n.homes() {
 			n.prune(h)
 		}
 	}

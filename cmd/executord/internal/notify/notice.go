@@ -288,9 +288,13 @@ func (n *Notifier) prune(h *home) {
 func (n *Notifier) hasten(h *home) {
 	ctx, cancel := context.WithTimeout(context.Background(), asking)
 	defer cancel()
-	rows, err := list(ctx, h.Store, root+n.Namespace+"/", []durable.State{durable.Waiting})
+	now, err := h.Store.Now(ctx)
 	if err != nil {
 		return // it begins when it was to begin
+	}
+	rows, err := list(ctx, h.Store, root+n.Namespace+"/", []durable.State{durable.Waiting})
+	if err != nil {
+		return
 	}
 	handled := make(map[string]bool)
 	n.mu.Lock()
@@ -299,7 +303,7 @@ func (n *Notifier) hasten(h *home) {
 	}
 	n.mu.Unlock()
 	for _, row := range rows {
-		if row.Attempt == 0 && handled[row.Kind] {
+		if row.Attempt == 0 && row.Due.After(now) && handled[row.Kind] { // what is due begins, and a retry would count anew
 			h.Jobs.RunNow(ctx, row.ID)
 		}
 	}
