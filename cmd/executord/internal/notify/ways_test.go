@@ -357,8 +357,13 @@ func TestPingNotices(t *testing.T) {
 	}
 	store := memory.New()
 	n := newDaemon(t, store)
-	n.Set([]*notify.Channel{{Name: "people", Way: new(way), ForAll: true}, {Name: "hc", Way: good}, {Name: "gone", Way: bad}})
+	hook, err := notify.NewWebhook(notify.WebhookConfig{URL: address + "/hook"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Set([]*notify.Channel{{Name: "people", Way: hook, ForAll: true}, {Name: "hc", Way: good}, {Name: "gone", Way: bad}})
 	n.Tell(failure("first"), []string{"people"})
+	<-got
 	for i := range 150 {
 		n.Tell(notify.Event{Kind: notify.Started, Job: fmt.Sprint("job", i)}, []string{"hc"})
 		<-got
