@@ -24,7 +24,8 @@ type gatherer struct {
 	home    *home  // where it is; nil for nowhere yet
 	due     time.Time
 	written time.Time
-	pinging bool // a ping is on its way; the next one waits for its end
+	refused time.Time // since when the message takes nothing more, and may again; zero for not
+	pinging bool      // a ping is on its way; the next one waits for its end
 }
 
 // add adds an event, and returns how many pings had to give way. Of a message that is counted when it is written.
@@ -51,7 +52,7 @@ func (g *gatherer) add(e Event) (dropped int) {
 func (g *gatherer) begin(after int) {
 	g.events = g.events[min(max(len(g.events)-(g.last-after), 0), len(g.events)):]
 	g.start, g.stored, g.counted = after+1, after, 0
-	g.since, g.id, g.home = time.Now(), newID(), nil
+	g.since, g.id, g.home, g.refused = time.Now(), newID(), nil, time.Time{}
 }
 
 // waiting returns how many events are not known to be on their way. A message that is due may be, elsewhere.
@@ -188,9 +189,19 @@ func (n *Notifier) writeOne(g *gatherer) (wait time.Duration, more bool) {
 	if g.id != l.ID { // it has begun meanwhile
 		return 0, true
 	}
+	if row.State.Granted() && row.Attempt <= 1 && got.Last < l.Last {
+		// Its handler may only look whether it has to wait; here, begun says if it has not.
+		if g.refused.IsZero() {
+			g.refused = now
+		}
+		if now.Sub(g.refused) < pace {
+			return glance, false
+		}
+	}
 	n.mu.counts[c.Name].Dropped += got.Dropped - g.counted
+	g.refused = time.Time{}
 	g.stored, g.home, g.written, g.counted, g.due = got.Last, h, now, got.Dropped, time.Now().Add(row.Due.Sub(row.Updated))
-	if row.State.Granted() || row.State.Done() || row.Attempt > 0 {
+	if row.State.Done() || got.Last < l.Last || row.Attempt > 0 && !row.State.Granted() {
 		g.begin(got.Last)
 	}
 	return 0, true

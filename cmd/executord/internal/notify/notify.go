@@ -30,10 +30,11 @@ const (
 )
 
 const (
-	pace    = time.Second      // between two changes of a message that waits
-	outage  = 10 * time.Second // how long a store that has not taken a message gets none
-	asking  = 5 * time.Second  // how long a store may take
-	closing = 20 * time.Millisecond
+	pace    = time.Second            // between two changes of a message that waits
+	outage  = 10 * time.Second       // how long a store that has not taken a message gets none
+	asking  = 5 * time.Second        // how long a store may take
+	glance  = 100 * time.Millisecond // how long a message may be looked at
+	closing = 20 * time.Millisecond  // between two looks at what is left
 )
 
 // Counts are of one channel, since the program began.
