@@ -66,7 +66,7 @@ var executordMutants = []mutant{
 		test: "TestNotifier",
 	},
 	{
-		file: "cmd/executord/internal/notify/gather.go", what: "what is told while a message begins is lost",
+		file: "cmd/executord/internal/notify/gather.go", what: "what is told just before a digest is sent is lost",
 		old:  "			g.begin(l.Last)\n			n.signal()\n",
 		new:  "			g.begin(g.last)\n			n.signal()\n",
 		test: "TestNotifier",

@@ -279,6 +279,25 @@ func TestNotifierGathersDigest(t *testing.T) {
 	})
 }
 
+// What is told just before a digest is sent, and is not in it yet, is in the next one.
+func TestNotifierDigestLosesNothing(t *testing.T) {
+	w := new(way)
+	in(t, notify.Channel{Digest: 10 * time.Second}, w, func(t *testing.T, n *notify.Notifier, _ *strings.Builder) {
+		begin := time.Now()
+		for _, at := range []time.Duration{0, 9200, 9700} {
+			time.Sleep(time.Until(begin.Add(at * time.Millisecond)))
+			n.Tell(failure(fmt.Sprint("at", int(at))), nil)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		sent, at := w.messages()
+		if len(sent) != 2 || at[0] != 10*time.Second || len(sent[0].Events) != 2 || len(sent[1].Events) != 1 ||
+			sent[1].Events[0].Job != "at9700" {
+			t.Errorf("sent %+v at %v", sent, at)
+		}
+	})
+}
+
 // In quiet hours nothing is sent; at their end all is.
 func TestNotifierKeepsQuiet(t *testing.T) {
 	quiet, err := notify.ParseQuiet("22:00-07:00", time.UTC)
