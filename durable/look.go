@@ -91,8 +91,8 @@ func (j *Jobs) Nodes(ctx context.Context) ([]NodeInfo, error) {
 }
 
 // Latest returns the runs that f selects, of all jobs, beginning with the one that ended last. For the next page set
-// f.Before to the last Run of this one. Selecting by verdict uses an index; selecting by a kind or node with few runs
-// may read the whole history.
+// f.Before to the last Run of this one. Selecting by keys, by verdict or by time uses an index; selecting by a kind, tag or
+// node with few runs may read the whole history.
 func (j *Jobs) Latest(ctx context.Context, f LatestFilter) ([]JobRun, error) {
 	mustContext(ctx)
 	if err := checkLimit(f.Limit); err != nil {
@@ -103,7 +103,7 @@ func (j *Jobs) Latest(ctx context.Context, f LatestFilter) ([]JobRun, error) {
 			return nil, invalid("verdict %d: it must be one of %v", v, store.Verdicts())
 		}
 	}
-	if f.Kind != "" && checkName("kind", f.Kind, MaxKind) != nil || f.Node != "" && checkName("node", f.Node, 2*MaxKind) != nil {
+	if impossible(&Filter{Kind: f.Kind, Keys: f.Keys, Tags: f.Tags}) || f.Node != "" && checkName("node", f.Node, 2*MaxKind) != nil {
 		return nil, nil // as in Find
 	}
 	if f.Limit == 0 {

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,29 @@ func TestLatestUsesIndex(t *testing.T) {
 		if got := must(store.Latest(t.Context(), f)); len(got) != f.Limit {
 			t.Errorf("%+v: %d runs", f, len(got))
 		}
+	}
+}
+
+// The runs of jobs with some keys are found by these keys, however many runs are kept.
+func TestLatestOfKeysUsesIndex(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.DB().Exec(`insert into executor_job (` + sqlrow.Columns + `)
+		select gen_random_uuid(), 'key ' || i, 'k', '', 0, 'once', '', 0, 0, 0, 0, 3, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, '', '', '', '', 0, ''
+		from generate_series(1, 20000) i`))
+	must(store.DB().Exec(`insert into executor_run (` + sqlrow.RunColumns + `)
+		select id, 1, 0, 1, 1, 'n', 0, row_number() over (), 0, '', '' from executor_job`))
+	must(store.DB().Exec("analyze executor_job, executor_run"))
+	f := durable.LatestFilter{Verdicts: durablestore.Verdicts(), Limit: 500}
+	for i := range 50 {
+		f.Keys = append(f.Keys, fmt.Sprint("key ", i*7+1))
+	}
+	statement, args := postgres.Latest(f)
+	rows := must(store.DB().Query("explain (analyze, timing off) "+statement, args...))
+	if plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n"); strings.Contains(plan, "Seq Scan") {
+		t.Errorf("the plan is\n%s", plan)
+	}
+	if got := must(store.Latest(t.Context(), f)); len(got) != len(f.Keys) {
+		t.Errorf("%d runs of %d keys", len(got), len(f.Keys))
 	}
 }
 

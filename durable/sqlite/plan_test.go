@@ -88,6 +88,11 @@ func TestLooksUseIndex(t *testing.T) {
 	before := durable.Run{Finished: now()}
 	statement, args = latest(durable.LatestFilter{Verdicts: both, Limit: 10, Before: before})
 	usesIndex(t, "executor_run_latest (verdict=? AND finished<?)", statement, args...)
+	statement, args = latest(durable.LatestFilter{Verdicts: both, Limit: 10, Finished: durable.TimeRange{From: now()}})
+	usesIndex(t, "executor_run_latest (verdict=? AND finished>?)", statement, args...)
+	statement, args = latest(durable.LatestFilter{Verdicts: both, Limit: 10, Keys: []string{"a", "b"}, Before: before})
+	usesIndex(t, "(key=?)", statement, args...)
+	usesIndex(t, "executor_run_job (job=?)", statement, args...)
 	usesIndex(t, "executor_job_over (state=?)", sqlrow.ReadDead+"?", 10)
 	usesIndex(t, "p USING PRIMARY KEY (job=?)", sqlrow.ReadProgress+" where p.job in (?, ?)", "a", "b")
 }

@@ -35,11 +35,18 @@ type RunProgress struct {
 	At    time.Time `json:"at"` // of the call, on the store's clock
 }
 
-// A LatestFilter selects runs for Latest. The zero LatestFilter selects all.
+// A LatestFilter selects the runs that match every field that is not zero, for Latest. The zero LatestFilter selects
+// all.
+//
+// The stores in databases find runs by Keys, by Verdicts and by Finished with an index. Of the runs that these select,
+// they read the latest first, until a page of them matches the other fields.
 type LatestFilter struct {
 	Verdicts []Verdict // none for all
 	Kind     string    // of the job, "" for all
+	Keys     []string  // the job has one of these keys; none for all
+	Tags     []string  // the job has all of these tags
 	Node     string    // the beginning of the node's name, such as Config.Name; "" for all
+	Finished TimeRange // when the run ended
 	Before   Run       // the last run of the previous page; the zero Run for the first page
 	Limit    int       // the most runs on a page; 0 means 100
 }

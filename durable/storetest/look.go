@@ -184,13 +184,13 @@ func latestPages(b *bench) {
 	}
 }
 
-// The latest runs are those that were asked for: of a verdict, a kind or a node.
+// The latest runs are those that were asked for: of a verdict, a kind, some keys, a tag, a node or a time.
 func latestFilters(b *bench) {
 	first, second := b.node("web%1-x"), b.node("web%2-x")
 	now := must(b.store.Now(b.Context()))
-	done := b.ended(first, now, durable.RunSucceeded)
-	failed := b.ended(second, now.Add(-time.Second), durable.RunFailed)
-	lost := b.ended(second, now.Add(-2*time.Second), durable.RunLost)
+	done := b.ended(first, now, durable.RunSucceeded, key("a"))
+	failed := b.ended(second, now.Add(-time.Second), durable.RunFailed, key("a'b"), tags("shop=eu", "slow"))
+	lost := b.ended(second, now.Add(-2*time.Second), durable.RunLost, tags("slow"))
 	for _, test := range []struct {
 		f    durable.LatestFilter
 		want []durable.JobRun
@@ -201,6 +201,15 @@ func latestFilters(b *bench) {
 		{durable.LatestFilter{Node: "web%2-x", Kind: "k"}, []durable.JobRun{failed, lost}},
 		{durable.LatestFilter{Node: "web_1"}, nil},
 		{durable.LatestFilter{Kind: "other"}, nil},
+		{durable.LatestFilter{Keys: []string{"a'b", "none", "a", "a"}}, []durable.JobRun{done, failed}},
+		{durable.LatestFilter{Keys: []string{"a'b", "a"}, Verdicts: []durable.Verdict{durable.RunFailed}, Node: "web%2"}, []durable.JobRun{failed}},
+		{durable.LatestFilter{Keys: []string{"none"}}, nil},
+		{durable.LatestFilter{Tags: []string{"slow"}}, []durable.JobRun{failed, lost}},
+		{durable.LatestFilter{Tags: []string{"slow", "shop=eu"}}, []durable.JobRun{failed}},
+		{durable.LatestFilter{Keys: []string{"a"}, Tags: []string{"slow"}}, nil},
+		{durable.LatestFilter{Finished: durable.TimeRange{From: now.Add(-time.Second)}}, []durable.JobRun{done, failed}},
+		{durable.LatestFilter{Finished: durable.TimeRange{Until: now.Add(-time.Second)}}, []durable.JobRun{lost}},
+		{durable.LatestFilter{Finished: durable.TimeRange{From: now.Add(-time.Second), Until: now}, Keys: []string{"a", "a'b"}}, []durable.JobRun{failed}},
 	} {
 		test.f.Limit = 1
 		if got := b.latest(test.f); !reflect.DeepEqual(got, test.want) {

@@ -58,13 +58,7 @@ func (q *Query) AddFilter(f *durable.Filter, contains string) {
 	if f.Queue != "" {
 		q.Add("queue = ?", f.Queue)
 	}
-	if len(f.Keys) > 0 {
-		keys := make([]any, len(f.Keys))
-		for i, key := range f.Keys {
-			keys[i] = key
-		}
-		q.Add("key in (?"+strings.Repeat(", ?", len(keys)-1)+")", keys...)
-	}
+	q.addKeys("key", f.Keys)
 	if len(f.States) > 0 {
 		q.Add(States(f.States))
 	}
@@ -74,6 +68,18 @@ func (q *Query) AddFilter(f *durable.Filter, contains string) {
 	q.AddRange("due", f.Due)
 	q.AddRange("created", f.Created)
 	q.AddRange("updated", f.Updated)
+}
+
+// addKeys adds the condition that a column has one of some keys, if there are any.
+func (q *Query) addKeys(column string, keys []string) {
+	if len(keys) == 0 {
+		return
+	}
+	args := make([]any, len(keys))
+	for i, key := range keys {
+		args[i] = key
+	}
+	q.Add(column+" in (?"+strings.Repeat(", ?", len(keys)-1)+")", args...)
 }
 
 // AddRange adds the conditions that a time is in a range.

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -61,32 +62,49 @@ var ScanProgress = all(func(row Scanner) (p durable.RunProgress, err error) {
 })
 
 // Latest returns the statement that reads the latest runs of all jobs, and its arguments. place returns the placeholder
-// of an argument, counted from 1. Each verdict is looked up by itself, in the index executor_run_latest.
+// of an argument, counted from 1. Each verdict is looked up by itself, in the index executor_run_latest; the runs of jobs
+// with certain keys, in that of the jobs.
 func Latest(f durable.LatestFilter, place func(int) string, id func(durable.ID) any) (statement string, args []any) {
-	arg := func(v any) string {
-		args = append(args, v)
-		return place(len(args))
-	}
-	var where strings.Builder
-	if !f.Before.Finished.IsZero() {
-		at := arg(Micros(f.Before.Finished))
-		fmt.Fprintf(&where, " and r.finished <= %[1]s and (r.finished < %[1]s or (r.job, r.seq) < (%s, %s))", at,
-			arg(id(f.Before.Job)), arg(f.Before.Seq))
+	q := NewQuery(place)
+	if before := f.Before; !before.Finished.IsZero() {
+		at := Micros(before.Finished)
+		q.Add("r.finished <= ? and (r.finished < ? or (r.job, r.seq) < (?, ?))", at, at, id(before.Job), before.Seq)
 	}
 	if f.Kind != "" {
-		where.WriteString(" and j.kind = " + arg(f.Kind))
+		q.Add("j.kind = ?", f.Kind)
+	}
+	q.addKeys("j.key", f.Keys)
+	for _, tag := range f.Tags {
+		q.Add("exists (select 1 from executor_tag t where t.tag = ? and t.job = r.job)", tag)
 	}
 	if f.Node != "" {
-		fmt.Fprintf(&where, " and substr(r.node, 1, %d) = %s", utf8.RuneCountInString(f.Node), arg(f.Node))
+		q.Add(fmt.Sprintf("substr(r.node, 1, %d) = ?", utf8.RuneCountInString(f.Node)), f.Node)
 	}
+	q.AddRange("r.finished", f.Finished)
 	const order = " order by finished desc, job desc, seq desc limit "
-	limit := arg(f.Limit)
+	limit := q.Arg(f.Limit)
+	columns := "select r." + strings.ReplaceAll(RunColumns, ", ", ", r.") + ", j.key, j.kind from "
+	if len(f.Keys) > 0 {
+		// SQLite reads the first table of a cross join first, and uses no index for what has a plus.
+		q.Add("r.job = j.id and +r.verdict in (" + list(f.Verdicts) + ")")
+		return "select * from (" + columns + "executor_job j cross join executor_run r" + q.Where() + ") as v" + order + limit, q.Args()
+	}
 	var parts []string
 	for _, v := range f.Verdicts {
-		parts = append(parts, fmt.Sprintf("select * from (select r.%s, j.key, j.kind from executor_run r join executor_job j on j.id = r.job where r.verdict = %d%s%s%s) as v%[2]d",
-			strings.ReplaceAll(RunColumns, ", ", ", r."), v, where.String(), order, limit))
+		where := strings.Join(append([]string{fmt.Sprintf("r.verdict = %d", v)}, q.where...), " and ")
+		parts = append(parts, fmt.Sprintf("select * from (%sexecutor_run r join executor_job j on j.id = r.job where %s%s%s) as v%d",
+			columns, where, order, limit, v))
 	}
-	return strings.Join(parts, " union all ") + order + limit, args
+	return strings.Join(parts, " union all ") + order + limit, q.Args()
+}
+
+// list returns verdicts as SQL has them.
+func list(verdicts []durable.Verdict) string {
+	texts := make([]string, len(verdicts))
+	for i, v := range verdicts {
+		texts[i] = strconv.Itoa(int(v))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // ScanLatest reads and closes rows of Latest.

@@ -3,6 +3,7 @@ package rows
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strings"
 
@@ -69,18 +70,40 @@ func (s *Store) Runs(ctx context.Context, id store.ID, before int64, limit int) 
 // Latest returns the latest runs of all jobs.
 func (s *Store) Latest(ctx context.Context, f store.LatestFilter) ([]store.JobRun, error) {
 	return look(ctx, s, func(t *Tx) (page []store.JobRun) {
-		for _, r := range t.runs.scan {
-			if !slices.Contains(f.Verdicts, r.Verdict) || !strings.HasPrefix(r.Node, f.Node) ||
+		of := store.Filter{Kind: f.Kind, Keys: f.Keys, Tags: f.Tags}
+		for r := range t.ran(&of) {
+			if !slices.Contains(f.Verdicts, r.Verdict) || !strings.HasPrefix(r.Node, f.Node) || !f.Finished.Has(r.Finished) ||
 				!f.Before.Finished.IsZero() && later(&f.Before, &r.Run) >= 0 {
 				continue
 			}
-			if j := t.jobs.look(r.Job); j != nil && (f.Kind == "" || j.Kind == f.Kind) {
+			if j := t.jobs.look(r.Job); j != nil && of.Matches(j) {
 				page = append(page, store.JobRun{Run: r.Run, Key: j.Key, Kind: j.Kind})
 			}
 		}
 		slices.SortFunc(page, func(a, b store.JobRun) int { return later(&a.Run, &b.Run) })
 		return page[:min(len(page), f.Limit)]
 	})
+}
+
+// ran yields the runs among which are those of the jobs that a filter selects.
+func (t *Tx) ran(f *store.Filter) iter.Seq[*run] {
+	return func(yield func(*run) bool) {
+		if len(f.Keys) == 0 {
+			for _, r := range t.runs.scan {
+				if !yield(r) {
+					return
+				}
+			}
+			return
+		}
+		for id := range t.listed(f) {
+			for seq := range t.rows.seqs(id).from(0) {
+				if !yield(t.runs.look(runKey{id, seq})) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // later compares runs, of which the latest is the first.
