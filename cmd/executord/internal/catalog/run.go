@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -104,6 +105,53 @@ func ListRuns(ctx context.Context, store durable.Store, e Entry, n int) ([]durab
 		}
 	}
 	return all, err
+}
+
+// RowOf returns the row of a run that has ended as far as its history says.
+func RowOf(r durable.JobRun) durable.Job {
+	payload, _ := json.Marshal(Run{Due: r.Occurrence})
+	return durable.Job{ID: r.Job, Key: r.Key, Kind: r.Kind, Payload: payload}
+}
+
+// Ended returns how the runs with these keys ended, by their keys. Those that never began, or are not kept, are not in it.
+// Of a run that was interrupted and run again it is the end that came last.
+func Ended(ctx context.Context, jobs *durable.Jobs, keys []string) (map[string]durable.JobRun, error) {
+	found := make(map[string]durable.JobRun, len(keys))
+	for some := range slices.Chunk(keys, pageSize) {
+		f := durable.LatestFilter{Keys: some, Limit: 2 * pageSize}
+		for {
+			page, err := jobs.Latest(ctx, f)
+			if err != nil {
+				return found, fmt.Errorf("listing how runs ended: %w", err)
+			}
+			for _, r := range page {
+				if r.Seq > found[r.Key].Seq {
+					found[r.Key] = r
+				}
+			}
+			if len(page) < f.Limit {
+				break
+			}
+			f.Before = page[len(page)-1].Run
+		}
+	}
+	return found, nil
+}
+
+// Ends returns how many runs of a namespace ended in a time, well and not. Those that somebody ended, or that were
+// replaced, are neither.
+func Ends(ctx context.Context, jobs *durable.Jobs, namespace string, in durable.TimeRange) (ok, failed int, err error) {
+	counts, err := jobs.Counts(ctx, durable.Filter{States: []durable.State{durable.Succeeded, durable.Dead}, Updated: in})
+	for _, c := range counts {
+		switch {
+		case c.Kind != Kind(namespace) && !strings.HasPrefix(c.Kind, Kind(namespace)+"/"):
+		case c.State == durable.Succeeded:
+			ok += c.Jobs
+		default:
+			failed += c.Jobs
+		}
+	}
+	return ok, failed, err
 }
 
 // byKey returns the jobs with these keys.

@@ -62,10 +62,6 @@ const (
 
 	// patienceOfReaders is how long an answer of the store is waited for.
 	patienceOfReaders = 5 * time.Second
-
-	// mostHistories is how many jobs the store is asked about for their latest runs at once, and fewRuns for how many
-	// of those.
-	mostHistories, fewRuns = 50, 20
 )
 
 // Ready returns nil if the jobs of the file are in the store, the store answers, and the daemon does not drain.
@@ -118,23 +114,13 @@ func (d *Daemon) ask(ctx context.Context) (answers, error) {
 	if err != nil {
 		return answers{}, err
 	}
-	last := make(map[durable.ID]past)
-	asked := 0
-	for _, e := range entries {
-		p := d.answers.last[e.ID]
-		if !d.Store.shared() || e.Last.Runs == 0 || p.row == e.Last.ID || asked == mostHistories {
-			last[e.ID] = p
-			continue
-		}
-		if found := d.Record.Latest(e.Name, 1); len(found) > 0 && int64(found[0].Number) >= catalog.NumberOf(e.Last) {
-			last[e.ID] = p
-			continue
-		}
-		asked++
-		if p, err = d.askPast(ctx, e, p.success); err != nil {
-			return answers{}, err
-		}
-		last[e.ID] = p
+	pasts, err := d.askPasts(ctx, entries, d.answers.pasts)
+	if err != nil {
+		return answers{}, err
+	}
+	day, err := d.askDay(ctx, d.answers.day)
+	if err != nil {
+		return answers{}, err
 	}
 	var nodes catalog.Nodes
 	if slices.ContainsFunc(entries, func(e catalog.Entry) bool { return e.Queue != durable.DefaultQueue }) {
@@ -142,30 +128,8 @@ func (d *Daemon) ask(ctx context.Context) (answers, error) {
 			return answers{}, err
 		}
 	}
-	d.answers = answers{slices.DeleteFunc(entries, catalog.Entry.Removed), time.Now(), last, nodes}
+	d.answers = answers{slices.DeleteFunc(entries, catalog.Entry.Removed), time.Now(), pasts, day, nodes}
 	return d.answers, nil
-}
-
-// askPast asks for the last run of a job, and for when one succeeded last, unless one of the latest has.
-func (d *Daemon) askPast(ctx context.Context, e catalog.Entry, success time.Time) (past, error) {
-	p := past{row: e.Last.ID, success: success}
-	runs, err := d.catalog.Jobs.History(ctx, e.Last.ID, 0, 1)
-	if err != nil || len(runs) == 0 {
-		return p, err
-	}
-	p.run = runs[0]
-	latest := []durable.Job{e.Last}
-	if e.Last.State != durable.Succeeded && success.IsZero() {
-		if latest, err = catalog.ListRuns(ctx, d.Store, e, fewRuns); err != nil {
-			return p, err
-		}
-	}
-	for _, row := range latest {
-		if row.State == durable.Succeeded && row.Updated.After(p.success) {
-			p.success = row.Updated
-		}
-	}
-	return p, nil
 }
 
 // Jobs returns the jobs of the namespace, and those that run at the start, by name.
@@ -177,11 +141,16 @@ func (d *Daemon) Jobs(ctx context.Context) ([]view.Job, error) {
 	now := time.Now()
 	var list []view.Job
 	for _, e := range a.entries {
+		p := a.pasts[e.ID]
 		var last *durable.Run
-		if p, ok := a.last[e.ID]; ok && p.row == e.Last.ID && p.row != (durable.ID{}) {
-			last = &p.run
+		if p.last.Seq > 0 {
+			last = &p.last.Run
+			if e.Last.ID != last.Job { // a later one never began
+				e.Last = catalog.RowOf(p.last)
+			}
 		}
 		j := view.Of(e, last, now)
+		j.Past = p.runs
 		if a.nodes.Lack(e) {
 			j.State = catalog.Status{State: catalog.StateNoMachine}
 		}
@@ -190,7 +159,7 @@ func (d *Daemon) Jobs(ctx context.Context) ([]view.Job, error) {
 				j.Running.Node = ""
 			}
 		}
-		d.addLatest(&j)
+		d.addLatest(&j, 2)
 		list = append(list, j)
 	}
 	d.mu.Lock()
@@ -210,16 +179,23 @@ func (d *Daemon) Jobs(ctx context.Context) ([]view.Job, error) {
 
 // unstored returns a job of the file that is not in the store.
 func (d *Daemon) unstored(j job.Job, state catalog.State) view.Job {
+	spec := catalog.NewSpec(j)
 	v := view.Job{Namespace: d.Store.Namespace, Job: j.Name, Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
 		Command: j.Command.String(), State: catalog.Status{State: state}, Attempt: 1, Tags: j.Tags, On: j.On.Values(),
-		Parameters: j.Parameters}
-	d.addLatest(&v)
+		Parameters: j.Parameters, Spec: &spec}
+	d.addLatest(&v, view.MostPast)
 	return v
 }
 
-// addLatest adds what is known here of the latest runs of a job.
-func (d *Daemon) addLatest(j *view.Job) {
-	for _, f := range d.Record.Latest(j.Job, 2) {
+// addLatest adds what is known here of the latest runs of a job: the store was asked a moment ago, or has none of them.
+func (d *Daemon) addLatest(j *view.Job, most int) {
+	var ended []view.Past
+	known := int64(0)
+	if n := len(j.Past); n > 0 {
+		known = j.Past[n-1].Run
+	}
+	last := int64(0)
+	for _, f := range d.Record.Latest(j.Job, most) {
 		r := d.runOf(f)
 		switch {
 		case f.Ended.IsZero():
@@ -233,7 +209,17 @@ func (d *Daemon) addLatest(j *view.Job) {
 				j.Running, j.State = nil, j.State.Ended()
 			}
 		}
+		if !f.Ended.IsZero() && r.Run > known && r.Run != last { // of several attempts it is the last
+			ended = append(ended, view.Past{Run: r.Run, Outcome: r.Outcome, Finished: r.Finished, Took: f.Took})
+		}
+		last = r.Run
 	}
+	if len(ended) > 0 {
+		slices.Reverse(ended)
+		j.Past = slices.Concat(j.Past, ended)
+		j.Past = j.Past[max(len(j.Past)-view.MostPast, 0):]
+	}
+	j.Health = view.HealthOf(j.Past)
 }
 
 // runOf returns a run that is known here.
@@ -399,7 +385,7 @@ func (d *Daemon) Successes(ctx context.Context) (map[string]time.Time, error) {
 	}
 	found := make(map[string]time.Time)
 	for _, e := range a.entries {
-		if p := a.last[e.ID]; !p.success.IsZero() {
+		if p := a.pasts[e.ID]; !p.success.IsZero() {
 			found[e.Name] = p.success
 		}
 	}

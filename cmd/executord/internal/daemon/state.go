@@ -51,15 +51,9 @@ type watcher struct {
 type answers struct {
 	entries []catalog.Entry
 	at      time.Time
-	last    map[durable.ID]past // of jobs whose latest run was not here
-	nodes   catalog.Nodes       // nil if no job is for some machines only
-}
-
-// past is what the history says of a job.
-type past struct {
-	row     durable.ID // the run
-	run     durable.Run
-	success time.Time // zero if none of its latest runs was one
+	pasts   map[durable.ID]past
+	day     day
+	nodes   catalog.Nodes // nil if no job is for some machines only
 }
 
 // hintSameName is for daemons with different files that remove each other's jobs. They can't know: it may be one

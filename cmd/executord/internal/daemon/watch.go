@@ -28,6 +28,9 @@ func (d *Daemon) lookEvery() time.Duration {
 // which may be as slow and would otherwise end at the same job.
 func (d *Daemon) look(ctx context.Context) {
 	d.lookAtStore(ctx)
+	if d.Observer != nil {
+		_, _ = d.ask(ctx) // so that each end is counted, also while nobody looks
+	}
 	if !d.Store.shared() {
 		return // there are no others
 	}

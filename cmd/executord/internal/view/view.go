@@ -40,6 +40,11 @@ type Job struct {
 	Error   string     `json:"error,omitempty"`
 	Last    *Run       `json:"last_run"`
 	Running *Run       `json:"running,omitempty"`
+
+	// These are not documented.
+	Spec   *catalog.Spec `json:"-"` // what its file says
+	Past   []Past        `json:"-"` // the latest runs that have ended, in the order of their numbers
+	Health Health        `json:"-"`
 }
 
 // Run is a run of a job.
@@ -100,7 +105,7 @@ func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 		Namespace: e.Namespace, Job: e.Name, ID: e.ID, Schedule: e.Spec.Schedule, Zone: e.Spec.Zone,
 		Words: words(e.Spec), Command: e.Spec.Job(e.Name).Command.String(), State: e.Status(now),
 		Runs: e.Number, Error: Reason(e.Last.Error), Tags: e.Tags, On: e.Spec.On,
-		Parameters: e.Spec.Parameters,
+		Parameters: e.Spec.Parameters, Spec: &e.Spec,
 	}
 	if at := e.Next(now); !at.IsZero() {
 		at = at.In(e.Spec.Location())

@@ -1,0 +1,90 @@
+package daemon
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+)
+
+// everyThird is a command that takes a second, and of which every third run fails.
+func everyThird() func(context.Context, process.Command, process.Observer) process.Result {
+	n := 0
+	return func(_ context.Context, _ process.Command, o process.Observer) process.Result {
+		began := time.Now()
+		o.Started(1, began)
+		time.Sleep(time.Second)
+		n++
+		return process.Result{Began: began, Code: map[bool]int{true: 1}[n%3 == 0]}
+	}
+}
+
+// The latest runs of a job, and how many ended in each hour, are those of the store, whichever daemon had them: they are
+// the same after a restart, and on a daemon that runs nothing.
+func TestDaemonKnowsPastOfStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := Config{File: parse(t, "# name: a\n@every 10s true\n# name: b\n0 0 1 1 * true\n"), Store: shared(t), Observer: new(executor.Observer)}
+		h := beginWith(t, c, everyThird())
+		time.Sleep(90*time.Minute + 5*time.Second) // of a bubble that begins at midnight
+		check := func(name string, d *Daemon) {
+			t.Helper()
+			jobs, err := d.Jobs(t.Context())
+			if err != nil || len(jobs) != 2 || len(jobs[1].Past) != 0 || jobs[1].Last != nil {
+				t.Fatalf("%s: %+v, %v", name, jobs, err)
+			}
+			a := jobs[0]
+			if len(a.Past) != view.MostPast || a.Last == nil || a.Last.Run != a.Past[view.MostPast-1].Run || a.Health.State != view.Flaky {
+				t.Fatalf("%s: %d runs, the last %+v, %+v", name, len(a.Past), a.Last, a.Health)
+			}
+			for i, p := range a.Past {
+				want := outcome.OK
+				if p.Run%3 == 0 {
+					want = outcome.Failed
+				}
+				if p.Run != a.Runs-view.MostPast+1+int64(i) || p.Outcome != want || p.Took != time.Second ||
+					p.Finished.IsZero() {
+					t.Errorf("%s: of %d runs one is %+v", name, a.Runs, p)
+				}
+			}
+			day, err := d.Day(t.Context())
+			if err != nil || len(day.Hours) != hoursOfDay || !day.Hours[0].From.Equal(day.Since) {
+				t.Fatalf("%s: %+v, %v", name, day, err)
+			}
+			last, before := day.Hours[hoursOfDay-1], day.Hours[hoursOfDay-2]
+			if before.OK+before.Failed < 359 || before.OK+before.Failed > 361 || before.Failed < 119 || before.Failed > 121 {
+				t.Errorf("%s: in an hour %+v", name, before)
+			}
+			if sum := day.Sum(); sum.OK+sum.Failed != int(a.Runs) || sum != (view.Hour{OK: last.OK + before.OK, Failed: last.Failed + before.Failed}) {
+				t.Errorf("%s: of %d runs it has counted %+v", name, a.Runs, sum)
+			}
+		}
+		time.Sleep(3 * time.Second)
+		check("the daemon", h.Daemon)
+		h.end()
+		c.File = parse(t, "# name: b\n0 0 1 1 * true\n")
+		other, err := New(c) // it runs nothing
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.pool.Close()
+		check("another one", other)
+	})
+}
+
+// Ends are counted while nobody looks: also those of runs that the store keeps no more.
+func TestDaemonCountsMoreThanIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := beginWith(t, Config{File: parse(t, "# name: a\n@every 1s true\n"), Observer: new(executor.Observer)}, (&tries{}).run)
+		defer h.end()
+		time.Sleep(30*time.Minute + 500*time.Millisecond)
+		day, err := h.Day(t.Context())
+		if sum := day.Sum(); err != nil || sum.OK < 1790 || sum.OK > 1801 || sum.Failed != 0 {
+			t.Errorf("%+v of 1800 runs, of which %d are kept: %v", sum, fewKeptRuns, err)
+		}
+	})
+}
