@@ -321,7 +321,7 @@ func TestOutcomeIsOneWordOnAllPages(t *testing.T) {
 		pills := []string{`<i class="pill good">fine</i>`, `<i class="pill bad">broken</i>`, `<i class="pill other">` + declined + `</i>`}
 		for path, wants := range map[string][]string{
 			"/runs": append(pills, `<a href="runs?state=fine">fine</a>`, `<a href="runs?state=not&#43;fine">not fine</a>`),
-			"/job?id=" + id.String(): append(pills, "<title>run 1: fine after", "<title>run 3: "+declined+" after",
+			"/job?id=" + id.String(): append(pills, `title="run 1: fine after`, `title="run 3: `+declined+" after",
 				"<h2>Last run: "+declined+"</h2>"),
 			"/schedules": {pills[2], `class="ok" d=`, `class="failed" d=`, `class="other" d=`},
 		} {

@@ -1,19 +1,15 @@
 package ui_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"html"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -378,67 +374,6 @@ func TestPagesShowHostileNames(t *testing.T) {
 	}
 	if page := get(t, u, "/jobs"); !strings.Contains(page, "&lt;script&gt;alert(1)") || !strings.Contains(page, "&lt;b&gt;kind") {
 		t.Errorf("the list of jobs does not have the names: %s", page)
-	}
-}
-
-func TestPageSize(t *testing.T) {
-	const most = 20 << 10
-	o := newObserver(t)
-	p := newPool(t, o, executor.Config{Name: "the pool of thumbnails 00", Core: 60})
-	for i := range 60 {
-		newPool(t, o, executor.Config{Name: fmt.Sprintf("the pool of thumbnails %02d", i), Core: 1})
-		hold(t, p, fmt.Sprintf("thumbnail of size %02d", i))
-	}
-	jobs := newJobs(t, nil)
-	var id durable.ID
-	for i := range 120 {
-		id = addJob(t, jobs, "mail/send", time.Hour, durable.Key(fmt.Sprintf("welcome to user %04d", i)))
-	}
-	reports := durable.Client[string, string](jobs, "report")
-	for i := range 60 {
-		if _, err := reports.AtFixedRate(t.Context(), fmt.Sprintf("report %02d", i), 0, time.Hour, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	u := newUI(t, ui.Config{
-		Observer: o, Jobs: []ui.Source{{Jobs: jobs}},
-		Actions: true, Authorize: func(*http.Request) (ui.Access, string) { return ui.Act, "" },
-	})
-	for _, path := range []string{"/", "/pools", "/pool?id=1", "/schedules", "/jobs", "/jobs?state=waiting&q=welcome",
-		"/job?id=" + id.String()} {
-		page := get(t, u, path)
-		t.Logf("%s: %d bytes", path, len(page))
-		if len(page) > most {
-			t.Errorf("%s has %d bytes; the most is %d", path, len(page), most)
-		}
-	}
-}
-
-// zipped returns how many bytes a file has when it is sent.
-func zipped(t *testing.T, data []byte) int {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	if _, err := w.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Len()
-}
-
-func TestAssetSize(t *testing.T) {
-	for name, most := range map[string]int{"app.js": 32 << 10, "app.css": 4 << 10} {
-		data, err := fs.ReadFile(os.DirFS("internal/pages/static"), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := zipped(t, data)
-		t.Logf("%s: %d bytes, %d zipped", name, len(data), n)
-		if n > most {
-			t.Errorf("%s has %d bytes zipped; the most is %d", name, n, most)
-		}
 	}
 }
 

@@ -3,6 +3,8 @@ package page
 import (
 	"fmt"
 	"html/template"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -10,29 +12,42 @@ import (
 // Bar is a run in a history.
 type Bar struct {
 	Took  time.Duration
-	Class string // how the outcome is coloured: "good", "bad" or "other"
-	Says  string // shown at the pointer, such as "run 7: failed after 3 s"
+	Class string    // how the outcome is coloured: "good", "bad" or "other"
+	Says  string    // shown at the pointer, such as "run 7: failed after 3 s"
+	Path  string    // the address of the run's page, "" for none
+	At    time.Time // when it ended, in the zone in which days are shown; zero if that is not shown
 }
 
-// MostBars is how many runs History shows at most.
+// MostBars is how many runs History and Strip show at most.
 const MostBars = 30
 
-const (
-	slotWidth = 20 // of a bar and the space beside it
-	barFoot   = 72 // where bars stand; below are the marks of those that did not end well
-	markFoot  = 84
-)
+// barLevels is how many heights a bar may have.
+const barLevels = 20
 
-// History draws the latest runs as bars whose height is the duration, the latest on the right. bars begins with the
-// latest. A run that did not succeed has a mark as well as a colour. It returns "" without runs.
+// Strip draws the latest runs as small bars in a row of a table, the latest on the right. bars begins with the latest.
+// The height is the duration, of which the longest is the highest, on a root scale. A run that did not succeed has a mark
+// as well as a colour. It returns "" without runs. The links of the bars are not reached by the keyboard: a row has
+// others that are.
+func Strip(bars []Bar) template.HTML {
+	if len(bars) == 0 {
+		return ""
+	}
+	var out strings.Builder
+	out.WriteString(`<span class="strip">`)
+	writeBars(&out, bars, ` tabindex="-1"`, nil)
+	out.WriteString("</span>")
+	return template.HTML(out.String())
+}
+
+// History draws the latest runs as Strip does, but as a figure as wide as the page, in which a day has its date where it
+// begins. It returns "" without runs.
 func History(bars []Bar) template.HTML {
 	bars = bars[:min(len(bars), MostBars)]
 	if len(bars) == 0 {
 		return ""
 	}
-	longest, well := time.Duration(0), 0
+	well := 0
 	for _, b := range bars {
-		longest = max(longest, b.Took)
 		if b.Class == "good" {
 			well++
 		}
@@ -42,19 +57,58 @@ func History(bars []Bar) template.HTML {
 		title = "The last run"
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, `<figure class="history"><figcaption>%s took %s</figcaption>`, title, Short(longest))
-	fmt.Fprintf(&out, `<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-label="%d ended well, %d did not">`,
-		slotWidth*MostBars, markFoot, well, len(bars)-well)
-	for i, b := range bars {
-		x := slotWidth * (MostBars - 1 - i)
-		height := 3 + int(float64(barFoot-3)*float64(b.Took)/float64(max(longest, 1)))
-		fmt.Fprintf(&out, `<g class="%s"><title>%s</title><rect x="%d" y="%d" width="16" height="%d"/>`,
-			template.HTMLEscapeString(b.Class), template.HTMLEscapeString(b.Says), x+2, barFoot-height, height)
-		if b.Class != "good" {
-			fmt.Fprintf(&out, `<path d="M%d %dh12l-6 -8z"/>`, x+4, markFoot)
-		}
-		out.WriteString("</g>")
-	}
-	out.WriteString("</svg></figure>")
+	fmt.Fprintf(&out, `<figure class="history"><figcaption>%s took %s</figcaption>`, title, Short(longest(bars)))
+	fmt.Fprintf(&out, `<div class="strip" role="group" aria-label="%d ended well, %d did not">`, well, len(bars)-well)
+	writeBars(&out, bars, "", days(bars))
+	out.WriteString("</div></figure>")
 	return template.HTML(out.String())
+}
+
+func longest(bars []Bar) (most time.Duration) {
+	for _, b := range bars {
+		most = max(most, b.Took)
+	}
+	return most
+}
+
+// writeBars writes the bars from the oldest on. extra is in each link, and labels has what is above a bar.
+func writeBars(out *strings.Builder, bars []Bar, extra string, labels map[int]string) {
+	bars = bars[:min(len(bars), MostBars)]
+	most := math.Sqrt(float64(max(longest(bars), 1)))
+	for i := len(bars) - 1; i >= 0; i-- { // by hand, as a list has thousands
+		b, element := bars[i], "i"
+		if b.Path != "" {
+			element = "a"
+			out.WriteString(`<a href="` + template.HTMLEscapeString(b.Path) + `"` + extra)
+		} else {
+			out.WriteString("<i")
+		}
+		level := 1 + int(math.Round((barLevels-1)*math.Sqrt(float64(max(b.Took, 0)))/most))
+		out.WriteString(` class="b` + strconv.Itoa(level))
+		if b.Class != "good" {
+			out.WriteString(" " + template.HTMLEscapeString(b.Class))
+		}
+		out.WriteString(`" title="` + template.HTMLEscapeString(b.Says) + `">`)
+		if day, ok := labels[i]; ok {
+			out.WriteString(`<small aria-hidden="true">` + day + "</small>")
+		}
+		out.WriteString("</" + element + ">")
+	}
+}
+
+// dayRoom is how many bars are below the date of a day.
+const dayRoom = 3
+
+// days returns the dates of the days that begin with a bar, as far as there is room for them.
+func days(bars []Bar) map[int]string {
+	labels := make(map[int]string)
+	last, room := "", 0
+	for i := len(bars) - 1; i >= 0; i-- {
+		at := bars[i].At
+		room--
+		if day := at.Format("2 Jan"); !at.IsZero() && day != last && room <= 0 {
+			labels[i], last, room = day, day, dayRoom
+		}
+	}
+	return labels
 }

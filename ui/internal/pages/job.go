@@ -262,5 +262,8 @@ func newBar(r *durable.Run, row runRow) page.Bar {
 	if !r.Started.IsZero() {
 		took = max(r.Finished.Sub(r.Started), 0)
 	}
-	return page.Bar{Took: took, Class: row.Class, Says: fmt.Sprintf("run %d: %s after %s", r.Seq, row.Outcome, page.Short(took))}
+	return page.Bar{
+		Took: took, Class: row.Class, Says: fmt.Sprintf("run %d: %s after %s", r.Seq, row.Outcome, page.Short(took)), Path: row.Output,
+		At: r.Finished.Local(),
+	}
 }

@@ -107,9 +107,9 @@ func TestOutcomeIsSameInBothLists(t *testing.T) {
 	})
 }
 
-// A job counts as failing by its last run if that failed, was lost or was missed; other outcomes are what somebody
-// wanted, or no end at all.
-func TestOutcomeDecidesWhatFails(t *testing.T) {
+// A job needs somebody if its last run failed, was lost or was missed; other outcomes are what somebody wanted, or no end
+// at all.
+func TestOutcomeDecidesWhoIsNeeded(t *testing.T) {
 	for o, want := range map[outcome.Outcome]bool{
 		outcome.Failed: true, outcome.Timeout: true, outcome.NotStarted: true, outcome.Lost: true, outcome.Missed: true,
 		outcome.OK: false, outcome.Canceled: false, outcome.Stopped: false, outcome.Delayed: false, outcome.Replaced: false,
@@ -119,8 +119,8 @@ func TestOutcomeDecidesWhatFails(t *testing.T) {
 		f.jobs[0].Last.Outcome = o
 		page := ask(New(Config{Daemon: f}).Handler(), "GET", "/", nil).Body.String()
 		run.End(nil)
-		if got := strings.Contains(page, "1 failing"); got != want {
-			t.Errorf("a job whose last run was %s is failing: %t", o, got)
+		if got := strings.Contains(page, "1 of 1 job needs you"); got != want {
+			t.Errorf("a job whose last run was %s needs somebody: %t", o, got)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -25,7 +24,7 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
-//go:embed pages.html
+//go:embed pages.html jobs.html
 var files embed.FS
 
 // templates are what the pages have in their frame. Texts of others are shown as the log shows them.
@@ -42,13 +41,16 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"class":    class,
 	"history":  history,
 	"bad":      bad,
+	"sign":     sign,
+	"ended":    ended,
+	"took":     took,
 
 	"stateClass": stateClass,
 	"has":        has,
 
 	"told":      told,
 	"toldClass": toldClass,
-}).ParseFS(files, "pages.html"))
+}).ParseFS(files, "*.html"))
 
 // jobAt and runAt return the addresses of pages.
 func jobAt(name string) string { return "job?" + url.Values{"name": {name}}.Encode() }
@@ -71,6 +73,35 @@ func class(o outcome.Outcome) string {
 		return "busy"
 	}
 	return "other"
+}
+
+// sign returns the sign of an outcome, which is that of its pill, too.
+func sign(o outcome.Outcome) string {
+	switch class(o) {
+	case "good":
+		return "✓"
+	case "bad":
+		return "✕"
+	case "busy":
+		return "▶"
+	}
+	return "!"
+}
+
+// ended returns when a run ended, or when it began if that is not known.
+func ended(r *view.Run) time.Time {
+	if r.Finished.IsZero() {
+		return r.Started
+	}
+	return r.Finished
+}
+
+// took returns how long a run took, "" if nothing of it has begun.
+func took(r *view.Run) string {
+	if r.Took <= 0 || r.Outcome == outcome.NotStarted || r.Outcome == outcome.Missed || r.Outcome == outcome.Excluded {
+		return ""
+	}
+	return page.Short(view.Span(r.Took))
 }
 
 // outcomeTabs are the tabs of the list of all runs, which selects runs by their verdicts. Each fits all outcomes that it
@@ -186,71 +217,21 @@ func noAnswer(err error) error { return fmt.Errorf("the store does not answer: %
 
 // own are the pages that ui keeps live: they take the place of its own about jobs. That of a job has actions, or none.
 func (s *Server) own(acts bool) []ui.Page {
-	return []ui.Page{{Path: "", Tab: "Jobs", Body: s.jobsBody}, {Path: "job", Body: s.jobBody(acts)}, {Path: "notices", Tab: "Notices", Body: s.noticesBody}, {Path: "jobs"}, {Path: "dead"}}
+	return []ui.Page{{Path: "", Tab: "Jobs", Body: s.jobsBody(acts)}, {Path: "job", Body: s.jobBody(acts)}, {Path: "notices", Tab: "Notices", Body: s.noticesBody}, {Path: "jobs"}, {Path: "dead"}}
 }
 
-// mostJobs is how many jobs a page has.
-const mostJobs = 200
+// bad reports whether a job needs somebody.
+func bad(j *view.Job) bool { return j.Trouble() != "" }
 
-// jobsBody shows the jobs: those that need attention first.
-func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.HTML, error) {
+// failing returns how many jobs need somebody.
+func (s *Server) failing(ctx context.Context) (n int, err error) {
 	jobs, err := s.Daemon.Jobs(ctx)
-	if err != nil {
-		return "", "", noAnswer(err)
-	}
-	body := struct {
-		File, Find     string
-		Jobs           []view.Job
-		All, Left      int
-		Failed, Active int
-		Drains         bool // this daemon
-	}{File: s.Title, Find: q.Get("find"), All: len(jobs)}
-	found := slices.DeleteFunc(slices.Clone(jobs), func(j view.Job) bool { return !has(j.Job, body.Find) })
-	slices.SortStableFunc(found, func(a, b view.Job) int { return cmp.Compare(rank(a), rank(b)) })
-	for _, j := range jobs {
-		if j.Running != nil {
-			body.Active++
-		}
-	}
-	body.Failed = countBad(jobs)
-	if s.Durable != nil {
-		own, _ := s.Durable.Node()
-		body.Drains = own.Draining
-	}
-	body.Left = max(len(found)-mostJobs, 0)
-	body.Jobs = found[:min(len(found), mostJobs)]
-	main, err := rendered("jobs", body)
-	return "Jobs", main, err
-}
-
-// bad reports whether a job needs attention: it does not run, or its last run failed, was lost, or was missed.
-func bad(j view.Job) bool {
-	return stateClass(j.State) == " bad" || j.Last != nil && (class(j.Last.Outcome) == "bad" || j.Last.Outcome == outcome.Missed)
-}
-
-func countBad(jobs []view.Job) (n int) {
-	for _, j := range jobs {
-		if bad(j) {
+	for i := range jobs {
+		if bad(&jobs[i]) {
 			n++
 		}
 	}
-	return n
-}
-
-// failing returns how many jobs need attention.
-func (s *Server) failing(ctx context.Context) (int, error) {
-	jobs, err := s.Daemon.Jobs(ctx)
-	return countBad(jobs), err
-}
-
-func rank(j view.Job) int {
-	switch {
-	case bad(j):
-		return 0
-	case j.Running != nil:
-		return 1
-	}
-	return 2
+	return n, err
 }
 
 // runsOfPage is how many runs the page of a job has.

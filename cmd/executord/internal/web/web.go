@@ -41,6 +41,7 @@ import (
 // Daemon is what is shown.
 type Daemon interface {
 	Jobs(ctx context.Context) ([]view.Job, error)
+	Day(ctx context.Context) (view.Day, error)
 	Runs(ctx context.Context, job string, n int) (runs []view.Run, found bool, err error)
 	Upcoming(ctx context.Context, job string, n int) ([]time.Time, error)
 	Output(job string, run int) (view.Run, record.Facts, *record.Output, bool)
@@ -118,6 +119,7 @@ type Server struct {
 	sessions sessions
 	conns    *conns
 	wrongs   wrongs
+	orders   orders
 	ready    recent
 	began    time.Time
 	serving  sync.WaitGroup

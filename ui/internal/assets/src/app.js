@@ -73,7 +73,8 @@ let source, paused = keep.get('paused') === 'yes'
 
 const open = () => {
   if (source || paused || document.hidden || !document.body.dataset.events) return
-  source = new EventSource(document.body.dataset.events)
+  const still = document.querySelector('[data-still]') // the order in which rows stay
+  source = new EventSource(document.body.dataset.events + (still ? '&still=' + encodeURIComponent(still.dataset.still) : ''))
   source.addEventListener('main', e => { morph(JSON.parse(e.data)); say('live') })
   source.addEventListener('point', e => point(JSON.parse(e.data)))
   source.addEventListener('gone', e => { close(); paused = true; button.hidden = true; say(JSON.parse(e.data)) })
