@@ -141,11 +141,16 @@ func TestDaemonActs(t *testing.T) {
 	b := open(t, sites[2], sites[2].at(t))
 	for _, do := range []string{"Pause", "Resume"} {
 		b.do(chromedp.Navigate(b.base + "job?name=nightly"))
-		b.poll(10*time.Second, `document.querySelector('nav[aria-label=Actions] a')?.closest('nav').textContent.includes('`+do+`')`)
-		eval[int](b, `[...document.querySelectorAll('nav[aria-label=Actions] a')].find(a => a.textContent.includes('`+do+`')).click(); 0`)
+		find := `[...document.querySelectorAll("main a[href^='act?']")].find(a => a.textContent.includes('` + do + `'))`
+		b.poll(10*time.Second, find+` !== undefined`)
+		eval[int](b, find+`.click(); 0`)
 		b.poll(10*time.Second, `document.getElementById('reason') !== null`)
 		b.do(chromedp.SendKeys("#reason", "a test"), chromedp.Submit("#reason"))
 		b.poll(10*time.Second, `document.querySelector('main')?.textContent.includes('It is done.')`)
+		if do == "Pause" {
+			b.do(chromedp.Navigate(b.base + "job?name=nightly"))
+			b.poll(10*time.Second, `document.getElementById('hold')?.textContent.includes('a test')`)
+		}
 	}
 }
 

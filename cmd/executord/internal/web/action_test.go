@@ -208,7 +208,7 @@ func TestServerOffersActions(t *testing.T) {
 	h, acted, _ := actor(t, durable.Applied, "", nil)
 	bearer := header("Authorization", "Bearer "+token)
 	page := ask(h, "GET", "/job?name=backup", bearer).Body.String()
-	if !strings.Contains(page, `<a href="act?do=pause&amp;job=backup">Pause…</a>`) {
+	if !strings.Contains(page, `<a href="act?do=pause&amp;job=backup" class="button">Pause…</a>`) {
 		t.Errorf("the page is %s", page)
 	}
 	page = ask(h, "GET", "/act?do=pause&job=backup", bearer).Body.String()
@@ -240,7 +240,7 @@ func TestServerAsksForParameters(t *testing.T) {
 	h, acted := parameterized(t)
 	bearer := header("Authorization", "Bearer "+token)
 	for path, wants := range map[string][]string{
-		"/job?name=backup": {`<a href="run-now?job=backup">Run now…</a>`, "Which &amp; why", "&lt;today&gt;"},
+		"/job?name=backup": {`<a href="run-now?job=backup" class="button">Run again…</a>`, "Which &amp; why", "&lt;today&gt;"},
 		"/run-now?job=backup": {
 			`<input type="hidden" name="do" value="run-now"><input type="hidden" name="job" value="backup">`, "DAY – Which &amp; why",
 			`name="set.DAY" value="&lt;today&gt;"`, `<option value="eu" selected>eu</option><option value="us">us</option>`,

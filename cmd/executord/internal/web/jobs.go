@@ -70,7 +70,7 @@ type jobRow struct {
 	*view.Job
 	ID     string // of the row, which is the same in each update
 	Bars   template.HTML
-	Why    string // what is known of the trouble, on one line
+	Why    string // how often a flaky job failed
 	Sign   string // the class of the state
 	RunNow *link
 }
@@ -505,7 +505,7 @@ func direction(sort string) string {
 
 func newJobRow(j *view.Job, acts bool, now time.Time) jobRow {
 	r := jobRow{Job: j, ID: rowID(j.Job), Bars: page.Strip(barsOf(j.Job, j.Past)), Sign: stateClass(j.State)}
-	if j.Trouble() == view.TroubleFlaky || j.Trouble() == view.TroubleFailing && j.Health.InARow > 1 {
+	if j.Trouble() == view.TroubleFlaky {
 		r.Why = troubleOf(j, now)
 	}
 	if acts {

@@ -24,7 +24,7 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
-//go:embed pages.html jobs.html
+//go:embed *.html
 var files embed.FS
 
 // templates are what the pages have in their frame. Texts of others are shown as the log shows them.
@@ -39,7 +39,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"clock":    func(t time.Time) string { return page.Clock(t, time.Now().In(t.Location())) },
 	"coloured": coloured,
 	"class":    class,
-	"history":  history,
+	"firstDue": firstDue,
 	"bad":      bad,
 	"sign":     sign,
 	"ended":    ended,
@@ -150,18 +150,12 @@ func stateClass(s catalog.Status) string {
 	return ""
 }
 
-// history draws the latest runs of a job that have ended.
-func history(runs []view.Run) template.HTML {
-	var bars []page.Bar
-	for _, r := range runs {
-		if r.Outcome == view.InProgress {
-			continue
-		}
-		took := view.Span(r.Took)
-		bars = append(bars, page.Bar{Took: took, Class: class(r.Outcome),
-			Says: fmt.Sprintf("run %d: %s after %s", r.Run, r.Outcome, page.Short(took))})
+// firstDue returns in how long a job runs for the first time, "" if that is not known, or was due already.
+func firstDue(next *time.Time) string {
+	if next == nil || time.Until(*next) < time.Second {
+		return ""
 	}
-	return page.History(bars)
+	return page.Since(*next, time.Now())
 }
 
 // has reports whether a line has what is searched for, whatever the case of its letters.
@@ -232,45 +226,6 @@ func (s *Server) failing(ctx context.Context) (n int, err error) {
 		}
 	}
 	return n, err
-}
-
-// runsOfPage is how many runs the page of a job has.
-const runsOfPage = 100
-
-// jobBody returns what shows a job, with actions or without.
-func (s *Server) jobBody(acts bool) func(context.Context, url.Values) (string, template.HTML, error) {
-	return func(ctx context.Context, q url.Values) (string, template.HTML, error) { return s.showJob(ctx, q, acts) }
-}
-
-func (s *Server) showJob(ctx context.Context, q url.Values, acts bool) (string, template.HTML, error) {
-	name := q.Get("name")
-	jobs, err := s.Daemon.Jobs(ctx)
-	var runs []view.Run
-	if err == nil {
-		runs, _, err = s.Daemon.Runs(ctx, name, runsOfPage)
-	}
-	var next []time.Time
-	if err == nil {
-		next, err = s.Daemon.Upcoming(ctx, name, page.MostNext)
-	}
-	if err != nil {
-		return "", "", noAnswer(err)
-	}
-	i := slices.IndexFunc(jobs, func(j view.Job) bool { return j.Job == name })
-	if i < 0 {
-		return "", "", ui.NotFound(fmt.Sprintf("the job %.100q does not exist", name))
-	}
-	body := struct {
-		view.Job
-		Runs    []view.Run
-		Times   template.HTML // the next ones
-		Actions []link
-	}{jobs[i], runs, page.Next(next, time.Now()), nil}
-	if acts {
-		body.Actions = actionsOf(&jobs[i])
-	}
-	main, err := rendered("job", body)
-	return job.Printable(name), main, err
 }
 
 // serveRun shows a run, and what it writes while it does. The page is complete when the run has ended: it needs no

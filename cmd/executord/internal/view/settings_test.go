@@ -1,0 +1,71 @@
+package view
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// shown are the fields of a Spec that Settings does not have, since the page has them elsewhere or they are no settings.
+var shown = []string{"Schedule", "Args", "Script", "Parameters", "Next", "Tags", "Off", "Held", "Bytes"}
+
+// The settings of a job are all that its file may say: each that is not the default is in the table, and is not marked as
+// one, but for the values of what may be secret.
+func TestSettingsAreAll(t *testing.T) {
+	plain := Settings(&catalog.Spec{})
+	for _, s := range plain {
+		if !s.Default || s.Name != "timezone" && s.Value == "" {
+			t.Errorf("of a job without settings one is %+v", s)
+		}
+	}
+	kind := reflect.TypeFor[catalog.Spec]()
+	for i := range kind.NumField() {
+		name := kind.Field(i).Name
+		spec := catalog.Spec{Retries: 1, Group: "g", After: []string{"a"}} // without these others mean nothing
+		field := reflect.ValueOf(&spec).Elem().Field(i)
+		switch v := field.Addr().Interface().(type) {
+		case *string:
+			*v = "mark"
+		case *[]string:
+			*v = []string{"mark=hidden", "second"}
+		case *time.Duration:
+			*v = 90 * time.Minute
+		case *int:
+			*v = 77
+		case *[]int:
+			*v = []int{3, 4}
+		case *bool:
+			*v = true
+		case *[]job.Parameter, *[]job.Next, *catalog.State:
+		default:
+			t.Fatalf("%s is a %T", name, v)
+		}
+		before, after := fmt.Sprint(Settings(&catalog.Spec{Retries: 1, Group: "g", After: []string{"a"}})), fmt.Sprint(Settings(&spec))
+		differs, want := before != after, true
+		for _, other := range shown {
+			want = want && name != other
+		}
+		if differs != want {
+			t.Errorf("%s is shown: %t, want %t; %s", name, differs, want, after)
+		}
+		if secret := name == "Env" || name == "Secrets" || name == "Stdin"; secret && (strings.Contains(after, "hidden") || name == "Stdin" && strings.Contains(after, "mark")) {
+			t.Errorf("%s shows what may be secret: %s", name, after)
+		}
+	}
+}
+
+// Durations are as a file has them.
+func TestShortDuration(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"1m30s": 90 * time.Second, "1h30m": 90 * time.Minute, "2h": 2 * time.Hour, "10m": 10 * time.Minute, "20s": 20 * time.Second, "1h0m5s": time.Hour + 5*time.Second,
+	} {
+		if got := shortDuration(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}
