@@ -235,17 +235,31 @@ func TestRunsPages(t *testing.T) {
 			return "", nil
 		})
 		for n := range 120 {
-			if _, err := kind.Schedule(t.Context(), 0, n, durable.Key(fmt.Sprintf("mail-%d.", n))); err != nil {
+			opts := []durable.Option{durable.Key(fmt.Sprintf("mail-%d.", n))}
+			if n%2 == 1 {
+				opts = append(opts, durable.WithTags("odd"))
+			}
+			if _, err := kind.Schedule(t.Context(), 0, n, opts...); err != nil {
 				t.Fatal(err)
 			}
 		}
 		start()
 		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
-		for query, want := range map[string]int{"": 120, "?state=failed": 60, "?state=lost": 0, "?kind=mail": 120, "?kind=none": 0} {
+		now := time.Now().UTC()
+		span := func(from, until time.Duration) string {
+			return url.Values{"from": {now.Add(from).Format(time.RFC3339)}, "until": {now.Add(until).Format(time.RFC3339)}}.Encode()
+		}
+		for query, want := range map[string]int{
+			"": 120, "?state=failed": 60, "?state=lost": 0, "?kind=mail": 120, "?kind=none": 0, "?state=running": 0,
+			"?job=mail-7.": 1, "?job=mail-7.&state=succeeded": 0, "?job=none": 0, "?tag=odd": 60, "?tag=odd&state=succeeded": 0, "?tag=none": 0,
+			"?" + span(-time.Hour, time.Hour): 120, "?state=failed&" + span(-time.Hour, time.Hour): 60, "?" + span(time.Minute, time.Hour): 0,
+			"?" + span(-time.Hour, -time.Minute):        0,
+			"?day=" + now.Local().Format(time.DateOnly): 120, "?day=1999-01-01": 0,
+		} {
 			seen := make(map[string]bool)
 			for target := "runs" + query; target != ""; {
 				page := get(t, u, "/"+target)
-				for _, name := range regexp.MustCompile(`mail-\d+\.`).FindAllString(page, -1) {
+				for _, name := range regexp.MustCompile(`<bdi>mail-\d+\.`).FindAllString(page, -1) {
 					if seen[name] {
 						t.Errorf("%s has the run of %s twice", target, name)
 					}
@@ -258,6 +272,54 @@ func TestRunsPages(t *testing.T) {
 			}
 			if len(seen) != want {
 				t.Errorf("runs%s has %d runs, want %d", query, len(seen), want)
+			}
+		}
+	})
+}
+
+// The runs in progress are a tab of their own. Runs that are not shown, or are on another tab, take no places on a page.
+func TestRunsOfTabs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		kind := durable.Handle(jobs, "mail", func(ctx context.Context, n int) (string, error) {
+			if n < 0 {
+				time.Sleep(time.Hour)
+			}
+			durable.SetLabel(ctx, map[bool]string{true: "off"}[n%3 != 0])
+			return "", nil
+		})
+		for n := range 180 {
+			if _, err := kind.Schedule(t.Context(), 0, n, durable.Key(fmt.Sprintf("mail-%d.", n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := kind.Schedule(t.Context(), 0, -1, durable.Key("<slow>"), durable.WithTags("odd")); err != nil {
+			t.Fatal(err)
+		}
+		start()
+		time.Sleep(time.Minute)
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome, Outcomes: []ui.OutcomeTab{
+			{Name: "fine", Verdicts: store.Verdicts(), Like: []durable.Verdict{durable.RunSucceeded}},
+			{Name: "declined", Verdicts: store.Verdicts(), Like: []durable.Verdict{durable.RunCanceled}},
+		}, Keys: func(_ context.Context, name string) ([]string, error) {
+			if name == "three" {
+				return []string{"mail-0.", "mail-1.", "mail-3."}, nil
+			}
+			return nil, nil
+		}}}})
+		for query, want := range map[string]int{"": 50, "state=fine": 50, "state=declined": 0, "job=three": 2, "job=none": 0, "state=running": 1,
+			"state=running&tag=odd": 1, "state=running&tag=even": 0, "state=running&job=three": 0, "state=running&q=nobody": 0} {
+			text := get(t, u, "/runs?"+query)
+			if n := strings.Count(text, `<i class="pill`); n != want || oldRuns.MatchString(text) != (want == 50) {
+				t.Errorf("%s: %d runs, want %d: %s", query, n, want, text)
+			}
+		}
+		if text := get(t, u, "/runs?state=running"); !strings.Contains(text, "<bdi>&lt;slow&gt;</bdi>") || !strings.Contains(text, `<i class="pill busy">running</i>`) {
+			t.Errorf("the run in progress is shown as %s", text)
+		}
+		for _, query := range []string{"day=today", "from=1", "until=2026-13-01T00:00:00Z", "job=" + strings.Repeat("x", 2000)} {
+			if w := ask(u, http.MethodGet, "/runs?"+query, nil); w.Code != http.StatusBadRequest {
+				t.Errorf("%s: %d", query, w.Code)
 			}
 		}
 	})
@@ -343,7 +405,7 @@ func TestOutcomeIsOneWordOnAllPages(t *testing.T) {
 			}
 		}
 		for _, path := range []string{"/runs?state=failed", "/events?view=runs&state=failed"} {
-			if w := ask(u, http.MethodGet, path, nil); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "one of fine, not fine") {
+			if w := ask(u, http.MethodGet, path, nil); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "one of running, fine, not fine") {
 				t.Errorf("%s: %d %s", path, w.Code, w.Body)
 			}
 		}

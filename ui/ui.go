@@ -96,15 +96,24 @@ type Source struct {
 	// time. The default, nil, is the name of the verdict. Set Outcomes, too, if Outcome is set.
 	Outcome func(durable.Run) (word string, like durable.Verdict)
 
-	// Outcomes are the tabs of the list of runs, in this order. Each name should fit all words that Outcome has for
-	// runs with the tab's verdicts. The default, nil, is a tab for each verdict, with its name. Outcomes needs Outcome.
+	// Outcomes are the tabs of the list of runs, in this order, after those of all runs and of the running ones. Each
+	// name should fit all words that Outcome has for runs of the tab. The default, nil, is a tab for each verdict, with
+	// its name. Outcomes needs Outcome.
 	Outcomes []OutcomeTab
+
+	// Keys returns the keys of the jobs whose runs are shown for the name of a job that was asked for; no keys if there is
+	// no such job. It is called while a page is read, at most once in two seconds for each page, and may be called by
+	// several goroutines at the same time. The default, nil, is the name itself.
+	Keys func(ctx context.Context, name string) ([]string, error)
 }
 
-// OutcomeTab is a tab of the list of runs. It selects runs by their verdicts.
+// OutcomeTab is a tab of the list of runs.
 type OutcomeTab struct {
-	Name     string            // shown, and part of the tab's address; required, and unique in Source.Outcomes
-	Verdicts []durable.Verdict // of the runs; required
+	Name     string            // shown, and part of the tab's address; required, not "running", and unique in Source.Outcomes
+	Verdicts []durable.Verdict // that the runs may have in the store, which are read; required
+	// Like are the verdicts whose sign and color the runs have, according to Source.Outcome: others are left out. The
+	// default, nil, is all runs with the Verdicts.
+	Like []durable.Verdict
 }
 
 // Access is what a request may do. Any other value is None.
@@ -181,7 +190,7 @@ func New(c Config) (*UI, error) {
 			return nil, err
 		}
 		shown := source.New(s.Name, s.Jobs, s.Link, cache)
-		shown.Said = s.Outcome
+		shown.Said, shown.Keys = s.Outcome, s.Keys
 		for _, tab := range s.Outcomes {
 			shown.Tabs = append(shown.Tabs, source.OutcomeTab(tab))
 		}
@@ -223,16 +232,16 @@ func (s *Source) checkOutcomes(i int) error {
 	for k, tab := range s.Outcomes {
 		field := fmt.Sprintf("Config.Jobs[%d].Outcomes[%d]", i, k)
 		switch {
-		case tab.Name == "":
-			return invalid(`%s.Name is ""; each tab must have a name`, field)
+		case tab.Name == "", tab.Name == pages.RunningTab:
+			return invalid(`%s.Name is %q; each tab must have a name, and %q is that of the runs in progress`, field, tab.Name, pages.RunningTab)
 		case slices.ContainsFunc(s.Outcomes[:k], func(other OutcomeTab) bool { return other.Name == tab.Name }):
 			return invalid("%s.Name is %q, which an earlier one has; names must be unique", field, tab.Name)
 		case len(tab.Verdicts) == 0:
 			return invalid("%s.Verdicts is empty; name the verdicts of the runs of this tab", field)
 		}
-		for _, v := range tab.Verdicts {
-			if !v.Known() {
-				return invalid("%s.Verdicts has %v; it must have verdicts that package durable has", field, v)
+		for name, verdicts := range map[string][]durable.Verdict{"Verdicts": tab.Verdicts, "Like": tab.Like} {
+			if i := slices.IndexFunc(verdicts, func(v durable.Verdict) bool { return !v.Known() }); i >= 0 {
+				return invalid("%s.%s has %v; it must have verdicts that package durable has", field, name, verdicts[i])
 			}
 		}
 	}

@@ -118,19 +118,20 @@ func TestNewRefuses(t *testing.T) {
 	jobs := newJobs(t, nil)
 	source := ui.Source{Jobs: jobs}
 	for want, c := range map[string]ui.Config{
-		"nothing to show":         {},
-		"needs Config.Authorize,": {Jobs: []ui.Source{source}, Actions: true},
-		"needs Config.Authorize:": {Jobs: []ui.Source{source}, Hosts: []string{"*"}},
-		`Config.Hosts has ""`:     {Jobs: []ui.Source{source}, Hosts: []string{""}},
-		"Jobs[0].Jobs is nil":     {Jobs: []ui.Source{{}}},
-		"each of several":         {Jobs: []ui.Source{{Name: "a", Jobs: jobs}, source}},
-		"names must be unique":    {Jobs: []ui.Source{{Name: "a", Jobs: jobs}, {Name: "a", Jobs: jobs}}},
-		"one of Outcome and":      {Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome}}},
-		"Jobs[0] has one of":      {Jobs: []ui.Source{{Jobs: jobs, Outcomes: tabs("a")}}},
-		`Outcomes[1].Name is ""`:  {Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome, Outcomes: tabs("a", "")}}},
-		`Name is "a", which`:      {Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome, Outcomes: tabs("a", "a")}}},
-		"Verdicts is empty":       {Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome, Outcomes: []ui.OutcomeTab{{Name: "a"}}}}},
-		"has Verdict(99)":         {Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome, Outcomes: []ui.OutcomeTab{{Name: "a", Verdicts: []durable.Verdict{99}}}}}},
+		"nothing to show":               {},
+		"needs Config.Authorize,":       {Jobs: []ui.Source{source}, Actions: true},
+		"needs Config.Authorize:":       {Jobs: []ui.Source{source}, Hosts: []string{"*"}},
+		`Config.Hosts has ""`:           {Jobs: []ui.Source{source}, Hosts: []string{""}},
+		"Jobs[0].Jobs is nil":           {Jobs: []ui.Source{{}}},
+		"each of several":               {Jobs: []ui.Source{{Name: "a", Jobs: jobs}, source}},
+		"names must be unique":          {Jobs: []ui.Source{{Name: "a", Jobs: jobs}, {Name: "a", Jobs: jobs}}},
+		"one of Outcome and":            {Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome}}},
+		"Jobs[0] has one of":            {Jobs: []ui.Source{{Jobs: jobs, Outcomes: tabs("a")}}},
+		`Outcomes[0].Name is "running"`: {Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome, Outcomes: tabs("running")}}},
+		`Outcomes[1].Name is ""`:        {Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome, Outcomes: tabs("a", "")}}},
+		`Name is "a", which`:            {Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome, Outcomes: tabs("a", "a")}}},
+		"Verdicts is empty":             {Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome, Outcomes: []ui.OutcomeTab{{Name: "a"}}}}},
+		"has Verdict(99)":               {Jobs: []ui.Source{{Jobs: jobs, Outcome: ownOutcome, Outcomes: []ui.OutcomeTab{{Name: "a", Verdicts: []durable.Verdict{99}}}}}},
 	} {
 		u, err := ui.New(c)
 		if u != nil || !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), want) {

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -185,7 +184,7 @@ func TestListenShowsFigures(t *testing.T) {
 	p.wait()
 }
 
-// The pages of all jobs are there, too, with the runs, with a store and without one, and lead to those of a job.
+// The pages of all jobs are there, too, with the runs, with a store and without one, and lead to those of a job or a run.
 func TestListenShowsAllJobs(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{"memory": nil, "store": {"--store", filepath.Join(t.TempDir(), "jobs.db")}} {
@@ -199,8 +198,11 @@ func TestListenShowsAllJobs(t *testing.T) {
 				if status != http.StatusOK || !strings.Contains(text, "<html") {
 					t.Errorf("%s: %d %s", page, status, text)
 				}
-				if slices.Contains([]string{"", "runs", "schedules"}, page) && !strings.Contains(text, `<a href="job?name=tick"><bdi>`) {
-					t.Errorf("%s does not lead to the job: %s", page, text)
+				leads := map[string]string{
+					"": `<a href="job?name=tick" title="true"><bdi>`, "runs": `<a href="run?job=tick&amp;run=1"><bdi>`, "schedules": `<a href="job?name=tick"><bdi>`,
+				}
+				if want := leads[page]; !strings.Contains(text, want) {
+					t.Errorf("%s has no %s: %s", page, want, text)
 				}
 			}
 			p.signal(syscall.SIGTERM)

@@ -28,7 +28,9 @@ type View struct {
 	Search string        // of keys, or of names
 	Span   time.Duration // of the timeline
 	Own    string        // the query of a page of the program's own
-	Wanted               // of jobs
+	Job    string        // of runs: its name
+	Ended  Ended         // of runs
+	Wanted               // of jobs; of runs it has the tags of their jobs
 }
 
 // Error is the error of a request that is not answered, with the status that says why.
@@ -99,6 +101,8 @@ func (v View) with(q url.Values) url.Values {
 	set("state", v.State)
 	set("kind", v.Kind)
 	set("q", v.Search)
+	set("job", v.Job)
+	v.Ended.add(q)
 	v.Wanted.add(q)
 	if v.Number != 0 {
 		set("id", strconv.Itoa(v.Number))

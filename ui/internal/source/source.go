@@ -4,6 +4,7 @@ package source
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -22,6 +23,8 @@ type Source struct {
 	Said func(durable.Run) (word string, like durable.Verdict)
 	// Tabs are those of the list of runs, nil for one of each verdict.
 	Tabs []OutcomeTab
+	// Keys returns the keys of the jobs that a name stands for, where that is not the key. It may be nil.
+	Keys func(ctx context.Context, name string) ([]string, error)
 
 	cache *Cache
 	turn  chan struct{} // one slot
@@ -31,6 +34,20 @@ type Source struct {
 type OutcomeTab struct {
 	Name     string
 	Verdicts []durable.Verdict
+	Like     []durable.Verdict
+}
+
+// Has reports whether a run is on the tab that is drawn like one with a verdict.
+func (t OutcomeTab) Has(like durable.Verdict) bool {
+	return t.Like == nil || slices.Contains(t.Like, like)
+}
+
+// KeysOf returns the keys of the jobs that a name stands for.
+func (s *Source) KeysOf(ctx context.Context, name string) ([]string, error) {
+	if s.Keys == nil {
+		return []string{name}, nil
+	}
+	return s.Keys(ctx, name)
 }
 
 // New returns a Source whose views are kept in a cache.

@@ -14,6 +14,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
 )
 
 // newJob returns a job that waits, with runs of the last minutes: . is ok, x failed.
@@ -241,6 +242,29 @@ func TestJobsSayWhy(t *testing.T) {
 	if !strings.Contains(text, "exit status 1: no &lt;space&gt; on sync") || strings.Contains(text, "on mail") ||
 		!strings.Contains(text, `<a href="run?job=sync&amp;run=2" tabindex="-1" class="b20 bad" title="run 2: failed after 1`) {
 		t.Errorf("the page is %s", text)
+	}
+}
+
+// Rows of the list of all runs lead to the run, and the name of a job stands for its runs that are kept.
+func TestRunsLeadToRun(t *testing.T) {
+	f := many(1)
+	f.jobs[0].Runs = MostRuns + 7
+	name := f.jobs[0].Job
+	s := New(Config{Daemon: f, Namespace: "n"})
+	key := catalog.Key("n", name)
+	for key, want := range map[string][2]string{
+		durable.RunKey(key, 12): {name + "#12", "run?job=" + url.QueryEscape(name) + "&run=12"}, key: {name, "job?name=" + url.QueryEscape(name)},
+	} {
+		if name, path := s.linkOf(key); name != want[0] || path != want[1] {
+			t.Errorf("%s: %s at %s, want %v", key, name, path, want)
+		}
+	}
+	keys, err := s.keysOf(t.Context(), name)
+	if err != nil || len(keys) != MostRuns+1 || keys[0] != key || keys[1] != durable.RunKey(key, MostRuns+7) || keys[MostRuns] != durable.RunKey(key, 8) {
+		t.Errorf("%d keys, %v", len(keys), err)
+	}
+	if keys, err := s.keysOf(t.Context(), "none"); err != nil || len(keys) > 0 {
+		t.Errorf("a job that does not exist has the keys %v, %v", keys, err)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/ui"
 	"github.com/executor-go/executor/ui/page"
 )
@@ -104,12 +105,11 @@ func took(r *view.Run) string {
 	return page.Short(view.Span(r.Took))
 }
 
-// outcomeTabs are the tabs of the list of all runs, which selects runs by their verdicts. Each fits all outcomes that it
-// may have.
+// outcomeTabs are the tabs of the list of all runs. Which verdict a run has in the store says little of its outcome.
 var outcomeTabs = []ui.OutcomeTab{
-	{Name: "ok or left out", Verdicts: []durable.Verdict{durable.RunSucceeded}},
-	{Name: "not ok", Verdicts: []durable.Verdict{durable.RunFailed, durable.RunCanceled, durable.RunSkipped}},
-	{Name: "run again", Verdicts: []durable.Verdict{durable.RunSnoozed, durable.RunLost}}, // stopped, delayed, lost
+	{Name: "failed", Verdicts: []durable.Verdict{durable.RunFailed, durable.RunLost, durable.RunCanceled, durable.RunSnoozed}, Like: []durable.Verdict{durable.RunFailed, durable.RunLost}},
+	{Name: "succeeded", Verdicts: []durable.Verdict{durable.RunSucceeded}, Like: []durable.Verdict{durable.RunSucceeded}},
+	{Name: "other", Verdicts: store.Verdicts(), Like: []durable.Verdict{durable.RunCanceled, durable.RunSkipped, durable.RunSnoozed}},
 }
 
 // outcomeOf returns the outcome of a run for module ui: the word that the pages here have for it, none for a run that they

@@ -165,19 +165,35 @@ func (s *Server) newUI(acts bool) *ui.UI {
 		c.Actions, c.ActionOf, c.Logger = true, s.action, s.Log
 	}
 	if s.Durable != nil {
-		c.Jobs = []ui.Source{{Jobs: s.Durable, Link: func(key string) (name, path string) {
-			job := key
-			if schedule, n := durable.RunNumber(key); n > 0 {
-				job = schedule
-			}
-			return catalog.NameOf(s.Namespace, key), jobAt(catalog.NameOf(s.Namespace, job))
-		}, Outcome: outcomeOf, Outcomes: outcomeTabs}}
+		c.Jobs = []ui.Source{{Jobs: s.Durable, Link: s.linkOf, Outcome: outcomeOf, Outcomes: outcomeTabs, Keys: s.keysOf}}
 	}
 	u, err := ui.New(c)
 	if err != nil {
 		panic("web: " + err.Error()) // the Config is always the same
 	}
 	return u
+}
+
+// linkOf returns the name of the job or run with a key, and the address of its page.
+func (s *Server) linkOf(key string) (name, path string) {
+	if schedule, n := durable.RunNumber(key); n > 0 {
+		return catalog.NameOf(s.Namespace, key), runAt(&view.Run{Job: catalog.NameOf(s.Namespace, schedule), Run: n})
+	}
+	return catalog.NameOf(s.Namespace, key), jobAt(catalog.NameOf(s.Namespace, key))
+}
+
+// keysOf returns the keys of a job and of its runs that are kept, none if there is no such job.
+func (s *Server) keysOf(ctx context.Context, name string) ([]string, error) {
+	j, found, err := s.job(ctx, name)
+	if err != nil || !found {
+		return nil, err
+	}
+	key := catalog.Key(s.Namespace, name)
+	keys := []string{key}
+	for n := j.Runs; n > max(j.Runs-MostRuns, 0); n-- {
+		keys = append(keys, durable.RunKey(key, n))
+	}
+	return keys, nil
 }
 
 // menu is what stands in the header behind the tabs.
