@@ -277,6 +277,37 @@ func TestRunsPages(t *testing.T) {
 	})
 }
 
+// The timeline has the runs of a schedule that are jobs of their own.
+func TestTimelineHasRunsOfSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		n := 0
+		kind := durable.Handle(jobs, "mail", func(context.Context, string) (string, error) {
+			if n++; n == 3 {
+				return "", executor.Permanent(errors.New("no"))
+			}
+			return "", nil
+		})
+		if _, err := kind.AtFixedRate(t.Context(), "s", 0, 10*time.Minute, "", durable.OnOverlap(durable.OverlapSkip())); err != nil {
+			t.Fatal(err)
+		}
+		start()
+		time.Sleep(time.Hour)
+		own := ui.Source{Jobs: jobs, Outcomes: tabs("all"), Outcome: func(r durable.Run) (string, durable.Verdict) {
+			if strings.HasPrefix(r.Label, "run ") { // it is that of the schedule
+				return "", r.Verdict
+			}
+			return r.Verdict.String(), r.Verdict
+		}}
+		text := get(t, newUI(t, ui.Config{Jobs: []ui.Source{own}}), "/schedules")
+		for _, want := range []string{`class="ok" d=`, `class="failed" d=`} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %s in %s", want, text)
+			}
+		}
+	})
+}
+
 // The runs in progress are a tab of their own. Runs that are not shown, or are on another tab, take no places on a page.
 func TestRunsOfTabs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -126,10 +126,20 @@ func periodic(ctx context.Context, s *source.Source, now time.Time, span time.Du
 	jobs := found.jobs
 	byJob := make(map[durable.ID][]figures.Ended) // the latest first
 	var known time.Time                           // since when runs are known
+	byKey := make(map[string]durable.ID, len(jobs))
+	for i := range jobs {
+		byKey[jobs[i].Key] = jobs[i].ID
+	}
 	for _, r := range runs {
 		known = r.Finished
+		of := r.Job
+		if key, n := durable.RunNumber(r.Key); n > 0 { // a job of its own, of a schedule
+			if id, there := byKey[key]; there {
+				of = id
+			}
+		}
 		word, like := s.Outcome(&r.Run)
-		byJob[r.Job] = append(byJob[r.Job], figures.Ended{Run: r.Run, Outcome: page.Printable(word, 40), Like: like})
+		byJob[of] = append(byJob[of], figures.Ended{Run: r.Run, Outcome: page.Printable(word, 40), Like: like})
 	}
 	if len(runs) < pastLimit {
 		known = time.Time{}
