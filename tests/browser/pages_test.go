@@ -249,7 +249,8 @@ func checkPhone(b *tab, v view) {
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		wide = eval[[]string](b, `[document.documentElement, ...document.querySelectorAll('body, body *')]
 			.filter(e => e instanceof HTMLElement && e.clientWidth > 0 && getComputedStyle(e).display !== 'inline')
-			.filter(e => e.scrollWidth > (e === document.documentElement ? 320 : e.clientWidth) && !e.closest('#timeline, .graph, header nav'))
+			.filter(e => e.scrollWidth > (e === document.documentElement ? 320 : e.clientWidth) && !e.closest('#timeline, .graph, header nav')
+				&& getComputedStyle(e).textOverflow !== 'ellipsis' && !e.matches('.strip > *')) // what is cut, or goes beyond on purpose
 			.map(e => e.tagName + '#' + e.id + ' ' + e.scrollWidth + ' > ' + e.clientWidth)`)
 		if len(wide) == 0 {
 			return

@@ -90,14 +90,18 @@ func writeBars(out *strings.Builder, bars []Bar, extra string, labels map[int]st
 		}
 		out.WriteString(`" title="` + template.HTMLEscapeString(b.Says) + `">`)
 		if day, ok := labels[i]; ok {
-			out.WriteString(`<small aria-hidden="true">` + day + "</small>")
+			side := ""
+			if i < dayRoom {
+				side = ` class="end"`
+			}
+			out.WriteString("<small" + side + ` aria-hidden="true">` + day + "</small>")
 		}
 		out.WriteString("</" + element + ">")
 	}
 }
 
-// dayRoom is how many bars are below the date of a day.
-const dayRoom = 3
+// dayRoom is how many bars are below the date of a day. That of one of as many of the latest stands to the left.
+const dayRoom = 6
 
 // days returns the dates of the days that begin with a bar, as far as there is room for them.
 func days(bars []Bar) map[int]string {

@@ -50,7 +50,7 @@ func TestHistoryHasDays(t *testing.T) {
 		step float64
 		want string
 	}{
-		{0.001, "[1 Nov]"}, {0.25, "[1 Nov 2 Nov 3 Nov]"}, {1, "[1 Nov 4 Nov 7 Nov]"},
+		{0.001, "[1 Nov]"}, {0.25, "[1 Nov 3 Nov]"}, {1, "[1 Nov 7 Nov]"},
 	} {
 		var bars []Bar
 		for i := range 9 {

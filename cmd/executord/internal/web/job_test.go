@@ -28,7 +28,7 @@ func TestJobTellsStoryOfFailure(t *testing.T) {
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Log: slog.New(slog.DiscardHandler),
 		Act: func(context.Context, Action) (durable.Answer, string, error) { return durable.Applied, "", nil }})
 	text := ask(s.Handler(), "GET", "/job?name=backup", header("Authorization", "Bearer "+token)).Body.String()
-	attention, _, _ := strings.Cut(text[strings.Index(text, `<section id="attention">`):], "</section>")
+	attention, _, _ := strings.Cut(text[strings.Index(text, `<div id="attention">`):], "</div>")
 	for _, want := range []string{
 		`<a href="run?job=backup&amp;run=2" class="bad"><b>✕ failed</b></a>`, "exit status 3: no &lt;space&gt;", "2 runs in a row have failed, since ",
 		`The last good run is <a href="run?job=backup&amp;run=3">3</a>`, `<li class="err">line &lt;` + strings.Repeat("i", 13) + "&gt;</li>",
