@@ -165,6 +165,26 @@ func Select(ctx context.Context, store durable.Store, namespace string, filter d
 	return slices.DeleteFunc(all, func(e Entry) bool { return !strings.Contains(e.Last.Error, text) }), err
 }
 
+// Again reads jobs that List or Select has returned again, with their runs, in few statements however many rows the store
+// has. Those that were deleted since are left out.
+func Again(ctx context.Context, store durable.Store, jobs []Entry) ([]Entry, error) {
+	keys := make([]string, len(jobs))
+	for i, e := range jobs {
+		keys[i] = e.Key
+	}
+	rows, err := byKey(ctx, store, keys)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Entry, 0, len(jobs))
+	for _, key := range keys {
+		if e, ok := Read(rows[key]); ok {
+			all = append(all, e)
+		}
+	}
+	return all, AddRuns(ctx, store, all)
+}
+
 func list(ctx context.Context, store durable.Store, namespace string, filter durable.Filter) ([]Entry, error) {
 	var all []Entry
 	filter.Prefix, filter.Limit = root, pageSize

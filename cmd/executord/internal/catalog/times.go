@@ -3,6 +3,7 @@ package catalog
 import (
 	"iter"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -19,11 +20,47 @@ func Times(row durable.Job) job.Trigger {
 			return job.Grid{Start: row.Anchor, Every: d}
 		}
 	case "cron":
-		if s, _, err := cron.ParseLenient(rest, nil); err == nil {
+		if s, ok := Parse(rest, nil); ok {
 			return s
 		}
 	}
 	return nil
+}
+
+// parsed has the schedules that were parsed last: a look at a thousand jobs needs all of theirs, and the next one again.
+var parsed struct {
+	sync.Mutex
+	schedules map[parsedKey]cron.Schedule
+}
+
+type parsedKey struct {
+	text string
+	zone *time.Location
+}
+
+// mostParsed is how many schedules are remembered.
+const mostParsed = 20_000
+
+// Parse returns a schedule whose text a file or a store has, false if it is none.
+func Parse(text string, zone *time.Location) (cron.Schedule, bool) {
+	key := parsedKey{text, zone}
+	parsed.Lock()
+	s, ok := parsed.schedules[key]
+	parsed.Unlock()
+	if ok {
+		return s, true
+	}
+	s, _, err := cron.ParseLenient(text, zone)
+	if err != nil {
+		return s, false
+	}
+	parsed.Lock()
+	defer parsed.Unlock()
+	if parsed.schedules == nil || len(parsed.schedules) >= mostParsed {
+		parsed.schedules = make(map[parsedKey]cron.Schedule)
+	}
+	parsed.schedules[key] = s
+	return s, true
 }
 
 // Scheduled reports whether a time is one of a job's schedule. The time of a run that somebody has asked for is none,

@@ -53,6 +53,7 @@ func (d *Daemon) setFile(file job.File) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.mu.file, d.mu.elsewhere = jobs, elsewhere
+	d.applied.Store(true)
 }
 
 const (
@@ -110,10 +111,12 @@ func (d *Daemon) ask(ctx context.Context) (answers, error) {
 		d.Store.shared() && time.Since(a.at) < freshness) {
 		return a, nil
 	}
-	entries, err := catalog.Select(ctx, d.Store, d.Store.Namespace, durable.Filter{})
+	known, err := d.askKnown(ctx, d.answers.known)
 	if err != nil {
 		return answers{}, err
 	}
+	d.answers.known = known
+	entries := known.jobs
 	pasts, err := d.askPasts(ctx, entries, d.answers.pasts)
 	if err != nil {
 		return answers{}, err
@@ -128,8 +131,24 @@ func (d *Daemon) ask(ctx context.Context) (answers, error) {
 			return answers{}, err
 		}
 	}
-	d.answers = answers{slices.DeleteFunc(entries, catalog.Entry.Removed), time.Now(), pasts, day, nodes}
+	entries = slices.DeleteFunc(slices.Clone(entries), catalog.Entry.Removed)
+	d.answers = answers{entries, time.Now(), known, pasts, day, nodes}
 	return d.answers, nil
+}
+
+// askKnown returns the jobs of the store, with their runs.
+func (d *Daemon) askKnown(ctx context.Context, old known) (known, error) {
+	if !d.applied.Swap(false) && time.Now().Before(old.until) {
+		jobs, err := catalog.Again(ctx, d.Store, old.jobs)
+		return known{jobs, old.until}, err
+	}
+	began := time.Now()
+	jobs, err := catalog.Select(ctx, d.Store, d.Store.Namespace, durable.Filter{})
+	if err != nil {
+		d.applied.Store(true)
+		return old, err
+	}
+	return known{jobs, time.Now().Add(listShare * time.Since(began))}, nil
 }
 
 // Jobs returns the jobs of the namespace, and those that run at the start, by name.

@@ -2,14 +2,17 @@ package daemon
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
 )
 
 // everyThird is a command that takes a second, and of which every third run fails.
@@ -85,6 +88,82 @@ func TestDaemonCountsMoreThanIsKept(t *testing.T) {
 		day, err := h.Day(t.Context())
 		if sum := day.Sum(); err != nil || sum.OK < 1790 || sum.OK > 1801 || sum.Failed != 0 {
 			t.Errorf("%+v of 1800 runs, of which %d are kept: %v", sum, fewKeptRuns, err)
+		}
+	})
+}
+
+// slowLists is a store in which a list of all jobs takes a second, and one of some keys does not.
+type slowLists struct {
+	durable.Store
+	lists int
+}
+
+func (s *slowLists) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
+	if len(f.Keys) == 0 {
+		s.lists++
+		time.Sleep(time.Second)
+	}
+	return s.Store.List(ctx, f)
+}
+
+// However many rows a store has, looks at it take a small share of its time: all jobs are listed seldom, and what becomes of
+// those that are known is seen at once. A job that another daemon has added is seen some time later.
+func TestDaemonListsSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		common := shared(t)
+		slow := &slowLists{Store: common.Store}
+		tab := "# name: a\n0 0 1 1 * true\n"
+		c := Config{File: parse(t, tab), Store: common, Log: slog.New(slog.DiscardHandler)}
+		c.Store.Store = slow
+		d, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.pool.Close()
+		if err := d.apply(t.Context(), c.File, ""); err != nil {
+			t.Fatal(err)
+		}
+		jobs := func() []view.Job {
+			t.Helper()
+			all, err := d.Jobs(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		first := jobs()
+		slow.lists = 0
+		if _, err := d.catalog.Jobs.Pause(t.Context(), first[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(freshness)
+		if all := jobs(); all[0].State.State != catalog.StatePaused || slow.lists > 0 {
+			t.Errorf("after %d lists the job is %v", slow.lists, all[0].State)
+		}
+		c.Store = common
+		other, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.pool.Close()
+		if err := other.apply(t.Context(), parse(t, tab+"# name: b\n0 0 1 1 * true\n"), ""); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		for len(jobs()) < 2 {
+			if time.Sleep(time.Second); time.Since(began) > 2*listShare*time.Second {
+				t.Fatal("a job of another daemon is not seen")
+			}
+		}
+		if slow.lists != 1 {
+			t.Errorf("%d lists", slow.lists)
+		}
+		if err := d.apply(t.Context(), parse(t, tab+"# name: c\n0 0 1 1 * true\n"), ""); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(freshness)
+		if all := jobs(); all[len(all)-1].Job != "c" {
+			t.Errorf("after a file was applied the jobs are %v", all)
 		}
 	})
 }

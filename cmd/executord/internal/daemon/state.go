@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
@@ -24,6 +25,7 @@ type Daemon struct {
 
 	questions chan struct{} // has a value while answers are asked for
 	answers   answers
+	applied   atomic.Bool // a file was applied since the jobs were listed
 
 	notices struct { // the last answer about them
 		asking chan struct{} // has a value while it is asked for
@@ -51,10 +53,22 @@ type watcher struct {
 type answers struct {
 	entries []catalog.Entry
 	at      time.Time
+	known   known
 	pasts   map[durable.ID]past
 	day     day
 	nodes   catalog.Nodes // nil if no job is for some machines only
 }
+
+// known are the jobs that were listed, those that are removed from their files too. The list reads each row of the store,
+// also those of runs, so that it is asked for again only after a while that its time is a small share of; meanwhile the
+// jobs that are known are read again, by their keys.
+type known struct {
+	jobs  []catalog.Entry
+	until time.Time // is what they are good for
+}
+
+// listShare is how many times as long as it took a list is good for.
+const listShare = 50
 
 // hintSameName is for daemons with different files that remove each other's jobs. They can't know: it may be one
 // file, of which one daemon has a newer version.

@@ -14,7 +14,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
-	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -131,8 +130,8 @@ func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 
 // words returns a schedule in English, "" if it says no more than its text.
 func words(s catalog.Spec) string {
-	times, _, err := cron.ParseLenient(s.Schedule, s.Location())
-	if err != nil {
+	times, ok := catalog.Parse(s.Schedule, s.Location())
+	if !ok {
 		return ""
 	}
 	return times.Describe()
