@@ -24,7 +24,8 @@ type Page struct {
 	Path string
 
 	// Tab is the name of the page in the header. If it is empty, the page has no tab: only links lead to it, and the
-	// first tab is marked while it is shown. Tabs of such pages come before the others, in the order of Config.Pages.
+	// first tab is marked while it is shown. The tab of a page that replaces another has its place; the others come
+	// after those of the jobs, the runs and the timeline, in the order of Config.Pages.
 	Tab string
 
 	// Body returns the title of the page and its content. The goroutine of a request calls it, and calls it again while

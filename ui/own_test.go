@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,6 +32,23 @@ func echo(_ context.Context, q url.Values) (string, template.HTML, error) {
 }
 
 // A page of the program's own has a tab, the frame of the others, and takes the place of the one with its path.
+// The header has what one looks at each day first: the page that replaces another has its place, others come behind the
+// timeline.
+func TestTabsOfOwnPages(t *testing.T) {
+	u := newUI(t, ui.Config{
+		Observer: newObserver(t), Jobs: []ui.Source{{Jobs: newJobs(t, nil)}},
+		Pages: []ui.Page{{Path: "alerts", Tab: "Alerts", Body: echo}, {Path: "nodes", Tab: "Machines", Body: echo}, {Path: "", Tab: "Home", Body: echo}},
+	})
+	header, _, _ := strings.Cut(get(t, u, "/"), "</nav>")
+	var names []string
+	for _, m := range regexp.MustCompile(`<a href="[^"]*"(?: aria-current="page")?>([^<]*)</a>`).FindAllStringSubmatch(header, -1) {
+		names = append(names, m[1])
+	}
+	if got := strings.Join(names, " "); got != "Home Jobs Runs Timeline Alerts Dead Machines Pools Audit" {
+		t.Errorf("the tabs are %s", got)
+	}
+}
+
 func TestOwnPages(t *testing.T) {
 	u := newUI(t, ui.Config{
 		Jobs:  []ui.Source{{Jobs: newJobs(t, nil)}},

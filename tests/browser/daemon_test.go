@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,8 +114,37 @@ func TestDaemonLeadsToOutput(t *testing.T) {
 	need(t, chromium)
 	b := open(t, sites[2], sites[2].at(t))
 	b.visit(daemonViews[0])
-	b.do(chromedp.Click("#jobs a[href*='job=failing']"))
+	b.do(chromedp.Click("#needing a[href*='job=failing']"))
 	b.poll(10*time.Second, `document.getElementById('output')?.textContent.includes('this one fails')`)
+}
+
+// The rows of the list of jobs keep their places and their height while jobs run, fail and recover.
+func TestDaemonRowsStandStill(t *testing.T) {
+	t.Parallel()
+	need(t, chromium)
+	var tab strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&tab, "# name: group%d/job%02d\n@every 1s [ -e mark%d ] && rm mark%[2]d || { touch mark%[2]d; exit 1; }\n", i%3, i, i)
+	}
+	tab.WriteString("# name: failing\n@every 2s exit 3\n")
+	base, err := runDaemon("still.crontab", tab.String(), "failing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, sites[2], base)
+	b.visit(view{"jobs", "", uiLive, "#jobs", "failing", "#jobs", "", "", ""})
+	eval[int](b, `window.moved = []
+		window.places = () => [...document.querySelectorAll('#jobs tbody tr')].map(tr => tr.id + ' ' + tr.offsetTop + ' ' + tr.offsetHeight).join()
+		window.first = places()
+		window.texts = new Set()
+		new MutationObserver(() => { texts.add(document.getElementById('jobs').textContent); if (places() !== first) moved.push(places()) })
+			.observe(document.getElementById('main'), {subtree: true, childList: true, characterData: true, attributes: true}); 0`)
+	b.poll(30*time.Second, `texts.size > 8`)
+	if moved := eval[[]string](b, `moved`); len(moved) > 0 {
+		t.Errorf("in %d updates rows moved %d times: from\n%s\nto\n%s", eval[int](b, `texts.size`), len(moved), eval[string](b, `first`), moved[0])
+	}
+	b.do(chromedp.Navigate(b.base + "?find=group1+job"))
+	b.poll(10*time.Second, `document.querySelectorAll('#jobs tbody tr').length === 4`)
 }
 
 // A run is shown while it writes, without a script, and its lines can be searched.

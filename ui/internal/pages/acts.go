@@ -81,5 +81,5 @@ func actsBody(ctx context.Context, u *Site, v address.View) (string, any, error)
 		row.Name = page.Printable(name, 60)
 		p.Acts = append(p.Acts, row)
 	}
-	return "Actions", p, nil
+	return "Audit log", p, nil
 }

@@ -34,7 +34,9 @@ func newJobRow(s *source.Source, j *durable.Job, now time.Time) jobRow {
 	if r.Name == "" {
 		r.Name = "…" + r.Short
 	}
-	r.Attempt = fmt.Sprintf("%d/%d", j.Attempt, j.Attempts)
+	if r.Attempt = "–"; j.Attempt > 0 {
+		r.Attempt = fmt.Sprintf("%d/%d", j.Attempt, j.Attempts)
+	}
 	if j.Owner != "" {
 		r.Node = page.Printable(j.Owner, 30)
 	}

@@ -80,7 +80,7 @@ func schedulesBody(ctx context.Context, u *Site, v address.View) (string, any, e
 		p.Counted = p.Counted || s.Counted()
 	}
 	p.Timelines = figures.NewTimelines(all, l.At, span)
-	return "Schedules", p, nil
+	return "Timeline", p, nil
 }
 
 const (

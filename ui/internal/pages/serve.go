@@ -57,19 +57,22 @@ var views = map[string]kind{
 	"":          {tab: "Overview", template: "overview", body: overviewBody},
 	"pools":     {tab: "Pools", template: "pools", pools: true, parse: parsePools, body: poolsBody},
 	"pool":      {template: "poolPage", pools: true, parse: parsePool, body: poolBody},
-	"schedules": {tab: "Schedules", template: "schedules", parse: parseSchedules, body: schedulesBody},
+	"schedules": {tab: "Timeline", template: "schedules", parse: parseSchedules, body: schedulesBody},
 	"jobs":      {tab: "Jobs", template: "jobs", jobs: true, parse: (*address.View).ParseJobs, body: jobsBody},
 	"job":       {template: "job", jobs: true, parse: parseJob, body: jobBody},
 	"runs":      {tab: "Runs", template: "runs", jobs: true, parse: parseRuns, check: checkRuns, body: runsBody},
 	"nodes":     {tab: "Nodes", template: "nodes", jobs: true, body: nodesBody},
-	"acts":      {tab: "Actions", template: "acts", jobs: true, acts: true, parse: parseActs, body: actsBody},
+	"acts":      {tab: "Audit", template: "acts", jobs: true, acts: true, parse: parseActs, body: actsBody},
 	"dead":      {tab: "Dead", template: "dead", jobs: true, body: deadBody},
 }
 
 const freshness = 900 * time.Millisecond // a page is as good as a new one for so long
 
-// tabOrder are the views of the header.
-var tabOrder = []string{"", "pools", "schedules", "jobs", "runs", "nodes", "dead", "acts"}
+// tabOrder are the views of the header: what one looks at each day, then what is around it. Those of the program's own
+// are at ownTabs.
+var tabOrder = []string{"", "jobs", "runs", "schedules", ownTabs, "dead", "nodes", "pools", "acts"}
+
+const ownTabs = "\x00" // no path
 
 // Fragment returns the part of a page that changes. It is rendered at most once in a second.
 func (u *Site) Fragment(ctx context.Context, v address.View) (*Fragment, error) {
@@ -203,7 +206,7 @@ type Own struct {
 const ownLimit = 64 << 10
 
 // Add makes the pages those of UI and the program's own, which take the place of others with the same Path, or remove
-// them if they have no Body. Their tabs come first. It is called once, before any other method.
+// them if they have no Body. It is called once, before any other method.
 func (u *Site) Add(pages []Own) {
 	u.kinds, u.own = maps.Clone(views), len(pages) > 0
 	for _, p := range pages {
@@ -212,12 +215,15 @@ func (u *Site) Add(pages []Own) {
 			continue
 		}
 		u.kinds[p.Path] = kind{tab: p.Tab, parse: parseOwn, body: p.body}
-		if p.Tab != "" {
-			u.tabOrder = append(u.tabOrder, p.Path)
-		}
 	}
 	for _, name := range tabOrder {
-		if kind, ok := u.kinds[name]; ok && !slices.Contains(u.tabOrder, name) && kind.template != "" {
+		if name == ownTabs {
+			for _, p := range pages {
+				if p.Tab != "" && !slices.Contains(tabOrder, p.Path) {
+					u.tabOrder = append(u.tabOrder, p.Path)
+				}
+			}
+		} else if kind, ok := u.kinds[name]; ok && kind.tab != "" {
 			u.tabOrder = append(u.tabOrder, name)
 		}
 	}

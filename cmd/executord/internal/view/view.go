@@ -131,7 +131,7 @@ func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 // words returns a schedule in English, "" if it says no more than its text.
 func words(s catalog.Spec) string {
 	times, ok := catalog.Parse(s.Schedule, s.Location())
-	if !ok {
+	if !ok || strings.HasPrefix(s.Schedule, "@every ") {
 		return ""
 	}
 	return times.Describe()

@@ -33,7 +33,7 @@ func (s *Server) noticesBody(ctx context.Context, q url.Values) (string, templat
 	body.Left = max(len(found)-mostNotices, 0)
 	body.Notices = found[:min(len(found), mostNotices)]
 	main, err := rendered("notices", body)
-	return "Notices", main, err
+	return "Alerts", main, err
 }
 
 // concerns reports whether a notice has a text that is searched for: in the names of its channel and its jobs, or in

@@ -211,7 +211,7 @@ func noAnswer(err error) error { return fmt.Errorf("the store does not answer: %
 
 // own are the pages that ui keeps live: they take the place of its own about jobs. That of a job has actions, or none.
 func (s *Server) own(acts bool) []ui.Page {
-	return []ui.Page{{Path: "", Tab: "Jobs", Body: s.jobsBody(acts)}, {Path: "job", Body: s.jobBody(acts)}, {Path: "notices", Tab: "Notices", Body: s.noticesBody}, {Path: "jobs"}, {Path: "dead"}}
+	return []ui.Page{{Path: "", Tab: "Jobs", Body: s.jobsBody(acts)}, {Path: "job", Body: s.jobBody(acts)}, {Path: "notices", Tab: "Alerts", Body: s.noticesBody}, {Path: "jobs"}, {Path: "dead"}}
 }
 
 // bad reports whether a job needs somebody.
@@ -304,17 +304,21 @@ type runBody struct {
 
 // serveOtherRun shows what the history says of a run whose output is not here.
 func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name string, n int) {
-	runs, _, err := s.Daemon.Runs(r.Context(), name, MostRuns)
+	runs, found, err := s.Daemon.Runs(r.Context(), name, MostRuns)
 	if err != nil {
 		s.sorry(w, r, http.StatusServiceUnavailable, noAnswer(err).Error())
 		return
 	}
 	i := slices.IndexFunc(runs, func(r view.Run) bool { return r.Run == int64(n) })
-	if i < 0 {
-		s.sorry(w, r, http.StatusNotFound, "There is no such run, or it is no longer kept.")
+	switch {
+	case !found:
+		s.sorry(w, r, http.StatusNotFound, fmt.Sprintf("The job %.100q does not exist.", name))
+		return
+	case i < 0:
+		s.sorry(w, r, http.StatusNotFound, fmt.Sprintf("The job %.100q has no run %.20q, or it is no longer kept.", name, r.URL.Query().Get("run")))
 		return
 	}
-	stored, found, err := s.Daemon.Stored(r.Context(), name, n)
+	stored, kept, err := s.Daemon.Stored(r.Context(), name, n)
 	if err != nil {
 		s.sorry(w, r, http.StatusServiceUnavailable, noAnswer(err).Error())
 		return
@@ -324,7 +328,7 @@ func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name stri
 		record.Stored
 		Found bool
 		Find  string
-	}{runs[i], stored, found, r.URL.Query().Get("find")})
+	}{runs[i], stored, kept, r.URL.Query().Get("find")})
 }
 
 // printer writes lines of output as HTML.

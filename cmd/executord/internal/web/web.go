@@ -16,6 +16,7 @@ package web
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"html/template"
 	"log"
 	"log/slog"
@@ -264,7 +265,7 @@ func (s *Server) Handler() http.Handler {
 // servePage serves the pages of module ui, which looks at no more than the last element of a path.
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	if strings.Count(r.URL.Path, "/") > 1 {
-		s.sorry(w, r, http.StatusNotFound, "There is no such page.")
+		s.sorry(w, r, http.StatusNotFound, fmt.Sprintf("There is no page %.100q.", r.URL.Path))
 		return
 	}
 	if r.URL.Path == "/events" && !hold(w, r, live) {

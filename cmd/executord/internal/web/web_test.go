@@ -735,6 +735,21 @@ func TestServerRefusesNumbers(t *testing.T) {
 	}
 }
 
+// A page that is not there says what is missing.
+func TestServerSaysWhatIsMissing(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	h := New(Config{Daemon: f}).Handler()
+	for path, want := range map[string]string{
+		"/run?job=backup&run=99": `The job "backup" has no run "99", or it is no longer kept.`, "/run?job=<nope>&run=1": `The job "<nope>" does not exist.`,
+		"/job?name=<nope>": `the job "<nope>" does not exist`, "/a/b": `There is no page "/a/b".`, "/a": `there is no page "a"`,
+	} {
+		if w := ask(h, "GET", path, nil); w.Code != http.StatusNotFound || !strings.Contains(html.UnescapeString(w.Body.String()), want) || strings.Contains(w.Body.String(), "<nope>") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
 // The page of a job has its next times, the first with a countdown.
 func TestServerShowsNextTimes(t *testing.T) {
 	f, run := newFake("backup")
