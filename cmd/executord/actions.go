@@ -18,31 +18,37 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
-// act is one way of changing jobs in a store.
+// act is the command for one way of changing jobs.
 type act struct {
 	action      client.Action
 	short, long string
-	byDaemon    bool // a daemon does it, too
+	example     string // besides that with a job
 }
 
 func newActs() []*cobra.Command {
 	var all []*cobra.Command
 	for _, a := range []act{
-		{client.Cancel, "Cancel jobs in a store", `
-cancel keeps the named jobs from running until resume, even if a daemon starts
-whose file has them. A run in progress is ended, as by a timeout.`, false},
-		{client.Pause, "Keep jobs from running until they are resumed", `
-pause keeps the jobs named from running until resume, also when a daemon is
-started whose file has them. A run in progress may end.`, true},
-		{client.Resume, "Let jobs run again", `
-resume lets jobs that are paused go on: at their next time, or at once if a time
-has passed meanwhile. Jobs that are canceled or dead are brought back, and wait
-for their next time.`, true},
 		{client.RunNow, "Make jobs due at once", `
 run-now makes the named jobs due at once: one of the daemons runs them. Their
 schedules go on afterwards. A job that is paused is resumed. --set sets a
 parameter, which the job file declares, for this run. --wait waits for the end
-of the runs, and prints how each has ended.`, true},
+of the runs, and prints how each has ended.`, "report --set DAY=2026-11-27"},
+		{client.Pause, "Keep jobs from running until they are resumed", `
+pause keeps the jobs named from running until resume, also when a daemon is
+started whose file has them. A run in progress may end.`, "'sync/*'"},
+		{client.Resume, "Let jobs run again", `
+resume lets jobs that are paused go on: at their next time, or at once if a time
+has passed meanwhile. Jobs that are canceled or dead are brought back, and wait
+for their next time.`, ""},
+		{client.EndRun, "End runs that are in progress", `
+end-run ends the run of each named job that is in progress, as a timeout does,
+whichever daemon has it: its processes get SIGTERM, and SIGKILL if they do not
+end. It is not tried again, and its outcome is canceled. The schedule of the job
+goes on; to stop that, too, use cancel. If several runs of the job are in
+progress, --run says which one.`, "backup --run 17"},
+		{client.Cancel, "Keep jobs from running, and end their runs", `
+cancel keeps the named jobs from running until resume, even if a daemon starts
+whose file has them. A run in progress is ended, as by end-run.`, ""},
 	} {
 		all = append(all, newAct(a))
 	}
@@ -51,22 +57,18 @@ of the runs, and prints how each has ended.`, true},
 
 func newAct(a act) *cobra.Command {
 	use := string(a.action)
-	long := strings.TrimSpace(a.long)
-	if a.byDaemon {
-		long += `
-
-The jobs are those of a store, or of a daemon that runs with --listen and
---actions.`
-	}
 	cmd := &cobra.Command{
 		Use:   use + " JOB...",
 		Short: a.short,
-		Long: long + `
+		Long: strings.TrimSpace(a.long) + `
 
-It prints a line for each job. The exit code is 0 if all jobs were changed, or
-will be when their run has ended; it is 1 if a job does not exist, or its state
-does not allow the change.`,
-		Example: "  executord " + use + " --store jobs.db backup",
+The jobs are those of a store, or of a daemon that runs with --listen and
+--actions. A name with * or ? stands for all that match: 'sync/*'.
+
+It prints a line for each job. The exit code is 0 if all of them were changed,
+or will be when their run has ended; it is 1 if a job does not exist, or its
+state does not allow the change.`,
+		Example: "  executord " + use + " --store jobs.db backup\n  executord " + use + " --at 127.0.0.1:8384 --token-file token backup",
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 {
 				return fmt.Errorf("%s needs the name of a job, such as: executord %s backup", use, use)
@@ -74,107 +76,132 @@ does not allow the change.`,
 			return nil
 		},
 	}
+	if a.example != "" {
+		cmd.Example += "\n  executord " + use + " --store jobs.db " + a.example
+	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	namespace := newNamespaceFlag(cmd, "the namespace of the jobs, if the store has several")
-	var at *atFlag
-	if a.byDaemon {
-		at = newAtFlag(cmd)
-		cmd.Example += "\n  executord " + use + " --at 127.0.0.1:8384 --token-file token backup"
-	}
+	at := newAtFlag(cmd)
 	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, at, namespace)
 	reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
-	set, wait := new([]string), new(bool)
-	if a.action == client.RunNow {
-		cmd.Flags().StringArrayVar(set, "set", nil, "a parameter of this run, as `NAME=value`; may be repeated")
+	order, wait := client.Order{Do: a.action}, false
+	switch a.action {
+	case client.RunNow:
+		cmd.Flags().StringArrayVar(&order.Set, "set", nil, "a parameter of this run, as `NAME=value`; may be repeated")
 		if err := cmd.RegisterFlagCompletionFunc("set", parametersOfJobs(store, namespace)); err != nil {
 			panic(err) // the flag is there
 		}
-		cmd.Flags().BoolVar(wait, "wait", false, "wait for the end of the runs; the exit code is 4 if one has not ended well")
-		cmd.Long += " With --wait it is 4 if a run has not ended well."
-		cmd.Example += "\n  executord run-now --store jobs.db report --set DAY=2026-11-27"
+		cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the runs; the exit code is 4 if one has not ended well")
+		cmd.Long += "\nWith --wait it is 4 if a run has not ended well."
+	case client.EndRun:
+		cmd.Flags().Int64Var(&order.Run, "run", 0, "the `number` of the run, which executord runs shows; the default is the one in progress")
 	}
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		if err := checkNamespace(*namespace); err != nil {
 			return err
 		}
-		if at != nil && at.chosen(store) {
-			return at.act(cmd.OutOrStdout(), a.action, names, *reason, *set, *wait)
+		if cmd.Flags().Changed("run") && order.Run < 1 {
+			return fmt.Errorf("--run %d: it must be the number of a run", order.Run)
+		}
+		if at.chosen(store) {
+			targets, err := at.targets(names, cmp.Or(*reason, "executord "+use+", by "+client.WhoAmI()))
+			return carryOut(cmd.OutOrStdout(), order, wait, targets, err)
 		}
 		return store.visit(func(ctx context.Context, v client.Client) error {
-			entries, full, missing := v.Find(ctx, *namespace, names)
-			if missing != nil && !errors.As(missing, new(*client.MissingError)) {
-				return missing
-			}
-			for _, e := range entries { // before any is due
-				if _, err := job.Parameters(e.Spec.Parameters).Given(*set); err != nil {
-					return &exitError{exitMistake, fmt.Sprintf("job %s: %v", client.Called(e, full), err)}
-				}
-			}
-			done := missing == nil
-			var waits []waiting
-			for _, e := range entries {
-				w := waiting{called: client.Called(e, full), runs: func(n int) ([]view.Run, error) { return runsOf(v, e, n) }}
-				if *wait {
-					if err := w.begin(); err != nil {
-						return err
-					}
-				}
-				answer, text, err := v.Do(ctx, a.action, e, *set...)
-				if err != nil {
-					return fmt.Errorf("job %s: %w", client.Called(e, full), err)
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", client.Called(e, full), text)
-				if err := v.Note(ctx, e, a.action, *reason, text); err != nil {
-					fmt.Fprintf(os.Stderr, "executord: the action was done, but could not be stored in the audit log: %v\n", err)
-				}
-				done = done && client.Done(answer)
-				if *wait && client.Done(answer) {
-					waits = append(waits, w)
-				}
-			}
-			waited := waitFor(cmd.OutOrStdout(), waits)
-			switch {
-			case missing != nil:
-				return missing
-			case !done:
-				return &exitError{exitMistake, ""}
-			}
-			return waited
+			targets, err := targetsIn(ctx, v, *namespace, names, *reason)
+			return carryOut(cmd.OutOrStdout(), order, wait, targets, err)
 		})
 	}
 	return cmd
 }
 
-// act does it to jobs of a daemon.
-func (f *atFlag) act(w io.Writer, action client.Action, names []string, reason string, set []string, wait bool) error {
-	jobs, err := f.jobs(names)
-	if err != nil {
-		return err
+// target is a job to which something is done.
+type target struct {
+	called string
+	check  func(client.Order) error // before anything is done to any
+	do     func(client.Order) (done bool, text string, err error)
+	runs   func(n int) ([]view.Run, error) // its latest
+}
+
+// targetsIn returns jobs of a store. With an error about some, it returns the others.
+func targetsIn(ctx context.Context, v client.Client, namespace string, names []string, reason string) (all []target, err error) {
+	entries, full, err := v.Find(ctx, namespace, names)
+	for _, e := range entries {
+		called := client.Called(e, full)
+		all = append(all, target{
+			called: called,
+			check: func(o client.Order) error {
+				_, err := job.Parameters(e.Spec.Parameters).Given(o.Set)
+				return err
+			},
+			do: func(o client.Order) (bool, string, error) {
+				answer, text, err := v.Do(ctx, o, e)
+				if err != nil {
+					return false, "", fmt.Errorf("job %s: %w", called, err)
+				}
+				if err := v.Note(ctx, e, o.Do, reason, text); err != nil {
+					fmt.Fprintf(os.Stderr, "executord: the action was done, but could not be stored in the audit log: %v\n", err)
+				}
+				return client.Done(answer), text, nil
+			},
+			runs: func(n int) ([]view.Run, error) { return runsOf(v, e, n) },
+		})
 	}
+	return all, err
+}
+
+// targets returns jobs of a daemon. With an error about some, it returns the others.
+func (f *atFlag) targets(names []string, reason string) (all []target, err error) {
+	jobs, missing := f.jobs(names)
 	c, err := f.client()
-	if err != nil {
-		return err
-	}
-	done := true
-	var waits []waiting
 	for _, j := range jobs {
-		one := waiting{called: job.Printable(j.Job), runs: func(n int) ([]view.Run, error) { return f.runs([]string{j.Job}, n) }}
+		all = append(all, target{
+			called: job.Printable(j.Job),
+			check:  func(client.Order) error { return nil }, // the daemon does
+			do: func(o client.Order) (bool, string, error) {
+				o.Job = j.Job
+				result, err := c.act(o, reason)
+				return result.Done, job.Printable(result.Answer), err
+			},
+			runs: func(n int) ([]view.Run, error) { return f.runs([]string{j.Job}, n) },
+		})
+	}
+	return all, cmp.Or(missing, err)
+}
+
+// carryOut does to jobs what is ordered, and prints what has become of it. wrong is what is wrong with other names.
+func carryOut(w io.Writer, o client.Order, wait bool, all []target, wrong error) error {
+	if wrong != nil && !errors.As(wrong, new(*client.MissingError)) {
+		return wrong
+	}
+	for _, t := range all {
+		if err := t.check(o); err != nil {
+			return &exitError{exitMistake, fmt.Sprintf("job %s: %v", t.called, err)}
+		}
+	}
+	good := true
+	var waits []waiting
+	for _, t := range all {
+		one := waiting{called: t.called, runs: t.runs}
 		if wait {
 			if err := one.begin(); err != nil {
 				return err
 			}
 		}
-		result, err := c.act(action, j.Job, cmp.Or(reason, "executord "+string(action)+", by "+client.WhoAmI()), set)
+		done, text, err := t.do(o)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: %s\n", one.called, job.Printable(result.Answer))
-		if done = done && result.Done; wait && result.Done {
+		fmt.Fprintf(w, "%s: %s\n", t.called, text)
+		if good = good && done; wait && done {
 			waits = append(waits, one)
 		}
 	}
 	waited := waitFor(w, waits)
-	if !done {
+	switch {
+	case wrong != nil:
+		return wrong
+	case !good:
 		return &exitError{exitMistake, ""}
 	}
 	return waited

@@ -256,3 +256,79 @@ retry_wait = "300ms"
 	}
 	plain.end()
 }
+
+// A store, a daemon with one, and a daemon without one end runs and cancel jobs alike, and take patterns for names.
+func TestActionsEndRuns(t *testing.T) {
+	t.Parallel()
+	file := write(t, "jobs.toml", `
+[[job]]
+name = "sync/mail"
+schedule = "0 0 1 1 *"
+overlap = "allow 2"
+command = "exec sleep 1000"
+[[job]]
+name = "sync/news"
+schedule = "0 0 1 1 *"
+command = "exec sleep 1000"
+[[job]]
+name = "start"
+schedule = "@reboot"
+command = "exec sleep 1000"
+`)
+	store, sockets := filepath.Join(t.TempDir(), "jobs.db"), t.TempDir()
+	stored := startFile(t, file, "--store", store, "--listen", "unix:"+sockets+"/a", "--actions")
+	alone := startFile(t, file, "--listen", "unix:"+sockets+"/b", "--actions")
+	for _, p := range []*process{stored, alone} {
+		p.after(0, "listening")
+		p.after(0, "run started", "job", "start")
+		p.after(0, "job scheduled", "job", "sync/news")
+	}
+	var from string
+	wants := func(args string, code int, want string) {
+		t.Helper()
+		stdout, stderr, got := output(t, "", append(strings.Fields(args), strings.Fields(from)...)...)
+		if ok, err := regexp.MatchString("^"+want+"$", stdout+stderr); got != code || err != nil || !ok {
+			t.Errorf("%s, %s: exit code %d, %s%s; want %d, %s", from, args, got, stdout, stderr, code, want)
+		}
+	}
+	for _, way := range []struct {
+		from string
+		*process
+	}{{"--store " + store, stored}, {"--at unix:" + sockets + "/a", stored}, {"--at unix:" + sockets + "/b", alone}} {
+		from = way.from
+		wants("end-run sync/mail", exitMistake, `sync/mail: no run is in progress\n`)
+		wants("run-now sync/*", exitOK, `sync/mail: due now\nsync/news: due now\n`)
+		way.until("run started")
+		way.until("run started")
+		wants("run-now sync/news", exitMistake, `sync/news: it is running already, on .*\n`)
+		wants("run-now sync/mail", exitOK, `sync/mail: due now\n`)
+		way.until("run started", "job", "sync/mail")
+		wants("end-run sync/mail --run 2000", exitMistake, `sync/mail: run 2000 is not in progress\n`)
+		wants("end-run sync/mail", exitMistake, `sync/mail: runs \d to \d are in progress: say which one is to end, as --run \d\n`)
+		wants("end-run bad --run 0", exitUsage, `executord: --run 0: it must be the number of a run\nSee executord end-run --help.\n`)
+		wants("pause tab/* syn?", exitMistake, `executord: tab/\*: no such job .*\nexecutord: syn\?: no such job .*\n`)
+		wants("pause sync/mai? nobody", exitMistake, `sync/mail: will be paused when its run on .* has ended\nexecutord: nobody: no such job .*\n`)
+		wants("resume sync/mail", exitOK, `sync/mail: resumed; it will not be paused after its run on .*\n`)
+
+		runs, _, _ := output(t, "", append([]string{"runs", "sync/mail", "--outcome", "running", "--json"}, strings.Fields(from)...)...)
+		numbers := regexp.MustCompile(`"run":(\d+)`).FindAllStringSubmatch(runs, -1)
+		if len(numbers) != 2 {
+			t.Fatalf("%s: %v", from, numbers)
+		}
+		wants("end-run sync/mail --run "+numbers[0][1], exitOK, "sync/mail: run "+numbers[0][1]+" is being ended\n")
+		way.until("run ended", "job", "sync/mail", "outcome", "canceled")
+		wants("end-run sync/m*", exitOK, "sync/mail: run "+numbers[1][1]+" is being ended\n")
+		way.until("run ended", "job", "sync/mail", "outcome", "canceled")
+		wants("cancel sync/new?", exitOK, `sync/news: canceled; its run on .* is being ended\n`)
+		way.until("run ended", "job", "sync/news", "outcome", "canceled")
+		for text := ""; !strings.Contains(text, "canceled"); text, _, _ = output(t, "", append([]string{"jobs", "sync/news"}, strings.Fields(from)...)...) {
+		}
+		wants("resume sync/news", exitOK, `sync/news: brought back; due 2.*\n`)
+	}
+	for at, p := range map[string]*process{"/a": stored, "/b": alone} { // it is not in the store
+		from = "--at unix:" + sockets + at
+		wants("end-run start", exitOK, `start: run 1 is being ended\n`)
+		p.until("run ended", "job", "start", "outcome", "canceled")
+		p.end()
+	}
+}

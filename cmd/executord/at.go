@@ -154,15 +154,12 @@ func (c *daemonClient) refusal(answer *http.Response, text []byte) error {
 }
 
 // act asks the daemon to do something to a job.
-func (c *daemonClient) act(action client.Action, name, reason string, set []string) (result page.Result, err error) {
-	form := url.Values{"do": {string(action)}, "job": {name}, "reason": {reason}}
-	for _, one := range set {
-		parameter, value, ok := strings.Cut(one, "=")
-		if !ok {
-			return result, &exitError{exitMistake, fmt.Sprintf("--set %s: write it as NAME=value", one)}
-		}
-		form.Set("set."+parameter, value)
+func (c *daemonClient) act(o client.Order, reason string) (result page.Result, err error) {
+	form, err := o.Form()
+	if err != nil {
+		return result, &exitError{exitMistake, err.Error()}
 	}
+	form.Set("reason", reason)
 	ctx, cancel := context.WithTimeout(context.Background(), stores.Patience)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/act", strings.NewReader(form.Encode()))
@@ -219,8 +216,8 @@ func ask[T any](ctx context.Context, c *daemonClient, path string, query url.Val
 	return list, err
 }
 
-// jobs returns the jobs of a daemon with the names, all if there are none. The name of a job that runs on each machine
-// stands for all of these.
+// jobs returns the jobs of a daemon that names stand for, see client.Choose, all if there are none. If some are not there,
+// it returns the others, and a MissingError.
 func (f *atFlag) jobs(names []string) ([]view.Job, error) {
 	c, err := f.client()
 	if err != nil {
@@ -230,36 +227,19 @@ func (f *atFlag) jobs(names []string) ([]view.Job, error) {
 	if err != nil || len(names) == 0 {
 		return all, err
 	}
+	known := make([]client.Named, len(all))
+	for i, j := range all {
+		known[i] = client.Named{Namespace: j.Namespace, Name: j.Job}
+	}
+	chosen, wrong := client.Choose(known, names, "at "+c.shown)
 	var found []view.Job
-	var missing, known []string
-	for _, j := range all {
-		known = append(known, j.Job)
+	for _, i := range chosen {
+		found = append(found, all[i])
 	}
-	for _, name := range names {
-		name = job.CanonicalName(name)
-		if i := slices.Index(known, name); i >= 0 {
-			found = append(found, all[i])
-			continue
-		}
-		before := len(found)
-		for _, j := range all {
-			if base, _, each := job.CutAt(j.Job); each && base == name {
-				found = append(found, j)
-			}
-		}
-		if len(found) > before {
-			continue
-		}
-		text := fmt.Sprintf("%s: the daemon at %s has no such job", job.Printable(name), c.shown)
-		if like := job.Closest(name, known); like != "" {
-			text += "; is it " + job.Printable(like) + "?"
-		}
-		missing = append(missing, text)
+	if len(wrong) > 0 {
+		err = &client.MissingError{What: wrong}
 	}
-	if len(missing) > 0 {
-		return nil, &exitError{exitMistake, strings.Join(missing, "\nexecutord: ")}
-	}
-	return found, nil
+	return found, err
 }
 
 // runs returns the latest runs of the jobs of a daemon, n of each at most.

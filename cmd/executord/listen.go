@@ -226,8 +226,8 @@ func (l *listener) serve(
 		c.TLS = certificate.Server(l.cert.Get)
 	}
 	if l.acts {
-		c.Act = func(ctx context.Context, a web.Action) (durable.Answer, string, error) {
-			return actOn(ctx, d, a)
+		c.Act = func(ctx context.Context, o client.Order) (durable.Answer, string, error) {
+			return actOn(ctx, d, o)
 		}
 	}
 	server := web.New(c)
@@ -295,24 +295,21 @@ func (l *listener) again() {
 	}
 }
 
-// actions are those of the pages.
-var actions = map[string]client.Action{web.RunNow: client.RunNow, web.Pause: client.Pause, web.Resume: client.Resume}
-
-// actOn does what a reader asks for, and returns what became of it.
-func actOn(ctx context.Context, d *daemon.Daemon, a web.Action) (answer durable.Answer, text string, err error) {
-	if a.Do == web.EndRun && d.End(a.Job, a.Run) {
-		return durable.Applied, fmt.Sprintf("run %d is being ended", a.Run), nil
+// actOn does what is ordered, and returns what became of it.
+func actOn(ctx context.Context, d *daemon.Daemon, o client.Order) (answer durable.Answer, text string, err error) {
+	e, found, err := d.Find(ctx, o.Job)
+	if !found && o.Do == client.EndRun { // it may be of the start of the daemon, or of a store that does not answer
+		if number, ok := d.End(o.Job, int(o.Run)); ok {
+			return durable.Applied, fmt.Sprintf("run %d is being ended", number), nil
+		}
 	}
-	e, found, err := d.Find(ctx, a.Job)
 	switch {
 	case err != nil:
 		return answer, "", err
 	case !found:
 		return durable.NotFound, "this daemon has no such job", nil
-	case a.Do == web.EndRun:
-		return durable.TooLate, fmt.Sprintf("run %d is not in progress here", a.Run), nil
 	}
 	defer d.Forget(ctx)
 	v := client.Client{Store: d.Store, Jobs: d.Durable(), Shown: d.Store.Name}
-	return v.Do(ctx, actions[a.Do], e, a.Set...)
+	return v.Do(ctx, o, e)
 }

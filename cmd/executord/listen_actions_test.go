@@ -94,10 +94,10 @@ func TestListenActs(t *testing.T) {
 				t.Errorf("the runs are %s", runs)
 			}
 			doing(t, socket, url.Values{"do": {"end-run"}, "job": {"long"}, "run": {"2"}, "reason": {"a test"}})
-			p.after(0, "ui: action", "action", "end-run", "done", false, "answer", "run 2 is not in progress here")
+			p.after(0, "ui: action", "action", "end-run", "done", false, "answer", "run 2 is not in progress")
 			_, acts := over(t, socket, func(c *http.Client) (*http.Response, error) { return c.Get("http://localhost/acts") })
 			for _, want := range []string{"run-now", "end-run", "pause", "resume", "a test", overSocket(t), `<a href="job?name=tick">`,
-				"run 2 is not in progress here"} {
+				"run 2 is not in progress"} {
 				if !strings.Contains(acts, want) {
 					t.Errorf("the actions in the store have no %s: %s", want, acts)
 				}

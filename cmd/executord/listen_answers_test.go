@@ -49,7 +49,7 @@ func TestListenSaysWhatIsNotDone(t *testing.T) {
 		"running already": {url.Values{"do": {"run-now"}, "job": {"long"}, "reason": {"x"}}, 409, "it is running already", []string{"run-now", "long"}},
 		"not paused":      {url.Values{"do": {"resume"}, "job": {"tick"}, "reason": {"x"}}, 409, "not paused: it is waiting", []string{"resume", "tick"}},
 		"no such job":     {url.Values{"do": {"pause"}, "job": {"tock"}, "reason": {"x"}}, 404, "no such job", []string{"pause", "tock"}},
-		"no such run":     {url.Values{"do": {"end-run"}, "job": {"tick"}, "run": {"7"}, "reason": {"x"}}, 409, "run 7 is not in progress here", nil},
+		"no such run":     {url.Values{"do": {"end-run"}, "job": {"tick"}, "run": {"7"}, "reason": {"x"}}, 409, "run 7 is not in progress", nil},
 		"a run of no job": {url.Values{"do": {"end-run"}, "job": {"tock"}, "run": {"7"}, "reason": {"x"}}, 404, "no such job", nil},
 	} {
 		if status, text := post("text/html", c.form); status != c.status || !strings.Contains(text, c.want) {

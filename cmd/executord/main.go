@@ -19,7 +19,7 @@
 // With run --store the jobs are kept in a file or in PostgreSQL, where these act on
 // them:
 //
-//	executord cancel|pause|resume|run-now JOB...
+//	executord run-now|pause|resume|end-run|cancel JOB...
 //	executord acts                            show the audit log
 //	executord migrate                         bring it up to date, or print the SQL for it
 //	executord store list|show|cancel|export|...
@@ -46,6 +46,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 )
 
@@ -69,7 +70,9 @@ func execute(args []string) int {
 		return exitOK
 	}
 	code, text := exitUsage, ""
-	if errors.As(err, &exit) {
+	if missing := new(client.MissingError); errors.As(err, &missing) {
+		code, text = exitMistake, missing.Error()
+	} else if errors.As(err, &exit) {
 		code, text = exit.code, exit.text
 	} else { // it comes from cobra: the command line is wrong
 		if unknown := unknownCommand(cmd, args); unknown != nil {

@@ -61,7 +61,7 @@ func newRunOptions(cmd *cobra.Command) *runOptions {
 	flags.StringVar(&o.listen.tlsCert, "tls-cert", "", "a file with the certificate of --listen, which then speaks TLS; it is read again when it changes")
 	flags.StringVar(&o.listen.tlsKey, "tls-key", "", "a file with the private key of --tls-cert")
 	flags.StringArrayVar(&o.listen.proxies, "trusted-proxy", nil, "the address of a proxy before --listen, or of a network of proxies, whose X-Forwarded-For counts; may be repeated")
-	flags.BoolVar(&o.listen.actions, "actions", false, "allow actions on the web page: run, pause and resume jobs, end runs; needs --token-file, or a Unix socket")
+	flags.BoolVar(&o.listen.actions, "actions", false, "allow actions on the web page: run, pause, resume and cancel jobs, end runs; needs --token-file, or a Unix socket")
 	o.store = newStoreFlag(cmd, "keep the jobs in a file, which is created if missing, or in postgres://user@host/database")
 	o.namespace = newNamespaceFlag(cmd, "the namespace of these jobs in the store; the default is the name of FILE without its ending")
 	o.flags = newMachineFlags(cmd)

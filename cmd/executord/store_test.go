@@ -120,7 +120,7 @@ func TestStoreCannotBeCreated(t *testing.T) {
 // of a wrong command line.
 func TestStoreIsRequired(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"cancel", "x"}, {"jobs", "--store", ""}, {"runs", "--store", ""}} {
+	for _, args := range [][]string{{"acts"}, {"jobs", "--store", ""}, {"runs", "--store", ""}} {
 		if _, stderr, code := output(t, "", args...); code != exitUsage || !strings.Contains(stderr, "needs a store") {
 			t.Errorf("%q: exit code %d, %q", args, code, stderr)
 		}

@@ -67,10 +67,8 @@ func (f storeFlag) visit(fn func(context.Context, client.Client) error) error {
 	var exit *exitError
 	var missing *client.MissingError
 	switch {
-	case err == nil, errors.As(err, &exit):
+	case err == nil, errors.As(err, &exit), errors.As(err, &missing):
 		return err
-	case errors.As(err, &missing):
-		return &exitError{exitMistake, missing.Error()}
 	}
 	return &exitError{exitMistake, stores.Explain(shown, err).Error()}
 }

@@ -18,6 +18,7 @@ var otherWords = map[string][]string{
 	"acts":     {"audit", "actions"},
 	"cancel":   {"delete", "remove", "rm"},
 	"check":    {"test", "validate", "verify", "lint", "configtest"},
+	"end-run":  {"end", "abort", "terminate", "interrupt"},
 	"explain":  {"describe", "translate", "human"},
 	"health":   {"status", "ping", "probe", "ready", "alive"},
 	"import":   {"convert", "init"},
@@ -37,10 +38,10 @@ var otherWords = map[string][]string{
 
 // daemonWords are those that people try for what is done to a daemon by a signal.
 var daemonWords = map[string]string{
-	"stop":    "a daemon ends when it gets SIGTERM, as by systemctl stop executord",
+	"stop":    "a run is ended by executord end-run, and a daemon when it gets SIGTERM, as by systemctl stop executord",
 	"quit":    "a daemon ends when it gets SIGTERM, as by systemctl stop executord",
 	"down":    "a daemon ends when it gets SIGTERM, as by systemctl stop executord",
-	"kill":    "a daemon ends when it gets SIGTERM, as by systemctl stop executord; a run is ended on its page, see run --actions",
+	"kill":    "a run is ended by executord end-run, and a daemon when it gets SIGTERM, as by systemctl stop executord",
 	"restart": "a daemon reads its files again when it gets SIGHUP, as by systemctl reload executord",
 	"reload":  "a daemon reads its files again when it gets SIGHUP, as by systemctl reload executord, or with run --watch",
 	"edit":    "change the job file with an editor, and then try executord check",

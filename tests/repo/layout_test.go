@@ -159,7 +159,7 @@ var executordLayers = within("internal", []layer{
 	{"daemon", []string{
 		"about", "catalog", "client", "environ", "job", "notify", "outcome", "process", "record", "variables", "view",
 	}},
-	{"web", []string{"catalog", "daemon", "job", "notify", "outcome", "record", "roles", "view"}},
+	{"web", []string{"catalog", "client", "daemon", "job", "notify", "outcome", "record", "roles", "view"}},
 })
 
 // within returns layers whose directories are given as seen from one of the module.

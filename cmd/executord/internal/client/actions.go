@@ -12,22 +12,10 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// Action is a way of changing a job. The words are documented, as those of the audit log.
-type Action string
-
-const (
-	Cancel Action = "cancel"
-	Pause  Action = "pause"
-	Resume Action = "resume"
-	RunNow Action = "run-now"
-)
-
-// Do does it, and returns what became of it. The text is about the job as it was just before. For RunNow, set has
-// parameters of the run, NAME=value; one that is not allowed is an answer, too.
-func (c Client) Do(
-	ctx context.Context, a Action, e catalog.Entry, set ...string,
-) (answer durable.Answer, text string, err error) {
-	switch a {
+// Do does to a job what is ordered, and returns what became of it. The text is about the job as it was just before. A
+// parameter that is not allowed is an answer, too.
+func (c Client) Do(ctx context.Context, o Order, e catalog.Entry) (answer durable.Answer, text string, err error) {
+	switch o.Do {
 	case Cancel:
 		answer, text, err = c.cancel(ctx, e)
 	case Pause:
@@ -35,9 +23,11 @@ func (c Client) Do(
 	case Resume:
 		answer, text, err = c.resume(ctx, e)
 	case RunNow:
-		answer, text, err = c.runNow(ctx, e, set)
+		answer, text, err = c.runNow(ctx, e, o.Set)
+	case EndRun:
+		answer, text, err = c.endRun(ctx, e, o.Run)
 	default:
-		return durable.TooLate, "", fmt.Errorf("%q is no action", string(a))
+		return durable.TooLate, "", fmt.Errorf("%q is no action", string(o.Do))
 	}
 	if answer == durable.NotFound {
 		text = "it was removed a moment ago"
@@ -145,6 +135,34 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 		return answer, "it is running already, on " + On(e), err
 	}
 	return answer, "cannot run: it has begun, or it is over", err
+}
+
+// endRun ends a run that is in progress, whichever daemon has it.
+func (c Client) endRun(ctx context.Context, e catalog.Entry, number int64) (durable.Answer, string, error) {
+	var runs []durable.Job
+	for _, run := range e.Open {
+		if run.State.Granted() && (number == 0 || catalog.NumberOf(run) == number) {
+			runs = append(runs, run)
+		}
+	}
+	switch {
+	case len(runs) == 0 && number > 0:
+		return durable.TooLate, fmt.Sprintf("run %d is not in progress", number), nil
+	case len(runs) == 0:
+		return durable.TooLate, "no run is in progress", nil
+	case len(runs) > 1:
+		return durable.TooLate, fmt.Sprintf("runs %d to %d are in progress: say which one is to end, as --run %d",
+			catalog.NumberOf(runs[0]), catalog.NumberOf(runs[len(runs)-1]), catalog.NumberOf(runs[0])), nil
+	}
+	number = catalog.NumberOf(runs[0])
+	answer, err := c.Jobs.Cancel(ctx, runs[0].ID)
+	switch answer {
+	case durable.Applied: // its daemon has given it back a moment ago
+		return answer, fmt.Sprintf("run %d is ended, and is not begun again", number), err
+	case durable.Deferred:
+		return answer, fmt.Sprintf("run %d is being ended", number), err
+	}
+	return durable.TooLate, fmt.Sprintf("run %d has ended by itself", number), err
 }
 
 // settling is how long a run may still be in progress for the store whose command has ended.

@@ -170,7 +170,7 @@ func TestAskedRunIsTakenAtEndOfRun(t *testing.T) {
 					t.Fatalf("%+v, error %v", found, err)
 				}
 				time.Sleep(test.then)
-				_, text, err := v.Do(t.Context(), client.RunNow, found[0])
+				_, text, err := v.Do(t.Context(), client.Order{Do: client.RunNow}, found[0])
 				if err != nil || !strings.HasPrefix(text, test.want) {
 					t.Errorf("%s, error %v, want %s", text, err, test.want)
 				}

@@ -34,16 +34,20 @@ func (e *entry) begin() {
 	e.mu.figures.Running++
 }
 
-// end ends a run in progress, and reports whether there is one of that number.
-func (e *entry) end(number int, cause error) bool {
+// end ends a run in progress, with 0 the only one. It returns its number, and false if there is none.
+func (e *entry) end(number int, cause error) (int, bool) {
 	e.mu.Lock()
+	if len(e.mu.ends) == 1 && number == 0 {
+		for number = range e.mu.ends {
+		}
+	}
 	end := e.mu.ends[number]
 	e.mu.Unlock()
 	if end == nil {
-		return false
+		return number, false
 	}
 	end(cause)
-	return true
+	return number, true
 }
 
 // started notes when the command of a run was started.

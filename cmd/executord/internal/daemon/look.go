@@ -316,13 +316,14 @@ func (d *Daemon) Output(name string, number int) (view.Run, record.Facts, *recor
 	return d.runOf(f), f, o, true
 }
 
-// End ends a run that is in progress here, as a timeout does; the schedule goes on. It returns false if there is none.
-func (d *Daemon) End(name string, number int) bool {
+// End ends a run that is in progress here, as a timeout does; the schedule goes on. A number of 0 is that of the only one.
+// It returns the number, and false if there is none.
+func (d *Daemon) End(name string, number int) (int, bool) {
 	d.mu.Lock()
 	e := d.mu.entries[name]
 	d.mu.Unlock()
 	if e == nil {
-		return false
+		return 0, false
 	}
 	return e.end(number, executor.ErrCanceled)
 }

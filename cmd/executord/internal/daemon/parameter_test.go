@@ -128,7 +128,7 @@ func ask(t *testing.T, s Store, name string, set ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, err := v.Do(t.Context(), client.RunNow, found[0], set...)
+	_, text, err := v.Do(t.Context(), client.Order{Do: client.RunNow, Set: set}, found[0])
 	if err != nil {
 		t.Fatal(err)
 	}

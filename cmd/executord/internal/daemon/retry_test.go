@@ -123,7 +123,7 @@ func TestRetryIsEndedByCancel(t *testing.T) {
 		commands := &tries{codes: []int{1, 1}}
 		h := beginWith(t, Config{File: parse(t, "# name: a\n# retries: 2\n# retry_wait: 10m\n@every 1h x\n")}, commands.run)
 		time.Sleep(time.Hour + time.Minute)
-		if !h.End("a", 1) {
+		if n, ok := h.End("a", 1); !ok || n != 1 {
 			t.Error("no run is in progress")
 		}
 		synctest.Wait()

@@ -114,7 +114,7 @@ func TestDaemonTellsRecoveryOverRestarts(t *testing.T) {
 		}
 		const fails = "a has failed: exit status 1"
 		end := func(h *harness) {
-			if !h.End("a", 2) {
+			if n, ok := h.End("a", 2); !ok || n != 2 {
 				t.Error("the run is not in progress")
 			}
 			time.Sleep(time.Minute)

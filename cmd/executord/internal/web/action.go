@@ -2,30 +2,19 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui"
-)
-
-// The things that can be done. They are documented.
-const (
-	RunNow = "run-now"
-	Pause  = "pause"
-	Resume = "resume"
-	EndRun = "end-run"
 )
 
 // These are done to nodes, by module ui.
@@ -33,13 +22,6 @@ const (
 	Drain   = "drain"
 	Undrain = "undrain"
 )
-
-// Action is what a reader asks for.
-type Action struct {
-	Do, Job string
-	Run     int      // for EndRun
-	Set     []string // for RunNow: parameters of the run, each NAME=value
-}
 
 // actPatience is how long an action may take.
 const actPatience = 10 * time.Second
@@ -52,21 +34,21 @@ type link struct {
 
 // actionsOf returns what can be done to a job as it is.
 func actionsOf(j *view.Job) (all []link) {
-	add := func(do, name string) {
-		all = append(all, link{name, "act?" + url.Values{"do": {do}, "job": {j.Job}}.Encode(), false})
+	add := func(do client.Action, name string) {
+		all = append(all, link{name, "act?" + url.Values{"do": {string(do)}, "job": {j.Job}}.Encode(), false})
 	}
 	switch {
 	case j.State.Held():
-		add(Resume, "Resume")
+		add(client.Resume, "Resume")
 	case j.State.State == catalog.StateEnded, j.State.State == catalog.StateRemoved, j.State.State == catalog.StateElsewhere:
 	case j.State.State == catalog.StateRunning:
-		add(Pause, "Pause")
+		add(client.Pause, "Pause")
 	case len(j.Parameters) > 0:
 		all = append(all, link{"Run now", runNowAt(j.Job), false})
-		add(Pause, "Pause")
+		add(client.Pause, "Pause")
 	default:
-		add(RunNow, "Run now")
-		add(Pause, "Pause")
+		add(client.RunNow, "Run now")
+		add(client.Pause, "Pause")
 	}
 	if j.Running != nil {
 		all = append(all, endOf(j.Running))
@@ -76,69 +58,48 @@ func actionsOf(j *view.Job) (all []link) {
 
 // endOf is the link to end a run.
 func endOf(r *view.Run) link {
-	v := url.Values{"do": {EndRun}, "job": {r.Job}, "run": {strconv.FormatInt(r.Run, 10)}}
+	v := url.Values{"do": {string(client.EndRun)}, "job": {r.Job}, "run": {strconv.FormatInt(r.Run, 10)}}
 	return link{fmt.Sprint("End run ", r.Run), "act?" + v.Encode(), true}
 }
 
-// title returns the action as a heading.
-func (a Action) title() string {
-	name := job.Printable(a.Job)
-	switch a.Do {
-	case RunNow:
+// title returns an order as a heading.
+func title(o client.Order) string {
+	name := job.Printable(o.Job)
+	switch o.Do {
+	case client.RunNow:
 		return "Run " + name + " now"
-	case Pause:
+	case client.Pause:
 		return "Pause " + name
-	case Resume:
+	case client.Resume:
 		return "Resume " + name
+	case client.Cancel:
+		return "Cancel " + name
 	}
-	return fmt.Sprintf("End run %d of %s", a.Run, name)
+	if o.Run == 0 {
+		return "End the run of " + name
+	}
+	return fmt.Sprintf("End run %d of %s", o.Run, name)
 }
 
-// says returns what the action does.
-func (a Action) says() string {
-	switch a.Do {
-	case RunNow:
-		if len(a.Set) > 0 {
-			return "The job is due at once, with " + view.ShowParameters(a.Set) + ". Its schedule goes on afterwards."
+// says returns what an order does.
+func says(o client.Order) string {
+	switch o.Do {
+	case client.RunNow:
+		if len(o.Set) > 0 {
+			return "The job is due at once, with " + view.ShowParameters(o.Set) + ". Its schedule goes on afterwards."
 		}
 		return "The job is due at once. Its schedule goes on afterwards."
-	case Pause:
+	case client.Pause:
 		return "The job does not run until it is resumed. A run in progress may end."
-	case Resume:
+	case client.Resume:
 		return "The job goes on: at its next time, or at once if one has passed while it was paused."
+	case client.Cancel:
+		return "The job does not run until it is resumed. The processes of a run in progress get SIGTERM, and SIGKILL if they do not end."
 	}
 	return "The processes of the run get SIGTERM, and SIGKILL if they do not end. The schedule of the job goes on."
 }
 
-// actionOf returns the action that a request is about.
-func actionOf(v url.Values) (a Action, err error) {
-	a = Action{Do: v.Get("do"), Job: v.Get("job")}
-	if !slices.Contains([]string{RunNow, Pause, Resume, EndRun}, a.Do) {
-		return a, fmt.Errorf("unknown action %.20q; known are %s, %s, %s, %s, and for a node %s and %s",
-			a.Do, RunNow, Pause, Resume, EndRun, Drain, Undrain)
-	}
-	if a.Job == "" {
-		return a, errors.New("the name of the job is missing")
-	}
-	if a.Do == EndRun {
-		if a.Run, err = strconv.Atoi(v.Get("run")); err != nil || a.Run < 1 {
-			return a, errors.New("run must be the number of a run")
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(v)) {
-		if name, ok := strings.CutPrefix(key, setPrefix); ok {
-			for _, value := range v[key] {
-				a.Set = append(a.Set, name+"="+value)
-			}
-		}
-	}
-	if len(a.Set) > 0 && a.Do != RunNow {
-		return a, fmt.Errorf("parameters are for %s", RunNow)
-	}
-	return a, nil
-}
-
-// action is actionOf for module ui, which asks for a reason, and notes what was done. Nodes are drained by ui's own
+// action is the order of a form for module ui, which asks for a reason, and notes what was done. Nodes are drained by ui's own
 // actions, of which no other passes: to change a job takes more here than there.
 func (s *Server) action(v url.Values) (*ui.Action, error) {
 	if do := v.Get("do"); do == Drain || do == Undrain {
@@ -147,24 +108,24 @@ func (s *Server) action(v url.Values) (*ui.Action, error) {
 		}
 		return nil, nil
 	}
-	a, err := actionOf(v)
+	o, err := client.ParseOrder(v)
 	if err != nil {
 		return nil, ui.BadRequest(err.Error())
 	}
-	if err := s.checkSet(a); err != nil {
+	if err := s.checkSet(o); err != nil {
 		return nil, err
 	}
-	attrs := []slog.Attr{slog.String("job", job.Printable(a.Job))}
-	if a.Run > 0 {
-		attrs = append(attrs, slog.Int("run", a.Run))
+	attrs := []slog.Attr{slog.String("job", job.Printable(o.Job))}
+	if o.Run > 0 {
+		attrs = append(attrs, slog.Int64("run", o.Run))
 	}
 	return &ui.Action{
-		Name: a.Do, Title: a.title(), Says: a.says(), Danger: a.Do == EndRun, Attrs: attrs,
-		Key: catalog.Key(s.Namespace, a.Job), Back: jobAt(a.Job),
+		Name: string(o.Do), Title: title(o), Says: says(o), Danger: o.Do == client.EndRun || o.Do == client.Cancel, Attrs: attrs,
+		Key: catalog.Key(s.Namespace, o.Job), Back: jobAt(o.Job),
 		Do: func(ctx context.Context) (durable.Answer, string, error) {
 			ctx, cancel := context.WithTimeout(ctx, actPatience)
 			defer cancel()
-			answer, text, err := s.Act(ctx, a)
+			answer, text, err := s.Act(ctx, o)
 			if err != nil {
 				return answer, "", noAnswer(err)
 			}

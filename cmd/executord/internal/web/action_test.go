@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
@@ -24,13 +25,13 @@ import (
 )
 
 // actor is a server whose actions are noted.
-func actor(t *testing.T, answer durable.Answer, text string, err error) (h http.Handler, acted *[]Action, log *bytes.Buffer) {
+func actor(t *testing.T, answer durable.Answer, text string, err error) (h http.Handler, acted *[]client.Order, log *bytes.Buffer) {
 	t.Helper()
 	f, run := newFake("backup")
 	t.Cleanup(func() { run.End(nil) })
-	acted, log = new([]Action), new(bytes.Buffer)
+	acted, log = new([]client.Order), new(bytes.Buffer)
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Log: slog.New(slog.NewTextHandler(log, nil)),
-		Act: func(_ context.Context, a Action) (durable.Answer, string, error) {
+		Act: func(_ context.Context, a client.Order) (durable.Answer, string, error) {
 			*acted = append(*acted, a)
 			return answer, text, err
 		}})
@@ -63,8 +64,8 @@ func did(t *testing.T, h http.Handler, values url.Values) string {
 // An action is done once, with its reason in the log, and its answer is on a page of its own.
 func TestServerActs(t *testing.T) {
 	h, acted, log := actor(t, durable.Applied, "due now", nil)
-	text := did(t, h, url.Values{"do": {RunNow}, "job": {"backup"}, "reason": {" after the repair\n"}})
-	if want := (Action{Do: RunNow, Job: "backup"}); len(*acted) != 1 || !reflect.DeepEqual((*acted)[0], want) {
+	text := did(t, h, url.Values{"do": {string(client.RunNow)}, "job": {"backup"}, "reason": {" after the repair\n"}})
+	if want := (client.Order{Do: client.RunNow, Job: "backup"}); len(*acted) != 1 || !reflect.DeepEqual((*acted)[0], want) {
 		t.Errorf("done %+v", *acted)
 	}
 	want := `level=INFO msg="ui: action" action=run-now job=backup reason="after the repair" who=127.0.0.1:5000 answer="due now" done=true`
@@ -80,7 +81,7 @@ func TestServerActs(t *testing.T) {
 
 // What is refused, or cannot be done, has a status that says so, on the page and in JSON, and the reason.
 func TestServerSaysWhatIsNotDone(t *testing.T) {
-	form := url.Values{"do": {EndRun}, "job": {"backup"}, "run": {"2"}, "reason": {"x"}}
+	form := url.Values{"do": {string(client.EndRun)}, "job": {"backup"}, "run": {"2"}, "reason": {"x"}}
 	for name, c := range map[string]struct {
 		answer durable.Answer
 		err    error
@@ -104,7 +105,7 @@ func TestServerSaysWhatIsNotDone(t *testing.T) {
 		}
 		w = post(h, form, header("Accept", "application/json"))
 		var got page.Result
-		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != c.status || got.Status != c.status || got.Done || got.Action != EndRun {
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != c.status || got.Status != c.status || got.Done || got.Action != string(client.EndRun) {
 			t.Errorf("%s: %d %s, %v", name, w.Code, w.Body, err)
 		}
 	}
@@ -112,7 +113,7 @@ func TestServerSaysWhatIsNotDone(t *testing.T) {
 
 // Requests that must not act do not: without a reason, of another site, without the token, by GET.
 func TestServerRefusesActions(t *testing.T) {
-	good := url.Values{"do": {Pause}, "job": {"backup"}, "reason": {"x"}}
+	good := url.Values{"do": {string(client.Pause)}, "job": {"backup"}, "reason": {"x"}}
 	with := func(key, value string) url.Values {
 		v := url.Values{}
 		for k := range good {
@@ -127,12 +128,12 @@ func TestServerRefusesActions(t *testing.T) {
 		want   int
 	}{
 		"no reason":       {with("reason", " "), nil, 400},
-		"no reason field": {url.Values{"do": {Pause}, "job": {"backup"}}, nil, 400},
+		"no reason field": {url.Values{"do": {string(client.Pause)}, "job": {"backup"}}, nil, 400},
 		"a long reason":   {with("reason", strings.Repeat("é", 251)), nil, 400},
 		"no such action":  {with("do", "delete"), nil, 400},
 		"no job":          {with("job", ""), nil, 400},
-		"no run":          {with("do", EndRun), nil, 400},
-		"a negative run":  {url.Values{"do": {EndRun}, "job": {"a"}, "run": {"-1"}, "reason": {"x"}}, nil, 400},
+		"a run to pause":  {with("run", "2"), nil, 400},
+		"a negative run":  {url.Values{"do": {string(client.EndRun)}, "job": {"a"}, "run": {"-1"}, "reason": {"x"}}, nil, 400},
 		"no token":        {good, func(r *http.Request) { r.Header.Del("Authorization") }, 401},
 		"wrong token":     {good, header("Authorization", "Bearer x"), 401},
 		"other origin":    {good, header("Origin", "http://evil.example"), 403},
@@ -218,7 +219,7 @@ func TestServerOffersActions(t *testing.T) {
 }
 
 // parameterized is actor for a job with parameters.
-func parameterized(t *testing.T) (h http.Handler, acted *[]Action) {
+func parameterized(t *testing.T) (h http.Handler, acted *[]client.Order) {
 	t.Helper()
 	f, run := newFake("backup")
 	t.Cleanup(func() { run.End(nil) })
@@ -226,9 +227,9 @@ func parameterized(t *testing.T) (h http.Handler, acted *[]Action) {
 		{Name: "DAY", Default: "<today>", Pattern: "<?[a-z]+>?", Doc: "Which & why"},
 		{Name: "REGION", Default: "eu", Values: []string{"eu", "us"}},
 	}
-	acted = new([]Action)
+	acted = new([]client.Order)
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Log: slog.New(slog.DiscardHandler),
-		Act: func(_ context.Context, a Action) (durable.Answer, string, error) {
+		Act: func(_ context.Context, a client.Order) (durable.Answer, string, error) {
 			*acted = append(*acted, a)
 			return durable.Applied, "due now", nil
 		}})
@@ -259,8 +260,8 @@ func TestServerAsksForParameters(t *testing.T) {
 	if len(*acted) != 0 {
 		t.Fatalf("a page has acted: %v", *acted)
 	}
-	did(t, h, url.Values{"do": {RunNow}, "job": {"backup"}, "reason": {"x"}, "set.REGION": {"us"}, "set.DAY": {"tomorrow"}})
-	if want := (Action{Do: RunNow, Job: "backup", Set: []string{"DAY=tomorrow", "REGION=us"}}); len(*acted) != 1 || !reflect.DeepEqual((*acted)[0], want) {
+	did(t, h, url.Values{"do": {string(client.RunNow)}, "job": {"backup"}, "reason": {"x"}, "set.REGION": {"us"}, "set.DAY": {"tomorrow"}})
+	if want := (client.Order{Do: client.RunNow, Job: "backup", Set: []string{"DAY=tomorrow", "REGION=us"}}); len(*acted) != 1 || !reflect.DeepEqual((*acted)[0], want) {
 		t.Errorf("done %+v, want %+v", *acted, want)
 	}
 	if page := ask(h, "GET", "/run-now?job=none", bearer); page.Code != http.StatusNotFound {
@@ -279,12 +280,12 @@ func TestServerRefusesParameters(t *testing.T) {
 		"no match":     {url.Values{"set.DAY": {"1"}}, "does not match the pattern"},
 		"twice":        {url.Values{"set.DAY": {"a", "b"}}, "DAY is set twice"},
 		"a line break": {url.Values{"set.DAY": {"a\nEVIL=1"}}, "without control characters"},
-		"to pause":     {url.Values{"do": {Pause}, "set.DAY": {"a"}}, "parameters are for run-now"},
+		"to pause":     {url.Values{"do": {string(client.Pause)}, "set.DAY": {"a"}}, "parameters are for run-now"},
 		"no such job":  {url.Values{"job": {"none"}, "set.DAY": {"a"}}, "the job \"none\" does not exist"},
 	} {
 		h, acted := parameterized(t)
 		for _, reason := range []string{"", "x"} {
-			v := url.Values{"do": {RunNow}, "job": {"backup"}}
+			v := url.Values{"do": {string(client.RunNow)}, "job": {"backup"}}
 			for key := range test.values {
 				v[key] = test.values[key]
 			}

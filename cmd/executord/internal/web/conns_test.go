@@ -46,22 +46,22 @@ type accepted struct {
 
 func (c accepted) RemoteAddr() net.Addr { return c.from }
 
-// client is the other side.
-type client struct {
+// dialer is the other side.
+type dialer struct {
 	net.Conn
 	answers *bufio.Reader
 }
 
 // dial connects from an address, in a bubble.
-func (p *pipes) dial(ip string) *client {
+func (p *pipes) dial(ip string) *dialer {
 	ours, theirs := net.Pipe()
 	p.in <- accepted{theirs, &net.TCPAddr{IP: net.ParseIP(ip), Port: 5000}}
 	synctest.Wait() // it has its place
-	return &client{ours, bufio.NewReader(ours)}
+	return &dialer{ours, bufio.NewReader(ours)}
 }
 
 // get sends a request, and returns the status of the answer; 0 if the connection is closed.
-func (c *client) get(path string) int {
+func (c *dialer) get(path string) int {
 	fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", path, token)
 	answer, err := http.ReadResponse(c.answers, nil)
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *client) get(path string) int {
 }
 
 // closed reports whether the server has closed the connection.
-func (c *client) closed() bool {
+func (c *dialer) closed() bool {
 	c.SetReadDeadline(time.Now().Add(time.Millisecond))
 	_, err := c.answers.ReadByte()
 	c.SetReadDeadline(time.Time{})
@@ -106,7 +106,7 @@ func serveInBubble(t *testing.T, c Config, test func(t *testing.T, p *pipes, s *
 func TestConnsIdleOnesMakeRoom(t *testing.T) {
 	log := new(bytes.Buffer)
 	inBubble(t, Config{Log: slog.New(slog.NewTextHandler(log, nil))}, func(t *testing.T, p *pipes, s *Server) {
-		var held []*client
+		var held []*dialer
 		for i := range roomAway {
 			held = append(held, p.dial(fmt.Sprintf("192.0.2.%d", i/16)))
 			if code := held[i].get("/healthz"); code != 200 {
@@ -147,7 +147,7 @@ func TestConnsIdleOnesMakeRoom(t *testing.T) {
 func TestConnsPeerHasShare(t *testing.T) {
 	inBubble(t, Config{}, func(t *testing.T, p *pipes, s *Server) {
 		other, own := p.dial("192.0.2.1"), p.dial("127.0.0.1")
-		var many []*client
+		var many []*dialer
 		for i := range share + 10 {
 			many = append(many, p.dial(fmt.Sprintf("2001:db8:1:2::%x", i+1)))
 			time.Sleep(time.Millisecond)
@@ -177,7 +177,7 @@ func TestConnsBusyOnesStay(t *testing.T) {
 		if code := follow.get("/api/output?job=backup&run=2&follow=1"); code != 200 {
 			t.Fatal(code)
 		}
-		var slow []*client
+		var slow []*dialer
 		for i, text := range []string{
 			"", "GET / HTTP/1.1\r\nHost: localh", "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nto=",
 		} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
@@ -44,7 +45,7 @@ func cluster(t *testing.T) (h http.Handler, jobs *durable.Jobs, node string) {
 	}
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: func() roles.Tokens { return all }, Log: slog.New(slog.DiscardHandler),
 		Durable: jobs, Observer: observer,
-		Act: func(context.Context, Action) (durable.Answer, string, error) {
+		Act: func(context.Context, client.Order) (durable.Answer, string, error) {
 			t.Error("executord's own action was called")
 			return 0, "", nil
 		}})

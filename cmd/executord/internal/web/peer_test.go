@@ -21,6 +21,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -165,8 +166,10 @@ func TestServerBelievesTrustedProxyOnly(t *testing.T) {
 		log := new(bytes.Buffer)
 		f, run := newFake("backup")
 		s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Proxies: proxies, Log: slog.New(slog.NewTextHandler(log, nil)),
-			Act: func(context.Context, Action) (durable.Answer, string, error) { return durable.Applied, "paused", nil }})
-		post(s.Handler(), url.Values{"do": {Pause}, "job": {"backup"}, "reason": {"x"}}, func(r *http.Request) {
+			Act: func(context.Context, client.Order) (durable.Answer, string, error) {
+				return durable.Applied, "paused", nil
+			}})
+		post(s.Handler(), url.Values{"do": {string(client.Pause)}, "job": {"backup"}, "reason": {"x"}}, func(r *http.Request) {
 			r.RemoteAddr, r.Header["X-Forwarded-For"] = c.from, c.headers
 		})
 		text := strings.ReplaceAll(log.String(), `\\`, `\`)
@@ -213,7 +216,9 @@ func TestServerNamesUserOfSocket(t *testing.T) {
 	f, run := newFake("backup")
 	defer run.End(nil)
 	s := New(Config{Daemon: f, Access: Socket, Log: slog.New(slog.NewTextHandler(log, nil)),
-		Act: func(context.Context, Action) (durable.Answer, string, error) { return durable.Applied, "paused", nil }})
+		Act: func(context.Context, client.Order) (durable.Answer, string, error) {
+			return durable.Applied, "paused", nil
+		}})
 	path := filepath.Join(t.TempDir(), "sock")
 	l, err := net.Listen("unix", path)
 	if err != nil {
@@ -224,7 +229,7 @@ func TestServerNamesUserOfSocket(t *testing.T) {
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}}
-	answer, err := (&http.Client{Transport: transport}).PostForm("http://localhost/act", url.Values{"do": {Pause}, "job": {"backup"}, "reason": {"x"}})
+	answer, err := (&http.Client{Transport: transport}).PostForm("http://localhost/act", url.Values{"do": {string(client.Pause)}, "job": {"backup"}, "reason": {"x"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/durable"
@@ -24,7 +25,7 @@ import (
 const viewer = "viewer-horse-battery-staple"
 
 // team is a server for ann, who may act, and vic, who may look. The tokens may be exchanged.
-func team(t *testing.T) (h http.Handler, all *roles.Tokens, acted *[]Action, log *bytes.Buffer) {
+func team(t *testing.T) (h http.Handler, all *roles.Tokens, acted *[]client.Order, log *bytes.Buffer) {
 	t.Helper()
 	f, run := newFake("backup")
 	t.Cleanup(func() { run.End(nil) })
@@ -32,9 +33,9 @@ func team(t *testing.T) (h http.Handler, all *roles.Tokens, acted *[]Action, log
 	all = &roles.Tokens{
 		{Name: "ann", Role: roles.Operate, Sum: roles.SumOf(token)}, {Name: "vic", Role: roles.View, Sum: roles.SumOf(viewer)},
 	}
-	acted, log = new([]Action), new(bytes.Buffer)
+	acted, log = new([]client.Order), new(bytes.Buffer)
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: func() roles.Tokens { return *all }, Log: slog.New(slog.NewTextHandler(log, nil)),
-		Act: func(_ context.Context, a Action) (durable.Answer, string, error) {
+		Act: func(_ context.Context, a client.Order) (durable.Answer, string, error) {
 			*acted = append(*acted, a)
 			return durable.Applied, "due now", nil
 		}})
@@ -78,7 +79,7 @@ func TestServerShowsViewerNoActions(t *testing.T) {
 // Who may look acts by no request, by a token and in a session, and is told why in a sentence.
 func TestServerRefusesViewersActions(t *testing.T) {
 	h, _, acted, log := team(t)
-	form := url.Values{"do": {Pause}, "job": {"backup"}, "reason": {"x"}}
+	form := url.Values{"do": {string(client.Pause)}, "job": {"backup"}, "reason": {"x"}}
 	send := func(who func(*http.Request)) *httptest.ResponseRecorder {
 		return post(h, form, func(r *http.Request) { r.Header.Del("Authorization"); who(r) })
 	}
@@ -108,7 +109,7 @@ func TestServerNamesActor(t *testing.T) {
 	h, _, acted, log := team(t)
 	for i, who := range []func(*http.Request){header("Authorization", "Bearer "+token), session(t, h, token)} {
 		log.Reset()
-		w := post(h, url.Values{"do": {Pause}, "job": {"backup"}, "reason": {"x"}}, func(r *http.Request) { r.Header.Del("Authorization"); who(r) })
+		w := post(h, url.Values{"do": {string(client.Pause)}, "job": {"backup"}, "reason": {"x"}}, func(r *http.Request) { r.Header.Del("Authorization"); who(r) })
 		if w.Code != http.StatusSeeOther || len(*acted) != i+1 || !strings.Contains(log.String(), `who="ann at 127.0.0.1:5000"`) {
 			t.Errorf("%d, done %v, log %s", w.Code, *acted, log)
 		}

@@ -7,13 +7,11 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/ui"
 )
-
-// setPrefix begins the names of the fields of a form that are parameters of a run. It is documented.
-const setPrefix = "set."
 
 // runNowAt returns the address of the page that asks for the parameters of a run. It leads to that on which the action
 // is confirmed.
@@ -45,20 +43,20 @@ func (s *Server) job(ctx context.Context, name string) (view.Job, bool, error) {
 
 // checkSet returns what is wrong with the parameters of a run, before somebody gives a reason for it. The action itself
 // has the last word.
-func (s *Server) checkSet(a Action) error {
-	if len(a.Set) == 0 {
+func (s *Server) checkSet(o client.Order) error {
+	if len(o.Set) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), actPatience)
 	defer cancel()
-	j, found, err := s.job(ctx, a.Job)
+	j, found, err := s.job(ctx, o.Job)
 	switch {
 	case err != nil:
 		return noAnswer(err)
 	case !found:
-		return ui.NotFound(fmt.Sprintf("the job %.100q does not exist", a.Job))
+		return ui.NotFound(fmt.Sprintf("the job %.100q does not exist", o.Job))
 	}
-	if _, err = job.Parameters(j.Parameters).Given(a.Set); err != nil {
+	if _, err = job.Parameters(j.Parameters).Given(o.Set); err != nil {
 		return ui.BadRequest(err.Error())
 	}
 	return nil

@@ -29,6 +29,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
@@ -67,7 +68,7 @@ type Config struct {
 
 	// Act does what a reader asks for. It returns what became of it, also in a few words. Nil means that nothing can be
 	// changed. Module ui asks for a reason before, and notes it after.
-	Act func(context.Context, Action) (answer durable.Answer, text string, err error)
+	Act func(context.Context, client.Order) (answer durable.Answer, text string, err error)
 
 	// Log gets a line for each action, and what is said of those that connect. Nil is no log.
 	Log *slog.Logger

@@ -1,0 +1,99 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Action is a way of changing a job. The words are documented, as those of commands, of forms, and of the audit log.
+type Action string
+
+const (
+	Cancel Action = "cancel"
+	Pause  Action = "pause"
+	Resume Action = "resume"
+	RunNow Action = "run-now"
+	EndRun Action = "end-run"
+)
+
+// Actions are all of them.
+var Actions = []Action{RunNow, Pause, Resume, EndRun, Cancel}
+
+// Order is what somebody asks to be done to a job.
+type Order struct {
+	Do  Action
+	Job string   // its name
+	Run int64    // for EndRun: its number, 0 for the one that is in progress
+	Set []string // for RunNow: parameters of the run, each NAME=value
+}
+
+// setPrefix begins the names of the fields of a form that are parameters of a run. It is documented.
+const setPrefix = "set."
+
+// Form returns the order as the form that a daemon takes.
+func (o Order) Form() (url.Values, error) {
+	v := url.Values{"do": {string(o.Do)}, "job": {o.Job}}
+	if o.Run > 0 {
+		v.Set("run", strconv.FormatInt(o.Run, 10))
+	}
+	for _, one := range o.Set {
+		name, value, ok := strings.Cut(one, "=")
+		if !ok {
+			return nil, fmt.Errorf("--set %s: write it as NAME=value", one)
+		}
+		v.Add(setPrefix+name, value)
+	}
+	return v, nil
+}
+
+// ParseOrder reads a form. An error says what is wrong with it.
+func ParseOrder(v url.Values) (o Order, err error) {
+	o = Order{Do: Action(v.Get("do")), Job: v.Get("job")}
+	if !slices.Contains(Actions, o.Do) {
+		return o, fmt.Errorf("unknown action %.20q; known are %s, and for a node drain and undrain", string(o.Do), list(Actions))
+	}
+	if o.Job == "" {
+		return o, errors.New("the name of the job is missing")
+	}
+	if text := v.Get("run"); text != "" {
+		if o.Run, err = strconv.ParseInt(text, 10, 64); err != nil || o.Run < 1 {
+			return o, errors.New("run must be the number of a run")
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(v)) {
+		if name, ok := strings.CutPrefix(key, setPrefix); ok {
+			for _, value := range v[key] {
+				o.Set = append(o.Set, name+"="+value)
+			}
+		}
+	}
+	return o, o.check()
+}
+
+// check returns what is wrong with an order: what it says has no effect on what it does.
+func (o Order) check() error {
+	switch {
+	case o.Run > 0 && o.Do != EndRun:
+		return fmt.Errorf("the number of a run is for %s", EndRun)
+	case len(o.Set) > 0 && o.Do != RunNow:
+		return fmt.Errorf("parameters are for %s", RunNow)
+	}
+	return nil
+}
+
+// list returns words as a text.
+func list[T ~string](words []T) string {
+	var text strings.Builder
+	for i, word := range words {
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString(string(word))
+	}
+	return text.String()
+}
