@@ -60,7 +60,7 @@ func (j *Jobs) ChangeAll(ctx context.Context, c Change, f Filter) (Changed, erro
 		if err != nil {
 			return done, err
 		}
-		answers, err := j.changeEach(ctx, ids, c)
+		answers, err := j.changeAs(ctx, ids, c)
 		for i, answer := range answers {
 			switch answer {
 			case Applied:

@@ -18,7 +18,7 @@ func (j *Jobs) Cancel(ctx context.Context, id ID) (Answer, error) {
 }
 
 // Pause keeps a job from running until Resume. Deferred means that the job is running: it is paused after this run,
-// unless the run ends the job.
+// unless the run ends the job. If it is paused until a time, it is paused without one from then on.
 func (j *Jobs) Pause(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpPause})
 }
@@ -110,11 +110,21 @@ var opNames = [...]string{
 }
 
 func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
-	answers, err := j.changeEach(ctx, []ID{id}, c)
+	answers, err := j.changeAs(ctx, []ID{id}, c)
 	if err != nil {
 		return NotFound, err
 	}
 	return answers[0], nil
+}
+
+// changeAs is changeEach for a change that somebody asks for: a pause has no end any more.
+func (j *Jobs) changeAs(ctx context.Context, ids []ID, c Change) ([]Answer, error) {
+	if c.Op == OpPause {
+		if err := j.forgetEnds(ctx, opNames[c.Op], endKeys(ids)...); err != nil {
+			return nil, err
+		}
+	}
+	return j.changeEach(ctx, ids, c)
 }
 
 // changeEach makes a change to each of the jobs, in one step if the store can. With an error, the answers are those for

@@ -76,7 +76,7 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 	if schedules := ScheduleKind(name); j.parts.Graph != nil && len(schedules) <= MaxKind {
 		j.mu.kinds[schedules] = j.firingKind(name, k.decide)
 	}
-	if j.parts.Pauses != nil && j.mu.kinds[ResumingKind] == nil {
+	if j.mu.kinds[ResumingKind] == nil {
 		j.mu.kinds[ResumingKind] = j.resumingKind()
 	}
 	return Client[P, R](j, name)

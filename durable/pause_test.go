@@ -333,9 +333,97 @@ func TestPauseKindUntilRefusesPassedTime(t *testing.T) {
 			if err := jobs.PauseKindUntil(t.Context(), "k", until); !errors.Is(err, executor.ErrInvalid) {
 				t.Errorf("until %v: %v", until, err)
 			}
+			if _, err := jobs.PauseUntil(t.Context(), durable.NewID(), until); !errors.Is(err, executor.ErrInvalid) {
+				t.Errorf("until %v: %v", until, err)
+			}
 		}
 		if kinds := must(jobs.PausedKinds(t.Context())); len(kinds) > 0 {
 			t.Errorf("paused are %q", kinds)
+		}
+	})
+}
+
+// A job that is paused until a time runs from then on, also in a program that was started meanwhile, and the latest of the
+// calls that pause and resume it counts, whatever ends the others named.
+func TestPauseUntilLatestCallCounts(t *testing.T) {
+	type call func(*durable.Jobs, durable.ID) (durable.Answer, error)
+	until := func(d time.Duration) call {
+		return func(j *durable.Jobs, id durable.ID) (durable.Answer, error) {
+			return j.PauseUntil(context.Background(), id, time.Now().Add(d))
+		}
+	}
+	pause := func(j *durable.Jobs, id durable.ID) (durable.Answer, error) { return j.Pause(context.Background(), id) }
+	all := func(j *durable.Jobs, _ durable.ID) (durable.Answer, error) {
+		_, err := j.ChangeAll(context.Background(), durable.Change{Op: durable.OpPause}, durable.Filter{Kind: "k"})
+		return durable.Applied, err
+	}
+	resume := func(j *durable.Jobs, id durable.ID) (durable.Answer, error) {
+		return j.Resume(context.Background(), id)
+	}
+	for name, test := range map[string]struct {
+		calls []call
+		ran   [3]bool // after half an hour, an hour and a half, two and a half
+	}{
+		"until":            {[]call{until(time.Hour)}, [3]bool{false, true, true}},
+		"later":            {[]call{until(time.Hour), until(2 * time.Hour)}, [3]bool{false, false, true}},
+		"sooner":           {[]call{until(2 * time.Hour), until(time.Hour)}, [3]bool{false, true, true}},
+		"then for good":    {[]call{until(time.Hour), pause}, [3]bool{}},
+		"all for good":     {[]call{until(time.Hour), all}, [3]bool{}},
+		"no longer always": {[]call{pause, until(time.Hour)}, [3]bool{false, true, true}},
+		"resumed, paused":  {[]call{until(time.Hour), resume, pause}, [3]bool{}},
+		"resumed":          {[]call{until(time.Hour), resume}, [3]bool{true, true, true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memory.New()
+				operator := newJobs(t, store)
+				id := must(durable.Client[string, string](operator, "k").Schedule(t.Context(), 10*time.Minute, ""))
+				for _, c := range test.calls {
+					if answer := must(c(operator, id)); answer != durable.Applied {
+						t.Errorf("answer %v", answer)
+					}
+					time.Sleep(time.Second)
+				}
+				jobs, _, d := newNode(t, store)
+				start(t, jobs)
+				time.Sleep(30 * time.Minute)
+				for i, want := range test.ran {
+					if ran := d.count() > 0; ran != want {
+						t.Errorf("it ran within %d hours and a half: %v", i, ran)
+					}
+					time.Sleep(time.Hour)
+				}
+			})
+		})
+	}
+}
+
+// Whoever pauses a job for good while the end of its pause is on its way has paused it for good.
+func TestPauseOutlivesEndOfPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFaulty(memory.New())
+		jobs, k, _ := newNode(t, store)
+		start(t, jobs)
+		id := must(k.Schedule(t.Context(), 24*time.Hour, ""))
+		operator := newJobs(t, store.Store)
+		must(operator.PauseUntil(t.Context(), id, time.Now().Add(time.Hour)))
+		if until := must(operator.PausedUntil(t.Context(), id, durable.NewID())); len(until) != 1 || time.Until(until[id]) != time.Hour {
+			t.Errorf("paused until %v", until)
+		}
+		store.set(func(op string) (error, error) {
+			if op == "change" {
+				time.Sleep(time.Second) // before it takes effect
+			}
+			return nil, nil
+		})
+		time.Sleep(time.Hour + 500*time.Millisecond)
+		must(operator.Pause(t.Context(), id))
+		time.Sleep(time.Hour)
+		if job := must(jobs.Get(t.Context(), id)); job.State != durable.Paused {
+			t.Errorf("the job is %v", job.State)
+		}
+		if until := must(operator.PausedUntil(t.Context(), id)); len(until) != 0 {
+			t.Errorf("paused until %v", until)
 		}
 	})
 }
