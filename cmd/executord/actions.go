@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,8 +35,9 @@ schedules go on afterwards. A job that is paused is resumed. --set sets a
 parameter, which the job file declares, for this run. --wait waits for the end
 of the runs, and prints how each has ended.`, "report --set DAY=2026-11-27"},
 		{client.Pause, "Keep jobs from running until they are resumed", `
-pause keeps the jobs named from running until resume, also when a daemon is
-started whose file has them. A run in progress may end.`, "'sync/*'"},
+pause keeps the jobs named from running until resume, or until the time of
+--until, also when a daemon is started whose file has them. A run in progress
+may end.`, "'sync/*' --until 2h"},
 		{client.Resume, "Let jobs run again", `
 resume lets jobs that are paused go on: at their next time, or at once if a time
 has passed meanwhile. Jobs that are canceled or dead are brought back, and wait
@@ -93,6 +95,8 @@ state does not allow the change.`,
 		}
 		cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the runs; the exit code is 4 if one has not ended well")
 		cmd.Long += "\nWith --wait it is 4 if a run has not ended well."
+	case client.Pause:
+		cmd.Flags().StringVar(&order.Until, "until", "", "resume the jobs then: 90m from now, 2027-03-27, '2027-03-27 14:00' or RFC 3339")
 	case client.EndRun:
 		cmd.Flags().Int64Var(&order.Run, "run", 0, "the `number` of the run, which executord runs shows; the default is the one in progress")
 	}
@@ -102,6 +106,11 @@ state does not allow the change.`,
 		}
 		if cmd.Flags().Changed("run") && order.Run < 1 {
 			return fmt.Errorf("--run %d: it must be the number of a run", order.Run)
+		}
+		if until, ok := job.ParseWhen(order.Until, time.Local); ok {
+			order.Until = until.String()
+		} else if cmd.Flags().Changed("until") {
+			return fmt.Errorf("--until %q: it must be a time as %s, or from now as 90m", order.Until, job.TimeForms)
 		}
 		if at.chosen(store) {
 			targets, err := at.targets(names, cmp.Or(*reason, "executord "+use+", by "+client.WhoAmI()))

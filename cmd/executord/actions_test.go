@@ -251,6 +251,7 @@ retry_wait = "300ms"
 	alone.end()
 	plain := startFile(t, file, "--listen", "127.0.0.1:0")
 	at, _ := plain.until("listening")["at"].(string)
+	plain.after(0, "job scheduled", "job", "good")
 	if stdout, stderr, code := output(t, "", "pause", "good", "--at", at); code != exitMistake || !strings.Contains(stdout+stderr, "--actions") {
 		t.Errorf("without --actions: exit code %d, %s%s", code, stdout, stderr)
 	}
@@ -331,4 +332,37 @@ command = "exec sleep 1000"
 		p.until("run ended", "job", "start", "outcome", "canceled")
 		p.end()
 	}
+}
+
+// A pause with an end is over then, also if the daemon was started again meanwhile; the list of the jobs says when.
+func TestPauseUntilEnds(t *testing.T) {
+	t.Parallel()
+	store, socket := newStoreFile(t), "unix:"+t.TempDir()+"/s"
+	file := write(t, "jobs.toml", "[[job]]\nname = \"tick\"\nschedule = \"@every 100ms\"\ncommand = \"true\"\n")
+	p := startFile(t, file, "--store", store, "--listen", socket, "--actions")
+	p.until("run ended")
+	for args, want := range map[string]string{
+		"--until 1h --at " + socket:           `^tick: (paused until|will be paused when .* has ended, until) 20\d\d-`,
+		"--until 0s --at " + socket:           "^tick: not paused: 20.* has passed\n$",
+		"--until 2020-01-01 --store " + store: "^tick: not paused: 2020-01-01 .* has passed\n$",
+		"--until tomorrow --store " + store:   "^executord: --until \"tomorrow\": it must be a time as .*, or from now as 90m\n",
+	} {
+		stdout, stderr, _ := output(t, "", append([]string{"pause", "tick"}, strings.Fields(args)...)...)
+		if ok, err := regexp.MatchString(want, stdout+stderr); err != nil || !ok {
+			t.Errorf("%s: %s%s, want %s", args, stdout, stderr, want)
+		}
+	}
+	untilState(t, store, "tick", "paused")
+	if stdout, _, _ := output(t, "", "jobs", "--at", socket); !strings.Contains(stdout, "paused until 2") {
+		t.Errorf("the daemon lists\n%s", stdout)
+	}
+	p.end()
+	wantAnswer(t, store, 0, "tick: paused until ", "pause", "tick", "--until", "2s")
+	if stdout, _, _ := output(t, "", "jobs", "--store", store); !strings.Contains(stdout, "paused until 2") {
+		t.Errorf("the store lists\n%s", stdout)
+	}
+	q := startFile(t, file, "--store", store)
+	q.after(0, "job does not run", "state", "paused")
+	q.until("run ended", "job", "tick")
+	q.end()
 }

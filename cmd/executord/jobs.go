@@ -32,7 +32,7 @@ States
             run waits, for the end of its jitter or of other runs
   running   runs, for this long, on NODE; of a job that waits, NODE has in
             parentheses the machines that may run it
-  paused    does not run until executord resume
+  paused    does not run until executord resume, or until a time
   canceled  was canceled; executord resume brings it back
   dead      its next time cannot be computed; resume tries again
   ended     has no next time
@@ -88,6 +88,9 @@ States
 			if err := v.AddMachines(ctx, entries, list); err != nil {
 				return err
 			}
+			if err := v.AddEnds(ctx, entries, list); err != nil {
+				return err
+			}
 			list = some.of(list)
 			if err := v.AddProgress(ctx, list); err != nil {
 				return err
@@ -136,6 +139,9 @@ func jobTable(list []view.Job, full bool, show func(time.Time) string) *terminal
 			if p := j.Running.Progress; p != nil && p.Total > 0 {
 				state += " " + p.String()
 			}
+		}
+		if !j.Until.IsZero() {
+			state += " until " + show(j.Until)
 		}
 		node := j.Node
 		if node == "" && len(j.On) > 0 {

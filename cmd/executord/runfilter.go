@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
@@ -52,15 +53,12 @@ func (f *runFlags) at(now time.Time) (c chosenRuns, err error) {
 		return c, fmt.Errorf("-n %d: it must be 1 or more", f.number)
 	}
 	if f.since != "" {
-		ago, err := time.ParseDuration(f.since)
-		at, ok := parseTime(f.since, time.Local)
-		switch {
-		case ok:
-			c.since = at
-		case err == nil && ago >= 0:
-			c.since = now.Add(-ago)
-		default:
-			return c, fmt.Errorf("--since %s: neither a time nor how long ago one was; write it as 90m or 48h, or as %s", f.since, timeForms)
+		since, ok := job.ParseWhen(f.since, time.Local)
+		if ok {
+			c.since, ok = since.Ago(now)
+		}
+		if !ok {
+			return c, fmt.Errorf("--since %s: neither a time nor how long ago one was; write it as 90m or 48h, or as %s", f.since, job.TimeForms)
 		}
 		if !f.cmd.Flags().Changed("number") {
 			c.number = web.MostRuns

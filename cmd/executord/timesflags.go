@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // mostTimes is how many times --number asks for at the most.
@@ -32,23 +33,9 @@ func (t *timesFlags) begin(loc *time.Location) (time.Time, error) {
 	if t.from == "" {
 		return time.Now(), nil
 	}
-	at, ok := parseTime(t.from, loc)
+	at, ok := job.ParseTime(t.from, loc)
 	if !ok {
-		return at, fmt.Errorf("--from %s: not a time; write it as %s", t.from, timeForms)
+		return at, fmt.Errorf("--from %s: not a time; write it as %s", t.from, job.TimeForms)
 	}
 	return at, nil
-}
-
-// timeForms are those of parseTime.
-const timeForms = "2027-03-27, '2027-03-27 14:00' or 2027-03-27T14:00:00Z"
-
-// parseTime reads the time of a flag, in a zone unless it has an offset.
-func parseTime(text string, loc *time.Location) (at time.Time, ok bool) {
-	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.DateTime, "2006-01-02T15:04", "2006-01-02T15:04:05"} {
-		if at, err := time.ParseInLocation(layout, text, loc); err == nil {
-			return at, true
-		}
-	}
-	at, err := time.Parse(time.RFC3339, strings.ToUpper(text))
-	return at, err == nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/durable"
 )
@@ -54,7 +55,7 @@ that flags choose, if none was changed.`,
 	switch op {
 	case durable.OpReschedule:
 		cmd.Example = "  executord store reschedule --store jobs.db welcome/17 --to 2027-03-27T14:00:00Z"
-		cmd.Flags().StringVar(&to, "to", "", "the time in RFC 3339, or from now, such as 90m")
+		cmd.Flags().StringVar(&to, "to", "", "the time, or from now, such as 90m")
 	case durable.OpMove:
 		cmd.Example = "  executord store move --store jobs.db --queue gpu --to cpu --dry-run"
 		cmd.Flags().StringVar(&to, "to", "", "the queue; '' is that of jobs without one")
@@ -71,10 +72,10 @@ that flags choose, if none was changed.`,
 		case len(names) > 0 && *dry:
 			return fmt.Errorf("--dry-run is for jobs that flags choose")
 		}
-		change, fromNow := durable.Change{Op: op}, time.Duration(0)
+		change, due := durable.Change{Op: op}, job.When{}
 		switch op {
 		case durable.OpReschedule:
-			if change.Due, fromNow, err = timeOf("--to", to); err != nil {
+			if due, err = when("--to", to); err != nil {
 				return err
 			}
 		case durable.OpMove:
@@ -83,12 +84,11 @@ that flags choose, if none was changed.`,
 			}
 		}
 		return h.visit(cmd, open, false, 0, func(ctx context.Context, c client) error {
-			if op == durable.OpReschedule && change.Due.IsZero() {
-				now, err := c.jobs.Now(ctx)
-				if err != nil {
+			if op == durable.OpReschedule {
+				var err error
+				if change.Due, err = c.at(ctx, due); err != nil {
 					return err
 				}
-				change.Due = now.Add(fromNow)
 			}
 			if len(names) > 0 {
 				return h.changeNamed(ctx, c, use, change, names, *reason)
@@ -99,15 +99,19 @@ that flags choose, if none was changed.`,
 	return cmd
 }
 
-// timeOf reads the time that a flag has. If that is how long from now it is, the time is zero: now is a time of the store's clock.
-func timeOf(flag, text string) (t time.Time, fromNow time.Duration, err error) {
-	if fromNow, err = time.ParseDuration(text); err == nil {
-		return t, fromNow, nil
+// when reads the time that a flag has.
+func when(flag, text string) (job.When, error) {
+	w, ok := job.ParseWhen(text, time.Local)
+	if !ok {
+		return w, fmt.Errorf("%s %q: it must be a time as %s, or from now as 90m", flag, text, job.TimeForms)
 	}
-	if t, err = time.Parse(time.RFC3339, text); err != nil || t.IsZero() {
-		return t, 0, fmt.Errorf("%s %q: it must be a time as 2027-03-27T14:00:00Z, or from now as 90m", flag, text)
-	}
-	return t, 0, nil
+	return w, nil
+}
+
+// at returns a time on the clock of the store.
+func (c client) at(ctx context.Context, w job.When) (time.Time, error) {
+	now, err := c.jobs.Now(ctx)
+	return w.At(now), err
 }
 
 // changeBy makes the change to one job.
@@ -245,7 +249,7 @@ func (h Host) pauses() []*cobra.Command {
 		do:   func(ctx context.Context, c client, kind string) error { return c.pauseKind(ctx, kind, until) },
 		text: "paused",
 	})
-	pause.Flags().StringVar(&until, "until", "", "end the pause then: a time in RFC 3339, or from now, such as 90m; a program that runs jobs of any kind ends it")
+	pause.Flags().StringVar(&until, "until", "", "end the pause then: a time, or from now, such as 90m; a program that runs jobs of any kind ends it")
 	return []*cobra.Command{
 		pause,
 		h.named(namedCommand{
@@ -263,16 +267,13 @@ func (c client) pauseKind(ctx context.Context, kind, until string) error {
 	if until == "" {
 		return c.jobs.PauseKind(ctx, kind)
 	}
-	t, fromNow, err := timeOf("--until", until)
+	w, err := when("--until", until)
 	if err != nil {
 		return err
 	}
-	if t.IsZero() {
-		now, err := c.store.Now(ctx)
-		if err != nil {
-			return err
-		}
-		t = now.Add(fromNow)
+	t, err := c.at(ctx, w)
+	if err != nil {
+		return err
 	}
 	return c.jobs.PauseKindUntil(ctx, kind, t)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -166,9 +167,16 @@ func (e Entry) during(answer durable.Answer) durable.Answer {
 	return durable.Applied
 }
 
-// Pause keeps a job from running, but for a run in progress: then the answer is Deferred.
-func Pause(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry) (durable.Answer, error) {
-	answer, err := jobs.Pause(ctx, e.ID)
+// Pause keeps a job from running, but for a run in progress: then the answer is Deferred. It goes on at the time given,
+// unless that is zero.
+func Pause(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry, until time.Time) (durable.Answer, error) {
+	pause := jobs.Pause
+	if !until.IsZero() {
+		pause = func(ctx context.Context, id durable.ID) (durable.Answer, error) {
+			return jobs.PauseUntil(ctx, id, until)
+		}
+	}
+	answer, err := pause(ctx, e.ID)
 	if err != nil || !acted(answer) {
 		return answer, err
 	}
@@ -177,7 +185,7 @@ func Pause(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry
 	}
 	for _, run := range e.Open {
 		if !run.State.Granted() {
-			if _, err := jobs.Pause(ctx, run.ID); err != nil {
+			if _, err := pause(ctx, run.ID); err != nil {
 				return answer, err
 			}
 		}
@@ -262,6 +270,51 @@ func (e Entry) nextTime(ctx context.Context, store durable.Store) (time.Time, er
 		}
 	}
 	return now.Add(dormant), nil
+}
+
+// FollowUp adds a run of a job that runs after others, if these have ended while it was paused: what ends a pause at its
+// time knows nothing of that.
+func (c *Catalog) FollowUp(ctx context.Context, e Entry) error {
+	if len(e.Spec.After) == 0 {
+		return nil
+	}
+	return runAfter(ctx, c.Jobs, c.Store, e)
+}
+
+// FollowUpAll is FollowUp for all jobs of the namespace.
+func (c *Catalog) FollowUpAll(ctx context.Context) error {
+	marks, err := ListMarks(ctx, c.Store, c.Namespace, "")
+	var names []string
+	for _, m := range marks {
+		names = append(names, m.Job)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		row, err := c.Store.Find(ctx, Key(c.Namespace, name))
+		if errors.Is(err, durable.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if e, ok := Read(row); ok {
+			if err := c.FollowUp(ctx, e); err != nil {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// PausedUntil returns when the pauses of those of the jobs end that are paused until a time.
+func PausedUntil(ctx context.Context, jobs *durable.Jobs, entries []Entry) (map[durable.ID]time.Time, error) {
+	var paused []durable.ID
+	for _, e := range entries {
+		if e.held() == StatePaused {
+			paused = append(paused, e.ID)
+		}
+	}
+	return jobs.PausedUntil(ctx, paused...)
 }
 
 // clockNoise is by how much two answers of a store may differ about its clock without that it was set back: one of

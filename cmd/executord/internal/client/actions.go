@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
@@ -19,7 +20,7 @@ func (c Client) Do(ctx context.Context, o Order, e catalog.Entry) (answer durabl
 	case Cancel:
 		answer, text, err = c.cancel(ctx, e)
 	case Pause:
-		answer, text, err = c.pause(ctx, e)
+		answer, text, err = c.pause(ctx, e, o.Until)
 	case Resume:
 		answer, text, err = c.resume(ctx, e)
 	case RunNow:
@@ -49,13 +50,25 @@ func (c Client) cancel(ctx context.Context, e catalog.Entry) (durable.Answer, st
 	return answer, "it is " + e.Status(time.Now()).String() + " already", err
 }
 
-func (c Client) pause(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
-	answer, err := catalog.Pause(ctx, c.Jobs, c.Store, e)
+func (c Client) pause(ctx context.Context, e catalog.Entry, until string) (durable.Answer, string, error) {
+	var end time.Time
+	span := ""
+	if when, ok := job.ParseWhen(until, e.Spec.Location()); ok {
+		now, err := c.Jobs.Now(ctx)
+		if err != nil {
+			return durable.TooLate, "", err
+		}
+		if end = when.At(now); !end.After(now) {
+			return durable.TooLate, "not paused: " + end.In(e.Spec.Location()).Format(Instant) + " has passed", nil
+		}
+		span = " until " + end.In(e.Spec.Location()).Format(Instant)
+	}
+	answer, err := catalog.Pause(ctx, c.Jobs, c.Store, e, end)
 	switch answer {
 	case durable.Applied:
-		return answer, "paused", err
+		return answer, "paused" + span, err
 	case durable.Deferred:
-		return answer, "will be paused when its run on " + On(e) + " has ended", err
+		return answer, "will be paused when its run on " + On(e) + " has ended" + strings.Replace(span, " until", ", until", 1), err
 	}
 	return answer, "cannot be paused: it is " + e.Status(time.Now()).String(), err
 }

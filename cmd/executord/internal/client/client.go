@@ -52,6 +52,17 @@ func (c Client) AddProgress(ctx context.Context, list []view.Job) error {
 	return err
 }
 
+// AddEnds adds the times at which pauses end.
+func (c Client) AddEnds(ctx context.Context, entries []catalog.Entry, list []view.Job) error {
+	ends, err := catalog.PausedUntil(ctx, c.Jobs, entries)
+	for i, e := range entries {
+		if end, ok := ends[e.ID]; ok {
+			list[i].Until = end.In(e.Spec.Location())
+		}
+	}
+	return err
+}
+
 // AddMachines marks the jobs that wait while no daemon is running on a machine that may run them.
 func (c Client) AddMachines(ctx context.Context, entries []catalog.Entry, list []view.Job) error {
 	nodes := make(map[string]catalog.Nodes) // by namespace

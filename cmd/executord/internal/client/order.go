@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // Action is a way of changing a job. The words are documented, as those of commands, of forms, and of the audit log.
@@ -30,6 +33,10 @@ type Order struct {
 	Job string   // its name
 	Run int64    // for EndRun: its number, 0 for the one that is in progress
 	Set []string // for RunNow: parameters of the run, each NAME=value
+
+	// Until is for Pause: when the job is resumed, as job.ParseWhen takes it; "" for not by itself. From now on is on
+	// the clock of the store.
+	Until string
 }
 
 // setPrefix begins the names of the fields of a form that are parameters of a run. It is documented.
@@ -40,6 +47,9 @@ func (o Order) Form() (url.Values, error) {
 	v := url.Values{"do": {string(o.Do)}, "job": {o.Job}}
 	if o.Run > 0 {
 		v.Set("run", strconv.FormatInt(o.Run, 10))
+	}
+	if o.Until != "" {
+		v.Set("until", o.Until)
 	}
 	for _, one := range o.Set {
 		name, value, ok := strings.Cut(one, "=")
@@ -65,6 +75,7 @@ func ParseOrder(v url.Values) (o Order, err error) {
 			return o, errors.New("run must be the number of a run")
 		}
 	}
+	o.Until = v.Get("until")
 	for _, key := range slices.Sorted(maps.Keys(v)) {
 		if name, ok := strings.CutPrefix(key, setPrefix); ok {
 			for _, value := range v[key] {
@@ -72,12 +83,17 @@ func ParseOrder(v url.Values) (o Order, err error) {
 			}
 		}
 	}
-	return o, o.check()
+	return o, o.Check()
 }
 
-// check returns what is wrong with an order: what it says has no effect on what it does.
-func (o Order) check() error {
+// Check returns what is wrong with an order.
+func (o Order) Check() error {
+	_, ok := job.ParseWhen(o.Until, time.UTC)
 	switch {
+	case o.Until != "" && !ok:
+		return fmt.Errorf("until %q: it must be a time as %s, or from now as 90m", o.Until, job.TimeForms)
+	case o.Until != "" && o.Do != Pause:
+		return fmt.Errorf("until is for %s", Pause)
 	case o.Run > 0 && o.Do != EndRun:
 		return fmt.Errorf("the number of a run is for %s", EndRun)
 	case len(o.Set) > 0 && o.Do != RunNow:

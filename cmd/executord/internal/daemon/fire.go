@@ -18,6 +18,9 @@ func (d *base) fire(ctx context.Context, f durable.Firing) (durable.Decision, er
 	if !ok {
 		return durable.Decision{}, fmt.Errorf("%q is not a key of executord", f.Schedule.Key)
 	}
+	if err := d.catalog.FollowUp(ctx, e); err != nil { // before the times that have passed during a pause
+		return durable.Decision{}, err
+	}
 	p := planOf(e, f, f.Occurrences(), rand.N[time.Duration])
 	p.Decision.Done = func(run durable.Job) {
 		number := int(catalog.NumberOf(run))

@@ -131,8 +131,12 @@ func (d *Daemon) ask(ctx context.Context) (answers, error) {
 			return answers{}, err
 		}
 	}
+	ends, err := catalog.PausedUntil(ctx, d.catalog.Jobs, entries)
+	if err != nil {
+		return answers{}, err
+	}
 	entries = slices.DeleteFunc(slices.Clone(entries), catalog.Entry.Removed)
-	d.answers = answers{entries, time.Now(), known, pasts, day, nodes}
+	d.answers = answers{entries, time.Now(), known, pasts, day, nodes, ends}
 	return d.answers, nil
 }
 
@@ -170,6 +174,9 @@ func (d *Daemon) Jobs(ctx context.Context) ([]view.Job, error) {
 		}
 		j := view.Of(e, last, now)
 		j.Past = p.runs
+		if end, ok := a.ends[e.ID]; ok {
+			j.Until = end.In(e.Spec.Location())
+		}
 		if a.nodes.Lack(e) {
 			j.State = catalog.Status{State: catalog.StateNoMachine}
 		}

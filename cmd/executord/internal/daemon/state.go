@@ -56,7 +56,8 @@ type answers struct {
 	known   known
 	pasts   map[durable.ID]past
 	day     day
-	nodes   catalog.Nodes // nil if no job is for some machines only
+	nodes   catalog.Nodes            // nil if no job is for some machines only
+	ends    map[durable.ID]time.Time // of pauses
 }
 
 // known are the jobs that were listed, those that are removed from their files too. The list reads each row of the store,

@@ -69,13 +69,15 @@ func (d *Daemon) look(ctx context.Context) {
 	}
 }
 
-// lookAtStore tells whether the store answers, and has what is due begin if its clock was set back.
+// lookAtStore tells whether the store answers, and has what is due begin if its clock was set back, or if others have
+// ended during a pause.
 func (d *Daemon) lookAtStore(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	now, err := d.Store.Now(ctx)
 	if err == nil {
 		d.catalog.Hasten(ctx, now) // if the store does not answer, the next look asks again
+		d.catalog.FollowUpAll(ctx)
 	}
 	if d.leaving.Err() == nil { // else ctx ends
 		d.tellStore(cmp.Or(err, d.StoreError(ctx)))

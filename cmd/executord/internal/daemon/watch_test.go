@@ -119,6 +119,7 @@ func TestWatcherKeepsJobsAfterFailedReload(t *testing.T) {
 		if d.apply(t.Context(), d.File, "") == nil {
 			t.Fatal("a store that is away accepts a file")
 		}
+		store.away = false
 		row, err := store.Find(t.Context(), catalog.Key("n", "a"))
 		if err != nil {
 			t.Fatal(err)

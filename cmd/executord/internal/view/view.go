@@ -33,6 +33,7 @@ type Job struct {
 	Parameters []job.Parameter `json:"parameters,omitempty"`
 
 	Next    *time.Time `json:"next"`
+	Until   time.Time  `json:"until,omitzero"` // of one that is paused until a time
 	Node    string     `json:"node,omitempty"`
 	Attempt int        `json:"attempt"`
 	Runs    int64      `json:"runs"`

@@ -90,6 +90,9 @@ func says(o client.Order) string {
 		}
 		return "The job is due at once. Its schedule goes on afterwards."
 	case client.Pause:
+		if o.Until != "" {
+			return "The job does not run until then: " + o.Until + ", if that is a duration from now. A run in progress may end."
+		}
 		return "The job does not run until it is resumed. A run in progress may end."
 	case client.Resume:
 		return "The job goes on: at its next time, or at once if one has passed while it was paused."

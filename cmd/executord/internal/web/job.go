@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
@@ -195,10 +196,10 @@ func (s *Server) holdOf(ctx context.Context, j *view.Job, acts bool) (*holding, 
 	}
 	for _, a := range done { // the latest first
 		switch a.Action {
-		case Pause, "cancel":
+		case string(client.Pause), string(client.Cancel):
 			h.By, h.At, h.Reason = a.Who, a.At, a.Reason
 			return h, nil
-		case Resume:
+		case string(client.Resume):
 			return h, nil
 		}
 	}
