@@ -86,7 +86,7 @@ type Decision struct {
 	// Cancel are earlier runs that are canceled when the run has been added.
 	Cancel []ID
 
-	// State is for the next Firing. AddRun does not keep it.
+	// State is for the next Firing; see SetState, too. AddRun does not keep it.
 	State string
 	// Label is added to that of the schedule's history.
 	Label string
@@ -146,6 +146,44 @@ func (j *Jobs) AddRun(ctx context.Context, key string,
 	_, err = j.change(ctx, s.ID, Change{Op: store.OpNote, Note: store.Note{Epoch: s.Epoch, Updated: s.Updated, Result: result}})
 	return f.run, true, err
 }
+
+// SetState gives the schedule with OnOverlap that has the key another State, which its next Firing has. change returns it,
+// or false if it is to stay as it is; change is called again if the schedule changes meanwhile. While the schedule fires,
+// SetState waits. If there is no such schedule the error matches ErrNotFound.
+func (j *Jobs) SetState(ctx context.Context, key string, change func(s Schedule) (state string, ok bool)) error {
+	mustContext(ctx)
+	for {
+		job, err := j.Find(ctx, key)
+		if err != nil {
+			return err
+		}
+		if !job.State.Granted() {
+			f, err := j.newFiring(job)
+			if err != nil {
+				return err
+			}
+			s, _ := ScheduleOf(job)
+			state, ok := change(s)
+			if !ok {
+				return nil
+			}
+			f.was.State = state
+			result, _ := json.Marshal(f.was) // never fails
+			note := store.Note{Epoch: job.Epoch, Updated: job.Updated, Result: result}
+			if answer, err := j.change(ctx, job.ID, Change{Op: store.OpNote, Note: note}); err != nil || answer == Applied {
+				return err
+			}
+		}
+		select {
+		case <-time.After(statePause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// statePause is how long SetState waits for a schedule that fires, until it looks again.
+const statePause = 20 * time.Millisecond
 
 // firingKind is the kind of the schedules with OnOverlap whose runs are of a kind.
 func (j *Jobs) firingKind(of string, decide decider) *node.Kind {

@@ -29,6 +29,42 @@ func firing(t *testing.T, o *overlapping, decide func(context.Context, durable.F
 	return jobs
 }
 
+// A State that is set is that of the next firing, however soon that is, and whoever else sets it at the same time.
+func TestSetStateIsOfNextFiring(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var states []string
+		jobs := firing(t, &overlapping{took: always(time.Second)}, func(_ context.Context, f durable.Firing) (durable.Decision, error) {
+			states = append(states, f.State)
+			time.Sleep(500 * time.Millisecond)
+			return durable.Decision{}, nil
+		}, durable.OnOverlap(durable.OverlapSkip()))
+		add := func(text string) {
+			must(0, jobs.SetState(t.Context(), "s", func(s durable.Schedule) (string, bool) { return s.State + text, text != "" }))
+		}
+		add("a")
+		add("")
+		time.Sleep(time.Minute - 200*time.Millisecond)
+		if s := must(jobs.Find(t.Context(), "s")); s.State != durable.Claimed {
+			t.Errorf("it is %v", s.State)
+		}
+		add("b")
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		var both sync.WaitGroup
+		for range 2 { // while it fires
+			both.Go(func() { add("c") })
+		}
+		both.Wait()
+		time.Sleep(2 * time.Minute)
+		if want := []string{"ab", "cc", ""}; !slices.Equal(states, want) {
+			t.Errorf("states %q, want %q", states, want)
+		}
+		if err := jobs.SetState(t.Context(), "no such", func(durable.Schedule) (string, bool) { return "", true }); !errors.Is(err, durable.ErrNotFound) {
+			t.Errorf("of no schedule: %v", err)
+		}
+	})
+}
+
 // What becomes of an occurrence is what the function of OnFire says, which is told what it has said before.
 func TestOnFireDecides(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

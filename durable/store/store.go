@@ -493,7 +493,7 @@ type Change struct {
 }
 
 // A Note is a result that a job gets besides those of its runs. OpNote answers TooLate, and changes nothing, unless the
-// job still has this Epoch and this Updated.
+// job still has this Epoch and this Updated. It gives the job another Epoch, and takes one that is Claimed from its node.
 type Note struct {
 	Epoch   int64
 	Updated time.Time

@@ -234,15 +234,25 @@ func notes(b *bench) {
 	}
 	note(j, "1", durable.Applied)
 	was := b.state(j.ID, durable.Waiting)
-	if string(was.Result) != "1" || !was.Due.Equal(j.Due) || was.Epoch != j.Epoch {
+	if string(was.Result) != "1" || !was.Due.Equal(j.Due) || was.Epoch == j.Epoch {
 		b.Errorf("it is %+v", was)
 	}
+	note(j, "0", durable.TooLate) // it is another one now
 	b.change(j.ID, durable.OpRunNow, durable.Applied)
 	note(was, "2", durable.TooLate)
 	b.same(b.claim(node), j)
 	note(b.get(j.ID), "3", durable.TooLate) // it is confirmed
 	if got := b.get(j.ID); string(got.Result) != "1" {
 		b.Errorf("it is %+v", got)
+	}
+	ahead := b.add(30*time.Second, key("ahead"), every("1h0m0s"))
+	claimed := b.claimBy(store.ClaimRequest{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 1, Kinds: []store.KindLimit{{Kind: ahead.Kind, Max: 1}}})
+	if len(claimed) != 1 || claimed[0].State != durable.Claimed {
+		b.Fatalf("claimed %+v", claimed)
+	}
+	note(claimed[0], "4", durable.Applied)
+	if got := b.state(ahead.ID, durable.Waiting); string(got.Result) != "4" || got.Epoch == claimed[0].Epoch {
+		b.Errorf("its node still has it as it was: %+v", got)
 	}
 }
 

@@ -295,7 +295,11 @@ func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 		if j.State.Granted() || j.Epoch != c.Note.Epoch || !j.Updated.Equal(c.Note.Updated) {
 			return store.TooLate
 		}
-		j.Result = c.Note.Result
+		if j.Result = c.Note.Result; j.State == store.Claimed {
+			free(j) // the node has a copy of what it was
+		} else {
+			up(&j.Epoch, most) // so that of two notes about the same state of it one counts
+		}
 	case store.OpSetBack:
 		t := c.SetBack
 		if !j.Periodic() || j.State.Done() || j.Epoch != t.Epoch || !j.Updated.Equal(t.Updated) {
