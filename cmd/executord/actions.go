@@ -42,6 +42,10 @@ may end.`, "'sync/*' --until 2h"},
 resume lets jobs that are paused go on: at their next time, or at once if a time
 has passed meanwhile. Jobs that are canceled or dead are brought back, and wait
 for their next time.`, ""},
+		{client.ExcludeNext, "Leave out the next due times of jobs", `
+exclude-next leaves out the next due time of each named job, as except in a file
+does: its history says excluded, and its schedule goes on afterwards. Given
+again, it leaves out the time after that. run-now runs the job nevertheless.`, ""},
 		{client.EndRun, "End runs that are in progress", `
 end-run ends the run of each named job that is in progress, as a timeout does,
 whichever daemon has it: its processes get SIGTERM, and SIGKILL if they do not

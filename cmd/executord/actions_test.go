@@ -227,7 +227,9 @@ retry_wait = "300ms"
 			{"run-now good --set NO=1", exitMistake, `(executord: job )?good: there is no parameter "NO"; the job has DAY\n`},
 			{"pause good", exitOK, `good: paused\n`},
 			{"run-now good", exitOK, `good: due now, and no longer paused\n`},
+			{"exclude-next bad", exitOK, `bad: does not run at 20\d\d-01-01 00:00:00 .\d\d:\d\d; due 20\d\d-01-01 00:00:00 .\d\d:\d\d\n`},
 			{"pause good", exitOK, `good: (paused|will be paused when its run on .* has ended)\n`},
+			{"exclude-next good", exitMistake, `good: nothing is excluded: it is (paused|running, then paused|due, then paused), and has no next due time\n`},
 			{"resume nothing", exitMistake, `executord: nothing: .*no such job.*\n`},
 			{"resume bad", exitMistake, `bad: not paused: it is waiting\n`},
 		} {

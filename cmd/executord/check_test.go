@@ -137,7 +137,7 @@ func TestMainRefusesCommandLine(t *testing.T) {
 		{"history", "", 2, "", `; did you mean runs?`},
 		{"ps", "", 2, "", `; did you mean jobs?`},
 		{"start a", "", 2, "", `; did you mean run?`},
-		{"stop", "", 2, "", `unknown command "stop" for "executord": a daemon ends when it gets SIGTERM`},
+		{"stop", "", 2, "", `unknown command "stop" for "executord": a run is ended by executord end-run, and a daemon when it gets SIGTERM`},
 		{"reload", "", 2, "", `unknown command "reload" for "executord": a daemon reads its files again when it gets SIGHUP`},
 		{"store lst --store x", "", 2, "", "unknown command \"lst\" for \"executord store\"; did you mean list?\nSee executord store --help.\n"},
 		{"store frobnicate", "", 2, "", "unknown command \"frobnicate\" for \"executord store\"\n"},

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/durable"
@@ -69,6 +70,9 @@ type Entry struct {
 	Number          int64 // of its latest run, 0 if there is none
 	Skipped         int   // due times that were skipped since that was added
 
+	// Excluded are due times to come that somebody has excluded by hand.
+	Excluded []time.Time
+
 	// These are there after AddRuns.
 	Open []durable.Job // runs that have not ended, in the order of their numbers
 	Last durable.Job   // the latest run that has ended; the zero Job if there is none
@@ -99,12 +103,47 @@ func read(row durable.Job, s durable.Schedule) (Entry, bool) {
 		return Entry{}, false
 	}
 	e := Entry{Job: row, Namespace: namespace, Name: name, Number: s.Number, open: s.Open}
-	e.Skipped, _ = strconv.Atoi(s.State)
+	e.Skipped, e.Excluded = parseState(s.State)
 	if json.Unmarshal(row.Payload, &e.Spec) != nil {
 		e.Spec = Spec{Schedule: row.Schedule, Zone: "UTC"}
 	}
 	return e, true
 }
+
+// The state of a schedule, as text: Skipped, and the times of Excluded.
+func parseState(text string) (skipped int, excluded []time.Time) {
+	for i, word := range strings.Fields(text) {
+		if i == 0 {
+			skipped, _ = strconv.Atoi(word)
+		} else if t, err := time.Parse(time.RFC3339Nano, word); err == nil {
+			excluded = append(excluded, t)
+		}
+	}
+	return skipped, excluded
+}
+
+// StateAfter returns the state of the schedule when it has fired for a time, and so many are skipped.
+func (e Entry) StateAfter(fired time.Time, skipped int) string {
+	state := strconv.Itoa(skipped)
+	for _, t := range e.Excluded {
+		if t.After(fired) {
+			state += " " + t.UTC().Format(time.RFC3339Nano)
+		}
+	}
+	if state == "0" {
+		return ""
+	}
+	return state
+}
+
+// Calendar returns which times of the job count. An error is as that of job.Season.Calendar.
+func (e Entry) Calendar() (job.Calendar, error) {
+	c, err := e.Spec.Season().Calendar()
+	return c.Without(e.Excluded), err
+}
+
+// AllCount reports whether all times of the job count.
+func (e Entry) AllCount() bool { return e.Spec.Season().IsZero() && len(e.Excluded) == 0 }
 
 // InProgress returns the latest run that is in progress, false if there is none.
 func (e Entry) InProgress() (durable.Job, bool) {

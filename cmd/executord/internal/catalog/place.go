@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -305,6 +306,35 @@ func (c *Catalog) FollowUpAll(ctx context.Context) error {
 	}
 	return err
 }
+
+// mostExcluded is how many due times of a job may be excluded by hand.
+const mostExcluded = 100
+
+// ExcludeNext excludes the next due time of a job, and returns it; the zero Time if there is none. It fails with
+// ErrTooManyExcluded if there are too many already.
+func ExcludeNext(ctx context.Context, jobs *durable.Jobs, e Entry) (next time.Time, err error) {
+	now, err := jobs.Now(ctx)
+	if err != nil {
+		return next, err
+	}
+	var tooMany error
+	err = jobs.SetState(ctx, e.Key, func(s durable.Schedule) (string, bool) {
+		e, ok := read(s.Job, s)
+		if next = e.Next(now); !ok || next.IsZero() {
+			return "", false
+		}
+		if len(e.Excluded) == mostExcluded {
+			tooMany = ErrTooManyExcluded
+			return "", false
+		}
+		e.Excluded = append(e.Excluded, next)
+		return e.StateAfter(time.Time{}, e.Skipped), true
+	})
+	return next, cmp.Or(err, tooMany)
+}
+
+// ErrTooManyExcluded is the error of ExcludeNext for a job of which many times are excluded.
+var ErrTooManyExcluded = fmt.Errorf("%d due times are excluded already", mostExcluded)
 
 // PausedUntil returns when the pauses of those of the jobs end that are paused until a time.
 func PausedUntil(ctx context.Context, jobs *durable.Jobs, entries []Entry) (map[durable.ID]time.Time, error) {

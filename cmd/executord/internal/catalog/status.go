@@ -110,7 +110,7 @@ func (e Entry) Upcoming(now time.Time, n int) (times []time.Time) {
 	if isDormant(t, now) {
 		return nil
 	}
-	calendar, _ := e.Spec.Season().Calendar() // files that cannot be read exclude nothing
+	calendar, _ := e.Calendar() // files that cannot be read exclude nothing
 	if trigger != nil && !t.IsZero() && calendar.Excludes(t) != "" && On(trigger, t) {
 		t = calendar.Next(trigger, t, zone)
 	}

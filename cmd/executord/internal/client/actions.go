@@ -25,6 +25,8 @@ func (c Client) Do(ctx context.Context, o Order, e catalog.Entry) (answer durabl
 		answer, text, err = c.resume(ctx, e)
 	case RunNow:
 		answer, text, err = c.runNow(ctx, e, o.Set)
+	case ExcludeNext:
+		answer, text, err = c.excludeNext(ctx, e)
 	case EndRun:
 		answer, text, err = c.endRun(ctx, e, o.Run)
 	default:
@@ -148,6 +150,22 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 		return answer, "it is running already, on " + On(e), err
 	}
 	return answer, "cannot run: it has begun, or it is over", err
+}
+
+// excludeNext excludes the next due time of a job.
+func (c Client) excludeNext(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
+	at, err := catalog.ExcludeNext(ctx, c.Jobs, e)
+	switch {
+	case errors.Is(err, durable.ErrNotFound):
+		return durable.NotFound, "", nil
+	case errors.Is(err, catalog.ErrTooManyExcluded):
+		return durable.TooLate, "nothing is excluded: " + err.Error(), nil
+	case err != nil:
+		return durable.TooLate, "", err
+	case at.IsZero():
+		return durable.TooLate, "nothing is excluded: it is " + e.Status(time.Now()).String() + ", and has no next due time", nil
+	}
+	return durable.Applied, "does not run at " + at.In(e.Spec.Location()).Format(Instant) + "; " + c.nextTime(ctx, e), nil
 }
 
 // endRun ends a run that is in progress, whichever daemon has it.

@@ -22,10 +22,12 @@ const (
 	Resume Action = "resume"
 	RunNow Action = "run-now"
 	EndRun Action = "end-run"
+
+	ExcludeNext Action = "exclude-next"
 )
 
 // Actions are all of them.
-var Actions = []Action{RunNow, Pause, Resume, EndRun, Cancel}
+var Actions = []Action{RunNow, Pause, Resume, ExcludeNext, EndRun, Cancel}
 
 // Order is what somebody asks to be done to a job.
 type Order struct {

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -10,7 +11,9 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 )
 
 // Each time of a job with exceptions, up to the drain, is a run, skipped, missed or excluded,
@@ -48,6 +51,79 @@ func TestDaemonAccountsForExcludedTimes(t *testing.T) {
 						file.Jobs[0].Season.Except, due, sum, h.excluded(), h.log.String())
 				}
 			})
+		})
+	}
+}
+
+// A due time that somebody has excluded has no run, whether its daemon has claimed it or was started after it; all others
+// have what becomes of them, and the next time that is shown is one at which the job runs.
+func TestDaemonExcludesByHand(t *testing.T) {
+	for _, before := range []time.Duration{time.Minute, 300 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			c := Config{File: parse(t, "# name: a\n# misfire: skip\n@every 10m sleep 1s\n"), Store: shared(t)}
+			h := begin(t, c)
+			v := client.Client{Store: h.Store, Jobs: h.Durable()}
+			act := func() string {
+				e, _, err := h.Find(t.Context(), "a")
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, text, err := v.Do(t.Context(), client.Order{Do: client.ExcludeNext}, e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return text
+			}
+			time.Sleep(20*time.Minute - before)
+			synctest.Wait()
+			if text := act(); text != "does not run at 2000-01-01 00:20:00 +00:00; due 2000-01-01 00:30:00 +00:00" {
+				t.Error(text)
+			}
+			time.Sleep(before + 5*time.Minute)
+			synctest.Wait()
+			act()
+			if text := act(); !strings.Contains(text, " 00:40:00 ") {
+				t.Error(text)
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			jobs, err := h.Jobs(t.Context())
+			if err != nil || jobs[0].Next.Minute() != 50 {
+				t.Errorf("%v, %v", jobs[0].Next, err)
+			}
+			other, err := New(Config{File: c.File, Store: c.Store, Log: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer other.pool.Close()
+			if err := other.apply(t.Context(), c.File, ""); err != nil { // which keeps what is excluded
+				t.Error(err)
+			}
+			time.Sleep(9 * time.Minute)
+			synctest.Wait()
+			sum := h.end() // at 35 minutes
+			time.Sleep(10 * time.Minute)
+			synctest.Wait()
+			h = begin(t, c)
+			time.Sleep(20 * time.Minute) // until 65
+			synctest.Wait()
+			second := h.end()
+			if lines := h.logged("run excluded"); len(lines) != 1 || !strings.Contains(lines[0], `due=2000-01-01T00:40:00Z reason="by exclude-next"`) {
+				t.Errorf("%q", lines)
+			}
+			if sum.Runs != 1 || sum.Skipped+sum.Missed != 0 || second.Runs != 2 || second.Skipped+second.Missed != 0 {
+				t.Errorf("%+v, %+v\n%s", sum, second, h.log.String())
+			}
+			runs, _, err := h.Runs(t.Context(), "a", 10)
+			excluded := 0
+			for _, r := range runs {
+				if r.Outcome == outcome.Excluded && r.Error == "excluded: by exclude-next" {
+					excluded++
+				}
+			}
+			if excluded != 3 || len(runs) != 6 || err != nil {
+				t.Errorf("%d of %d are excluded, %v", excluded, len(runs), err)
+			}
 		})
 	}
 }

@@ -128,7 +128,7 @@ func (e *entry) noteOwed(s catalog.Step) {
 func (e *entry) missThrough(job catalog.Entry, end time.Time, reason, hint string) {
 	times := catalog.Times(job.Job)
 	n, _ := catalog.Passed(times, job.Due, end)
-	passed := duesOf(job.Spec, catalog.From(times, job.Due, n+1))
+	passed := duesOf(job, catalog.From(times, job.Due, n+1))
 	passed.logExcluded(e.log)
 	if missed := passed.counts; missed.n > 0 {
 		e.miss(missed.n, missed.first, reason, hint)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/about"
@@ -35,10 +34,10 @@ type dues struct {
 }
 
 // duesOf tells the due times of a job apart.
-func duesOf(spec catalog.Spec, times iter.Seq[time.Time]) (d dues) {
+func duesOf(e catalog.Entry, times iter.Seq[time.Time]) (d dues) {
 	var calendar job.Calendar
-	calendar, d.wrong = spec.Season().Calendar()
-	zone := spec.Location()
+	calendar, d.wrong = e.Calendar()
+	zone := e.Spec.Location()
 	for t := range times {
 		t = t.In(zone)
 		if why := calendar.Excludes(t); why != "" {
@@ -88,20 +87,21 @@ func planOf(e catalog.Entry, f durable.Firing, times iter.Seq[time.Time], jitter
 		p.LeftOut = "removed"
 		return p
 	}
+	p.State = e.StateAfter(f.Occurrence, e.Skipped)
 	asked := !catalog.Scheduled(e.Job, f.Occurrence) // by a tool of package durable
-	if f.LeftOut.Count > moreTimes && !e.Spec.Season().IsZero() {
+	if f.LeftOut.Count > moreTimes && !e.AllCount() {
 		times = func(yield func(time.Time) bool) { yield(f.Occurrence) }
 	}
 	switch zone := e.Spec.Location(); {
 	case asked:
 		p.counts.add(f.Occurrence.In(zone))
-	case e.Spec.Season().IsZero():
+	case e.AllCount():
 		p.counts = span{n: f.LeftOut.Count + 1, first: f.Occurrence.In(zone), last: f.Occurrence.In(zone)}
 		if f.LeftOut.Count > 0 {
 			p.counts.first = f.LeftOut.First.In(zone)
 		}
 	default:
-		p.dues = duesOf(e.Spec, times)
+		p.dues = duesOf(e, times)
 	}
 	if p.counts.n == 0 {
 		p.LeftOut = string(outcome.Excluded) + ": " + p.why
@@ -115,7 +115,7 @@ func planOf(e catalog.Entry, f durable.Firing, times iter.Seq[time.Time], jitter
 	case d.LeftOut != "":
 		p.skipped, p.counts = p.counts, span{}
 		p.during = int(catalog.NumberOf(e.Open[0]))
-		p.LeftOut, p.State = "skipped: "+d.LeftOut, strconv.Itoa(e.Skipped+p.skipped.n)
+		p.LeftOut, p.State = "skipped: "+d.LeftOut, e.StateAfter(f.Occurrence, e.Skipped+p.skipped.n)
 	case misfire.Within > 0 && late > misfire.Within && !asked:
 		p.missed, p.counts = p.counts, span{}
 		p.reason = "the job did not run when it was due, and by its misfire does not " + late.Truncate(time.Second).String() + " later"
@@ -134,6 +134,7 @@ func planOf(e catalog.Entry, f durable.Firing, times iter.Seq[time.Time], jitter
 // run plans the run.
 func (p *plan) run(e catalog.Entry, f durable.Firing, d durable.Decision, asked bool, jitter func(time.Duration) time.Duration) {
 	p.Decision = d
+	p.State = e.StateAfter(f.Occurrence, 0)
 	p.Payload = catalog.Run{Due: p.counts.last, Asked: asked}
 	if e.Spec.Jitter > 0 && !asked {
 		d := jitter(e.Spec.Jitter)

@@ -41,6 +41,16 @@ func (s Season) Excludes(due time.Time) (reason string, err error) {
 type Calendar struct {
 	season Season
 	except []excepted
+	byHand []time.Time
+}
+
+// ExcludedByHand is why a time does not count that Without has excluded.
+const ExcludedByHand = "by exclude-next"
+
+// Without returns the calendar with more times that do not count, which somebody has excluded by hand.
+func (c Calendar) Without(times []time.Time) Calendar {
+	c.byHand = times
+	return c
 }
 
 // excepted is an exception, and how it is called.
@@ -100,6 +110,9 @@ func (c Calendar) Next(times Trigger, after time.Time, zone *time.Location) time
 // excludes returns why a due time does not count, "" if it does. All times from it until another do not count for that
 // reason; that is zero if no later time counts.
 func (c Calendar) excludes(due time.Time) (reason string, until time.Time) {
+	if slices.ContainsFunc(c.byHand, due.Equal) {
+		return ExcludedByHand, due.Add(1)
+	}
 	s := c.season
 	if from, _, wrong := ParseMoment(s.From, due.Location()); s.From != "" && wrong == nil && due.Before(from) {
 		return "it is before " + s.From, from

@@ -72,6 +72,8 @@ func title(o client.Order) string {
 		return "Pause " + name
 	case client.Resume:
 		return "Resume " + name
+	case client.ExcludeNext:
+		return "Exclude the next due time of " + name
 	case client.Cancel:
 		return "Cancel " + name
 	}
@@ -96,6 +98,8 @@ func says(o client.Order) string {
 		return "The job does not run until it is resumed. A run in progress may end."
 	case client.Resume:
 		return "The job goes on: at its next time, or at once if one has passed while it was paused."
+	case client.ExcludeNext:
+		return "The job does not run at its next due time. Its schedule goes on afterwards."
 	case client.Cancel:
 		return "The job does not run until it is resumed. The processes of a run in progress get SIGTERM, and SIGKILL if they do not end."
 	}
