@@ -37,7 +37,7 @@ func newLedger(t *testing.T) (l *ledger, url string) {
 		switch r.URL.Path {
 		case "/told":
 			body, _ := io.ReadAll(r.Body)
-			l.tell(t, body)
+			l.note(t, body)
 			return
 		case "/slow":
 			defer func() { // until the client goes away
@@ -56,20 +56,19 @@ func newLedger(t *testing.T) (l *ledger, url string) {
 	return l, s.URL
 }
 
-// tell notes a message of a channel.
-func (l *ledger) tell(t *testing.T, body []byte) {
-	var m struct {
-		Events []struct {
-			Kind, Job string
-			Run       float64
-		}
+// note notes a message of a channel: as it was sent, or as it waits in the store.
+func (l *ledger) note(t *testing.T, text []byte) {
+	type event struct {
+		Kind, Job string
+		Run       float64
 	}
-	if err := json.Unmarshal(body, &m); err != nil {
-		t.Errorf("told %s: %v", body, err)
+	var m struct{ Events, Message []event }
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Errorf("told %s: %v", text, err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, e := range m.Events {
+	for _, e := range slices.Concat(m.Events, m.Message) {
 		of := e.Kind + " " + e.Job
 		if l.told[of] == nil {
 			l.told[of] = make(map[float64]int)
@@ -225,7 +224,7 @@ func TestRunSoakOfPolicies(t *testing.T) {
 		time.Sleep(min(part/4, 3*time.Second)) // times are missed
 	}
 	a.addHistory(asked(t, store, "runs", "-n", "1000000"))
-	a.addWaiting(store)
+	a.addWaiting(store, l)
 	for _, j := range jobs {
 		a.check(j, l, out)
 	}
@@ -393,8 +392,9 @@ func (a *policyAccount) addHistory(runs []map[string]any) {
 	}
 }
 
-// addWaiting takes the runs that wait in the store at the end.
-func (a *policyAccount) addWaiting(name string) {
+// addWaiting takes the runs that wait in the store at the end, and the messages: those that were told of as the last
+// daemon ended are sent by the next.
+func (a *policyAccount) addWaiting(name string, l *ledger) {
 	store, err := sqlite.Open(name)
 	if err != nil {
 		a.t.Fatal(err)
@@ -407,6 +407,15 @@ func (a *policyAccount) addWaiting(name string) {
 	for _, e := range all {
 		for _, run := range e.Open {
 			a.jobs[e.Name].waits[catalog.RunOf(run).Due.UnixMilli()] = true
+		}
+	}
+	messages, err := store.List(context.Background(), durable.Filter{States: []durable.State{durable.Waiting}, Limit: 1000})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, m := range messages {
+		if strings.HasPrefix(m.Kind, "executord-notice:") {
+			l.note(a.t, m.Payload)
 		}
 	}
 }
