@@ -113,7 +113,7 @@ func TestFutureReleasesFunction(t *testing.T) {
 		"run, then submitted to a pool": func(t *testing.T, fn body) *executor.Task[int] {
 			f := executor.NewTask(fn)
 			run(t.Context(), f)
-			newPool(t, executor.Config{Core: 1}).Execute(t.Context(), f)
+			newPool(t, executor.Config{Workers: 1}).Execute(t.Context(), f)
 			return f
 		},
 		"rejected": func(t *testing.T, fn body) *executor.Task[int] {
@@ -125,10 +125,10 @@ func TestFutureReleasesFunction(t *testing.T) {
 			return testkit.SubmitTask(t.Context(), testkit.Inline{}, fn, executor.Timeout(-1))
 		},
 		"in a pool": func(t *testing.T, fn body) *executor.Task[int] {
-			return testkit.SubmitTask(t.Context(), newPool(t, executor.Config{Core: 1}), fn)
+			return testkit.SubmitTask(t.Context(), newPool(t, executor.Config{Workers: 1}), fn)
 		},
 		"canceled in a queue": func(t *testing.T, fn body) *executor.Task[int] {
-			p := newPool(t, executor.Config{Core: 1})
+			p := newPool(t, executor.Config{Workers: 1})
 			newBlocker(t).Fill(t, p, 1)
 			f := testkit.SubmitTask(t.Context(), p, fn)
 			f.Cancel()
@@ -147,7 +147,7 @@ func TestFutureReleasesFunction(t *testing.T) {
 			return f
 		},
 		"failed before its run, by a hook": func(t *testing.T, fn body) *executor.Task[int] {
-			p := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			p := newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{
 				BeforeTask: func(context.Context, executor.TaskInfo) context.Context { panic("hook") },
 				OnPanic:    func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 			}})
@@ -208,7 +208,7 @@ func TestScheduledTaskReleasesFunction(t *testing.T) {
 // A pool retains neither the tasks that it has run nor their results.
 func TestPoolReleasesFutures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 2})
+		p := newPool(t, executor.Config{Workers: 2})
 		var gone []weak.Pointer[burden]
 		for range 8 {
 			f := executor.Submit(context.Background(), p,
@@ -270,7 +270,7 @@ func TestPoolReleasesFunctions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(4), Reject: executor.DiscardOldest})
+				pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(4), Reject: executor.DiscardOldest})
 				block := newBlocker(t)
 				mustGo(t, pool, block.Run)
 				held := new(large)
@@ -293,7 +293,7 @@ func TestPoolReleasesFunctions(t *testing.T) {
 // used it and its parent is not canceled.
 func TestPoolReleasesContexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		cancelable := context.WithCancel // whose function is not called
 		submit := func(use func(ctx context.Context, body func(context.Context) error)) weak.Pointer[burden] {
 			held := new(burden)
@@ -410,7 +410,7 @@ func TestScheduledPoolReleasesRejectedTask(t *testing.T) {
 func TestPoolIdleIsCollected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := func() weak.Pointer[executor.Pool] {
-			p, err := executor.New(executor.Config{Core: 2, KeepAlive: time.Second, AllowCoreTimeout: true})
+			p, err := executor.New(executor.Config{Workers: 2, KeepAlive: time.Second, KeepNone: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -424,7 +424,7 @@ func TestPoolIdleIsCollected(t *testing.T) {
 	})
 }
 
-// A scheduled pool with Core 0 that has nothing to do has no goroutine and no timer, and is garbage
+// A scheduled pool with Workers 0 that has nothing to do has no goroutine and no timer, and is garbage
 // without a shutdown.
 func TestScheduledPoolIdleIsCollected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -508,7 +508,7 @@ func TestCompletedBreakReturnsMemory(t *testing.T) {
 // A future is one allocation, as is submitting a function; fire and forget is none.
 func TestFutureAllocations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		ctx := context.Background()
 		body := value(1)
 		usesContext := func(ctx context.Context) (int, error) { return 0, ctx.Err() }

@@ -19,16 +19,16 @@
 //
 // # Sizes
 //
-// A [Pool] starts its workers on demand. It keeps up to Core of them, and has up
+// A [Pool] starts its workers on demand. It keeps up to Workers of them, and has up
 // to Max of them if its queue is full. A task is admitted in four steps, which
 // are one atomic act:
 //
-//  1. below Core workers: a new worker takes it
+//  1. fewer than Workers: a new worker takes it
 //  2. else it goes to an idle worker, or into the queue if there is room
 //  3. else below Max workers: a new worker takes it
 //  4. else the rejection policy decides
 //
-// Workers above Core leave when they have been idle for KeepAlive, and all workers if AllowCoreTimeout is set.
+// Workers above Workers leave when they have been idle for KeepAlive, and all workers if KeepNone is set.
 // [Pool.Reconfigure] changes these settings in one step while the pool runs, and [Pool.Settings] returns them.
 // [Pool.Prestart] starts workers ahead of tasks. [Pool.Pause] has tasks wait until [Pool.Resume].
 //
@@ -36,7 +36,7 @@
 //
 // # Queues
 //
-// [Unbounded] holds any number of tasks, and a pool that has it never grows beyond Core.
+// [Unbounded] holds any number of tasks, and a pool that has it never grows beyond Workers.
 // [Bounded] holds n tasks; when it is full the pool grows, and then rejects. [Handoff]
 // holds none: a task goes straight to a worker or is rejected. [Prioritized] returns the
 // task with the least [Priority] first. Package queue has the same queues for goroutines

@@ -240,7 +240,7 @@ func Example_pipeline() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	stage := func(workers int) *executor.Pool {
-		pool, err := executor.New(executor.Config{Core: workers, Queue: executor.Bounded(2), Reject: executor.Block})
+		pool, err := executor.New(executor.Config{Workers: workers, Queue: executor.Bounded(2), Reject: executor.Block})
 		if err != nil {
 			panic(err)
 		}

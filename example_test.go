@@ -93,7 +93,7 @@ func (g greeting) Run(context.Context) error {
 func ExampleNew() {
 	pool, err := executor.New(executor.Config{
 		Name:      "thumbnails",
-		Core:      4,
+		Workers:   4,
 		Max:       16,
 		KeepAlive: 30 * time.Second,
 		Queue:     executor.Bounded(128),
@@ -102,14 +102,14 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(pool.Name(), pool.Settings().Core, pool.Settings().Max, pool.Settings().Reject)
+	fmt.Println(pool.Name(), pool.Settings().Workers, pool.Settings().Max, pool.Settings().Reject)
 	pool.Close()
 
-	_, err = executor.New(executor.Config{Core: 8, Max: 4})
+	_, err = executor.New(executor.Config{Workers: 8, Max: 4})
 	fmt.Println(err)
 	// Output:
 	// thumbnails 4 16 executor.CallerRuns
-	// executor: Config: Max is 4, less than Core, which is 8; raise Max or lower Core
+	// executor: Config: Max is 4, less than Workers, which is 8; raise Max or lower Workers
 }
 
 // An elastic pool: a task goes to an idle worker, else to a new one up to Max, and only
@@ -139,7 +139,7 @@ func ExampleNew_growWhenBusy() {
 
 // A pool without room for a task rejects it with an error that has the reason.
 func ExampleRejectedError() {
-	pool, _ := executor.New(executor.Config{Name: "tiny", Core: 1, Queue: executor.Handoff()})
+	pool, _ := executor.New(executor.Config{Name: "tiny", Workers: 1, Queue: executor.Handoff()})
 	ctx := context.Background()
 
 	busy := make(chan struct{})
@@ -163,7 +163,7 @@ func ExampleRejectedError() {
 func ExampleRejectFunc() {
 	spare := executor.Single()
 	pool, _ := executor.New(executor.Config{
-		Core: 1, Queue: executor.Handoff(),
+		Workers: 1, Queue: executor.Handoff(),
 		Reject: executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
 			fmt.Println("to the spare pool")
 			return spare.Execute(ctx, task)
@@ -187,7 +187,7 @@ func ExampleRejectFunc() {
 // The hooks are called for each task of a pool.
 func ExampleHooks() {
 	pool, _ := executor.New(executor.Config{
-		Core: 1,
+		Workers: 1,
 		Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 				fmt.Println("begin", info.Name)
@@ -306,7 +306,7 @@ func (here) Execute(ctx context.Context, task executor.Runnable) error {
 
 // The queued task with the least priority is next.
 func ExamplePrioritized() {
-	pool, _ := executor.New(executor.Config{Core: 1, Queue: executor.Prioritized()})
+	pool, _ := executor.New(executor.Config{Workers: 1, Queue: executor.Prioritized()})
 	ctx := context.Background()
 	busy := make(chan struct{})
 	pool.Go(ctx, func(context.Context) error { <-busy; return nil })
@@ -382,7 +382,7 @@ func ExampleQueue() {
 	for _, q := range []executor.Queue{
 		executor.Unbounded(), executor.Bounded(100), executor.Handoff(), executor.Prioritized(),
 	} {
-		pool, err := executor.New(executor.Config{Core: 2, Queue: q})
+		pool, err := executor.New(executor.Config{Workers: 2, Queue: q})
 		if err != nil {
 			panic(err)
 		}
@@ -396,9 +396,9 @@ func ExampleQueue() {
 // A queue that keeps the most urgent tasks when there is more to do than it holds.
 func ExampleBoundedPrioritized() {
 	pool, err := executor.New(executor.Config{
-		Core:   1,
-		Queue:  executor.BoundedPrioritized(2),
-		Reject: executor.DropLowest,
+		Workers: 1,
+		Queue:   executor.BoundedPrioritized(2),
+		Reject:  executor.DropLowest,
 	})
 	if err != nil {
 		panic(err)
@@ -434,7 +434,7 @@ func ExampleRejectPolicy() {
 		fmt.Println("too much to do")
 		return executor.Discard.Reject(ctx, task, pool)
 	})
-	pool, _ := executor.New(executor.Config{Core: 1, Queue: executor.Handoff(), Reject: shed})
+	pool, _ := executor.New(executor.Config{Workers: 1, Queue: executor.Handoff(), Reject: shed})
 	release := make(chan struct{})
 	pool.Go(context.Background(), func(context.Context) error { <-release; return nil })
 	fmt.Println(pool.Go(context.Background(), func(context.Context) error { return nil }))
@@ -447,7 +447,7 @@ func ExampleRejectPolicy() {
 
 func ExampleBlockFor() {
 	pool, _ := executor.New(executor.Config{
-		Core: 1, Queue: executor.Handoff(), Reject: executor.BlockFor(10 * time.Millisecond),
+		Workers: 1, Queue: executor.Handoff(), Reject: executor.BlockFor(10 * time.Millisecond),
 	})
 	release := make(chan struct{})
 	pool.Go(context.Background(), func(context.Context) error { <-release; return nil })
@@ -488,7 +488,7 @@ func ExampleStats() {
 }
 
 func ExampleTaskInfo() {
-	pool, _ := executor.New(executor.Config{Name: "mail", Core: 1, Hooks: executor.Hooks{
+	pool, _ := executor.New(executor.Config{Name: "mail", Workers: 1, Hooks: executor.Hooks{
 		AfterTask: func(_ context.Context, info executor.TaskInfo, err error) {
 			fmt.Println(info.Executor, info.Worker, info.Name, err)
 		},
@@ -516,7 +516,7 @@ func ExampleDropped() {
 }
 
 func ExampleScheduledConfig_dropDelayed() {
-	pool, _ := executor.NewScheduled(executor.ScheduledConfig{Core: 1, DropDelayed: true})
+	pool, _ := executor.NewScheduled(executor.ScheduledConfig{Workers: 1, DropDelayed: true})
 	one := func(context.Context) (int, error) { return 1, nil }
 	f := executor.SubmitAfter(context.Background(), pool, time.Hour, one)
 	pool.Close() // does not wait for an hour
@@ -713,7 +713,7 @@ func ExampleSeries_Reschedule() {
 
 // With ContinueAfterPanic a panic is a failed run, and the next one follows.
 func ExampleContinueAfterPanic() {
-	pool, err := executor.NewScheduled(executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+	pool, err := executor.NewScheduled(executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{
 		OnPanic: func(_ context.Context, info executor.TaskInfo, err *executor.PanicError) {
 			fmt.Println("run", info.Run, "of", info.Name, "panicked:", err.Value)
 		},

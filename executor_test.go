@@ -55,15 +55,17 @@ type tunable interface {
 
 // These change one setting each.
 
-func setCore(p tunable, n int) error { return p.Reconfigure(func(s *executor.Settings) { s.Core = n }) }
-func setMax(p tunable, n int) error  { return p.Reconfigure(func(s *executor.Settings) { s.Max = n }) }
+func setWorkers(p tunable, n int) error {
+	return p.Reconfigure(func(s *executor.Settings) { s.Workers = n })
+}
+func setMax(p tunable, n int) error { return p.Reconfigure(func(s *executor.Settings) { s.Max = n }) }
 
 func setKeepAlive(p tunable, d time.Duration) error {
 	return p.Reconfigure(func(s *executor.Settings) { s.KeepAlive = d })
 }
 
-func setAllowCoreTimeout(p tunable, allow bool) error {
-	return p.Reconfigure(func(s *executor.Settings) { s.AllowCoreTimeout = allow })
+func setKeepNone(p tunable, allow bool) error {
+	return p.Reconfigure(func(s *executor.Settings) { s.KeepNone = allow })
 }
 
 func setReject(p tunable, policy executor.RejectPolicy) error {
@@ -116,7 +118,7 @@ func TestZeroValues(t *testing.T) {
 	var task executor.Task[int]
 	var promise executor.Promise[int]
 	var group executor.Group
-	usable := newPool(t, executor.Config{Core: 1})
+	usable := newPool(t, executor.Config{Workers: 1})
 	nothing := func() {}
 	for name, call := range map[string]func(){
 		"Pool.Go":               func() { pool.Go(ctx, nop) },
@@ -131,7 +133,7 @@ func TestZeroValues(t *testing.T) {
 		"Pool.AwaitTermination": func() { pool.AwaitTermination(ctx) },
 		"Pool.Terminated":       func() { pool.Terminated() },
 		"Pool.Settings":         func() { pool.Settings() },
-		"Pool.Reconfigure":      func() { setCore(&pool, 1) },
+		"Pool.Reconfigure":      func() { setWorkers(&pool, 1) },
 		"Pool.Prestart":         func() { pool.Prestart(1) },
 		"Pool.Remove":           func() { pool.Remove(executor.NewTask(value(1))) },
 		"Pool.Figures":          func() { pool.Figures() },
@@ -199,7 +201,7 @@ func TestZeroValues(t *testing.T) {
 func TestOptionsOfTaskGivenOn(t *testing.T) {
 	for name, give := range map[string]func(*testing.T, func(context.Context) error) executor.Runnable{
 		"Dropped of Go": func(t *testing.T, body func(context.Context) error) executor.Runnable {
-			pool := newPool(t, executor.Config{Core: 1})
+			pool := newPool(t, executor.Config{Workers: 1})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1)
 			mustGo(t, pool, body, executor.Named("x"), executor.Timeout(time.Minute))
@@ -207,7 +209,7 @@ func TestOptionsOfTaskGivenOn(t *testing.T) {
 			return pool.ShutdownNow()[0]
 		},
 		"Dropped of Submit": func(t *testing.T, body func(context.Context) error) executor.Runnable {
-			pool := newPool(t, executor.Config{Core: 1})
+			pool := newPool(t, executor.Config{Workers: 1})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1)
 			executor.Submit(t.Context(), pool, executor.Func(body).Call, executor.Named("x"),
@@ -216,7 +218,7 @@ func TestOptionsOfTaskGivenOn(t *testing.T) {
 			return pool.ShutdownNow()[0]
 		},
 		"RejectFunc": func(t *testing.T, body func(context.Context) error) (got executor.Runnable) {
-			pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.RejectFunc(
+			pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Handoff(), Reject: executor.RejectFunc(
 				func(_ context.Context, task executor.Runnable, _ *executor.Pool) error { got = task; return nil })})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1)
@@ -248,12 +250,12 @@ func TestOptionsOfTaskGivenOn(t *testing.T) {
 					info = i
 					return ctx
 				}}
-				other := newPool(t, executor.Config{Core: 1, Hooks: hooks})
+				other := newPool(t, executor.Config{Workers: 1, Hooks: hooks})
 				expect(t, "Execute", other.Execute(t.Context(), task), nil)
 				other.Close()
 				check()
 				expect(t, "Name", info.Name, "x")
-				timer := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: hooks})
+				timer := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: hooks})
 				info.Name = ""
 				if _, again := task.(executor.Dropped); again {
 					expect(t, "Execute", timer.Execute(t.Context(), task), nil)
@@ -363,7 +365,7 @@ func TestScheduledTaskString(t *testing.T) {
 func TestPoolString(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		textIs(t, executor.Scheduled(1), "pool: running, 0 of 0 workers active, 0 queued, 0 ended")
-		p, err := executor.New(executor.Config{Name: "mail", Core: 2})
+		p, err := executor.New(executor.Config{Name: "mail", Workers: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -521,7 +523,7 @@ func TestErrorTypesWithoutReason(t *testing.T) {
 // The outcome of each path in a pool has the types and sentinels that the documentation names.
 func TestErrorOfEachPath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Name: "mail", Core: 1, Queue: executor.Bounded(2)})
+		p := newPool(t, executor.Config{Name: "mail", Workers: 1, Queue: executor.Bounded(2)})
 		running := executor.Submit(t.Context(), p, testkit.UntilDone)
 		synctest.Wait()
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -596,7 +598,7 @@ func isNone(err error) bool {
 func TestErrorNilPointerOfTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		pool := newPool(t, executor.Config{Workers: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 		mustGo(t, pool, none)
 		ctx, cancel := context.WithCancel(t.Context())
 		pool.Go(ctx, func(ctx context.Context) error {
@@ -617,7 +619,7 @@ func TestErrorNilPointerOfTask(t *testing.T) {
 // does not panic.
 func TestErrorNilPointerOfPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		f := executor.Submit(t.Context(), pool,
 			executor.Func(func(ctx context.Context) error { panic(none(ctx)) }).Call)
 		_, err := f.Get(t.Context())
@@ -632,7 +634,7 @@ func TestErrorNilPointerOfPanic(t *testing.T) {
 func TestErrorNilPointerOfSeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reported []error
-		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		s := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{
 			AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { reported = append(reported, err) },
 		}})
 		f, err := s.AtFixedRate(t.Context(), 0, time.Second, none)
@@ -653,7 +655,7 @@ func TestErrorNilPointerOfSeries(t *testing.T) {
 // A nil pointer that is the cause of a context can be printed and unwrapped as part of the outcome.
 func TestErrorNilPointerAsCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(none(ctx))
 		inspect := func(err error) {
@@ -699,7 +701,7 @@ func TestErrorIncomparableOfContext(t *testing.T) {
 func TestErrorIncomparableCauseIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		pool := newPool(t, executor.Config{Workers: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 		for _, cause := range []error{errTask, faults{"a", "b"}} {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			pool.Go(ctx, func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) })
@@ -715,7 +717,7 @@ func TestErrorIncomparableCauseIsNoFailure(t *testing.T) {
 func TestErrorIncomparableOtherIsFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		pool := newPool(t, executor.Config{Workers: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 		ctx, cancel := context.WithCancelCause(context.Background())
 		pool.Go(ctx, func(ctx context.Context) error { <-ctx.Done(); return faults{"the disk is full"} })
 		synctest.Wait()
@@ -745,7 +747,7 @@ func (c cyclicMany) Unwrap() []error { return []error{c, c} }
 // An error that wraps itself does not keep a worker.
 func TestErrorsCyclic(t *testing.T) {
 	for _, err := range []error{cyclicOne{new(cyclic)}, cyclicMany{new(cyclic)}} {
-		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler)})
+		pool := newPool(t, executor.Config{Workers: 1, Logger: slog.New(slog.DiscardHandler)})
 		mustGo(t, pool, func(context.Context) error { return err })
 		f := executor.Submit(t.Context(), pool, testkit.Fail(err))
 		expect(t, "outcome", func() error { _, got := f.Get(t.Context()); return got }(), err)
@@ -882,7 +884,7 @@ func TestOptionAppliesTo(t *testing.T) {
 // The error of an option that does not apply names the calls that it is for.
 func TestOptionErrorNamesCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newScheduled(t, executor.ScheduledConfig{Core: 1})
+		pool := newScheduled(t, executor.ScheduledConfig{Workers: 1})
 		for _, c := range []struct {
 			by   string
 			opt  executor.Option

@@ -45,7 +45,7 @@ func TestSubmitRejected(t *testing.T) {
 // run.
 func TestSubmitWithEndedContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		for name, c := range testkit.EndedContexts(t) {
 			f := executor.Submit(c.Ctx, p, value(1))
 			for _, want := range append(c.Want, executor.ErrCanceled) {
@@ -64,7 +64,7 @@ func TestSubmitWithEndedContext(t *testing.T) {
 // one that runs is not completed by that.
 func TestSubmitContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		ctx, cancel := context.WithCancelCause(t.Context())
 		running := executor.Submit(ctx, p, func(ctx context.Context) (int, error) {
 			<-ctx.Done()
@@ -105,7 +105,7 @@ func TestFutureAlwaysResolves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: policy})
+				p := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(1), Reject: policy})
 				fs := make(chan *executor.Future[int], 20)
 				for range cap(fs) {
 					go func() { fs <- executor.Submit(t.Context(), p, testkit.After(time.Second, 1)) }()
@@ -136,7 +136,7 @@ func TestFutureCancelLeavesQueue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPool(t, executor.Config{Core: 1})
+				p := newPool(t, executor.Config{Workers: 1})
 				b := newBlocker(t)
 				b.Fill(t, p, 1)
 				ran := 0
@@ -176,7 +176,7 @@ func TestFutureLeavesQueueBeforeDone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 1})
+				pool := newPool(t, executor.Config{Workers: 1})
 				b := newBlocker(t)
 				b.Fill(t, pool, 1)
 				f := testkit.SubmitTask(t.Context(), pool, value(1))
@@ -203,8 +203,8 @@ func TestFutureCancelAfterHandOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				other := newPool(t, executor.Config{Core: 1})
-				p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1),
+				other := newPool(t, executor.Config{Workers: 1})
+				p := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(1),
 					Reject: executor.RejectFunc(func(ctx context.Context, r executor.Runnable, p *executor.Pool) error {
 						return delegate(ctx, r, p, other)
 					})})
@@ -237,7 +237,7 @@ func TestFutureCancelAfterHandOver(t *testing.T) {
 // Run of a task that a pool has, in whatever state, is an error, and changes nothing.
 func TestTaskRunOfPoolsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		b := newBlocker(t)
 		b.Fill(t, p, 1)
 		runs := 0
@@ -357,7 +357,7 @@ func TestPromise(t *testing.T) {
 
 // A future is for those that wait: nothing about it completes or runs the task.
 func TestFutureHasNoRights(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 1})
+	pool := newPool(t, executor.Config{Workers: 1})
 	for _, f := range []any{executor.Submit(t.Context(), pool, value(1)), executor.NewPromise[int]().Future(),
 		executor.NewTask(value(1)).Future()} {
 		methods := reflect.TypeOf(f)
@@ -396,7 +396,7 @@ func TestFutureCancelHoldsTermination(t *testing.T) {
 // A task is submitted once: another submission, to whichever pool, is an error, and changes nothing.
 func TestFutureSubmittedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, q := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1})
+		p, q := newPool(t, executor.Config{Workers: 1}), newPool(t, executor.Config{Workers: 1})
 		b := newBlocker(t)
 		b.Fill(t, p, 1)
 		f := executor.NewTask(func(ctx context.Context) (any, error) { return ctx.Value(contextKey{}), nil })
@@ -423,7 +423,7 @@ func TestFutureSubmittedTwice(t *testing.T) {
 // A task that runs by hand can't be submitted to a pool, and its context does not change.
 func TestFutureSubmittedWhileRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		gate := make(chan struct{})
 		runs := 0
 		var before, after any
@@ -451,7 +451,7 @@ func TestFutureSubmittedWhileRunning(t *testing.T) {
 // submitted to a pool.
 func TestFutureSubmittedAfterRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		var leaked context.Context
 		f := executor.NewTask(func(ctx context.Context) (int, error) { leaked = ctx; return 1, nil })
 		f.Run(context.WithValue(t.Context(), contextKey{}, "own"))
@@ -670,7 +670,7 @@ func TestFutureRaceCancelWaiters(t *testing.T) {
 func TestFutureRaceCancelRejection(t *testing.T) {
 	q := executor.Fixed(1)
 	defer q.Close()
-	p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(),
+	p := newPool(t, executor.Config{Workers: 1, Queue: executor.Handoff(),
 		Reject: executor.RejectFunc(
 			func(ctx context.Context, r executor.Runnable, _ *executor.Pool) error { return q.Execute(ctx, r) })})
 	gate := make(chan struct{})
@@ -821,7 +821,7 @@ func next[T any](seq iter.Seq[T]) (v T) {
 func TestCompletedByTaskDoesNotWaitForRetry(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
-			pool := newPool(t, executor.Config{Core: 2})
+			pool := newPool(t, executor.Config{Workers: 2})
 			begin := time.Now()
 			var yielded []string
 			_, err := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {

@@ -180,7 +180,7 @@ func TestFutureGoexit(t *testing.T) {
 // task.
 func TestFuturePanicInPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		for range 3 {
 			f := executor.Submit(t.Context(), p, explode)
 			var perr *executor.PanicError
@@ -424,7 +424,7 @@ func TestFutureCancelByOwnFunction(t *testing.T) {
 func TestFutureCancelOfLockWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 16
-		p := newPool(t, executor.Config{Core: n})
+		p := newPool(t, executor.Config{Workers: n})
 		lock := make(chan struct{}, 1)
 		body := func(ctx context.Context) (int, error) {
 			select {
@@ -470,7 +470,7 @@ func TestFutureCancelWakesWaiters(t *testing.T) {
 		"Join":   func(f *executor.Future[int], done func()) { go func() { f.Join(context.Background()); done() }() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newPool(t, executor.Config{Core: 1})
+			p := newPool(t, executor.Config{Workers: 1})
 			newBlocker(t).Fill(t, p, 1)
 			f := executor.Submit(context.Background(), p, func(context.Context) (int, error) { return 1, nil })
 			called := 0
@@ -740,7 +740,7 @@ func TestFutureOnDonePanicsInWorker(t *testing.T) {
 					if hooked {
 						hooks.AfterTask = func(_ context.Context, _ executor.TaskInfo, err error) { after = err }
 					}
-					p := newPool(t, executor.Config{Core: 1, Hooks: hooks, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+					p := newPool(t, executor.Config{Workers: 1, Hooks: hooks, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 					ready := make(chan bool)
 					f := executor.Submit(t.Context(), p, func(context.Context) (int, error) {
 						<-ready
@@ -801,7 +801,7 @@ func TestFutureOnDonePanicLeavesShutdown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newScheduled(t, executor.ScheduledConfig{Core: 1, DropDelayed: true})
+				p := newScheduled(t, executor.ScheduledConfig{Workers: 1, DropDelayed: true})
 				var fs []*executor.Future[int]
 				for range 3 {
 					f := executor.SubmitAfter(t.Context(), p, time.Hour, value(1))
@@ -822,7 +822,7 @@ func TestFutureOnDonePanicLeavesShutdown(t *testing.T) {
 // A pool does not terminate before the callbacks that its workers call have returned.
 func TestFutureOnDoneHoldsTermination(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		f := executor.Submit(t.Context(), p, testkit.After(time.Second, 1))
 		returned := false
 		f.OnDone(func() {

@@ -78,7 +78,7 @@ func TestFutureOutcomeIsPackageError(t *testing.T) {
 // A future whose task function returns the error of a canceled future has failed with that error.
 func TestFutureFailsWithErrorOfCanceledFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		first := executor.NewPromise[int]()
 		first.Cancel()
 		second := testkit.SubmitTask(t.Context(), p, first.Get)
@@ -306,7 +306,7 @@ func TestFutureFailNil(t *testing.T) {
 func TestFutureSubmitNilContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var none context.Context
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		ran := false
 		body := func(context.Context) (int, error) { ran = true; return 0, nil }
 		plain := func(context.Context) error { ran = true; return nil }

@@ -16,16 +16,16 @@ import (
 // take no room in the executor, whatever that is, and whoever waits for the group.
 func TestGroupSetLimit(t *testing.T) {
 	for name, make := range map[string]func(*testing.T) executor.Executor{
-		"pool": func(t *testing.T) executor.Executor { return newPool(t, executor.Config{Core: 8}) },
+		"pool": func(t *testing.T) executor.Executor { return newPool(t, executor.Config{Workers: 8}) },
 		"bounded": func(t *testing.T) executor.Executor {
-			return newPool(t, executor.Config{Core: 3, Queue: executor.Handoff()})
+			return newPool(t, executor.Config{Workers: 3, Queue: executor.Handoff()})
 		},
 		"share": func(t *testing.T) executor.Executor {
-			return newShare(t, newPool(t, executor.Config{Core: 8}), executor.ShareConfig{Queue: executor.Bounded(3)})
+			return newShare(t, newPool(t, executor.Config{Workers: 8}), executor.ShareConfig{Queue: executor.Bounded(3)})
 		},
-		"scheduled": func(t *testing.T) executor.Executor { return newScheduled(t, executor.ScheduledConfig{Core: 8}) },
+		"scheduled": func(t *testing.T) executor.Executor { return newScheduled(t, executor.ScheduledConfig{Workers: 8}) },
 		"key": func(t *testing.T) executor.Executor {
-			return executor.NewKeyed[int](newPool(t, executor.Config{Core: 8}), 8).For(1)
+			return executor.NewKeyed[int](newPool(t, executor.Config{Workers: 8}), 8).For(1)
 		},
 		"goroutines": func(*testing.T) executor.Executor {
 			return runs(func(ctx context.Context, r executor.Runnable) { go r.Run(ctx) })
@@ -87,7 +87,7 @@ func TestGroupSetLimitInSingle(t *testing.T) {
 // Functions that wait for the limit end with the group: when one has failed they never run.
 func TestGroupSetLimitFailsFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 8})
+		pool := newPool(t, executor.Config{Workers: 8})
 		g := executor.NewGroup(t.Context(), pool)
 		g.SetLimit(2)
 		failure := errors.New("no disk")
@@ -129,7 +129,7 @@ func TestGroupSetLimitShutdown(t *testing.T) {
 func TestGroupSetLimitStress(t *testing.T) {
 	for range 200 {
 		synctest.Test(t, func(t *testing.T) {
-			pool := newPool(t, executor.Config{Core: 4})
+			pool := newPool(t, executor.Config{Workers: 4})
 			ctx, cancel := context.WithCancel(t.Context())
 			g := executor.NewGroup(ctx, pool)
 			g.SetLimit(3)
@@ -156,7 +156,7 @@ func TestGroupSetLimitStress(t *testing.T) {
 
 // A limit is at least 1, and is set before the first function.
 func TestGroupSetLimitMisuse(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 1})
+	pool := newPool(t, executor.Config{Workers: 1})
 	g := executor.NewGroup(t.Context(), pool)
 	panics := func(want string, f func()) {
 		t.Helper()

@@ -128,7 +128,7 @@ func TestGroupFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool, err := executor.New(executor.Config{Core: 1, Queue: executor.Bounded(1)})
+				pool, err := executor.New(executor.Config{Workers: 1, Queue: executor.Bounded(1)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -202,7 +202,7 @@ func TestGroupNested(t *testing.T) {
 func TestGroupTaskLeavesQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dropped atomic.Int32
-		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler), Hooks: executor.Hooks{
+		pool := newPool(t, executor.Config{Workers: 1, Logger: slog.New(slog.DiscardHandler), Hooks: executor.Hooks{
 			Dropped: func(_ context.Context, info executor.TaskInfo, err error) {
 				if info.Name != "mail" || !errors.Is(err, executor.ErrCanceled) {
 					t.Errorf("dropped %q: %v", info.Name, err)
@@ -335,7 +335,7 @@ func TestGroupTaskElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		other := executor.Fixed(1)
 		defer other.Close()
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.RejectFunc(
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(1), Reject: executor.RejectFunc(
 			func(ctx context.Context, r executor.Runnable, _ *executor.Pool) error { return other.Execute(ctx, r) })})
 		for name, c := range map[string]struct {
 			ex   executor.Executor
@@ -440,7 +440,7 @@ func TestAll(t *testing.T) {
 
 // A task of the pool may wait, and run what waits, while other tasks add functions.
 func TestGroupGoWhileWaiting(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 4})
+	pool := newPool(t, executor.Config{Workers: 4})
 	for range 50 {
 		var ran atomic.Int64
 		f := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
@@ -476,7 +476,7 @@ func TestGroupGoWhileTaskWaits(t *testing.T) {
 		for _, retries := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " ", retries), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					pool := newPool(t, executor.Config{Core: 2, Queue: c.queue})
+					pool := newPool(t, executor.Config{Workers: 2, Queue: c.queue})
 					f := pool.Submit(t.Context(), func(ctx context.Context) error {
 						g := executor.NewGroup(ctx, pool)
 						g.Go(func(context.Context) error {
@@ -508,7 +508,7 @@ func TestGroupTaskThatWaitsHeedsContext(t *testing.T) {
 	for name, opts := range map[string][]executor.Option{
 		"once": nil, "with Retry": {executor.Retry(2, func(int) time.Duration { return 0 })},
 	} {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		ran := 0
 		f := pool.Submit(t.Context(), func(ctx context.Context) error {
 			g := executor.NewGroup(ctx, pool)
@@ -910,7 +910,7 @@ func TestMapUnorderedRetryInTask(t *testing.T) {
 }
 
 func mapUnorderedRetryInTask(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 2})
+	pool := newPool(t, executor.Config{Workers: 2})
 	begin := time.Now()
 	calls := 0
 	fn := func(_ context.Context, d time.Duration) (time.Duration, error) {
@@ -960,7 +960,7 @@ func TestGroupRetryInterleaves(t *testing.T) {
 
 // Go panics once Wait has returned: no one would learn what becomes of the function.
 func TestGroupGoAfterWaitPanics(t *testing.T) {
-	g := executor.NewGroup(t.Context(), newPool(t, executor.Config{Core: 1}))
+	g := executor.NewGroup(t.Context(), newPool(t, executor.Config{Workers: 1}))
 	expect(t, "Wait", g.Wait(), nil)
 	defer func() {
 		if text, _ := recover().(string); !strings.HasPrefix(text, "executor: Group.Go after Wait") {

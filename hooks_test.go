@@ -27,7 +27,7 @@ import (
 func TestHooksOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log testkit.Trace
-		pool := newPool(t, executor.Config{Core: 1, Hooks: log.Hooks()})
+		pool := newPool(t, executor.Config{Workers: 1, Hooks: log.Hooks()})
 		mustGo(t, pool, func(context.Context) error { log.Add("body"); return nil }, executor.Named("a"))
 		mustGo(t, pool, func(context.Context) error { return errors.New("lost") }, executor.Named("b"))
 		executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errors.New("kept") },
@@ -42,7 +42,7 @@ func TestHooksOfTaskThatDoesNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log testkit.Trace
 		pool := newPool(t,
-			executor.Config{Core: 1, Queue: executor.Bounded(3), Reject: executor.CallerRuns, Hooks: log.Hooks()})
+			executor.Config{Workers: 1, Queue: executor.Bounded(3), Reject: executor.CallerRuns, Hooks: log.Hooks()})
 		block := newBlocker(t)
 		mustGo(t, pool, block.Run, executor.Named("block"))
 		ended, cancel := context.WithCancel(t.Context())
@@ -63,7 +63,7 @@ func TestHooksOfTaskThatDoesNotRun(t *testing.T) {
 func TestHooksInfo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var before, after []executor.TaskInfo
-		pool := newPool(t, executor.Config{Name: "info", Core: 1, Hooks: executor.Hooks{
+		pool := newPool(t, executor.Config{Name: "info", Workers: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 				before = append(before, info)
 				return nil // as good as ctx
@@ -91,7 +91,7 @@ func TestHooksBeforeTaskContext(t *testing.T) {
 	type key struct{}
 	synctest.Test(t, func(t *testing.T) {
 		var after []any
-		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+		pool := newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 				return context.WithValue(ctx, key{}, "value of "+info.Name)
 			},
@@ -116,7 +116,7 @@ func TestHooksBeforeTaskContext(t *testing.T) {
 // A canceled task ends even if BeforeTask derived the context of its function.
 func TestHooksBeforeTaskContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+		pool := newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 				derived, cancel := context.WithTimeout(ctx, time.Hour)
 				t.Cleanup(cancel) // not by ctx: that would be another cause, in a race with its own
@@ -140,7 +140,7 @@ func TestHooksBeforeTaskContextEnds(t *testing.T) {
 func TestHooksAfterTaskSeesOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		block := newBlocker(t)
-		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+		pool := newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{
 			AfterTask: func(ctx context.Context, _ executor.TaskInfo, _ error) { block.Run(ctx) },
 		}})
 		t.Cleanup(block.Release) // before the pool is closed
@@ -188,7 +188,7 @@ func TestHooksAfterTaskError(t *testing.T) {
 			t.Run(as.name+"/"+way.Name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var errs []error
-					pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+					pool := newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{
 						AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { errs = append(errs, err) },
 						OnPanic:   func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 					}})
@@ -213,7 +213,7 @@ func TestHooksMayUsePool(t *testing.T) {
 		var pool *executor.Pool
 		use := func() {
 			pool.Stats()
-			setCore(pool, 1)
+			setWorkers(pool, 1)
 			pool.Remove(new(testkit.Step))
 			pool.Reconfigure(func(s *executor.Settings) { pool.Settings() })
 			pool.Settings()
@@ -222,7 +222,7 @@ func TestHooksMayUsePool(t *testing.T) {
 			pool.Prestart(1)
 		}
 		again := true
-		pool = newPool(t, executor.Config{Core: 1, Max: 2, Queue: executor.Bounded(1),
+		pool = newPool(t, executor.Config{Workers: 1, Max: 2, Queue: executor.Bounded(1),
 			Hooks: executor.Hooks{
 				BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context { use(); return ctx },
 				AfterTask: func(context.Context, executor.TaskInfo, error) {
@@ -248,7 +248,7 @@ func TestHooksMayUsePool(t *testing.T) {
 func TestPoolLogPanicsAndErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		pool := newPool(t, executor.Config{Name: "p", Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		pool := newPool(t, executor.Config{Name: "p", Workers: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 		logged := func(want ...string) {
 			t.Helper()
 			waitStats(t, pool)
@@ -281,10 +281,10 @@ func TestPoolLogCancellationOfOtherContext(t *testing.T) {
 	timedOut := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
 	ctx := context.Background()
 	plain := func(t *testing.T, l *slog.Logger) *executor.Pool {
-		return newPool(t, executor.Config{Core: 1, Logger: l})
+		return newPool(t, executor.Config{Workers: 1, Logger: l})
 	}
 	scheduled := func(t *testing.T, l *slog.Logger) *executor.ScheduledPool {
-		return newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: l})
+		return newScheduled(t, executor.ScheduledConfig{Workers: 1, Logger: l})
 	}
 	for name, run := range map[string]func(*testing.T, *slog.Logger){
 		"Go":           func(t *testing.T, l *slog.Logger) { plain(t, l).Go(ctx, foreign) },
@@ -329,7 +329,7 @@ func TestPoolLogNoInterruption(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var out bytes.Buffer
 					p := newScheduled(t,
-						executor.ScheduledConfig{Core: 2, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+						executor.ScheduledConfig{Workers: 2, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 					ctx, end := context.WithCancelCause(t.Context())
 					f, err := p.AtFixedRate(ctx, 0, time.Hour, body)
 					if err != nil {
@@ -392,7 +392,7 @@ func TestPoolLogStopOfSingleRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		stop := func(context.Context) error { return executor.ErrStop }
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 		p.AtFixedRate(t.Context(), 0, time.Hour, stop)
 		waitStats(t, p)
 		expect(t, "log of a schedule", out.String(), "")
@@ -414,7 +414,7 @@ func (panicking) Handle(context.Context, slog.Record) error { panic("no disk") }
 func TestPoolLogHandlerPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := slog.New(panicking{slog.NewTextHandler(io.Discard, nil)})
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: log})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Logger: log})
 		for _, body := range []func(context.Context) error{
 			func(context.Context) error { return errTask },
 			func(context.Context) error { panic(errTask) },
@@ -485,7 +485,7 @@ const (
 // A worker has its pool's name and its own number as labels, idle or working.
 func TestPoolLabelsOfWorker(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Name: "p", Core: 2})
+		pool := newPool(t, executor.Config{Name: "p", Workers: 2})
 		pool.Prestart(math.MaxInt)
 		both := []string{`{"executor":"p", "worker":"1"}`, `{"executor":"p", "worker":"2"}`}
 		expectLabels(t, "prestarted", atRest, both...)
@@ -500,7 +500,7 @@ func TestPoolLabelsOfWorker(t *testing.T) {
 // A task has the labels of its worker alone, whatever labels its submitter and the submitter's context have.
 func TestPoolLabelsOfTask(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Name: "p", Core: 1})
+		pool := newPool(t, executor.Config{Name: "p", Workers: 1})
 		const want = `{"executor":"p", "worker":"1"}`
 		pprof.Do(t.Context(), pprof.Labels("user", "ann"), func(ctx context.Context) {
 			for _, ctx := range []context.Context{ctx, context.Background()} {
@@ -521,7 +521,7 @@ func TestPoolLabelsOfTask(t *testing.T) {
 func TestPoolAsksContextForNoValue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, name := range []string{"", "p"} {
-			pool := newPool(t, executor.Config{Name: name, Core: 1})
+			pool := newPool(t, executor.Config{Name: name, Workers: 1})
 			ctx := valueCounter{t.Context(), new(atomic.Int32)}
 			f := executor.Submit(ctx, pool, value(1), executor.Named("n"))
 			synctest.Wait()
@@ -545,7 +545,7 @@ func (c valueCounter) Value(key any) any {
 // A task that has a name has it as a label, with those of the worker; the next task does not have it.
 func TestPoolLabelsOfName(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Name: "p", Core: 1})
+		pool := newPool(t, executor.Config{Name: "p", Workers: 1})
 		run := func(want string, opts ...executor.Option) {
 			t.Helper()
 			block := newBlocker(t)
@@ -566,7 +566,7 @@ func TestPoolLabelsOfName(t *testing.T) {
 // In a pool without a name neither a worker has labels, not even those of the goroutine that started it, nor a task.
 func TestPoolLabelsWithoutName(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		pprof.Do(t.Context(), pprof.Labels("user", "ann"), func(ctx context.Context) {
 			mustGo(t, pool, block.Run) // not in ctx
@@ -583,7 +583,7 @@ func TestPoolLabelsWithoutName(t *testing.T) {
 // Labels that a task function sets for its goroutine end with the task.
 func TestPoolLabelsSetByTask(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Name: "p", Core: 1})
+		pool := newPool(t, executor.Config{Name: "p", Workers: 1})
 		mustGo(t, pool, func(ctx context.Context) error {
 			pprof.SetGoroutineLabels(pprof.WithLabels(ctx, pprof.Labels("left", "behind")))
 			return nil
@@ -598,7 +598,7 @@ func TestPoolLabelsSetByTask(t *testing.T) {
 func TestHooksAround(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
 		var log testkit.Trace
-		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler), Hooks: executor.Hooks{
+		pool := newPool(t, executor.Config{Workers: 1, Logger: slog.New(slog.DiscardHandler), Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 				return context.WithValue(ctx, contextKey{}, "before")
 			},
@@ -639,7 +639,7 @@ func TestHooksAroundPanicOfBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var panics int
 		var seen []error
-		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler),
+		pool := newPool(t, executor.Config{Workers: 1, Logger: slog.New(slog.DiscardHandler),
 			Hooks: executor.Hooks{
 				Around: func(ctx context.Context, _ executor.TaskInfo, run func(context.Context) error) error {
 					err := run(ctx)
@@ -701,7 +701,7 @@ func TestHooksAroundFails(t *testing.T) {
 			t.Run(fmt.Sprint(name, "/", plain), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var panics atomic.Int32
-					pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler),
+					pool := newPool(t, executor.Config{Workers: 1, Logger: slog.New(slog.DiscardHandler),
 						Hooks: executor.Hooks{
 							Around:  test.around,
 							OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { panics.Add(1) },
@@ -752,7 +752,7 @@ func TestHooksMeasure(t *testing.T) {
 			Dropped: func(context.Context, executor.TaskInfo, error) {},
 		}
 		second := func(context.Context) error { time.Sleep(time.Second); return nil }
-		p := newPool(t, executor.Config{Core: 1, Hooks: hooks})
+		p := newPool(t, executor.Config{Workers: 1, Hooks: hooks})
 		for range 3 {
 			mustGo(t, p, second)
 		}
@@ -761,7 +761,7 @@ func TestHooksMeasure(t *testing.T) {
 		expect(t, "takes", fmt.Sprint(takes), "[1s 1s 1s]")
 
 		waits, lates, takes = nil, nil, nil
-		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: hooks})
+		s := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: hooks})
 		executor.SubmitAfter(t.Context(), s, time.Second, executor.Func(second).Call)
 		s.AtFixedRate(t.Context(), 1500*time.Millisecond, time.Hour, second, executor.Times(1))
 		elapse(time.Minute)

@@ -23,7 +23,7 @@ func TestPoolUnqueueTaskOfAnotherPool(t *testing.T) {
 		busy := Func(func(context.Context) error { <-end; return nil })
 		second := Fixed(1)
 		pass := RejectFunc(func(ctx context.Context, r Runnable, _ *Pool) error { return second.Execute(ctx, r) })
-		first, err := New(Config{Core: 1, Queue: Bounded(1), Reject: pass})
+		first, err := New(Config{Workers: 1, Queue: Bounded(1), Reject: pass})
 		if err != nil {
 			t.Fatal(err)
 		}

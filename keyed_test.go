@@ -31,7 +31,7 @@ func newKeyed[K comparable](t testing.TB, pool *executor.Pool, n int) *executor.
 // and the pool's own tasks go on.
 func TestKeyedOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 3})
+		pool := newPool(t, executor.Config{Workers: 3})
 		hosts := newKeyed[string](t, pool, 1)
 		var mu sync.Mutex
 		var order []string
@@ -87,7 +87,7 @@ type keyedModelTask struct {
 func runKeyedProgram(t *testing.T, code []byte) {
 	p := newProgram(t, code)
 	workers, limit := 1+p.next(4), 1+p.next(3)
-	pool := newPool(t, executor.Config{Core: workers})
+	pool := newPool(t, executor.Config{Workers: workers})
 	keyed := newKeyed[int](t, pool, limit)
 	var live []*keyedModelTask // submitted and not over, the oldest first
 	t.Cleanup(func() {
@@ -155,7 +155,7 @@ func runKeyedProgram(t *testing.T, code []byte) {
 // The end of its context takes a task out at once, with its place in the line.
 func TestKeyedContextLeavesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		keyed := newKeyed[int](t, pool, 1)
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
@@ -179,7 +179,7 @@ func TestKeyedContextLeavesAtOnce(t *testing.T) {
 // Keys that are idle leave no trace, however many there were, and also keys that equal no
 // key.
 func TestKeyedLeavesNothing(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 1})
+	pool := newPool(t, executor.Config{Workers: 1})
 	inUse := func() uint64 {
 		runtime.GC()
 		var m runtime.MemStats
@@ -212,7 +212,7 @@ func TestKeyedLeavesNothing(t *testing.T) {
 // A failing or abrupt task does not stop its key.
 func TestKeyedAbruptTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2})
+		pool := newPool(t, executor.Config{Workers: 2})
 		keyed := newKeyed[string](t, pool, 1)
 		for range 3 {
 			keyed.Go(t.Context(), "x", func(context.Context) error { panic("oh") })
@@ -231,7 +231,7 @@ func TestKeyedAbruptTasks(t *testing.T) {
 // goes on. A Keyed of a pool that is shut down is shut down.
 func TestKeyedShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		keyed := newKeyed[int](t, pool, 1)
 		for i := range 6 {
 			keyed.Go(t.Context(), i%2, func(context.Context) error { time.Sleep(time.Second); return nil })
@@ -263,7 +263,7 @@ func TestKeyedShutdown(t *testing.T) {
 
 // Bad arguments panic, with the package's prefix, also a key that can't be compared.
 func TestKeyedMisuse(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 1})
+	pool := newPool(t, executor.Config{Workers: 1})
 	keyed := newKeyed[any](t, pool, 1)
 	for name, call := range map[string]func(){
 		"nil pool": func() { executor.NewKeyed[int](nil, 1) },
@@ -289,7 +289,7 @@ func TestKeyedMisuse(t *testing.T) {
 // A task that is submitted to the share itself waits for no key.
 func TestKeyedWithoutKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 8})
+		pool := newPool(t, executor.Config{Workers: 8})
 		keyed := newKeyed[any](t, pool, 1)
 		newBlocker(t).Fill(t, keyed.Pool(), 5)
 		f := executor.Submit(t.Context(), keyed.Pool(), value(1))
@@ -304,7 +304,7 @@ func TestKeyedWithoutKey(t *testing.T) {
 // overlap, and none is lost or runs twice.
 func TestKeyedHistory(t *testing.T) {
 	for _, now := range []bool{false, true} {
-		pool := newPool(t, executor.Config{Core: 4})
+		pool := newPool(t, executor.Config{Workers: 4})
 		keyed := newKeyed[int](t, pool, 1)
 		const submitters, tasks, keys = 6, 300, 5
 		var inKey [keys]atomic.Int32
@@ -394,7 +394,7 @@ func TestKeyedBound(t *testing.T) {
 		for keys, want := range map[int]int{1: c.one, 100: c.all} {
 			synctest.Test(t, func(t *testing.T) {
 				const patience = 50 * time.Millisecond
-				pool := newPool(t, executor.Config{Core: 2, Queue: executor.Bounded(4), Reject: executor.BlockFor(patience)})
+				pool := newPool(t, executor.Config{Workers: 2, Queue: executor.Bounded(4), Reject: executor.BlockFor(patience)})
 				keyed := executor.NewKeyed[int](pool, 1, c.with...)
 				block := make(chan struct{})
 				taken, start := 0, time.Now()
@@ -418,7 +418,7 @@ func TestKeyedBound(t *testing.T) {
 // Submitters that wait for room get it in the order of each key, and one whose key is taken keeps no other from it.
 func TestKeyedBlockedKeepOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2, Queue: executor.Bounded(1), Reject: executor.Block})
+		pool := newPool(t, executor.Config{Workers: 2, Queue: executor.Bounded(1), Reject: executor.Block})
 		keyed := newKeyed[string](t, pool, 1)
 		var order []string
 		block := make(chan struct{})
@@ -463,7 +463,7 @@ func TestKeyedPolicies(t *testing.T) {
 		"Discard":       {executor.Discard, nil, executor.Pending},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			pool := newPool(t, executor.Config{Core: 2, Queue: executor.Bounded(2), Reject: c.policy})
+			pool := newPool(t, executor.Config{Workers: 2, Queue: executor.Bounded(2), Reject: c.policy})
 			keyed := newKeyed[string](t, pool, 1)
 			block := newBlocker(t)
 			expect(t, "Go", keyed.Go(t.Context(), "k", block.Run), nil)

@@ -44,13 +44,13 @@ func TestObserverMeasuresEachWay(t *testing.T) {
 		config executor.Config
 		waits  []time.Duration // of six tasks of a second that are submitted at once
 	}{
-		"new workers": {executor.Config{Core: 6}, []time.Duration{0, 0, 0, 0, 0, 0}},
+		"new workers": {executor.Config{Workers: 6}, []time.Duration{0, 0, 0, 0, 0, 0}},
 		"handoff":     {executor.Config{Max: 6, Queue: executor.Handoff()}, []time.Duration{0, 0, 0, 0, 0, 0}},
-		"unbounded":   {executor.Config{Core: 1}, []time.Duration{0, s, 2 * s, 3 * s, 4 * s, 5 * s}},
+		"unbounded":   {executor.Config{Workers: 1}, []time.Duration{0, s, 2 * s, 3 * s, 4 * s, 5 * s}},
 		"no core":     {executor.Config{Max: 1}, []time.Duration{0, s, 2 * s, 3 * s, 4 * s, 5 * s}},
-		"bounded":     {executor.Config{Core: 1, Max: 2, Queue: executor.Bounded(4)}, []time.Duration{0, 0, s, s, 2 * s, 2 * s}},
-		"prioritized": {executor.Config{Core: 2, Queue: executor.Prioritized()}, []time.Duration{0, 0, s, s, 2 * s, 2 * s}},
-		"blocked": {executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.Block},
+		"bounded":     {executor.Config{Workers: 1, Max: 2, Queue: executor.Bounded(4)}, []time.Duration{0, 0, s, s, 2 * s, 2 * s}},
+		"prioritized": {executor.Config{Workers: 2, Queue: executor.Prioritized()}, []time.Duration{0, 0, s, s, 2 * s, 2 * s}},
+		"blocked": {executor.Config{Workers: 1, Queue: executor.Bounded(1), Reject: executor.Block},
 			[]time.Duration{0, s, s, s, s, s}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,9 +82,9 @@ func TestObserverMeasuresEachWay(t *testing.T) {
 func TestObserverSamples(t *testing.T) {
 	const every, n = 64, 64_000
 	for name, config := range map[string]executor.Config{
-		"unbounded": {Core: 1},
-		"bounded":   {Core: 1, Queue: executor.Bounded(n)},
-		"hand-over": {Core: 1, Queue: executor.Handoff(), Reject: executor.Block},
+		"unbounded": {Workers: 1},
+		"bounded":   {Workers: 1, Queue: executor.Bounded(n)},
+		"hand-over": {Workers: 1, Queue: executor.Handoff(), Reject: executor.Block},
 		"hire":      {Max: math.MaxInt, Queue: executor.Handoff()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestObserverIgnoresRemovedTasks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := &executor.Observer{Every: 1}
-				p := newPool(t, executor.Config{Core: 1, Queue: queue, Observer: o})
+				p := newPool(t, executor.Config{Workers: 1, Queue: queue, Observer: o})
 				mustGo(t, p, sleep(time.Hour))
 				want := []time.Duration{0}
 				var canceled []*executor.Future[int]
@@ -143,7 +143,7 @@ func TestObserverHidesMarks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1}
 		p := newPool(t, executor.Config{
-			Core: 1, Queue: executor.Bounded(3), Observer: o, Reject: executor.DiscardOldest,
+			Workers: 1, Queue: executor.Bounded(3), Observer: o, Reject: executor.DiscardOldest,
 		})
 		b := newBlocker(t)
 		mustGo(t, p, b.Run)
@@ -185,7 +185,7 @@ func TestObserverMeasuresFailedRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1}
 		p := newPool(t, executor.Config{
-			Core: 1, Observer: o, Hooks: executor.Hooks{
+			Workers: 1, Observer: o, Hooks: executor.Hooks{
 				OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 				BeforeTask: func(ctx context.Context, i executor.TaskInfo) context.Context {
 					if i.Name == "veto" {
@@ -214,7 +214,7 @@ func TestObserverMeasuresLateness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const s = time.Second
 		o := &executor.Observer{Every: 1}
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Observer: o})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Observer: o})
 		begin := time.Now()
 		series, err := p.AtFixedRate(t.Context(), s, 2*s, sleep(5*s), executor.Times(3))
 		if err != nil {
@@ -244,7 +244,7 @@ func TestObserverNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const s = time.Second
 		o := &executor.Observer{Every: 1, MaxNames: 2}
-		p := newPool(t, executor.Config{Core: 1, Observer: o})
+		p := newPool(t, executor.Config{Workers: 1, Observer: o})
 		mustGo(t, p, sleep(s))
 		for i := range 4 {
 			if err := p.Go(t.Context(), sleep(time.Duration(i+2)*s), executor.Named(fmt.Sprint("n", i%3))); err != nil {
@@ -264,25 +264,25 @@ func TestObserverNames(t *testing.T) {
 
 // A pool without an Observer has figures, but for what is measured.
 func TestPoolFiguresWithoutObserver(t *testing.T) {
-	lender := newPool(t, executor.Config{Core: 2})
+	lender := newPool(t, executor.Config{Workers: 2})
 	for _, c := range []struct {
 		pool                *executor.Pool
 		core, max, capacity int
 	}{
-		{newPool(t, executor.Config{Core: 2, Max: 3, Queue: executor.Bounded(7)}), 2, 3, 7},
-		{newPool(t, executor.Config{Core: 2}), 2, 2, -1},
-		{newPool(t, executor.Config{Core: 1, Queue: executor.BoundedPrioritized(7)}), 1, 1, 7},
-		{newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()}), 1, 1, -1},
+		{newPool(t, executor.Config{Workers: 2, Max: 3, Queue: executor.Bounded(7)}), 2, 3, 7},
+		{newPool(t, executor.Config{Workers: 2}), 2, 2, -1},
+		{newPool(t, executor.Config{Workers: 1, Queue: executor.BoundedPrioritized(7)}), 1, 1, 7},
+		{newPool(t, executor.Config{Workers: 1, Queue: executor.Prioritized()}), 1, 1, -1},
 		{newShare(t, lender, executor.ShareConfig{Limit: 2, Queue: executor.Bounded(7)}), 0, 2, 7},
 		{newShare(t, lender, executor.ShareConfig{Limit: 2, Queue: executor.Handoff()}), 0, 2, 0},
 		{newShare(t, lender, executor.ShareConfig{Limit: 2}), 0, 2, -1},
 		{executor.PerTask(), 0, -1, 0},
-		{newScheduled(t, executor.ScheduledConfig{Core: 5}).Pool, 5, -1, -1},
+		{newScheduled(t, executor.ScheduledConfig{Workers: 5}).Pool, 5, -1, -1},
 	} {
 		mustGo(t, c.pool, nop)
 		c.pool.Close()
 		f := c.pool.Figures()
-		expect(t, "Core", f.Core, c.core)
+		expect(t, "Workers", f.Kept, c.core)
 		expect(t, "Max", f.Max, c.max)
 		expect(t, "Capacity", f.Capacity, c.capacity)
 		expect(t, "Every", f.Every, 0)
@@ -298,7 +298,7 @@ func TestPoolWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1 << 20}
 		p := newPool(t, executor.Config{
-			Core: 1, Max: 3, Queue: executor.Bounded(1), KeepAlive: time.Minute, Observer: o,
+			Workers: 1, Max: 3, Queue: executor.Bounded(1), KeepAlive: time.Minute, Observer: o,
 		})
 		expect(t, "workers of a new pool", len(p.Workers()), 0)
 		begin := time.Now()
@@ -344,7 +344,7 @@ func TestPoolWorkers(t *testing.T) {
 // Workers shows the time of a task that has one.
 func TestPoolWorkersDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1})
 		due := time.Now().Add(time.Second)
 		executor.SubmitAfter(t.Context(), p, time.Second, func(context.Context) (int, error) {
 			time.Sleep(time.Minute)
@@ -361,11 +361,11 @@ func TestPoolWorkersDue(t *testing.T) {
 // What is looked at while tasks run does not disturb them, and adds up.
 func TestObserverWhileTasksRun(t *testing.T) {
 	for name, p := range map[string]*executor.Pool{
-		"unbounded": newPool(t, executor.Config{Core: 3}),
+		"unbounded": newPool(t, executor.Config{Workers: 3}),
 		"elastic": newPool(t, executor.Config{
-			Core: 1, Max: 5, Queue: executor.Bounded(3), Reject: executor.Block,
+			Workers: 1, Max: 5, Queue: executor.Bounded(3), Reject: executor.Block,
 		}),
-		"scheduled": newScheduled(t, executor.ScheduledConfig{Core: 2}).Pool,
+		"scheduled": newScheduled(t, executor.ScheduledConfig{Workers: 2}).Pool,
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &executor.Observer{Every: 1, MaxNames: 3, MaxEvents: 100}
@@ -429,7 +429,7 @@ func TestObserverWhileTasksRun(t *testing.T) {
 // Observed tasks allocate one object for each that is measured, and nothing more than others.
 func TestObserverAllocations(t *testing.T) {
 	allocs := func(every int, queue executor.Queue) float64 {
-		c := executor.Config{Core: 1, Queue: queue}
+		c := executor.Config{Workers: 1, Queue: queue}
 		if every > 0 {
 			c.Observer = &executor.Observer{Every: every, MaxNames: 5}
 		}
@@ -461,7 +461,7 @@ func TestPoolTraceRegions(t *testing.T) {
 	if trace.IsEnabled() {
 		t.Skip("there is a trace already")
 	}
-	p := newPool(t, executor.Config{Core: 1})
+	p := newPool(t, executor.Config{Workers: 1})
 	var b bytes.Buffer
 	if err := trace.Start(&b); err != nil {
 		t.Fatal(err)
@@ -516,7 +516,7 @@ func TestObserverPools(t *testing.T) {
 // A pool that is watched while it works is measured from then on.
 func TestObserverWatchesLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		mustGo(t, p, sleep(time.Second))
 		mustGo(t, p, sleep(2*time.Second))
 		o := &executor.Observer{Every: 1}
@@ -572,7 +572,7 @@ func TestObserverEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{MaxEvents: 6}
 		p := newPool(t, executor.Config{
-			Name: "mail", Core: 1, Queue: executor.Bounded(1), Observer: o,
+			Name: "mail", Workers: 1, Queue: executor.Bounded(1), Observer: o,
 			Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
 		})
 		begin := time.Now()
@@ -632,7 +632,7 @@ func TestObserverWithoutEvents(t *testing.T) {
 func TestObserverMeasuresShare(t *testing.T) {
 	for _, every := range []int{0, 1, 8} {
 		t.Run(fmt.Sprint("every ", every), func(t *testing.T) {
-			c := executor.Config{Core: 2}
+			c := executor.Config{Workers: 2}
 			if every > 0 {
 				c.Observer = &executor.Observer{Every: every}
 			}
@@ -663,7 +663,7 @@ func TestObserverMeasuresShare(t *testing.T) {
 // With the race detector, this also shows that the time is noted before the task begins.
 func TestObserverMeasuresWaitAfterBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Observer: &executor.Observer{Every: 1}})
+		pool := newPool(t, executor.Config{Workers: 1, Observer: &executor.Observer{Every: 1}})
 		share := newShare(t, pool, executor.ShareConfig{Limit: 1, Queue: executor.Handoff(), Reject: executor.Block})
 		waits := pool.Submit(t.Context(), func(ctx context.Context) error {
 			g := executor.NewGroup(ctx, share)

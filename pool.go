@@ -19,27 +19,27 @@ type Config struct {
 	// profiles, as the pprof label "executor". The default is "": no label.
 	Name string
 
-	// Core is the number of workers to keep: they stay when they are idle. It must
-	// not be negative. With Core and Max both 0, both are runtime.GOMAXPROCS(0).
-	Core int
+	// Workers is the number of workers to keep: they stay when they are idle. It must
+	// not be negative. With Workers and Max both 0, both are runtime.GOMAXPROCS(0).
+	Workers int
 
-	// Max is the most workers there may be. It must not be less than Core; 0 means Core. A queue that is never full,
-	// which is Prioritized or the default, Unbounded, needs GrowWhenBusy for a Max above Core: without it the pool
+	// Max is the most workers there may be. It must not be less than Workers; 0 means Workers. A queue that is never full,
+	// which is Prioritized or the default, Unbounded, needs GrowWhenBusy for a Max above Workers: without it the pool
 	// would not grow, so New returns an error.
 	Max int
 
 	// GrowWhenBusy makes an elastic pool: a task starts a worker if all are busy, up to Max, and only then is the queue
-	// used. By default, as in Java, a task starts a worker if there are fewer than Core, even if others are idle, and
-	// if the queue is full up to Max.
+	// used. By default, as in Java, a task starts a worker if there are fewer than Workers, even if
+	// others are idle, and if the queue is full up to Max.
 	GrowWhenBusy bool
 
-	// KeepAlive is how long a worker above Core stays idle before it leaves. It
+	// KeepAlive is how long a worker above Workers stays idle before it leaves. It
 	// must not be negative; 0, the default, means that it leaves at once.
 	KeepAlive time.Duration
 
-	// AllowCoreTimeout applies KeepAlive, which must be positive then, to the Core workers
+	// KeepNone applies KeepAlive, which must be positive then, to all workers,
 	// too. The default is that they stay until the pool is shut down.
-	AllowCoreTimeout bool
+	KeepNone bool
 
 	// Queue holds the tasks that wait. The default, nil, is Unbounded.
 	Queue Queue
@@ -66,7 +66,7 @@ type Config struct {
 //
 // A task is admitted in four steps, as one atomic act:
 //
-//  1. below Core workers: a new worker takes it
+//  1. fewer than Workers: a new worker takes it
 //  2. else it is queued if there is room, and an idle worker is woken for it
 //  3. else below Max workers: a new worker takes it
 //  4. else the rejection policy decides
@@ -115,19 +115,19 @@ var _ Executor = (*Pool)(nil)
 // check returns an error if a setting is out of its range. where names the call that sets it.
 func (p *Pool) check(where string, l engine.Limits, reject RejectPolicy) error {
 	switch {
-	case l.Core < 0:
-		return invalid("%s: Core is %d; it must not be negative", where, l.Core)
+	case l.Kept < 0:
+		return invalid("%s: Workers is %d; it must not be negative", where, l.Kept)
 	case l.Max < 1:
 		return invalid("%s: Max is %d; it must be at least 1", where, l.Max)
-	case l.Max < l.Core:
-		return invalid("%s: Max is %d, less than Core, which is %d; raise Max or lower Core", where, l.Max, l.Core)
+	case l.Max < l.Kept:
+		return invalid("%s: Max is %d, less than Workers, which is %d; raise Max or lower Workers", where, l.Max, l.Kept)
 	case l.KeepAlive < 0:
 		return invalid("%s: KeepAlive is %v; it must not be negative", where, l.KeepAlive)
-	case l.CoreTimeout && l.KeepAlive == 0:
-		return invalid("%s: KeepAlive is 0 while AllowCoreTimeout is true, and workers would leave after each task; "+
+	case l.KeepNone && l.KeepAlive == 0:
+		return invalid("%s: KeepAlive is 0 while KeepNone is true, and workers would leave after each task; "+
 			"set KeepAlive to how long they may be idle", where)
 	}
-	if p.lender != nil && (l.Core > 0 || l.KeepAlive > 0 || l.CoreTimeout) {
+	if p.lender != nil && (l.Kept > 0 || l.KeepAlive > 0 || l.KeepNone) {
 		return invalid("%s: a share has no workers to keep; use Resize to change its Limit", where)
 	}
 	if reject == DropLowest && !p.sheds {
@@ -143,11 +143,11 @@ func (p *Pool) check(where string, l engine.Limits, reject RejectPolicy) error {
 // New returns a pool, without any worker yet, or an error that matches
 // [ErrInvalid] and says which field of c is out of its range.
 func New(c Config) (*Pool, error) {
-	if c.Core == 0 && c.Max == 0 {
-		c.Core = runtime.GOMAXPROCS(0)
+	if c.Workers == 0 && c.Max == 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
 	}
 	if c.Max == 0 {
-		c.Max = c.Core
+		c.Max = c.Workers
 	}
 	if c.Queue == nil {
 		c.Queue = Unbounded()
@@ -158,8 +158,8 @@ func New(c Config) (*Pool, error) {
 	p := newPool(c)
 	_, p.sheds = c.Queue.(boundedPrioritized)
 	l := engine.Limits{
-		Core: c.Core, Max: c.Max, WhenBusy: c.GrowWhenBusy,
-		KeepAlive: c.KeepAlive, CoreTimeout: c.AllowCoreTimeout,
+		Kept: c.Workers, Max: c.Max, WhenBusy: c.GrowWhenBusy,
+		KeepAlive: c.KeepAlive, KeepNone: c.KeepNone,
 	}
 	if err := p.check("Config", l, c.Reject); err != nil {
 		return nil, err
@@ -171,9 +171,9 @@ func New(c Config) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if most := max(l.Core, 1); l.Max > most && !l.WhenBusy && q.Limit() == engine.Any {
+	if most := max(l.Kept, 1); l.Max > most && !l.WhenBusy && q.Limit() == engine.Any {
 		return nil, invalid("Config: Max is %d, but the pool would never have more workers than %d, since its queue is "+
-			"never full; set GrowWhenBusy, or Core to %d, or Queue to Bounded(n)", l.Max, most, l.Max)
+			"never full; set GrowWhenBusy, or Workers to %d, or Queue to Bounded(n)", l.Max, most, l.Max)
 	}
 	p.build(engine.Config{Limits: l, Queue: q})
 	if c.Observer != nil {
@@ -240,13 +240,13 @@ func (p *Pool) elapsed() int64 { return int64(time.Since(p.epoch)) }
 //	pool := executor.Cached(func(c *executor.Config) { c.Name = "mail" })
 
 // Fixed returns a pool of n workers, started on demand and kept, over an unbounded queue.
-// It is [New] with Config{Core: n}, changed by the functions in with. It panics if n is
+// It is [New] with Config{Workers: n}, changed by the functions in with. It panics if n is
 // less than 1, or the Config is invalid.
 func Fixed(n int, with ...func(*Config)) *Pool {
 	if n < 1 {
 		panic(invalid("Fixed(%d): must be at least 1", n).Error())
 	}
-	return preset(Config{Core: n}, with)
+	return preset(Config{Workers: n}, with)
 }
 
 // Cached returns a pool without a limit, which starts a worker whenever none is idle and
@@ -261,7 +261,7 @@ func Cached(with ...func(*Config)) *Pool {
 }
 
 // Single returns a pool of one worker over an unbounded queue: tasks run one after the
-// other, in order. It is [New] with Config{Core: 1}, changed by the functions in with, but
+// other, in order. It is [New] with Config{Workers: 1}, changed by the functions in with, but
 // [Pool.Reconfigure] can't add workers. It panics if the Config is invalid or allows more
 // than one worker.
 func Single(with ...func(*Config)) *Pool {

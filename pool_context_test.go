@@ -58,7 +58,7 @@ func eachForm(t *testing.T,
 // The context of a task has the values of the submitter's context, whether that can end or not.
 func TestPoolContextValues(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		endless := context.WithValue(context.Background(), contextKey{}, 5)
 		ends, cancel := context.WithCancel(endless)
 		defer cancel()
@@ -76,7 +76,7 @@ func TestPoolContextValues(t *testing.T) {
 // cause.
 func TestPoolContextDeadline(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		mine := errors.New("mine")
 		parent, cancel := context.WithTimeoutCause(t.Context(), time.Second, mine)
 		defer cancel()
@@ -117,7 +117,7 @@ func TestPoolContextEndsWithTask(t *testing.T) {
 				eachForm(t, func(
 					t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error,
 				) {
-					pool := newPool(t, executor.Config{Core: 1})
+					pool := newPool(t, executor.Config{Workers: 1})
 					leaked := make(chan context.Context, 200)
 					body := func(ctx context.Context) error { look(ctx); leaked <- ctx; return nil }
 					for range cap(leaked) {
@@ -139,7 +139,7 @@ func TestPoolContextEndsWithTask(t *testing.T) {
 // A context that a task function has kept does not follow the task that the worker runs next.
 func TestPoolContextIsOfOneTask(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		var kept context.Context
 		submit(context.Background(), pool, func(ctx context.Context) error { kept = ctx; return nil })
 		submit(context.Background(), pool, func(ctx context.Context) error {
@@ -154,7 +154,7 @@ func TestPoolContextIsOfOneTask(t *testing.T) {
 // A goroutine that a task function leaves behind may look at the context for the first time while
 // the function returns: the context ends all the same.
 func TestPoolContextFirstUsedWhileFunctionReturns(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 2})
+	pool := newPool(t, executor.Config{Workers: 2})
 	for range 2000 {
 		ended := make(chan struct{})
 		mustGo(t, pool, func(ctx context.Context) error {
@@ -169,7 +169,7 @@ func TestPoolContextFirstUsedWhileFunctionReturns(t *testing.T) {
 func TestPoolContextEndsBeforeAfterTask(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
 		var cause error
-		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+		pool := newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{
 			AfterTask: func(ctx context.Context, _ executor.TaskInfo, _ error) { cause = context.Cause(ctx) },
 		}})
 		submit(context.Background(), pool, func(context.Context) error { return nil })
@@ -182,7 +182,7 @@ func TestPoolContextEndsBeforeAfterTask(t *testing.T) {
 // which determines the outcome.
 func TestPoolContextTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		mustGo(t, pool, func(context.Context) error { time.Sleep(time.Hour); return nil })
 		start := time.Now()
 		f := executor.Submit(t.Context(), pool, func(ctx context.Context) (time.Duration, error) {
@@ -213,7 +213,7 @@ func TestPoolContextErrorReturned(t *testing.T) {
 				for _, parent := range []context.Context{context.Background(), t.Context()} {
 					var log bytes.Buffer
 					var seen error
-					pool := newPool(t, executor.Config{Core: 1,
+					pool := newPool(t, executor.Config{Workers: 1,
 						Logger: slog.New(slog.NewTextHandler(&log, nil)),
 						Hooks: executor.Hooks{
 							AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { seen = err },
@@ -232,7 +232,7 @@ func TestPoolContextErrorReturned(t *testing.T) {
 				}
 			})
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 2})
+				pool := newPool(t, executor.Config{Workers: 2})
 				until := func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, wrap(ctx.Err()) }
 				timed := executor.Submit(t.Context(), pool, until, executor.Timeout(time.Second))
 				stopped := executor.Submit(t.Context(), pool, until)
@@ -259,7 +259,7 @@ func TestPoolContextErrorReturned(t *testing.T) {
 // has ended its context.
 func TestPoolContextErrorOfOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2})
+		pool := newPool(t, executor.Config{Workers: 2})
 		mine := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
 			<-ctx.Done()
 			return 0, errTask
@@ -284,7 +284,7 @@ func TestPoolContextAbandonCancel(t *testing.T) {
 	for _, end := range testkit.Exits {
 		t.Run(end.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 2})
+				pool := newPool(t, executor.Config{Workers: 2})
 				block := newBlocker(t)
 				var abandoned, canceled error
 				a := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
@@ -322,7 +322,7 @@ func TestPoolContextAbandonCancel(t *testing.T) {
 // If the context has ended Go returns its error, and nothing runs or is counted.
 func TestPoolContextEndedBeforeSubmit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		mine := errors.New("mine")
 		parent, cancel := context.WithCancelCause(t.Context())
 		cancel(mine)
@@ -342,7 +342,7 @@ func TestPoolContextEndedBeforeSubmit(t *testing.T) {
 // A waiting task whose context ends never runs, and counts as canceled.
 func TestPoolContextEndsInQueue(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		parent, cancel := context.WithCancel(t.Context())
@@ -360,7 +360,7 @@ func TestPoolContextEndsInQueue(t *testing.T) {
 // and its cause.
 func TestPoolContextEndsRemovesFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		mine := errors.New("mine")
@@ -401,7 +401,7 @@ func TestPoolContextEndsFreesPlace(t *testing.T) {
 // context.
 func TestPoolContextEndsAtStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2})
+		pool := newPool(t, executor.Config{Workers: 2})
 		for range 500 {
 			parent, cancel := context.WithCancel(t.Context())
 			ran := false
@@ -512,7 +512,7 @@ func submitNothing(ctx context.Context, pool executor.Executor) *executor.Future
 
 // behind returns a pool whose only worker is busy until the end of the test.
 func behind(t *testing.T) *executor.Pool {
-	pool, b := newPool(t, executor.Config{Core: 1}), newBlocker(t)
+	pool, b := newPool(t, executor.Config{Workers: 1}), newBlocker(t)
 	b.Fill(t, pool, 1)
 	return pool
 }
@@ -587,7 +587,7 @@ func TestPoolContextRegistersOnce(t *testing.T) {
 // A pool retains nothing of contexts whose futures are done, even while others wait.
 func TestPoolContextReturnsMemory(t *testing.T) {
 	const n = 50_000
-	pool, b := newPool(t, executor.Config{Core: 1}), newBlocker(t)
+	pool, b := newPool(t, executor.Config{Workers: 1}), newBlocker(t)
 	mustGo(t, pool, b.Run)
 	wait := func() func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -719,7 +719,7 @@ func TestPoolContextFutureDoneDuringRegistration(t *testing.T) {
 // scheduled pool registers it in the submission.
 func TestPoolContextRegisteredByTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool, ctx := newScheduled(t, executor.ScheduledConfig{Core: 1}), newHookable()
+		pool, ctx := newScheduled(t, executor.ScheduledConfig{Workers: 1}), newHookable()
 		testkit.Occupy(t, pool)
 		inner := ctx.submitMeanwhile(pool)
 		outer := submitNothing(ctx, pool)
@@ -775,7 +775,7 @@ func contextsProgram(t *testing.T, draw *rand.Rand) {
 	}
 	var pools []*executor.Pool
 	for _, q := range []executor.Queue{executor.Unbounded(), executor.Prioritized(), executor.Bounded(1 << 20)} {
-		pools = append(pools, newPool(t, executor.Config{Core: 1, Queue: q}))
+		pools = append(pools, newPool(t, executor.Config{Workers: 1, Queue: q}))
 	}
 	b := newBlocker(t)
 	for _, pool := range pools {

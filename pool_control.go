@@ -156,7 +156,7 @@ func (p *Pool) lookAtShares() {
 	}
 }
 
-// Prestart starts up to n workers ahead of tasks, as long as there are fewer than Core, and
+// Prestart starts up to n workers ahead of tasks, as long as there are fewer than Workers, and
 // returns how many it started. It starts none if n is not positive, or if the pool is shut
 // down and no task waits.
 func (p *Pool) Prestart(n int) int {
@@ -167,11 +167,11 @@ func (p *Pool) Prestart(n int) int {
 // Settings are the fields of [Config] and [ScheduledConfig] that can be changed while a
 // pool runs.
 type Settings struct {
-	Core, Max        int // Max is math.MaxInt in a scheduled pool, which has no maximum
-	GrowWhenBusy     bool
-	KeepAlive        time.Duration
-	AllowCoreTimeout bool
-	Reject           RejectPolicy
+	Workers, Max int // Max is math.MaxInt in a scheduled pool, which has no maximum
+	GrowWhenBusy bool
+	KeepAlive    time.Duration
+	KeepNone     bool
+	Reject       RejectPolicy
 
 	DropDelayed, KeepPeriodic bool // of a ScheduledPool; false in others
 
@@ -229,8 +229,8 @@ func (p *Pool) settingsNow() (Settings, int) {
 	defer p.settings.Unlock()
 	l := p.engine.Counts().Limits
 	s := Settings{
-		Core: l.Core, Max: l.Max, GrowWhenBusy: l.WhenBusy,
-		KeepAlive: l.KeepAlive, AllowCoreTimeout: l.CoreTimeout,
+		Workers: l.Kept, Max: l.Max, GrowWhenBusy: l.WhenBusy,
+		KeepAlive: l.KeepAlive, KeepNone: l.KeepNone,
 		Reject: *p.reject.Load(), Rate: p.settings.rate,
 	}
 	if p.timer != nil {
@@ -241,15 +241,15 @@ func (p *Pool) settingsNow() (Settings, int) {
 
 // Reconfigure changes the settings, all in one step:
 //
-//	pool.Reconfigure(func(s *executor.Settings) { s.Core, s.Max = 4, 16 })
+//	pool.Reconfigure(func(s *executor.Settings) { s.Workers, s.Max = 4, 16 })
 //
 // change modifies the current settings. The caller's goroutine calls change, with no lock held, and again if another
 // call has changed the settings meanwhile. So change must not call Reconfigure itself. If the result is out of range,
 // nothing changes, and the error matches [ErrInvalid]. A nil change panics.
 //
-// If Core is raised, workers are started for the tasks that wait. If it is lowered, the
+// If Workers is raised, workers are started for the tasks that wait. If it is lowered, the
 // workers above it leave when they have been idle for KeepAlive. Above a lowered Max, and a
-// lowered Core of a scheduled pool, idle workers leave at once, busy ones after their task.
+// lowered Workers of a scheduled pool, idle workers leave at once, busy ones after their task.
 // In a pool that is shut down, tasks that DropDelayed and KeepPeriodic no longer keep are
 // canceled at once.
 //
@@ -263,7 +263,7 @@ func (p *Pool) Reconfigure(change func(*Settings)) error {
 	return p.reconfigure("Reconfigure", change)
 }
 
-// Resize sets Core and Max to n; in a scheduled pool it sets only Core, and in a share the Limit. If n is less than 1,
+// Resize sets Workers and Max to n; in a scheduled pool it sets only Workers, and in a share the Limit. If n is less than 1,
 // or the pool was made by Single, nothing changes, and the error matches [ErrInvalid]. To set Max alone, use
 // Reconfigure.
 func (p *Pool) Resize(n int) error {
@@ -272,7 +272,7 @@ func (p *Pool) Resize(n int) error {
 	}
 	return p.reconfigure("Resize", func(s *Settings) {
 		if p.lender == nil {
-			s.Core = n
+			s.Workers = n
 		}
 		if p.timer == nil {
 			s.Max = n
@@ -311,9 +311,9 @@ func (p *Pool) checkChange(where string, before, after Settings) error {
 	case p.timer == nil:
 		return nil
 	case after.Max != before.Max:
-		return invalid("%s: Max is %d, but a scheduled pool has no maximum; its Core workers run all tasks", where, after.Max)
+		return invalid("%s: Max is %d, but a scheduled pool has no maximum; its workers, of which there are at most Workers, run all tasks", where, after.Max)
 	case after.GrowWhenBusy != before.GrowWhenBusy:
-		return invalid("%s: a scheduled pool has no GrowWhenBusy; its Core workers run all tasks", where)
+		return invalid("%s: a scheduled pool has no GrowWhenBusy; its workers, of which there are at most Workers, run all tasks", where)
 	}
 	return nil
 }
@@ -337,7 +337,7 @@ func (p *Pool) set(where string, s Settings, version int) (applied bool, dropped
 		return false, nil, nil
 	}
 	l := engine.Limits{
-		Core: s.Core, Max: s.Max, WhenBusy: s.GrowWhenBusy, KeepAlive: s.KeepAlive, CoreTimeout: s.AllowCoreTimeout,
+		Kept: s.Workers, Max: s.Max, WhenBusy: s.GrowWhenBusy, KeepAlive: s.KeepAlive, KeepNone: s.KeepNone,
 	}
 	rate, err := s.Rate.bucket()
 	if err == nil {

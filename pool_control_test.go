@@ -24,7 +24,7 @@ import (
 // Remove removes a waiting task, once, and no other; it does not find a running task.
 func TestPoolRemove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		running := executor.Submit(t.Context(), pool, block.Value)
 		synctest.Wait()
@@ -62,7 +62,7 @@ func TestPoolRemove(t *testing.T) {
 // A future that is removed is canceled.
 func TestPoolRemoveFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool, other := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1})
+		pool, other := newPool(t, executor.Config{Workers: 1}), newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		block.Fill(t, other, 1)
@@ -79,7 +79,7 @@ func TestPoolRemoveFuture(t *testing.T) {
 // Remove removes one of the entries of a Runnable that was submitted several times.
 func TestPoolRemoveOneOfSeveral(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Prioritized()})
 		newBlocker(t).Fill(t, pool, 1)
 		s := new(testkit.Step)
 		for range 2 {
@@ -97,7 +97,7 @@ func TestPoolRemoveOneOfSeveral(t *testing.T) {
 // Remove never finds a function, which cannot be compared.
 func TestPoolRemoveFunc(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		f := executor.Func(block.Run)
@@ -148,7 +148,7 @@ func TestPoolRemoveInvalidFuture(t *testing.T) {
 	var zeroTask executor.Task[int]
 	for _, task := range []any{(*executor.Future[int])(nil), (*executor.Task[int])(nil), &zero, &zeroTask} {
 		synctest.Test(t, func(t *testing.T) {
-			pool := newPool(t, executor.Config{Core: 1})
+			pool := newPool(t, executor.Config{Workers: 1})
 			func() {
 				defer func() {
 					if recover() == nil {
@@ -169,7 +169,7 @@ func TestPoolRemoveLetsTerminate(t *testing.T) {
 			func(p *executor.Pool, f *executor.Future[int]) { p.Remove(f) },
 			func(_ *executor.Pool, f *executor.Future[int]) { f.Cancel() },
 		} {
-			pool := newPool(t, executor.Config{Core: 1})
+			pool := newPool(t, executor.Config{Workers: 1})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1)
 			f := executor.Submit(t.Context(), pool, block.Value)
@@ -187,7 +187,7 @@ func TestPoolRemoveLetsTerminate(t *testing.T) {
 // Waiting iterates over a snapshot: the loop may use the pool, remove the tasks, and be left early.
 func TestPoolWaitingIsSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Prioritized()})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		testkit.SubmitAll(t.Context(), pool, block.Value, block.Value, block.Value)
@@ -209,7 +209,7 @@ func TestPoolWaitingIsSnapshot(t *testing.T) {
 // A canceled task leaves the queue at once and frees its place; nothing is left to remove.
 func TestPoolCanceledTaskLeavesQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(4)})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(4)})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		fs := testkit.SubmitAll(t.Context(), pool, block.Value, block.Value, block.Value, block.Value)
@@ -230,7 +230,7 @@ func TestPoolCanceledTaskLeavesQueue(t *testing.T) {
 // A waiting future that is completed leaves the queue, and counts by its outcome.
 func TestPoolCompletedTaskLeavesQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		fs := []*executor.Task[int]{testkit.SubmitTask(t.Context(), pool, block.Value),
@@ -250,7 +250,7 @@ func TestPoolCompletedTaskLeavesQueue(t *testing.T) {
 // A future that is done when it is submitted does not enter the queue.
 func TestPoolDoneTaskDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1)})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(1)})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		f := executor.NewTask(block.Value)
@@ -265,7 +265,7 @@ func TestPoolDoneTaskDoesNotWait(t *testing.T) {
 // A future that is canceled while its submitter waits for room takes none later.
 func TestPoolDoneTaskTakesNoRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.Block})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(1), Reject: executor.Block})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		queued := executor.Submit(t.Context(), pool, block.Value)
@@ -284,7 +284,7 @@ func TestPoolDoneTaskTakesNoRoom(t *testing.T) {
 // succeeded, and the counters add up at any time.
 func TestPoolRunByCallerForkJoin(t *testing.T) {
 	for _, q := range []executor.Queue{executor.Unbounded(), executor.Prioritized()} {
-		pool := newPool(t, executor.Config{Core: 3, Queue: q})
+		pool := newPool(t, executor.Config{Workers: 3, Queue: q})
 		var sum func(ctx context.Context, from, to int) (int, error)
 		sum = func(ctx context.Context, from, to int) (int, error) {
 			if to-from == 1 {
@@ -320,7 +320,7 @@ func TestPoolSetConfig(t *testing.T) {
 		t.Run(fmt.Sprintf("prestart=%v", prestart), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t,
-					executor.Config{Core: n, Max: 3 * n, KeepAlive: 3 * time.Minute, Queue: executor.Bounded(3 * n)})
+					executor.Config{Workers: n, Max: 3 * n, KeepAlive: 3 * time.Minute, Queue: executor.Bounded(3 * n)})
 				if prestart {
 					expect(t, "prestarted", pool.Prestart(math.MaxInt), n)
 				}
@@ -353,7 +353,7 @@ func TestPoolSetConfig(t *testing.T) {
 				time.Sleep(time.Nanosecond)
 				sizes("after keep-alive", n, 0, 4*n)
 
-				expect(t, "SetAllowCoreTimeout", setAllowCoreTimeout(pool, true), nil)
+				expect(t, "SetKeepNone", setKeepNone(pool, true), nil)
 				sizes("core timed out", 0, 0, 4*n)
 
 				pool.Shutdown()
@@ -372,13 +372,13 @@ func TestPoolSetConfig(t *testing.T) {
 func TestPoolSetConfigLeavesRunningTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 100
-		pool := newPool(t, executor.Config{Core: n, KeepAlive: 1, Queue: executor.Handoff()})
+		pool := newPool(t, executor.Config{Workers: n, KeepAlive: 1, Queue: executor.Handoff()})
 		block := newBlocker(t)
 		mustGo(t, pool, func(ctx context.Context) error {
 			block.Run(ctx)
 			for _, set := range []error{
-				setCore(pool, n), setCore(pool, 1), setMax(pool, 1), setKeepAlive(pool, 0), setKeepAlive(pool, 1),
-				setAllowCoreTimeout(pool, true), setReject(pool, executor.Discard),
+				setWorkers(pool, n), setWorkers(pool, 1), setMax(pool, 1), setKeepAlive(pool, 0), setKeepAlive(pool, 1),
+				setKeepNone(pool, true), setReject(pool, executor.Discard),
 			} {
 				expect(t, "setter", set, nil)
 			}
@@ -405,16 +405,16 @@ func TestPoolSetConfigLeavesRunningTasks(t *testing.T) {
 	})
 }
 
-// Raising Core starts workers at once for the tasks that wait, and no more (JDK-6522773).
-func TestPoolSetCoreStartsWorkers(t *testing.T) {
+// Raising Workers starts workers at once for the tasks that wait, and no more (JDK-6522773).
+func TestPoolSetWorkersStartsWorkers(t *testing.T) {
 	for _, c := range []struct{ queued, core, started int }{
 		{10, 7, 7}, {3, 10, 4}, {0, 10, 1}, {10, 1, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			pool := newPool(t, executor.Config{Core: 1, Max: 20, Queue: executor.Bounded(50)})
+			pool := newPool(t, executor.Config{Workers: 1, Max: 20, Queue: executor.Bounded(50)})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1+c.queued)
-			expect(t, "SetCore", setCore(pool, c.core), nil)
+			expect(t, "SetWorkers", setWorkers(pool, c.core), nil)
 			s := waitStats(t, pool)
 			expect(t, "workers", s.Workers, c.started)
 			expect(t, "started", int(block.Started.Load()), c.started)
@@ -422,16 +422,16 @@ func TestPoolSetCoreStartsWorkers(t *testing.T) {
 	}
 }
 
-// After Core was lowered surplus workers leave when they have been idle for KeepAlive, counted from
+// After Workers was lowered surplus workers leave when they have been idle for KeepAlive, counted from
 // when they became idle.
-func TestPoolSetCoreLowers(t *testing.T) {
+func TestPoolSetWorkersLowers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 10, KeepAlive: 10 * time.Second})
+		pool := newPool(t, executor.Config{Workers: 10, KeepAlive: 10 * time.Second})
 		block := newBlocker(t)
 		block.Fill(t, pool, 10)
 		block.Release()
 		time.Sleep(4 * time.Second)
-		expect(t, "SetCore", setCore(pool, 7), nil)
+		expect(t, "SetWorkers", setWorkers(pool, 7), nil)
 		expect(t, "workers at first", waitStats(t, pool).Workers, 10)
 		time.Sleep(6*time.Second - 1)
 		expect(t, "workers before", waitStats(t, pool).Workers, 10)
@@ -439,7 +439,7 @@ func TestPoolSetCoreLowers(t *testing.T) {
 		expect(t, "workers after", waitStats(t, pool).Workers, 7)
 		time.Sleep(time.Hour)
 		expect(t, "workers for good", waitStats(t, pool).Workers, 7)
-		expect(t, "SetCore(0)", setCore(pool, 0), nil)
+		expect(t, "SetWorkers(0)", setWorkers(pool, 0), nil)
 		expect(t, "workers at last", waitStats(t, pool).Workers, 0)
 	})
 }
@@ -501,11 +501,11 @@ func TestPoolSetMaxDismissesIdle(t *testing.T) {
 func TestPoolSetMaxDismissesBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBlocker(t)
-		pool := newPool(t, executor.Config{Core: 3})
+		pool := newPool(t, executor.Config{Workers: 3})
 		b.Fill(t, pool, 10)
 		b.ReleaseOne()
 		waitStats(t, pool) // its worker has the next, so that tasks wait behind the gate
-		expect(t, "SetCore", setCore(pool, 1), nil)
+		expect(t, "SetWorkers", setWorkers(pool, 1), nil)
 		expect(t, "SetMax", setMax(pool, 1), nil)
 		expect(t, "workers while all are busy", waitStats(t, pool).Workers, 3)
 		for _, left := range []int{2, 1, 1} {
@@ -516,19 +516,19 @@ func TestPoolSetMaxDismissesBusy(t *testing.T) {
 	})
 }
 
-// Setting AllowCoreTimeout lets core workers leave that have been idle for long enough, and
+// Setting KeepNone lets core workers leave that have been idle for long enough, and
 // clearing it keeps the rest.
-func TestPoolSetAllowCoreTimeout(t *testing.T) {
+func TestPoolSetKeepNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 3, KeepAlive: time.Minute})
+		pool := newPool(t, executor.Config{Workers: 3, KeepAlive: time.Minute})
 		pool.Prestart(math.MaxInt)
 		synctest.Wait()
 		time.Sleep(59 * time.Second)
-		expect(t, "on", setAllowCoreTimeout(pool, true), nil)
-		expect(t, "off", setAllowCoreTimeout(pool, false), nil)
+		expect(t, "on", setKeepNone(pool, true), nil)
+		expect(t, "off", setKeepNone(pool, false), nil)
 		time.Sleep(time.Hour)
 		expect(t, "workers kept", waitStats(t, pool).Workers, 3)
-		expect(t, "on", setAllowCoreTimeout(pool, true), nil)
+		expect(t, "on", setKeepNone(pool, true), nil)
 		expect(t, "workers gone", waitStats(t, pool).Workers, 0)
 	})
 }
@@ -561,7 +561,7 @@ var waitingPools = map[string]func(*testing.T) *waitingPool{
 		return c
 	},
 	"prioritized": func(t *testing.T) *waitingPool {
-		p := newPool(t, executor.Config{Core: 2, Queue: executor.Prioritized()})
+		p := newPool(t, executor.Config{Workers: 2, Queue: executor.Prioritized()})
 		busy := make(chan struct{})
 		c := &waitingPool{Pool: p, free: sync.OnceFunc(func() { close(busy) })}
 		t.Cleanup(c.free)
@@ -652,7 +652,7 @@ func TestPoolCancelReleasesFutures(t *testing.T) {
 	for name, queue := range map[string]executor.Queue{"unbounded": executor.Unbounded(), "bounded": executor.Bounded(20)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPool(t, executor.Config{Core: 2, Queue: queue})
+				p := newPool(t, executor.Config{Workers: 2, Queue: queue})
 				newBlocker(t).Fill(t, p, 2)
 				var fs []*executor.Future[int]
 				for range 20 {
@@ -735,15 +735,15 @@ func TestPoolCancelDuringPush(t *testing.T) {
 	}
 }
 
-// Resize changes Core and Max in one step, up and down.
+// Resize changes Workers and Max in one step, up and down.
 func TestPoolResize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2})
+		pool := newPool(t, executor.Config{Workers: 2})
 		block := newBlocker(t)
 		block.Fill(t, pool, 10)
 		for _, n := range []int{5, 1, 8, 8} {
 			expect(t, "Resize", pool.Resize(n), nil)
-			expect(t, "Core", pool.Settings().Core, n)
+			expect(t, "Workers", pool.Settings().Workers, n)
 			expect(t, "Max", pool.Settings().Max, n)
 		}
 		expect(t, "active", waitStats(t, pool).Active, 8)
@@ -752,7 +752,7 @@ func TestPoolResize(t *testing.T) {
 
 		sched := scheduled(t, 1)
 		expect(t, "Resize", sched.Resize(3), nil)
-		expect(t, "Core", sched.Settings().Core, 3)
+		expect(t, "Workers", sched.Settings().Workers, 3)
 	})
 }
 
@@ -782,7 +782,7 @@ func TestPoolResizeRace(t *testing.T) {
 // slower for turns that were asked for. Limit and rate change in one step.
 func TestPoolReconfigureRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		rate := executor.Rate{PerSecond: 1, Burst: 2}
 		share, err := pool.Share(executor.ShareConfig{Rate: rate, Limit: 3})
 		expect(t, "Share", err, nil)
@@ -847,7 +847,7 @@ func TestPoolTerminatesAfterOutcomes(t *testing.T) {
 				}
 			}
 			pool = must(executor.NewScheduled(executor.ScheduledConfig{
-				Core: 1, DropDelayed: drops,
+				Workers: 1, DropDelayed: drops,
 				Hooks: executor.Hooks{
 					Dropped:    func(context.Context, executor.TaskInfo, error) { pool.Settings() },
 					Terminated: func() { pool.Settings(); done("in Terminated") },
@@ -880,7 +880,7 @@ func TestPoolTerminatesAfterOutcomes(t *testing.T) {
 func TestPoolResizeWhileBusy(t *testing.T) {
 	for name, pools := range map[string]func(t *testing.T) (runs, resized *executor.Pool){
 		"Fixed": func(t *testing.T) (runs, resized *executor.Pool) {
-			p := newPool(t, executor.Config{Core: 8})
+			p := newPool(t, executor.Config{Workers: 8})
 			return p, p
 		},
 		"Scheduled": func(t *testing.T) (runs, resized *executor.Pool) {
@@ -888,15 +888,15 @@ func TestPoolResizeWhileBusy(t *testing.T) {
 			return p, p
 		},
 		"share": func(t *testing.T) (runs, resized *executor.Pool) {
-			p := newShare(t, newPool(t, executor.Config{Core: 8}), executor.ShareConfig{})
+			p := newShare(t, newPool(t, executor.Config{Workers: 8}), executor.ShareConfig{})
 			return p, p
 		},
 		"keys": func(t *testing.T) (runs, resized *executor.Pool) {
-			p := newKeyed[int](t, newPool(t, executor.Config{Core: 8}), 8).Pool()
+			p := newKeyed[int](t, newPool(t, executor.Config{Workers: 8}), 8).Pool()
 			return p, p
 		},
 		"share of a Fixed": func(t *testing.T) (runs, resized *executor.Pool) {
-			p := newPool(t, executor.Config{Core: 8})
+			p := newPool(t, executor.Config{Workers: 8})
 			return newShare(t, p, executor.ShareConfig{}), p
 		},
 		"share of a Scheduled": func(t *testing.T) (runs, resized *executor.Pool) {

@@ -404,7 +404,7 @@ func (p *poolProgram) step() {
 		}
 	case 12:
 		n := p.next(5)
-		expect(p.t, "SetCore", setCore(p.pool, n) == nil, !(p.share && n > 0) && p.model.resize(n, p.model.max))
+		expect(p.t, "SetWorkers", setWorkers(p.pool, n) == nil, !(p.share && n > 0) && p.model.resize(n, p.model.max))
 	case 13:
 		n := p.next(12)
 		if n >= 6 {
@@ -503,7 +503,7 @@ func runPoolProgram(t *testing.T, code []byte) {
 	if m.elastic {
 		c.GrowWhenBusy = true
 	}
-	c.Core, c.Max = m.core, m.max
+	c.Workers, c.Max = m.core, m.max
 	if m.room < 0 && !m.elastic {
 		c.Max = max(1, m.core) // New accepts no more, since the pool would not grow
 	}
@@ -600,16 +600,16 @@ func (r *record) Run(ctx context.Context) error { return r.runnable(ctx) }
 // each snapshot of the counters adds up.
 func TestPoolHistory(t *testing.T) {
 	for i, c := range []executor.Config{
-		{Core: 4},
-		{Core: 1, Max: 8, KeepAlive: time.Microsecond, Queue: executor.Bounded(4)},
-		{Core: 1, Max: 8, KeepAlive: time.Microsecond, GrowWhenBusy: true},
+		{Workers: 4},
+		{Workers: 1, Max: 8, KeepAlive: time.Microsecond, Queue: executor.Bounded(4)},
+		{Workers: 1, Max: 8, KeepAlive: time.Microsecond, GrowWhenBusy: true},
 		{Max: 3, GrowWhenBusy: true, Queue: executor.Bounded(2), Reject: executor.Block},
 		{Max: 8, Queue: executor.Handoff(), Reject: executor.Block},
-		{Core: 2, Max: 4, KeepAlive: time.Millisecond, AllowCoreTimeout: true, Queue: executor.Bounded(2), Reject: executor.Block},
-		{Core: 2, Max: 3, Queue: executor.Bounded(8), Reject: executor.DiscardOldest},
-		{Core: 2, Queue: executor.Prioritized(), Reject: executor.CallerRuns},
-		{Core: 2, Max: 3, Queue: executor.BoundedPrioritized(8), Reject: executor.DropLowest},
-		{Core: 1, Max: 2, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
+		{Workers: 2, Max: 4, KeepAlive: time.Millisecond, KeepNone: true, Queue: executor.Bounded(2), Reject: executor.Block},
+		{Workers: 2, Max: 3, Queue: executor.Bounded(8), Reject: executor.DiscardOldest},
+		{Workers: 2, Queue: executor.Prioritized(), Reject: executor.CallerRuns},
+		{Workers: 2, Max: 3, Queue: executor.BoundedPrioritized(8), Reject: executor.DropLowest},
+		{Workers: 1, Max: 2, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
 	} {
 		for _, now := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d/now=%v", i, now), func(t *testing.T) {
@@ -641,8 +641,8 @@ func history(t *testing.T, c executor.Config, now bool, seed uint64) {
 	meddle.Go(func() { // changes the configuration, within its limits
 		rng := rand.New(rand.NewPCG(seed, 1000))
 		for !isClosed(stop) {
-			setMax(pool, max(c.Max, c.Core)+rng.IntN(4))
-			setCore(pool, rng.IntN(pool.Settings().Core+2))
+			setMax(pool, max(c.Max, c.Workers)+rng.IntN(4))
+			setWorkers(pool, rng.IntN(pool.Settings().Workers+2))
 			setKeepAlive(pool, time.Duration(1+rng.IntN(1000)))
 			pool.Prestart(1)
 			for r := range pool.Waiting() {
@@ -781,10 +781,10 @@ func judge(t *testing.T, pool *executor.Pool, all [][]*record, discards bool) {
 // (JDK-6440728, JDK-8358601).
 func TestPoolAcceptedTaskRuns(t *testing.T) {
 	for name, c := range map[string]executor.Config{
-		"kept":      {Core: 2},
+		"kept":      {Workers: 2},
 		"no core":   {Max: 2, Queue: executor.Bounded(3)},
 		"elastic":   {Max: 2, GrowWhenBusy: true},
-		"transient": {Core: 2, KeepAlive: 1, AllowCoreTimeout: true, Queue: executor.Bounded(3)},
+		"transient": {Workers: 2, KeepAlive: 1, KeepNone: true, Queue: executor.Bounded(3)},
 		"handoff":   {Max: 2, Queue: executor.Handoff()},
 		"blocking":  {Max: 1, Queue: executor.Bounded(1), Reject: executor.Block},
 	} {

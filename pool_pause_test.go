@@ -16,9 +16,9 @@ import (
 // many tasks run then as there are workers.
 func TestPoolPause(t *testing.T) {
 	for name, c := range map[string]executor.Config{
-		"unbounded":   {Core: 2},
-		"bounded":     {Core: 2, Queue: executor.Bounded(10)},
-		"prioritized": {Core: 2, Queue: executor.Prioritized()},
+		"unbounded":   {Workers: 2},
+		"bounded":     {Workers: 2, Queue: executor.Bounded(10)},
+		"prioritized": {Workers: 2, Queue: executor.Prioritized()},
 		"elastic":     {Max: 2, GrowWhenBusy: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestPoolPauseRoom(t *testing.T) {
 	}{"handoff": {executor.Handoff(), 0}, "bounded": {executor.Bounded(3), 3}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 2, Max: 4, Queue: c.queue})
+				pool := newPool(t, executor.Config{Workers: 2, Max: 4, Queue: c.queue})
 				pool.Prestart(2)
 				synctest.Wait()
 				pool.Pause()
@@ -75,7 +75,7 @@ func TestPoolPauseRoom(t *testing.T) {
 // A submitter that waits for room in a pool that is paused is admitted after Resume.
 func TestPoolPauseBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.Block})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Handoff(), Reject: executor.Block})
 		pool.Pause()
 		done := make(chan error)
 		go func() { done <- pool.Go(t.Context(), testkit.Nop) }()
@@ -148,7 +148,7 @@ func TestPoolPauseLetsPassWhatATaskWaitsFor(t *testing.T) {
 // The shares of a pool pause with it. One that was paused itself remains so.
 func TestPoolPauseShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 4})
+		pool := newPool(t, executor.Config{Workers: 4})
 		share := newShare(t, pool, executor.ShareConfig{})
 		inner := newShare(t, share, executor.ShareConfig{})
 		alone := newShare(t, pool, executor.ShareConfig{})
@@ -189,7 +189,7 @@ func TestPoolPauseShutdown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool := must(executor.New(executor.Config{Core: 1, Queue: q, Reject: executor.Block}))
+				pool := must(executor.New(executor.Config{Workers: 1, Queue: q, Reject: executor.Block}))
 				share := must(pool.Share(executor.ShareConfig{Queue: executor.Unbounded()}))
 				inner := must(share.Share(executor.ShareConfig{}))
 				pool.Pause()
@@ -223,7 +223,7 @@ func TestPoolPauseShutdown(t *testing.T) {
 // What is due while a scheduled pool is paused begins when the pool is resumed; for a series CatchUp decides.
 func TestScheduledPoolPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newScheduled(t, executor.ScheduledConfig{Core: 2})
+		pool := newScheduled(t, executor.ScheduledConfig{Workers: 2})
 		start := time.Now()
 		var runs []time.Duration
 		must(pool.AtFixedRate(t.Context(), time.Minute, time.Minute, func(context.Context) error {
@@ -249,7 +249,7 @@ func TestScheduledPoolPause(t *testing.T) {
 // A pool that is paused and unused makes no work for anybody: its clock stands still until Resume.
 func TestPoolPauseIsIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newScheduled(t, executor.ScheduledConfig{Core: 1})
+		pool := newScheduled(t, executor.ScheduledConfig{Workers: 1})
 		executor.SubmitAfter(t.Context(), pool, time.Minute, value(1))
 		share := newShare(t, pool.Pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 1}})
 		executor.Submit(t.Context(), share, value(1))
@@ -267,7 +267,7 @@ func TestPoolPauseRetry(t *testing.T) {
 		"single":    func(*testing.T) *executor.Pool { return executor.Single() },
 		"scheduled": func(*testing.T) *executor.Pool { return executor.Scheduled(2).Pool },
 		"key": func(t *testing.T) *executor.Pool {
-			return executor.NewKeyed[int](newPool(t, executor.Config{Core: 2}), 1).Pool()
+			return executor.NewKeyed[int](newPool(t, executor.Config{Workers: 2}), 1).Pool()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

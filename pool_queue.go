@@ -15,7 +15,7 @@ type Queue interface {
 }
 
 // Unbounded is a first-in, first-out queue without a limit. A pool that has it grows beyond
-// Core workers only with [Config].GrowWhenBusy.
+// Workers only with [Config].GrowWhenBusy.
 func Unbounded() Queue { return unbounded{} }
 
 // Bounded is a first-in, first-out queue of at most n tasks. When it is full the pool

@@ -28,7 +28,7 @@ import (
 // terminated when the last has ended.
 func TestPoolShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		var seen error
 		mustGo(t, pool, func(ctx context.Context) error { block.Run(ctx); seen = ctx.Err(); return nil })
@@ -57,7 +57,7 @@ func TestPoolStages(t *testing.T) {
 		var stages []string
 		var pool *executor.Pool
 		note := func() { stages = append(stages, pool.Stats().Stage.String()) }
-		pool = newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{Terminated: func() { note() }}})
+		pool = newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{Terminated: func() { note() }}})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		note()
@@ -83,7 +83,7 @@ var hostileTimeouts = []time.Duration{-1 << 63, -1, 0, 1, 999999, time.Milliseco
 // the context is.
 func TestPoolAwaitTermination(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		expectIs(t, "live, ended", pool.AwaitTermination(ended), context.Canceled)
@@ -109,7 +109,7 @@ func TestPoolAwaitTermination(t *testing.T) {
 // Termination releases all callers of AwaitTermination.
 func TestPoolAwaitTerminationByMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		released := make(chan error, 10)
@@ -134,7 +134,7 @@ func TestPoolShutdownIdle(t *testing.T) {
 			(*executor.Pool).Shutdown, (*executor.Pool).Close, func(p *executor.Pool) { p.ShutdownNow() },
 		} {
 			for _, used := range []bool{false, true} {
-				pool := newPool(t, executor.Config{Core: 3})
+				pool := newPool(t, executor.Config{Workers: 3})
 				if used {
 					mustGo(t, pool, func(context.Context) error { return nil })
 					synctest.Wait()
@@ -160,7 +160,7 @@ func TestPoolTerminatedHook(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					calls := 0
 					var pool *executor.Pool
-					pool = newPool(t, executor.Config{Core: 3, Hooks: executor.Hooks{Terminated: func() {
+					pool = newPool(t, executor.Config{Workers: 3, Hooks: executor.Hooks{Terminated: func() {
 						calls++
 						ended, cancel := context.WithCancel(context.Background())
 						cancel()
@@ -205,7 +205,7 @@ func TestPoolClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, running := range []int{0, 1, 2, 5} {
 			for _, before := range []func(*executor.Pool){func(*executor.Pool) {}, (*executor.Pool).Shutdown} {
-				pool := newPool(t, executor.Config{Core: 2})
+				pool := newPool(t, executor.Config{Workers: 2})
 				var fs []*executor.Future[error]
 				for range running {
 					fs = append(fs, executor.Submit(t.Context(), pool, func(ctx context.Context) (error, error) {
@@ -232,7 +232,7 @@ func TestPoolClose(t *testing.T) {
 // what close of the JDK does when it is interrupted.
 func TestPoolCloseWithDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		f := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
 			<-ctx.Done()
 			time.Sleep(time.Second)
@@ -264,7 +264,7 @@ func TestPoolDrain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 1})
+				pool := newPool(t, executor.Config{Workers: 1})
 				ran := 0
 				for range 4 {
 					pool.Go(t.Context(), func(ctx context.Context) error {
@@ -307,7 +307,7 @@ func TestPoolTerminationWaitsForFunctions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 1})
+				pool := newPool(t, executor.Config{Workers: 1})
 				block := newBlocker(t)
 				f := testkit.SubmitTask(t.Context(), pool, block.Value)
 				synctest.Wait()
@@ -329,7 +329,7 @@ func TestPoolTerminationWaitsForFunctions(t *testing.T) {
 func TestPoolTerminationAfterCancelAtAnyTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 200 {
-			pool := newPool(t, executor.Config{Core: 1})
+			pool := newPool(t, executor.Config{Workers: 1})
 			fs := testkit.SubmitAll(t.Context(), pool, value(1), value(2))
 			for _, f := range fs {
 				go f.Cancel()
@@ -348,7 +348,7 @@ func TestPoolTerminationAfterCancelAtAnyTime(t *testing.T) {
 func TestPoolShutdownByTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, now := range []bool{false, true} {
-			pool := newPool(t, executor.Config{Core: 1})
+			pool := newPool(t, executor.Config{Workers: 1})
 			f := executor.Submit(t.Context(), pool, func(ctx context.Context) (error, error) {
 				if now {
 					pool.ShutdownNow()
@@ -372,7 +372,7 @@ func TestPoolShutdownByTask(t *testing.T) {
 // tasks that did not run, and leaves none.
 func TestPoolShutdownNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2})
+		pool := newPool(t, executor.Config{Workers: 2})
 		var fs []*executor.Future[struct{}]
 		for range 5 {
 			fs = append(fs, executor.Submit(t.Context(), pool, executor.Func(testkit.AnHour).Call))
@@ -412,7 +412,7 @@ func TestPoolShutdownNowEndsAllContexts(t *testing.T) {
 		defer cancel()
 		for _, ctx := range []context.Context{context.Background(), cancelable,
 			context.WithValue(context.Background(), key{}, 1)} {
-			pool := newPool(t, executor.Config{Core: 10})
+			pool := newPool(t, executor.Config{Workers: 10})
 			causes := make(chan error, 4)
 			body := func(ctx context.Context) error { causes <- testkit.AnHour(ctx); return nil }
 			pool.Go(ctx, body)
@@ -433,8 +433,8 @@ func TestPoolShutdownNowEndsAllContexts(t *testing.T) {
 func TestPoolShutdownNowDroppedRunsElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ran, known []string
-		first, second := newPool(t, executor.Config{Core: 1}), newPool(t,
-			executor.Config{Core: 1, Hooks: executor.Hooks{
+		first, second := newPool(t, executor.Config{Workers: 1}), newPool(t,
+			executor.Config{Workers: 1, Hooks: executor.Hooks{
 				AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) {
 					known = append(known, info.Name)
 				},
@@ -479,7 +479,7 @@ func TestPoolShutdownNowDroppedRunsElsewhere(t *testing.T) {
 // ShutdownNow does not return a future that was canceled before.
 func TestPoolShutdownNowOmitsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		fs := testkit.SubmitAll(t.Context(), pool, block.Value, block.Value)
@@ -493,7 +493,7 @@ func TestPoolShutdownNowOmitsCanceled(t *testing.T) {
 // ShutdownNow does not return a task whose context has ended, also if the pool was not notified.
 func TestPoolShutdownNowOmitsEnded(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		ctx := &silentContext{Context: t.Context()}
@@ -508,7 +508,7 @@ func TestPoolShutdownNowOmitsEnded(t *testing.T) {
 // their outcome counts.
 func TestPoolShutdownNowDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		f := executor.Submit(t.Context(), pool, block.Value)
 		synctest.Wait()
@@ -529,7 +529,7 @@ func TestPoolShutdownNowDuringExecute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		for range 256 {
-			pool := newPool(t, executor.Config{Core: 1, Max: 4, Queue: executor.Bounded(2), Reject: executor.Discard})
+			pool := newPool(t, executor.Config{Workers: 1, Max: 4, Queue: executor.Bounded(2), Reject: executor.Discard})
 			var accepted, ended, back atomic.Int64
 			for i := range 2 {
 				go func() {
@@ -589,7 +589,7 @@ func TestPoolShutdownNowReleasesWaiters(t *testing.T) {
 				return err
 			},
 		} {
-			pool := newPool(t, executor.Config{Core: 1})
+			pool := newPool(t, executor.Config{Workers: 1})
 			start := time.Now()
 			time.AfterFunc(time.Minute, func() { pool.ShutdownNow() })
 			err := wait(t.Context(), pool)
@@ -604,7 +604,7 @@ func TestPoolShutdownNowReleasesWaiters(t *testing.T) {
 func TestPoolShutdownNowTakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 {
-			pool := newPool(t, executor.Config{Core: 2})
+			pool := newPool(t, executor.Config{Workers: 2})
 			block := newBlocker(t)
 			block.Fill(t, pool, 20)
 			go block.Release()
@@ -669,7 +669,7 @@ func TestPoolDropped(t *testing.T) {
 						var d drops
 						var out bytes.Buffer
 						config := way.config
-						config.Name, config.Core, config.Logger = "p", 1, slog.New(slog.NewTextHandler(&out, nil))
+						config.Name, config.Workers, config.Logger = "p", 1, slog.New(slog.NewTextHandler(&out, nil))
 						if hooked {
 							config.Hooks.Dropped = d.hook
 						}
@@ -731,7 +731,7 @@ func TestPoolDroppedByHand(t *testing.T) {
 					var out bytes.Buffer
 					log := slog.New(slog.NewTextHandler(&out, nil))
 					hooks := executor.Hooks{Dropped: d.hook}
-					pool := newPool(t, executor.Config{Core: 1, Queue: q, Hooks: hooks, Logger: log})
+					pool := newPool(t, executor.Config{Workers: 1, Queue: q, Hooks: hooks, Logger: log})
 					block := newBlocker(t)
 					defer block.Release()
 					block.Fill(t, pool, 1)
@@ -755,7 +755,7 @@ func TestPoolDroppedAtShutdown(t *testing.T) {
 		var d drops
 		var out bytes.Buffer
 		pool := newScheduled(t, executor.ScheduledConfig{
-			Core: 1, DropDelayed: true, Hooks: executor.Hooks{Dropped: d.hook},
+			Workers: 1, DropDelayed: true, Hooks: executor.Hooks{Dropped: d.hook},
 			Logger: slog.New(slog.NewTextHandler(&out, nil)),
 		})
 		pool.AtFixedRate(t.Context(), 0, time.Hour, nop, executor.Named("has run"))
@@ -781,7 +781,7 @@ func TestPoolDroppedAtShutdown(t *testing.T) {
 func TestPoolDroppedPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32
-		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler),
+		pool := newPool(t, executor.Config{Workers: 1, Logger: slog.New(slog.DiscardHandler),
 			Hooks: executor.Hooks{Dropped: func(context.Context, executor.TaskInfo, error) {
 				calls.Add(1)
 				panic("no")
@@ -814,7 +814,7 @@ func TestPoolDroppedOrRun(t *testing.T) {
 				defer mu.Unlock()
 				ends[name]++
 			}
-			config := executor.Config{Core: 2, Logger: slog.New(slog.DiscardHandler)}
+			config := executor.Config{Workers: 2, Logger: slog.New(slog.DiscardHandler)}
 			config.Hooks.Dropped = func(_ context.Context, info executor.TaskInfo, _ error) { note(info.Name) }
 			switch draw.IntN(4) {
 			case 0:
@@ -894,7 +894,7 @@ func TestHooksJoin(t *testing.T) {
 			}
 		}
 		only := executor.Hooks{BeforeTask: func(context.Context, executor.TaskInfo) context.Context { return nil }}
-		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler),
+		pool := newPool(t, executor.Config{Workers: 1, Logger: slog.New(slog.DiscardHandler),
 			Hooks: hooks("a").Join(executor.Hooks{}, only, hooks("b"))})
 		mustGo(t, pool, func(context.Context) error { return errors.New("x") })
 		synctest.Wait()

@@ -24,7 +24,7 @@ import (
 // An accepted task runs exactly once.
 func TestPoolRunsTaskOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(10)})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(10)})
 		runs := 0
 		mustGo(t, pool, func(context.Context) error { runs++; return nil })
 		s := waitStats(t, pool)
@@ -37,7 +37,7 @@ func TestPoolRunsTaskOnce(t *testing.T) {
 // A future has what its function returned: a value, no value, or an error.
 func TestPoolSubmit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		ctx := t.Context()
 		type thing struct{ n int }
 		want := &thing{7}
@@ -63,7 +63,7 @@ func TestPoolSubmit(t *testing.T) {
 // Each way to submit rejects a nil task before anything changes.
 func TestPoolNilTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		ctx := t.Context()
 		expectIs(t, "Execute", pool.Execute(ctx, nil), executor.ErrNilTask)
 		expectIs(t, "Go", pool.Go(ctx, nil), executor.ErrNilTask)
@@ -78,7 +78,7 @@ func TestPoolNilTask(t *testing.T) {
 // Go panics if the context is nil.
 func TestPoolNilContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		defer func() {
 			if recover() == nil {
 				t.Error("Go with a nil context did not panic")
@@ -94,7 +94,7 @@ func TestPoolNilContext(t *testing.T) {
 // runs.
 func TestPoolOptionsThatDoNotApply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		for name, opt := range map[string]executor.Option{
 			"Times": executor.Times(1), "Jitter": executor.Jitter(1), "CatchUp": executor.CatchUp(0),
 			"Timeout(0)": executor.Timeout(0), "nil": nil,
@@ -117,7 +117,7 @@ func (e embedsFuture) Run(context.Context) error { close(e.ran); return nil }
 // Execute runs a type that embeds a Future by its own Run.
 func TestPoolEmbeddedFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, pool := range []*executor.Pool{newPool(t, executor.Config{Core: 1}), scheduled(t, 1).Pool} {
+		for _, pool := range []*executor.Pool{newPool(t, executor.Config{Workers: 1}), scheduled(t, 1).Pool} {
 			promise := executor.NewPromise[int]()
 			e := embedsFuture{promise.Future(), make(chan struct{})}
 			expect(t, "Execute", pool.Execute(t.Context(), e), nil)
@@ -132,8 +132,8 @@ func TestPoolEmbeddedFuture(t *testing.T) {
 func TestPoolEmbeddedTask(t *testing.T) {
 	type job struct{ *executor.Task[int] }
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
-		scheduled := newScheduled(t, executor.ScheduledConfig{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
+		scheduled := newScheduled(t, executor.ScheduledConfig{Workers: 1})
 		j := job{executor.NewTask(value(1))}
 		expectIs(t, "Execute", pool.Execute(t.Context(), j), executor.ErrInvalid)
 		expectIs(t, "Execute of a pointer", pool.Execute(t.Context(), &j), executor.ErrInvalid)
@@ -150,7 +150,7 @@ func TestPoolEmbeddedTask(t *testing.T) {
 func TestPoolRunnableManyTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 1000
-		pool := newPool(t, executor.Config{Core: 1, Max: 30, KeepAlive: time.Second, Queue: executor.Bounded(30)})
+		pool := newPool(t, executor.Config{Workers: 1, Max: 30, KeepAlive: time.Second, Queue: executor.Bounded(30)})
 		var runs atomic.Int64
 		task := executor.Func(func(context.Context) error { runs.Add(1); return nil })
 		for range n {
@@ -167,7 +167,7 @@ func TestPoolRunnableManyTimes(t *testing.T) {
 // If the context of Get ends the task is not affected.
 func TestPoolGetContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		f := executor.Submit(t.Context(), pool, block.Value)
 		waiting, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -187,7 +187,7 @@ func TestPoolGetContextEnds(t *testing.T) {
 // A new pool has no worker, and its counters are zero.
 func TestPoolStartsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Name: "empty", Core: 3})
+		pool := newPool(t, executor.Config{Name: "empty", Workers: 3})
 		s := waitStats(t, pool)
 		s.Uptime = 0
 		expect(t, "Stats", s, executor.Stats{Name: "empty"})
@@ -199,7 +199,7 @@ func TestPoolStartsEmpty(t *testing.T) {
 // A task is active from before its function starts until after it has returned.
 func TestPoolActive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2})
+		pool := newPool(t, executor.Config{Workers: 2})
 		inside := make(chan executor.Stats, 1)
 		block := newBlocker(t)
 		mustGo(t, pool, func(ctx context.Context) error {
@@ -223,7 +223,7 @@ func TestPoolActive(t *testing.T) {
 // The counters move with each task that comes and goes.
 func TestPoolCountsTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		for i := range 4 {
 			block.Fill(t, pool, 1)
@@ -241,7 +241,7 @@ func TestPoolCountsTasks(t *testing.T) {
 // Largest does not shrink when workers leave.
 func TestPoolLargest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 3})
+		pool := newPool(t, executor.Config{Workers: 3})
 		block := newBlocker(t)
 		block.Fill(t, pool, 3)
 		expect(t, "Largest", checkStats(t, pool).Largest, 3)
@@ -253,18 +253,18 @@ func TestPoolLargest(t *testing.T) {
 	})
 }
 
-// Below Core each task starts a worker even if others are idle; then tasks wait in the queue; when
+// Below Workers each task starts a worker even if others are idle; then tasks wait in the queue; when
 // it is full, workers are started up to Max.
 func TestPoolGrowth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2, Max: 4, KeepAlive: time.Hour, Queue: executor.Bounded(3)})
+		pool := newPool(t, executor.Config{Workers: 2, Max: 4, KeepAlive: time.Hour, Queue: executor.Bounded(3)})
 		nop := func(context.Context) error { return nil }
 		for i := range 2 {
 			mustGo(t, pool, nop)
 			expect(t, "workers while others idle", waitStats(t, pool).Workers, i+1)
 		}
 		mustGo(t, pool, nop)
-		expect(t, "workers at Core with idle ones", waitStats(t, pool).Workers, 2)
+		expect(t, "workers at Workers with idle ones", waitStats(t, pool).Workers, 2)
 
 		block := newBlocker(t)
 		for _, step := range []struct{ workers, queued int }{
@@ -284,10 +284,10 @@ func TestPoolGrowth(t *testing.T) {
 	})
 }
 
-// With an unbounded queue a pool has no more workers than Core.
+// With an unbounded queue a pool has no more workers than Workers.
 func TestPoolUnboundedNeverGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		newBlocker(t).Fill(t, pool, 100)
 		s := checkStats(t, pool)
 		expect(t, "Largest", s.Largest, 1)
@@ -295,7 +295,7 @@ func TestPoolUnboundedNeverGrows(t *testing.T) {
 	})
 }
 
-// A pool with Core 0 starts a worker for a task that it queues.
+// A pool with Workers 0 starts a worker for a task that it queues.
 func TestPoolZeroCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, q := range []executor.Queue{executor.Unbounded(), executor.Bounded(1), executor.Handoff(),
@@ -313,7 +313,7 @@ func TestPoolZeroCore(t *testing.T) {
 // Waiting tasks run in the order of submission.
 func TestPoolOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		var got []int
@@ -333,7 +333,7 @@ func TestPoolOrder(t *testing.T) {
 func TestPoolOrderOfWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBlocker(t)
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		var want []any
 		submit := func() { want = append(want, executor.Submit(context.Background(), pool, b.Value)) }
 		b.Fill(t, pool, 2)
@@ -361,7 +361,7 @@ func TestPoolOrderOfWaiting(t *testing.T) {
 // order of submission.
 func TestPoolPriorities(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Prioritized()})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		var got []string
@@ -390,23 +390,23 @@ func TestPoolConfigInvalid(t *testing.T) {
 		field  string
 		config executor.Config
 	}{
-		{"Core", executor.Config{Core: -1}},
-		{"Core", executor.Config{Core: -1, Max: 1}},
-		{"Core", executor.Config{Core: math.MinInt, Max: 1}},
+		{"Workers", executor.Config{Workers: -1}},
+		{"Workers", executor.Config{Workers: -1, Max: 1}},
+		{"Workers", executor.Config{Workers: math.MinInt, Max: 1}},
 		{"Max", executor.Config{Max: -1}},
-		{"Max", executor.Config{Core: 1, Max: -1}},
-		{"Max", executor.Config{Core: 2, Max: 1}},
+		{"Max", executor.Config{Workers: 1, Max: -1}},
+		{"Max", executor.Config{Workers: 2, Max: 1}},
 		{"GrowWhenBusy", executor.Config{Max: 16}},
-		{"Core to 16", executor.Config{Core: 2, Max: 16, Queue: executor.Prioritized()}},
-		{"KeepAlive", executor.Config{Core: 1, KeepAlive: -1}},
-		{"KeepAlive", executor.Config{Core: 1, KeepAlive: math.MinInt64}},
-		{"KeepAlive", executor.Config{Core: 1, AllowCoreTimeout: true}},
-		{"Bounded", executor.Config{Core: 1, Queue: executor.Bounded(0)}},
-		{"Bounded", executor.Config{Core: 1, Queue: executor.Bounded(-1)}},
-		{"BoundedPrioritized", executor.Config{Core: 1, Queue: executor.BoundedPrioritized(0)}},
-		{"Reject", executor.Config{Core: 1, Reject: executor.RejectFunc(nil)}},
-		{"BoundedPrioritized", executor.Config{Core: 1, Reject: executor.DropLowest}},
-		{"BoundedPrioritized", executor.Config{Core: 1, Queue: executor.Prioritized(), Reject: executor.DropLowest}},
+		{"Workers to 16", executor.Config{Workers: 2, Max: 16, Queue: executor.Prioritized()}},
+		{"KeepAlive", executor.Config{Workers: 1, KeepAlive: -1}},
+		{"KeepAlive", executor.Config{Workers: 1, KeepAlive: math.MinInt64}},
+		{"KeepAlive", executor.Config{Workers: 1, KeepNone: true}},
+		{"Bounded", executor.Config{Workers: 1, Queue: executor.Bounded(0)}},
+		{"Bounded", executor.Config{Workers: 1, Queue: executor.Bounded(-1)}},
+		{"BoundedPrioritized", executor.Config{Workers: 1, Queue: executor.BoundedPrioritized(0)}},
+		{"Reject", executor.Config{Workers: 1, Reject: executor.RejectFunc(nil)}},
+		{"BoundedPrioritized", executor.Config{Workers: 1, Reject: executor.DropLowest}},
+		{"BoundedPrioritized", executor.Config{Workers: 1, Queue: executor.Prioritized(), Reject: executor.DropLowest}},
 	} {
 		pool, err := executor.New(c.config)
 		if pool != nil {
@@ -423,11 +423,11 @@ func TestPoolConfigInvalid(t *testing.T) {
 func TestPoolConfigExtremes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []executor.Config{
-			{Core: 1, KeepAlive: math.MaxInt64},
-			{Core: 1, KeepAlive: math.MaxInt64, AllowCoreTimeout: true},
-			{Core: math.MaxInt},
+			{Workers: 1, KeepAlive: math.MaxInt64},
+			{Workers: 1, KeepAlive: math.MaxInt64, KeepNone: true},
+			{Workers: math.MaxInt},
 			{Max: math.MaxInt, KeepAlive: math.MaxInt64, Queue: executor.Handoff()},
-			{Core: 1, Queue: executor.Bounded(math.MaxInt)},
+			{Workers: 1, Queue: executor.Bounded(math.MaxInt)},
 		} {
 			pool := newPool(t, c)
 			ran := false
@@ -446,28 +446,28 @@ func TestPoolConfigExtremes(t *testing.T) {
 func TestPoolConfigDefaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{})
-		expect(t, "Core", pool.Settings().Core, runtime.GOMAXPROCS(0))
+		expect(t, "Workers", pool.Settings().Workers, runtime.GOMAXPROCS(0))
 		expect(t, "Max", pool.Settings().Max, runtime.GOMAXPROCS(0))
 		expect(t, "KeepAlive", pool.Settings().KeepAlive, 0)
-		expect(t, "AllowCoreTimeout", pool.Settings().AllowCoreTimeout, false)
+		expect(t, "KeepNone", pool.Settings().KeepNone, false)
 		expect(t, "RejectPolicy", pool.Settings().Reject, executor.Abort)
 		newBlocker(t).Fill(t, pool, 1000)
 		expect(t, "Queued", checkStats(t, pool).Queued, 1000-runtime.GOMAXPROCS(0))
 	})
 }
 
-// The getters return what Config said; Max is Core if it is zero.
+// The getters return what Config said; Max is Workers if it is zero.
 func TestPoolConfigGetters(t *testing.T) {
 	mine := new(custom)
 	pool := newPool(t,
-		executor.Config{Core: 1, Max: 3, KeepAlive: 1000 * time.Millisecond, AllowCoreTimeout: true, Reject: mine,
+		executor.Config{Workers: 1, Max: 3, KeepAlive: 1000 * time.Millisecond, KeepNone: true, Reject: mine,
 			Queue: executor.Bounded(1)})
-	expect(t, "Core", pool.Settings().Core, 1)
+	expect(t, "Workers", pool.Settings().Workers, 1)
 	expect(t, "Max", pool.Settings().Max, 3)
 	expect(t, "KeepAlive", pool.Settings().KeepAlive, time.Second)
-	expect(t, "AllowCoreTimeout", pool.Settings().AllowCoreTimeout, true)
+	expect(t, "KeepNone", pool.Settings().KeepNone, true)
 	expect(t, "RejectPolicy", pool.Settings().Reject, executor.RejectPolicy(mine))
-	expect(t, "Max of Core 5", newPool(t, executor.Config{Core: 5}).Settings().Max, 5)
+	expect(t, "Max of Workers 5", newPool(t, executor.Config{Workers: 5}).Settings().Max, 5)
 }
 
 // custom is a policy of a user, compared by identity.
@@ -480,19 +480,19 @@ func (c *custom) Reject(context.Context, executor.Runnable, *executor.Pool) erro
 
 // Settings returns what Reconfigure has set, while the pool runs and afterwards.
 func TestPoolSetters(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: 1, Queue: executor.Bounded(1)})
+	pool := newPool(t, executor.Config{Workers: 2, Max: 3, KeepAlive: 1, Queue: executor.Bounded(1)})
 	mine := new(custom)
 	for range 2 {
 		for name, err := range map[string]error{
-			"SetMax(5)": setMax(pool, 5), "SetCore(4)": setCore(pool, 4), "SetKeepAlive": setKeepAlive(pool, time.Hour),
-			"SetAllowCoreTimeout": setAllowCoreTimeout(pool, true), "SetReject": setReject(pool, mine),
+			"SetMax(5)": setMax(pool, 5), "SetWorkers(4)": setWorkers(pool, 4), "SetKeepAlive": setKeepAlive(pool, time.Hour),
+			"SetKeepNone": setKeepNone(pool, true), "SetReject": setReject(pool, mine),
 		} {
 			expect(t, name, err, nil)
 		}
 		expect(t, "Max", pool.Settings().Max, 5)
-		expect(t, "Core", pool.Settings().Core, 4)
+		expect(t, "Workers", pool.Settings().Workers, 4)
 		expect(t, "KeepAlive", pool.Settings().KeepAlive, time.Hour)
-		expect(t, "AllowCoreTimeout", pool.Settings().AllowCoreTimeout, true)
+		expect(t, "KeepNone", pool.Settings().KeepNone, true)
 		expect(t, "RejectPolicy", pool.Settings().Reject, executor.RejectPolicy(mine))
 		pool.Close()
 	}
@@ -500,12 +500,12 @@ func TestPoolSetters(t *testing.T) {
 
 // A setting out of range fails and changes nothing.
 func TestPoolSettersInvalid(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Second, AllowCoreTimeout: true,
+	pool := newPool(t, executor.Config{Workers: 2, Max: 3, KeepAlive: time.Second, KeepNone: true,
 		Queue: executor.Handoff()})
-	off := newPool(t, executor.Config{Core: 2, Max: 3, Queue: executor.Handoff()})
+	off := newPool(t, executor.Config{Workers: 2, Max: 3, Queue: executor.Handoff()})
 	for name, err := range map[string]error{
-		"SetCore(-1)":                setCore(pool, -1),
-		"SetCore(4)":                 setCore(pool, 4),
+		"SetWorkers(-1)":             setWorkers(pool, -1),
+		"SetWorkers(4)":              setWorkers(pool, 4),
 		"SetMax(-1)":                 setMax(pool, -1),
 		"SetMax(0)":                  setMax(pool, 0),
 		"SetMax(1)":                  setMax(pool, 1),
@@ -513,7 +513,7 @@ func TestPoolSettersInvalid(t *testing.T) {
 		"SetKeepAlive(0)":            setKeepAlive(pool, 0), // while core workers time out
 		"SetReject(nil)":             setReject(pool, nil),
 		"SetReject(RejectFunc(nil))": setReject(pool, executor.RejectFunc(nil)),
-		"SetAllowCoreTimeout(true)":  setAllowCoreTimeout(off, true), // while KeepAlive is 0
+		"SetKeepNone(true)":          setKeepNone(off, true), // while KeepAlive is 0
 	} {
 		expectIs(t, name, err, executor.ErrInvalid)
 		setting, _, _ := strings.Cut(strings.TrimPrefix(name, "Set"), "(")
@@ -521,27 +521,27 @@ func TestPoolSettersInvalid(t *testing.T) {
 			t.Errorf("%s: error %q does not name the setting", name, err)
 		}
 	}
-	expect(t, "Core", pool.Settings().Core, 2)
+	expect(t, "Workers", pool.Settings().Workers, 2)
 	expect(t, "Max", pool.Settings().Max, 3)
 	expect(t, "KeepAlive", pool.Settings().KeepAlive, time.Second)
 	expect(t, "RejectPolicy", pool.Settings().Reject, executor.Abort)
-	expect(t, "AllowCoreTimeout", off.Settings().AllowCoreTimeout, false)
+	expect(t, "KeepNone", off.Settings().KeepNone, false)
 }
 
-// Settings change in one step: Core and Max go up together, and down, and nothing changes if one
+// Settings change in one step: Workers and Max go up together, and down, and nothing changes if one
 // of them is out of range.
 func TestPoolReconfigureInOneStep(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 2, Max: 3, Queue: executor.Bounded(1)})
+	pool := newPool(t, executor.Config{Workers: 2, Max: 3, Queue: executor.Bounded(1)})
 	for _, to := range [][2]int{{8, 9}, {1, 1}, {5, 5}} {
-		expect(t, "Reconfigure", pool.Reconfigure(func(s *executor.Settings) { s.Core, s.Max = to[0], to[1] }), nil)
-		expect(t, "Core", pool.Settings().Core, to[0])
+		expect(t, "Reconfigure", pool.Reconfigure(func(s *executor.Settings) { s.Workers, s.Max = to[0], to[1] }), nil)
+		expect(t, "Workers", pool.Settings().Workers, to[0])
 		expect(t, "Max", pool.Settings().Max, to[1])
 	}
 	before := pool.Settings()
-	expectIs(t, "a bad KeepAlive", pool.Reconfigure(func(s *executor.Settings) { s.Core, s.KeepAlive = 1, -1 }),
+	expectIs(t, "a bad KeepAlive", pool.Reconfigure(func(s *executor.Settings) { s.Workers, s.KeepAlive = 1, -1 }),
 		executor.ErrInvalid)
 	expectIs(t, "a setting of scheduled pools", pool.Reconfigure(func(s *executor.Settings) {
-		s.Core, s.DropDelayed = 1, true
+		s.Workers, s.DropDelayed = 1, true
 	}), executor.ErrInvalid)
 	expect(t, "what has changed", pool.Settings(), before)
 }
@@ -549,17 +549,17 @@ func TestPoolReconfigureInOneStep(t *testing.T) {
 // No change of the settings is lost, however many goroutines change them, and a change may ask
 // for the settings, and change others.
 func TestPoolReconfigureConcurrently(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 1, Max: 1000, Queue: executor.Bounded(1)})
+	pool := newPool(t, executor.Config{Workers: 1, Max: 1000, Queue: executor.Bounded(1)})
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
 			for range 50 {
-				pool.Reconfigure(func(s *executor.Settings) { s.Core++ })
+				pool.Reconfigure(func(s *executor.Settings) { s.Workers++ })
 			}
 		})
 	}
 	all.Wait()
-	expect(t, "Core", pool.Settings().Core, 501)
+	expect(t, "Workers", pool.Settings().Workers, 501)
 	once := false
 	expect(t, "a change in a change", pool.Reconfigure(func(s *executor.Settings) {
 		if !once {
@@ -572,15 +572,15 @@ func TestPoolReconfigureConcurrently(t *testing.T) {
 	expect(t, "Max", pool.Settings().Max, 1001)
 }
 
-// Core never exceeds Max, whichever of them is changed (JDK-7153400).
+// Workers never exceeds Max, whichever of them is changed (JDK-7153400).
 func TestPoolCoreNeverExceedsMax(t *testing.T) {
 	for s := 1; s < 5; s++ {
-		pool := newPool(t, executor.Config{Core: s})
+		pool := newPool(t, executor.Config{Workers: s})
 		if s > 1 {
-			expectIs(t, "SetMax below Core", setMax(pool, s-1), executor.ErrInvalid)
+			expectIs(t, "SetMax below Workers", setMax(pool, s-1), executor.ErrInvalid)
 		}
-		expectIs(t, "SetCore above Max", setCore(pool, s+1), executor.ErrInvalid)
-		expect(t, "Core", pool.Settings().Core, s)
+		expectIs(t, "SetWorkers above Max", setWorkers(pool, s+1), executor.ErrInvalid)
+		expect(t, "Workers", pool.Settings().Workers, s)
 		expect(t, "Max", pool.Settings().Max, s)
 	}
 }
@@ -589,7 +589,7 @@ func TestPoolCoreNeverExceedsMax(t *testing.T) {
 func TestPoolQueueIsNotShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := executor.Bounded(1)
-		a, b := newPool(t, executor.Config{Core: 1, Queue: q}), newPool(t, executor.Config{Core: 1, Queue: q})
+		a, b := newPool(t, executor.Config{Workers: 1, Queue: q}), newPool(t, executor.Config{Workers: 1, Queue: q})
 		block := newBlocker(t)
 		block.Fill(t, a, 2)
 		block.Fill(t, b, 2)
@@ -612,10 +612,10 @@ func TestPresetConfig(t *testing.T) {
 		{"PerTask", executor.PerTask(), 0, math.MaxInt, 0},
 	} {
 		testkit.Closing(t, c.pool)
-		expect(t, c.name+": Core", c.pool.Settings().Core, c.core)
+		expect(t, c.name+": Workers", c.pool.Settings().Workers, c.core)
 		expect(t, c.name+": Max", c.pool.Settings().Max, c.max)
 		expect(t, c.name+": KeepAlive", c.pool.Settings().KeepAlive, c.keepAlive)
-		expect(t, c.name+": AllowCoreTimeout", c.pool.Settings().AllowCoreTimeout, false)
+		expect(t, c.name+": KeepNone", c.pool.Settings().KeepNone, false)
 		expect(t, c.name+": RejectPolicy", c.pool.Settings().Reject, executor.Abort)
 		expect(t, c.name+": Workers", c.pool.Stats().Workers, 0)
 	}
@@ -691,20 +691,20 @@ func TestPresetSingleRejectFunc(t *testing.T) {
 	for range 2 {
 		expect(t, "Reject", setReject(pool, kept), nil)
 	}
-	expectIs(t, "Core", setCore(pool, 0), executor.ErrInvalid)
+	expectIs(t, "Workers", setWorkers(pool, 0), executor.ErrInvalid)
 }
 
 // A pool made by Single stays one of a single worker.
 func TestPresetSingleIsFrozen(t *testing.T) {
 	pool := testkit.Closing(t, executor.Single())
 	for name, err := range map[string]error{
-		"Core": setCore(pool, 0), "Max": setMax(pool, 2), "KeepAlive": setKeepAlive(pool, 1), "Resize": pool.Resize(2),
+		"Workers": setWorkers(pool, 0), "Max": setMax(pool, 2), "KeepAlive": setKeepAlive(pool, 1), "Resize": pool.Resize(2),
 		"GrowWhenBusy": pool.Reconfigure(func(s *executor.Settings) { s.GrowWhenBusy = true }),
 	} {
 		expectIs(t, name, err, executor.ErrInvalid)
 	}
 	expect(t, "Reject", setReject(pool, executor.Discard), nil)
-	expect(t, "what has changed", pool.Settings(), executor.Settings{Core: 1, Max: 1, Reject: executor.Discard})
+	expect(t, "what has changed", pool.Settings(), executor.Settings{Workers: 1, Max: 1, Reject: executor.Discard})
 }
 
 // A pool made by Cached starts a worker only if none is idle, and idle ones leave after a minute.
@@ -881,7 +881,7 @@ func TestPresetsAreConfigs(t *testing.T) {
 		"Cached":  {executor.Cached(), time.Minute},
 		"PerTask": {executor.PerTask(), 0},
 	} {
-		expect(t, name+": Core", c.pool.Settings().Core, 0)
+		expect(t, name+": Workers", c.pool.Settings().Workers, 0)
 		expect(t, name+": Max", c.pool.Settings().Max, math.MaxInt)
 		expect(t, name+": KeepAlive", c.pool.Settings().KeepAlive, c.keepAlive)
 		c.pool.Close()
@@ -896,9 +896,9 @@ func TestPresetsAreConfigs(t *testing.T) {
 // A change that makes no sense panics.
 func TestPresetsWithInvalid(t *testing.T) {
 	for name, make := range map[string]func(){
-		"Fixed":   func() { executor.Fixed(1, func(c *executor.Config) { c.Core = -1 }) },
+		"Fixed":   func() { executor.Fixed(1, func(c *executor.Config) { c.Workers = -1 }) },
 		"Cached":  func() { executor.Cached(func(c *executor.Config) { c.Queue = executor.Unbounded() }) },
-		"Single":  func() { executor.Single(func(c *executor.Config) { c.Core = 2 }) },
+		"Single":  func() { executor.Single(func(c *executor.Config) { c.Workers = 2 }) },
 		"PerTask": func() { executor.PerTask(func(c *executor.Config) { c.KeepAlive = -1 }) },
 	} {
 		func() {
@@ -964,7 +964,7 @@ func TestStatsFailures(t *testing.T) {
 	} {
 		for _, h := range []executor.Hooks{{}, hooks} {
 			synctest.Test(t, func(t *testing.T) {
-				p := newScheduled(t, executor.ScheduledConfig{Core: 2, Hooks: h})
+				p := newScheduled(t, executor.ScheduledConfig{Workers: 2, Hooks: h})
 				expect(t, name, c.submit(p), nil)
 				time.Sleep(time.Minute)
 				s := waitStats(t, p)
@@ -974,7 +974,7 @@ func TestStatsFailures(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		plain := newPool(t, executor.Config{Core: 1})
+		plain := newPool(t, executor.Config{Workers: 1})
 		for _, fn := range []func(context.Context) error{nop, fails, panics, exits} {
 			mustGo(t, plain, fn)
 		}

@@ -20,21 +20,21 @@ import (
 
 // Keeping and dismissing workers.
 
-// Core workers stay by default, however long they are idle.
-func TestPoolWorkersOfCoreStay(t *testing.T) {
+// As many workers as Workers says stay by default, however long they are idle.
+func TestPoolKeptWorkersStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2, KeepAlive: time.Second})
+		pool := newPool(t, executor.Config{Workers: 2, KeepAlive: time.Second})
 		mustGo(t, pool, func(context.Context) error { return nil })
 		time.Sleep(time.Hour)
 		expect(t, "workers", waitStats(t, pool).Workers, 1)
 	})
 }
 
-// With AllowCoreTimeout each worker leaves after KeepAlive, not earlier, and the next task starts
+// With KeepNone each worker leaves after KeepAlive, not earlier, and the next task starts
 // one; the setting holds after a shutdown (JDK-6233235, JDK-6268386).
 func TestPoolWorkersCoreTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 10, KeepAlive: 30 * time.Millisecond, AllowCoreTimeout: true})
+		pool := newPool(t, executor.Config{Workers: 10, KeepAlive: 30 * time.Millisecond, KeepNone: true})
 		for range 3 {
 			for i := range 10 {
 				mustGo(t, pool, func(context.Context) error { return nil })
@@ -46,16 +46,16 @@ func TestPoolWorkersCoreTimeout(t *testing.T) {
 			expect(t, "workers after", waitStats(t, pool).Workers, 0)
 		}
 		pool.Close()
-		expect(t, "AllowCoreTimeout", pool.Settings().AllowCoreTimeout, true)
+		expect(t, "KeepNone", pool.Settings().KeepNone, true)
 	})
 }
 
-// Workers above Core leave after KeepAlive, the longest idle first, and never below Core, even if
+// Workers above Workers leave after KeepAlive, the longest idle first, and never below Workers, even if
 // all time out in the same moment (JDK-6458662).
 func TestPoolWorkersLeaveDownToCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
-			pool := newPool(t, executor.Config{Core: 4, Max: 10, KeepAlive: time.Second, Queue: executor.Handoff()})
+			pool := newPool(t, executor.Config{Workers: 4, Max: 10, KeepAlive: time.Second, Queue: executor.Handoff()})
 			block := newBlocker(t)
 			block.Fill(t, pool, 10)
 			block.Release()
@@ -108,11 +108,11 @@ func TestPoolWorkersLastIdleWorksFirst(t *testing.T) {
 	})
 }
 
-// Without KeepAlive a worker above Core leaves as soon as it has nothing to do, and not before the
+// Without KeepAlive a worker above Workers leaves as soon as it has nothing to do, and not before the
 // queue is empty.
 func TestPoolWorkersNoKeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Max: 3, Queue: executor.Bounded(2)})
+		pool := newPool(t, executor.Config{Workers: 1, Max: 3, Queue: executor.Bounded(2)})
 		block := newBlocker(t)
 		block.Fill(t, pool, 5)
 		block.ReleaseOne()
@@ -124,7 +124,7 @@ func TestPoolWorkersNoKeepAlive(t *testing.T) {
 	})
 }
 
-// With Core 0 the last worker runs all waiting tasks before it leaves, and no other worker is
+// With Workers 0 the last worker runs all waiting tasks before it leaves, and no other worker is
 // started meanwhile.
 func TestPoolWorkersLastRunsQueue(t *testing.T) {
 	for _, keepAlive := range []time.Duration{0, 1, time.Minute} {
@@ -150,7 +150,7 @@ func TestPoolWorkersLastRunsQueue(t *testing.T) {
 func TestPoolWorkersDoNotChurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		highest := 0
-		pool := newPool(t, executor.Config{Core: 2, Max: 2, KeepAlive: time.Millisecond, AllowCoreTimeout: true,
+		pool := newPool(t, executor.Config{Workers: 2, Max: 2, KeepAlive: time.Millisecond, KeepNone: true,
 			Hooks: executor.Hooks{BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 				highest = max(highest, info.Worker)
 				return ctx
@@ -171,7 +171,7 @@ func TestPoolWorkersDoNotChurn(t *testing.T) {
 // A task that comes in the moment in which the last worker may leave runs.
 func TestPoolWorkersTaskAtTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, KeepAlive: time.Second, AllowCoreTimeout: true})
+		pool := newPool(t, executor.Config{Workers: 1, KeepAlive: time.Second, KeepNone: true})
 		runs := 0
 		for range 1000 {
 			mustGo(t, pool, func(context.Context) error { runs++; return nil })
@@ -190,7 +190,7 @@ func TestPoolWorkersIdlePoolHasNone(t *testing.T) {
 	for name, c := range map[string]executor.Config{
 		"handed over": {Max: 4, Queue: executor.Handoff(), Reject: executor.Block},
 		"queued":      {Max: 1},
-		"impatient":   {Core: 2, KeepAlive: 1, AllowCoreTimeout: true},
+		"impatient":   {Workers: 2, KeepAlive: 1, KeepNone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const workers = "executor.(*Pool)"
@@ -207,24 +207,24 @@ func TestPoolWorkersIdlePoolHasNone(t *testing.T) {
 
 // Prestart.
 
-// PrestartAll starts workers up to Core, once; raising Core with nothing queued starts none.
+// PrestartAll starts workers up to Workers, once; raising Workers with nothing queued starts none.
 func TestPoolPrestartAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2, Max: 6, Queue: executor.Bounded(1)})
+		pool := newPool(t, executor.Config{Workers: 2, Max: 6, Queue: executor.Bounded(1)})
 		expect(t, "first", pool.Prestart(math.MaxInt), 2)
 		expect(t, "again", pool.Prestart(math.MaxInt), 0)
 		expect(t, "idle", waitStats(t, pool).Idle, 2)
-		expect(t, "SetCore", setCore(pool, 4), nil)
+		expect(t, "SetWorkers", setWorkers(pool, 4), nil)
 		expect(t, "workers", waitStats(t, pool).Workers, 2)
-		expect(t, "after SetCore", pool.Prestart(math.MaxInt), 2)
+		expect(t, "after SetWorkers", pool.Prestart(math.MaxInt), 2)
 		expect(t, "workers", waitStats(t, pool).Workers, 4)
 	})
 }
 
-// Prestart starts as many workers as are asked for, and none above Core.
+// Prestart starts as many workers as are asked for, and none above Workers.
 func TestPoolPrestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2, Max: 6, Queue: executor.Bounded(1)})
+		pool := newPool(t, executor.Config{Workers: 2, Max: 6, Queue: executor.Bounded(1)})
 		for i, want := range []int{1, 1, 0, 0} {
 			expect(t, "Prestart", pool.Prestart(1), want)
 			expect(t, "workers", waitStats(t, pool).Workers, min(i+1, 2))
@@ -232,10 +232,10 @@ func TestPoolPrestart(t *testing.T) {
 	})
 }
 
-// A prestarted worker counts as one of Core and gets the first task.
+// A prestarted worker counts as one of Workers and gets the first task.
 func TestPoolPrestartedWorkerWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff()})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Handoff()})
 		pool.Prestart(1)
 		synctest.Wait()
 		newBlocker(t).Fill(t, pool, 1)
@@ -245,10 +245,10 @@ func TestPoolPrestartedWorkerWorks(t *testing.T) {
 	})
 }
 
-// With AllowCoreTimeout a prestarted worker leaves after KeepAlive.
+// With KeepNone a prestarted worker leaves after KeepAlive.
 func TestPoolPrestartedWorkerTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 3, KeepAlive: time.Minute, AllowCoreTimeout: true})
+		pool := newPool(t, executor.Config{Workers: 3, KeepAlive: time.Minute, KeepNone: true})
 		pool.Prestart(math.MaxInt)
 		synctest.Wait()
 		time.Sleep(time.Minute - 1)
@@ -264,7 +264,7 @@ func TestPoolPrestartAfterShutdown(t *testing.T) {
 		for _, stop := range []func(*executor.Pool){
 			(*executor.Pool).Shutdown, func(p *executor.Pool) { p.ShutdownNow() },
 		} {
-			pool := newPool(t, executor.Config{Core: 4})
+			pool := newPool(t, executor.Config{Workers: 4})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1) // keeps it from terminating
 			stop(pool)
@@ -281,7 +281,7 @@ func TestPoolPrestartAfterShutdown(t *testing.T) {
 func TestPoolPrestartDuringShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 {
-			pool := newPool(t, executor.Config{Core: 4})
+			pool := newPool(t, executor.Config{Workers: 4})
 			go pool.Prestart(math.MaxInt)
 			go func() { pool.Go(context.Background(), func(context.Context) error { return nil }) }()
 			pool.Shutdown()
@@ -296,10 +296,10 @@ func TestPoolPrestartDuringShutdown(t *testing.T) {
 // GrowWhenBusy.
 
 // With GrowWhenBusy a task goes to an idle worker first, then to a new one up to Max, then
-// into the queue, and then to the policy; the workers above Core leave after KeepAlive.
+// into the queue, and then to the policy; the workers above Workers leave after KeepAlive.
 func TestPoolGrowsWhenBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Max: 4, KeepAlive: time.Minute,
+		pool := newPool(t, executor.Config{Workers: 1, Max: 4, KeepAlive: time.Minute,
 			GrowWhenBusy: true, Queue: executor.Bounded(2)})
 		for range 3 {
 			mustGo(t, pool, func(context.Context) error { return nil })
@@ -319,7 +319,7 @@ func TestPoolGrowsWhenBusy(t *testing.T) {
 	})
 }
 
-// Over an unbounded queue an elastic pool of no Core workers grows to Max, and tasks that
+// Over an unbounded queue an elastic pool that keeps no workers grows to Max, and tasks that
 // wait run in order.
 func TestPoolGrowsWhenBusyWithoutLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -367,7 +367,7 @@ func survives(t *testing.T, before, body func() error) {
 	type calls struct{ before, body, after, panics, terminated int }
 	var got calls
 	lives := testkit.Returns(before)
-	pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+	pool := newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{
 		BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 			got.before++
 			before()
@@ -402,7 +402,7 @@ func TestPoolRunBeforeTaskFails(t *testing.T) {
 	for _, how := range testkit.HookExits[2:] {
 		t.Run(how.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+				pool := newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{
 					BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 						how.Leave()
 						return ctx
@@ -424,7 +424,7 @@ func TestPoolRunBeforeTaskFails(t *testing.T) {
 // Runs counts task functions that started, and not a task whose BeforeTask hook did not return.
 func TestPoolRunCountsFunctions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+		pool := newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 				if info.Name == "bad" {
 					panic("before")
@@ -444,7 +444,7 @@ func TestPoolRunCountsFunctions(t *testing.T) {
 func TestPoolRunPanicOfFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log testkit.Trace
-		pool := newPool(t, executor.Config{Core: 1, Hooks: log.Hooks()})
+		pool := newPool(t, executor.Config{Workers: 1, Hooks: log.Hooks()})
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { panic("x") }, executor.Named("f"))
 		_, err := f.Get(t.Context())
 		var perr *executor.PanicError
@@ -464,7 +464,7 @@ func TestPoolRunAfterTaskPanics(t *testing.T) {
 		var log testkit.Trace
 		hooks := log.Hooks()
 		hooks.AfterTask = func(context.Context, executor.TaskInfo, error) { panic("after") }
-		pool := newPool(t, executor.Config{Core: 1, Hooks: hooks})
+		pool := newPool(t, executor.Config{Workers: 1, Hooks: hooks})
 		mustGo(t, pool, func(context.Context) error { return nil }, executor.Named("a"))
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 1, nil }, executor.Named("b"))
 		s := waitStats(t, pool)
@@ -482,7 +482,7 @@ func TestPoolRunOnPanicFails(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
 				pool := newPool(t,
-					executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil)), Hooks: executor.Hooks{
+					executor.Config{Workers: 1, Logger: slog.New(slog.NewTextHandler(&out, nil)), Hooks: executor.Hooks{
 						OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { how.Leave() },
 					}})
 				mustGo(t, pool, func(context.Context) error { panic("the first one") })
@@ -505,7 +505,7 @@ func TestPoolRunTerminatedFails(t *testing.T) {
 		for _, busy := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, busy=%v", how.Name, busy), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					pool := newPool(t, executor.Config{Core: 1,
+					pool := newPool(t, executor.Config{Workers: 1,
 						Hooks: executor.Hooks{Terminated: func() { how.Leave() }}})
 					block := newBlocker(t)
 					if busy {
@@ -531,7 +531,7 @@ func TestPoolRunTerminatedFails(t *testing.T) {
 // can terminate (FlakyThreadFactory, as far as a goroutine can fail).
 func TestPoolRunGoexitOfFirstTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 10})
+		pool := newPool(t, executor.Config{Workers: 10})
 		for range 8 {
 			mustGo(t, pool, func(context.Context) error { runtime.Goexit(); return nil })
 		}
@@ -549,7 +549,7 @@ func TestPoolRunGoexitOfFirstTask(t *testing.T) {
 // After a Goexit in the last task a pool that is shut down terminates.
 func TestPoolRunGoexitDuringShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		fs := testkit.SubmitAll(t.Context(), pool, func(ctx context.Context) (int, error) {
 			block.Run(ctx)
@@ -572,7 +572,7 @@ func TestPoolRunGoexitDuringShutdown(t *testing.T) {
 // A panic of an OnDone callback does not change the outcome and the counters.
 func TestPoolRunOnDonePanicKeepsOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
+		s := newScheduled(t, executor.ScheduledConfig{Workers: 1, Logger: slog.New(slog.DiscardHandler)})
 		f := executor.SubmitAfter(context.Background(), s, time.Second, value(1))
 		f.OnDone(func() { panic("boom") })
 		time.Sleep(2 * time.Second)
@@ -584,7 +584,7 @@ func TestPoolRunOnDonePanicKeepsOutcome(t *testing.T) {
 func TestPoolRunOnDonePanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reports := 0
-		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+		pool := newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{
 			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ },
 		}})
 		f := executor.NewTask(value(1))
@@ -604,7 +604,7 @@ func TestPoolRunOnDonePanics(t *testing.T) {
 func TestPoolRunReportOfPanicFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reports := 0
-		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+		pool := newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{
 			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {
 				reports++
 				panic("OnPanic")
@@ -626,7 +626,7 @@ func TestPoolRunReportOfPanicFails(t *testing.T) {
 func TestPoolRunOnDonePanicsAfterShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reports := 0
-		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		s := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{
 			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ },
 		}})
 		f, err := s.AtFixedRate(t.Context(), time.Second, time.Second,

@@ -57,8 +57,8 @@ func TestPoolHandoffTakesTaskAfterOutcome(t *testing.T) {
 			return nil
 		},
 	} {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff()})
-		wide := newPool(t, executor.Config{Core: 2})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Handoff()})
+		wide := newPool(t, executor.Config{Workers: 2})
 		share := newShare(t, wide, executor.ShareConfig{Limit: 1, Queue: executor.Handoff()})
 		for on, ex := range map[string]executor.Executor{"pool": pool, "share": share} {
 			for n := range 2000 {
@@ -101,7 +101,7 @@ func TestPoolCloseFinishesForks(t *testing.T) {
 	}
 	for name, fork := range forks {
 		synctest.Test(t, func(t *testing.T) {
-			pool := newPool(t, executor.Config{Core: 1})
+			pool := newPool(t, executor.Config{Workers: 1})
 			var fs []*executor.Future[int]
 			for range 3 {
 				fs = append(fs, executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
@@ -124,7 +124,7 @@ func TestPoolCloseFinishesForks(t *testing.T) {
 func TestGroupInTaskOfFullPool(t *testing.T) {
 	for name, policy := range map[string]executor.RejectPolicy{"Abort": executor.Abort, "Block": executor.Block} {
 		synctest.Test(t, func(t *testing.T) {
-			pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(2), Reject: policy})
+			pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(2), Reject: policy})
 			n := 0
 			_, err := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
 				g := executor.NewGroup(ctx, pool)
@@ -157,7 +157,7 @@ func TestGroupInTaskOfFullPool(t *testing.T) {
 // its limit if the child takes longer, which goes on.
 func TestFutureGetByTaskWithLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		var child *executor.Future[int]
 		f := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
 			short, cancel := context.WithTimeout(ctx, time.Second)
@@ -186,7 +186,7 @@ func TestFutureGetByTaskWithLimit(t *testing.T) {
 func TestGroupWaitsForKeyedOfItsPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, workers := range []int{1, 2} {
-			pool := newPool(t, executor.Config{Core: workers})
+			pool := newPool(t, executor.Config{Workers: workers})
 			keyed := newKeyed[int](t, pool, 1)
 			g := executor.NewGroup(t.Context(), pool)
 			var mu sync.Mutex
@@ -213,7 +213,7 @@ func TestGroupWaitsForKeyedOfItsPool(t *testing.T) {
 // among those of its key. Elsewhere others go on.
 func TestRetryKeepsItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		single := executor.Single()
 		defer single.Close()
 		keyed := newKeyed[string](t, pool, 1)
@@ -249,7 +249,7 @@ func TestRetryKeepsItsPlace(t *testing.T) {
 func TestRetryKeepsLimitOfKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(1, rand.Uint64()))
-		keyed := newKeyed[int](t, newPool(t, executor.Config{Core: 4}), 2)
+		keyed := newKeyed[int](t, newPool(t, executor.Config{Workers: 4}), 2)
 		var running [3]atomic.Int32
 		var fs []*executor.Future[int]
 		for range 300 {
@@ -292,7 +292,7 @@ func TestRetryBelongsToItsPool(t *testing.T) {
 		return pool, f
 	}
 	synctest.Test(t, func(t *testing.T) {
-		pool, f := wait(t, executor.Config{Core: 1})
+		pool, f := wait(t, executor.Config{Workers: 1})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		dropped := pool.ShutdownNow()
@@ -304,17 +304,17 @@ func TestRetryBelongsToItsPool(t *testing.T) {
 		pool.Drain(ctx)
 
 		start := time.Now()
-		pool, f = wait(t, executor.Config{Core: 1})
+		pool, f = wait(t, executor.Config{Workers: 1})
 		pool.Close()
 		expect(t, "Close took", time.Since(start), 0)
 		expectIs(t, "outcome", f.Err(), executor.ErrShutdown)
 		expectIs(t, "outcome", f.Err(), errTask)
 
-		pool, f = wait(t, executor.Config{Core: 1})
+		pool, f = wait(t, executor.Config{Workers: 1})
 		expect(t, "Remove", pool.Remove(f), true)
 		expectIs(t, "outcome", f.Err(), executor.ErrCanceled)
 
-		pool, f = wait(t, executor.Config{Core: 1, Queue: executor.Handoff()})
+		pool, f = wait(t, executor.Config{Workers: 1, Queue: executor.Handoff()})
 		b := newBlocker(t)
 		b.Fill(t, pool, 1)
 		time.Sleep(90 * time.Minute) // the attempt is due, and the pool is full
@@ -325,7 +325,7 @@ func TestRetryBelongsToItsPool(t *testing.T) {
 			t.Errorf("the last attempt ends with %v", err)
 		}
 
-		g := executor.NewGroup(t.Context(), newPool(t, executor.Config{Core: 1}))
+		g := executor.NewGroup(t.Context(), newPool(t, executor.Config{Workers: 1}))
 		for i := range 2 {
 			g.Go(func(context.Context) error { return errors.New(strconv.Itoa(i)) },
 				executor.Retry(2, func(int) time.Duration { return time.Hour }))
@@ -338,7 +338,7 @@ func TestRetryBelongsToItsPool(t *testing.T) {
 func TestPoolDrainNamesWhatItCuts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		pool := newPool(t, executor.Config{Core: 3, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		pool := newPool(t, executor.Config{Workers: 3, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
 		wait := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		for name, p := range map[string]*executor.Pool{"backup": pool, "mail": share} {
@@ -366,7 +366,7 @@ func TestSeriesLogsEndOfContext(t *testing.T) {
 	for name, initial := range map[string]time.Duration{"before its first run": time.Hour, "between two": 0} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
-			pool := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+			pool := newScheduled(t, executor.ScheduledConfig{Workers: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 			ctx, cancel := context.WithCancel(t.Context())
 			if _, err := pool.AtFixedRate(ctx, initial, time.Minute, nop, executor.Named("tidy")); err != nil {
 				t.Fatal(err)
@@ -388,7 +388,7 @@ func TestSeriesLogsEndOfContext(t *testing.T) {
 // A producer sees that its group has failed.
 func TestGroupContextEndsAtFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		g := executor.NewGroup(t.Context(), pool)
 		expect(t, "Err", g.Context().Err(), nil)
 		g.Go(func(context.Context) error { return errTask })
@@ -434,7 +434,7 @@ func TestCompletedContextCopyAndRelease(t *testing.T) {
 // pprof.Do in a body adds to the labels of the goroutine, and leaves it with those that it had.
 func TestPoolLabelsAfterDo(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Name: "p", Core: 1})
+		pool := newPool(t, executor.Config{Name: "p", Workers: 1})
 		for opt, opts := range map[string][]executor.Option{"": nil, `"task":"mail", `: {executor.Named("mail")}} {
 			block := newBlocker(t)
 			mustGo(t, pool, func(ctx context.Context) error {
@@ -453,7 +453,7 @@ func TestPoolLabelsAfterDo(t *testing.T) {
 // What is nil, or was not made, panics with a sentence that says so.
 func TestNilPanicsWithSentence(t *testing.T) {
 	ctx := t.Context()
-	pool := newPool(t, executor.Config{Core: 1})
+	pool := newPool(t, executor.Config{Workers: 1})
 	var (
 		nilTask      *executor.Task[int]
 		nilPool      *executor.Pool
@@ -504,7 +504,7 @@ func TestNilPanicsWithSentence(t *testing.T) {
 // CancelCause says why: the outcome has the cause, and so has the context of a body.
 func TestFutureCancelCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		var seen error
 		runs := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
 			<-ctx.Done()
@@ -526,7 +526,7 @@ func TestFutureCancelCause(t *testing.T) {
 
 // A rate that is too low is blamed, not the burst.
 func TestShareRateTooLow(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 1})
+	pool := newPool(t, executor.Config{Workers: 1})
 	_, err := pool.Share(executor.ShareConfig{Rate: executor.Rate{PerSecond: 5e-324}})
 	expectIs(t, "error", err, executor.ErrInvalid)
 	if text := fmt.Sprint(err); !strings.Contains(text, "PerSecond") || strings.Contains(text, "Burst") {
@@ -538,7 +538,7 @@ func TestShareRateTooLow(t *testing.T) {
 // without one.
 func TestPoolSubmitsWithoutResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newScheduled(t, executor.ScheduledConfig{Core: 1})
+		pool := newScheduled(t, executor.ScheduledConfig{Workers: 1})
 		begin := time.Now()
 		fails := func(context.Context) error { return errTask }
 		at, err := pool.GoAt(t.Context(), begin.Add(time.Hour), fails, executor.Named("later"))
@@ -644,7 +644,7 @@ func TestTaskOffersItsWorker(t *testing.T) {
 			for way, wait := range ways {
 				t.Run(fmt.Sprintf("%s/%s/%s", caller, name, way), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						pool := newPool(t, executor.Config{Core: 1})
+						pool := newPool(t, executor.Config{Workers: 1})
 						from, to := of(t, pool), borrows(t, pool)
 						var fs []*executor.Future[int]
 						for i := range 5 {

@@ -87,7 +87,7 @@ func TestBlockWithoutQueueAfterFailures(t *testing.T) {
 		"panic": func() error { panic("oops") }, "Goexit": func() error { runtime.Goexit(); return nil },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			pool := newPool(t, executor.Config{Core: 2, Queue: executor.Handoff(), Reject: executor.Block})
+			pool := newPool(t, executor.Config{Workers: 2, Queue: executor.Handoff(), Reject: executor.Block})
 			start := time.Now()
 			for range 10 {
 				mustGo(t, pool, func(context.Context) error { time.Sleep(time.Second); return fail() })
@@ -101,11 +101,11 @@ func TestBlockWithoutQueueAfterFailures(t *testing.T) {
 // Whatever makes room lets a waiting submitter in.
 func TestBlockEndsWithRoom(t *testing.T) {
 	for name, makeRoom := range map[string]func(pool *executor.Pool, queued *executor.Future[int]){
-		"Cancel":  func(_ *executor.Pool, queued *executor.Future[int]) { queued.Cancel() },
-		"Abandon": func(_ *executor.Pool, queued *executor.Future[int]) { queued.Abandon() },
-		"Remove":  func(pool *executor.Pool, queued *executor.Future[int]) { pool.Remove(queued) },
-		"SetMax":  func(pool *executor.Pool, _ *executor.Future[int]) { setMax(pool, 2) },
-		"SetCore": func(pool *executor.Pool, _ *executor.Future[int]) { setMax(pool, 2); setCore(pool, 2) },
+		"Cancel":     func(_ *executor.Pool, queued *executor.Future[int]) { queued.Cancel() },
+		"Abandon":    func(_ *executor.Pool, queued *executor.Future[int]) { queued.Abandon() },
+		"Remove":     func(pool *executor.Pool, queued *executor.Future[int]) { pool.Remove(queued) },
+		"SetMax":     func(pool *executor.Pool, _ *executor.Future[int]) { setMax(pool, 2) },
+		"SetWorkers": func(pool *executor.Pool, _ *executor.Future[int]) { setMax(pool, 2); setWorkers(pool, 2) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestBlockEndsWithRoom(t *testing.T) {
 // Of many submitters for few places all are admitted, and all tasks run.
 func TestBlockManySubmitters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Millisecond, Queue: executor.Bounded(2),
+		pool := newPool(t, executor.Config{Workers: 2, Max: 3, KeepAlive: time.Millisecond, Queue: executor.Bounded(2),
 			Reject: executor.Block})
 		done := make(chan error)
 		for range 20 {

@@ -56,7 +56,7 @@ func TestRejectFuncForgetsTask(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				dropped := 0
-				p := newPool(t, executor.Config{Name: "mail", Core: 1, Queue: executor.Handoff(), Reject: policyReturning(nil),
+				p := newPool(t, executor.Config{Name: "mail", Workers: 1, Queue: executor.Handoff(), Reject: policyReturning(nil),
 					Hooks: executor.Hooks{Dropped: func(context.Context, executor.TaskInfo, error) { dropped++ }}})
 				newBlocker(t).Fill(t, p, 1)
 				err := submit(t, p)
@@ -149,7 +149,7 @@ func TestRejectFuncKeepsPlainTask(t *testing.T) {
 // one, a policy of the package, or the goroutine that is running it.
 func TestRejectFuncTookTaskOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		other := newPool(t, executor.Config{Core: 1})
+		other := newPool(t, executor.Config{Workers: 1})
 		busy := newBlocker(t)
 		busy.Fill(t, other, 1)
 		var running chan struct{}

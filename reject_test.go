@@ -80,7 +80,7 @@ func TestRejectPolicyInEachPhase(t *testing.T) {
 // rejects brings a pool with one worker and one place into a phase, and checks what the policy does
 // for each way to submit.
 func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verdict) {
-	pool := newPool(t, executor.Config{Name: "full", Core: 1, Queue: executor.Bounded(1)})
+	pool := newPool(t, executor.Config{Name: "full", Workers: 1, Queue: executor.Bounded(1)})
 	block := newBlocker(t)
 	block.Fill(t, pool, 2)
 	switch phase {
@@ -172,7 +172,7 @@ func (c *counting) Reject(ctx context.Context, task executor.Runnable, pool *exe
 // The error of a rejection has the pool's name and the reason.
 func TestRejectedErrorNamesPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Name: "thumbnails", Core: 1, Queue: executor.Handoff()})
+		pool := newPool(t, executor.Config{Name: "thumbnails", Workers: 1, Queue: executor.Handoff()})
 		newBlocker(t).Fill(t, pool, 1)
 		var rejected *executor.RejectedError
 		err := pool.Go(t.Context(), nop)
@@ -200,7 +200,7 @@ func TestRejectPolicyNames(t *testing.T) {
 func TestRejectPolicyAdmitsToScheduledPool(t *testing.T) {
 	for _, policy := range []executor.RejectPolicy{executor.Block, executor.DiscardOldest} {
 		synctest.Test(t, func(t *testing.T) {
-			p, err := executor.NewScheduled(executor.ScheduledConfig{Core: 1})
+			p, err := executor.NewScheduled(executor.ScheduledConfig{Workers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -241,7 +241,7 @@ func TestDiscardOldest(t *testing.T) {
 // DiscardOldest drops one task for each new one, always the one that would run next.
 func TestDiscardOldestDropsNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(3), Reject: executor.DiscardOldest})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(3), Reject: executor.DiscardOldest})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		var fs []*executor.Future[int]
@@ -273,7 +273,7 @@ func TestReplacedTaskLeavesItsPlace(t *testing.T) {
 		for of, change := range lower {
 			t.Run(name+"/"+of, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					pool := newPool(t, executor.Config{Core: 3})
+					pool := newPool(t, executor.Config{Workers: 3})
 					block := newBlocker(t)
 					block.Fill(t, pool, 3)
 					c.Limit, c.Rate = 3, executor.Rate{PerSecond: 1, Burst: 5}
@@ -302,7 +302,7 @@ func TestReplacedTaskLeavesItsPlace(t *testing.T) {
 // if that is not more urgent than any.
 func TestDropLowest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.BoundedPrioritized(3), Reject: executor.DropLowest})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.BoundedPrioritized(3), Reject: executor.DropLowest})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		var ran []int
@@ -339,7 +339,7 @@ func TestDropLowest(t *testing.T) {
 func TestDropLowestKeepsPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t,
-			executor.Config{Core: 1, Queue: executor.BoundedPrioritized(20), Reject: executor.DropLowest})
+			executor.Config{Workers: 1, Queue: executor.BoundedPrioritized(20), Reject: executor.DropLowest})
 		newBlocker(t).Fill(t, pool, 1)
 		var fs []*executor.Future[struct{}]
 		for i := range 20 {
@@ -364,14 +364,14 @@ func TestDropLowestKeepsPlaces(t *testing.T) {
 // A pool that is shut down, and a queue without room, drop nothing in favor of a new task.
 func TestDropLowestAborts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.BoundedPrioritized(1), Reject: executor.DropLowest})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.BoundedPrioritized(1), Reject: executor.DropLowest})
 		newBlocker(t).Fill(t, pool, 2)
 		pool.Shutdown()
 		err := pool.Go(t.Context(), nop, executor.Priority(-1))
 		expectIs(t, "after Shutdown", err, executor.ErrShutdown)
 		expect(t, "Queued", waitStats(t, pool).Queued, 1)
 
-		other := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
+		other := newPool(t, executor.Config{Workers: 1, Queue: executor.Prioritized()})
 		expectIs(t, "SetReject", setReject(other, executor.DropLowest), executor.ErrInvalid)
 		expect(t, "RejectPolicy", other.Settings().Reject, executor.Abort)
 	})
@@ -380,7 +380,7 @@ func TestDropLowestAborts(t *testing.T) {
 // DiscardOldest rejects the new task if there is nothing to drop.
 func TestDiscardOldestWithoutQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.DiscardOldest})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Handoff(), Reject: executor.DiscardOldest})
 		newBlocker(t).Fill(t, pool, 1)
 		expectIs(t, "Go", pool.Go(t.Context(), nop), executor.ErrSaturated)
 		expect(t, "Rejected", checkStats(t, pool).Rejected, 1)
@@ -395,7 +395,7 @@ func TestDiscardOldestFindsRoom(t *testing.T) {
 			gone.Cancel()
 			return executor.DiscardOldest.Reject(ctx, task, pool)
 		})
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(2), Reject: makesRoom})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(2), Reject: makesRoom})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		stays = executor.Submit(t.Context(), pool, value(1))
@@ -417,7 +417,7 @@ func TestCallerRuns(t *testing.T) {
 		hooks := log.Hooks()
 		hooks.BeforeTask, hooks.AfterTask = nil, nil
 		pool := newPool(t,
-			executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks})
+			executor.Config{Workers: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks})
 		newBlocker(t).Fill(t, pool, 1)
 		parent := context.WithValue(t.Context(), contextKey{}, 5)
 		start := time.Now()
@@ -464,7 +464,7 @@ func TestCallerRunsCancel(t *testing.T) {
 			"ShutdownNow": {func(p *executor.Pool, _ *executor.Task[struct{}]) { p.ShutdownNow() }, executor.ErrShutdown},
 			"Timeout":     {func(*executor.Pool, *executor.Task[struct{}]) {}, executor.ErrTimeout},
 		} {
-			pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
+			pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1)
 			var seen error
@@ -533,7 +533,7 @@ func TestCallerRunsShutdown(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx := t.Context()
-				pool, err := executor.New(executor.Config{Core: 1, Queue: executor.Handoff(),
+				pool, err := executor.New(executor.Config{Workers: 1, Queue: executor.Handoff(),
 					Reject: executor.CallerRuns})
 				if err != nil {
 					t.Fatal(err)
@@ -596,7 +596,7 @@ func TestCallerRunsLogsError(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
 			pool := newPool(t,
-				executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks,
+				executor.Config{Workers: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks,
 					Logger: slog.New(slog.NewTextHandler(&out, nil))})
 			newBlocker(t).Fill(t, pool, 1)
 			mustGo(t, pool, func(context.Context) error { return errTask })
@@ -641,7 +641,7 @@ func TestRejectFunc(t *testing.T) {
 // ends.
 func TestRejectFuncHandOver(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
-		spare := newPool(t, executor.Config{Core: 1})
+		spare := newPool(t, executor.Config{Workers: 1})
 		pool, block := testkit.BusyPool(t,
 			executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
 				return spare.Execute(ctx, task)
@@ -671,8 +671,8 @@ func TestRejectFuncHandOver(t *testing.T) {
 // A future that is canceled while one pool hands it to another does not affect the tasks of the
 // first.
 func TestRejectFuncHandOverCanceled(t *testing.T) {
-	second := newPool(t, executor.Config{Core: 1})
-	first := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1),
+	second := newPool(t, executor.Config{Workers: 1})
+	first := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(1),
 		Reject: executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
 			return second.Execute(ctx, task)
 		})})
@@ -913,7 +913,7 @@ func TestRejectFuncDelegatesAdmission(t *testing.T) {
 // A task that a RejectFunc runs has a context that the pool does not end, with and without options.
 func TestRejectFuncRunsTaskAfterShutdownNow(t *testing.T) {
 	for _, opts := range [][]executor.Option{nil, {executor.Named("named")}} {
-		p := newPool(t, executor.Config{Core: 1,
+		p := newPool(t, executor.Config{Workers: 1,
 			Reject: executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
 				return task.Run(ctx)
 			})})
@@ -978,7 +978,7 @@ func TestPolicyCalledByProgramCountsNothing(t *testing.T) {
 			{executor.Discard, nil, false, executor.Failed},
 			{executor.CallerRuns, nil, true, executor.Succeeded},
 		} {
-			pool := newPool(t, executor.Config{Core: 1})
+			pool := newPool(t, executor.Config{Workers: 1})
 			before := checkStats(t, pool)
 			ran := false
 			run := executor.Func(func(context.Context) error { ran = true; return nil })

@@ -28,7 +28,7 @@ func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 // attempt that succeeded; in between it waits as one task, and holds no worker.
 func TestRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		start := time.Now()
 		var at []time.Duration
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) {
@@ -77,7 +77,7 @@ func TestRetryFinalFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 1})
+				pool := newPool(t, executor.Config{Workers: 1})
 				n := 0
 				f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) {
 					n++
@@ -99,7 +99,7 @@ func TestRetryFinalFailures(t *testing.T) {
 // error of the last attempt.
 func TestRetryContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		cause := errors.New("the user left")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		f := executor.Submit(ctx, pool, func(context.Context) (int, error) { return 0, errTask },
@@ -123,7 +123,7 @@ func TestRetryContext(t *testing.T) {
 // for the body that is running, and for no other.
 func TestRetryCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		waits := executor.Submit(t.Context(), pool, value(1), executor.Retry(3, seconds))
@@ -211,7 +211,7 @@ func TestRetryOfKeptTaskByHand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var ran error
-				p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Logger: slog.New(slog.DiscardHandler),
+				p := newPool(t, executor.Config{Workers: 1, Queue: executor.Handoff(), Logger: slog.New(slog.DiscardHandler),
 					Reject: executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
 						go func() { ran = task.Run(context.Background()) }()
 						return executor.ErrKept
@@ -232,7 +232,7 @@ func TestRetryOfKeptTaskByHand(t *testing.T) {
 // task that comes too late is rejected.
 func TestRetryShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errTask },
 			executor.Retry(3, seconds))
 		synctest.Wait()
@@ -251,7 +251,7 @@ func TestRetryShutdown(t *testing.T) {
 // ShutdownNow ends the wait for the next attempt at once.
 func TestRetryShutdownNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		keyed := newKeyed[int](t, pool, 1)
 		start := time.Now()
 		var fs []*executor.Future[int]
@@ -276,7 +276,7 @@ func TestRetryShutdownNow(t *testing.T) {
 func TestRetryGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		pool := newPool(t, executor.Config{Workers: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		keyed := newKeyed[string](t, pool, 1)
 		var n, m int
 		fail := func(n *int) func(context.Context) error {
@@ -299,7 +299,7 @@ func TestRetryGo(t *testing.T) {
 // What waits for its first attempt at a ShutdownNow can be run elsewhere.
 func TestRetryDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		newBlocker(t).Fill(t, pool, 1)
 		ran := false
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { ran = true; return 1, nil },
@@ -320,7 +320,7 @@ func TestRetryDropped(t *testing.T) {
 // context of its own for each attempt, and the errors.
 func TestRetryAllocations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		retry := executor.Retry(3, func(int) time.Duration { return time.Second })
 		for failures, most := range map[int]float64{0: 10, 1: 17, 2: 24} {
 			run := func() {
@@ -347,7 +347,7 @@ func TestRetryAllocations(t *testing.T) {
 // other worker.
 func TestRetryForkJoin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		attempts := 0
 		outer := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
 			return executor.Submit(ctx, pool, func(context.Context) (int, error) {
@@ -365,7 +365,7 @@ func TestRetryForkJoin(t *testing.T) {
 
 // Retry is checked, and is for what runs once.
 func TestRetryInvalid(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 1})
+	pool := newPool(t, executor.Config{Workers: 1})
 	sched := scheduled(t, 1)
 	_, periodic := sched.AtFixedRate(t.Context(), 0, time.Hour, nop, executor.Retry(2, seconds))
 	for name, err := range map[string]error{
@@ -396,7 +396,7 @@ func TestPermanentIsFoundByAnother(t *testing.T) {
 // A backoff that panics fails the task.
 func TestRetryBackoffPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errTask },
 			executor.Retry(2, func(int) time.Duration { panic("oh") }))
 		_, err := f.Get(t.Context())
@@ -410,7 +410,7 @@ func TestRetryBackoffPanics(t *testing.T) {
 // A backoff that overflows fails the task, with its last error: it does not make attempts without a pause.
 func TestRetryBackoffOverflows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		for name, ex := range map[string]executor.Executor{
 			"a pool": pool, "a foreign one": runs(func(ctx context.Context, r executor.Runnable) { go r.Run(ctx) }),
 		} {
@@ -443,7 +443,7 @@ func TestBackoff(t *testing.T) {
 // However attempts, cancellations and the end of contexts race, the future resolves, no two
 // attempts overlap, and there are no more than asked for.
 func TestRetryHistory(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 4})
+	pool := newPool(t, executor.Config{Workers: 4})
 	var all sync.WaitGroup
 	for range 300 {
 		all.Go(func() {
@@ -486,7 +486,7 @@ func TestRetryIdentity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var shown []any
 		show := func(info executor.TaskInfo) { shown = append(shown, info.Task) }
-		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+		pool := newPool(t, executor.Config{Workers: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context { show(info); return ctx },
 			AfterTask:  func(_ context.Context, info executor.TaskInfo, _ error) { show(info) },
 			Dropped:    func(_ context.Context, info executor.TaskInfo, _ error) { show(info) },
@@ -541,7 +541,7 @@ func TestRetryIdentity(t *testing.T) {
 // The task of Go with Retry is its function, as without.
 func TestRetryIdentityOfGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		newBlocker(t).Fill(t, pool, 1)
 		pool.Go(t.Context(), nop, executor.Retry(3, seconds))
 		pool.Go(t.Context(), nop)
@@ -579,7 +579,7 @@ func TestGroupFailedDoesNotWaitForAttempt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				took, err := from(t.Context(), newPool(t, executor.Config{Core: 1}))
+				took, err := from(t.Context(), newPool(t, executor.Config{Workers: 1}))
 				expect(t, "time of Wait", took, time.Second)
 				expectIs(t, "error of Wait", err, executor.ErrNilTask)
 			})
@@ -609,7 +609,7 @@ func TestRetryThatEndsReleasesKey(t *testing.T) {
 		"context": func(_ *executor.Pool, _ *executor.Future[int], cancel func()) { cancel() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			keyed := executor.NewKeyed[string](newPool(t, executor.Config{Core: 1}), 1)
+			keyed := executor.NewKeyed[string](newPool(t, executor.Config{Workers: 1}), 1)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			first := executor.Submit(ctx, keyed.For("a"), failingFirst(), executor.Retry(2, afterAnHour))
@@ -629,7 +629,7 @@ func TestRetryThatEndsReleasesKey(t *testing.T) {
 // A key stays taken by one task at a time, whoever runs a task by hand in between.
 func TestRetryByHandKeepsOrderOfKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		keyed := executor.NewKeyed[string](newPool(t, executor.Config{Core: 4}), 1)
+		keyed := executor.NewKeyed[string](newPool(t, executor.Config{Workers: 4}), 1)
 		group := executor.NewGroup(t.Context(), keyed.For("a"))
 		group.Go(func(context.Context) error { return errTask }, executor.Retry(3, seconds))
 		synctest.Wait()
@@ -659,10 +659,10 @@ func TestRetryGrowsElasticPool(t *testing.T) {
 		"PerTask": func() *executor.Pool { return executor.PerTask() },
 		"Cached":  func() *executor.Pool { return executor.Cached() },
 		"GrowWhenBusy": func() *executor.Pool {
-			return must(executor.New(executor.Config{Core: 1, Max: 2, GrowWhenBusy: true}))
+			return must(executor.New(executor.Config{Workers: 1, Max: 2, GrowWhenBusy: true}))
 		},
 		"full queue": func() *executor.Pool {
-			p := must(executor.New(executor.Config{Core: 1, Max: 3, Queue: executor.Bounded(1)}))
+			p := must(executor.New(executor.Config{Workers: 1, Max: 3, Queue: executor.Bounded(1)}))
 			return p
 		},
 	} {
@@ -692,7 +692,7 @@ func TestRetryEndsWithContextAtAnyTime(t *testing.T) {
 	for _, attempt := range []int{1, 2} {
 		for _, grouped := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 1})
+				pool := newPool(t, executor.Config{Workers: 1})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				start := time.Now()
@@ -718,7 +718,7 @@ func TestRetryEndsWithContextAtAnyTime(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		var f *executor.Future[int]
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -745,7 +745,7 @@ func TestRetryEndsWithContextAtAnyTime(t *testing.T) {
 // left.
 func TestRetryKeepsOrderWithoutWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := executor.Single(func(c *executor.Config) { c.AllowCoreTimeout, c.KeepAlive = true, time.Millisecond })
+		pool := executor.Single(func(c *executor.Config) { c.KeepNone, c.KeepAlive = true, time.Millisecond })
 		defer pool.Close()
 		var order []string
 		waited := make(chan struct{})
@@ -781,15 +781,15 @@ func TestRetryKeepsOrderWithoutWorkers(t *testing.T) {
 // since: also for the rate of a share, which its first attempt had to wait for, too.
 func TestRetryWaitsInLine(t *testing.T) {
 	for name, make := range map[string]func(*testing.T) *executor.Pool{
-		"one worker": func(t *testing.T) *executor.Pool { return newPool(t, executor.Config{Core: 1}) },
+		"one worker": func(t *testing.T) *executor.Pool { return newPool(t, executor.Config{Workers: 1}) },
 		"bounded": func(t *testing.T) *executor.Pool {
-			return newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(3)})
+			return newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(3)})
 		},
 		"limit of a share": func(t *testing.T) *executor.Pool {
-			return newShare(t, newPool(t, executor.Config{Core: 4}), executor.ShareConfig{Limit: 1})
+			return newShare(t, newPool(t, executor.Config{Workers: 4}), executor.ShareConfig{Limit: 1})
 		},
 		"rate of a share": func(t *testing.T) *executor.Pool {
-			return newShare(t, newPool(t, executor.Config{Core: 4}), executor.ShareConfig{Rate: executor.Rate{PerSecond: 0.1}})
+			return newShare(t, newPool(t, executor.Config{Workers: 4}), executor.ShareConfig{Rate: executor.Rate{PerSecond: 0.1}})
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -823,7 +823,7 @@ func TestRetryWaitsInLine(t *testing.T) {
 // Attempts of a task that fails do not keep others from their first.
 func TestRetrySharesRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		share := newShare(t, newPool(t, executor.Config{Core: 4}), executor.ShareConfig{Rate: executor.Rate{PerSecond: 1}})
+		share := newShare(t, newPool(t, executor.Config{Workers: 4}), executor.ShareConfig{Rate: executor.Rate{PerSecond: 1}})
 		start := time.Now()
 		var first []time.Duration
 		for range 3 {
@@ -850,7 +850,7 @@ func TestRetryInLineEndsWithShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, pool := range map[string]*executor.Pool{
 			"pool": executor.Fixed(1), "scheduled": executor.Scheduled(1).Pool,
-			"share": newShare(t, newPool(t, executor.Config{Core: 1}), executor.ShareConfig{}),
+			"share": newShare(t, newPool(t, executor.Config{Workers: 1}), executor.ShareConfig{}),
 		} {
 			f := executor.Submit(t.Context(), pool, failingFirst(), executor.Retry(2, seconds))
 			synctest.Wait()

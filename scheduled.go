@@ -17,16 +17,16 @@ type ScheduledConfig struct {
 	// Name is as in Config.
 	Name string
 
-	// Core is the number of workers to keep, and the most tasks that run at the
+	// Workers is the number of workers to keep, and the most tasks that run at the
 	// same time. It must not be negative. With 0, the default, there is one
 	// worker as long as something is scheduled. There is no Max: the queue has
-	// no limit, so that a pool never grows beyond Core.
-	Core int
+	// no limit, so that a pool never grows beyond Workers.
+	Workers int
 
-	// KeepAlive and AllowCoreTimeout are as in Config, but one worker stays as
+	// KeepAlive and KeepNone are as in Config, but one worker stays as
 	// long as a task waits for its time, and others come back when tasks are due.
-	KeepAlive        time.Duration
-	AllowCoreTimeout bool
+	KeepAlive time.Duration
+	KeepNone  bool
 
 	// Slack is how late a task may begin so that others begin together with it: the pool wakes workers at intervals of
 	// at least Slack. The first task after a pause begins on time. With 0, the default, Slack depends on the number of
@@ -79,7 +79,7 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	}
 	p := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger, Reject: c.Reject})
 	l := engine.Limits{
-		Core: c.Core, Max: engine.Unlimited, KeepAlive: c.KeepAlive, CoreTimeout: c.AllowCoreTimeout,
+		Kept: c.Workers, Max: engine.Unlimited, KeepAlive: c.KeepAlive, KeepNone: c.KeepNone,
 	}
 	if err := p.check("ScheduledConfig", l, c.Reject); err != nil {
 		return nil, err
@@ -97,14 +97,14 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	return &ScheduledPool{Pool: p}, nil
 }
 
-// Scheduled returns a scheduled pool of n workers; for 0 see ScheduledConfig.Core. It is
-// [NewScheduled] with ScheduledConfig{Core: n}, changed by the functions in with. It panics
+// Scheduled returns a scheduled pool of n workers; for 0 see ScheduledConfig.Workers. It is
+// [NewScheduled] with ScheduledConfig{Workers: n}, changed by the functions in with. It panics
 // if n is negative or the ScheduledConfig is invalid.
 func Scheduled(n int, with ...func(*ScheduledConfig)) *ScheduledPool {
 	if n < 0 {
 		panic(invalid("Scheduled(%d): must be at least 0", n).Error())
 	}
-	c := ScheduledConfig{Core: n}
+	c := ScheduledConfig{Workers: n}
 	for _, change := range with {
 		mustChange(change != nil)
 		change(&c)

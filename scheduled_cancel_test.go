@@ -62,7 +62,7 @@ var cancellations = []struct {
 // Any tasks of a large heap can be canceled; all others run in order.
 func TestScheduledTaskCancelMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, d := newScheduled(t, executor.ScheduledConfig{Core: 1, Slack: -1}), newDiary()
+		p, d := newScheduled(t, executor.ScheduledConfig{Workers: 1, Slack: -1}), newDiary()
 		const n = 3000
 		byDelay := make(map[int]*executor.Future[struct{}])
 		for _, delay := range rand.Perm(n) {
@@ -202,7 +202,7 @@ func TestScheduledTaskAbandonHoldsTermination(t *testing.T) {
 		"done":  func() error { return executor.ErrStop },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newScheduled(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{
+			p := newScheduled(t, executor.ScheduledConfig{Workers: 2, Hooks: executor.Hooks{
 				OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 			}})
 			late := func(context.Context) error { time.Sleep(time.Hour); return end() }
@@ -413,7 +413,7 @@ func TestScheduledPoolContextEndedBefore(t *testing.T) {
 func TestScheduledPoolContextLetsTerminate(t *testing.T) {
 	for _, core := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newScheduled(t, executor.ScheduledConfig{Core: core, KeepPeriodic: true})
+			p := newScheduled(t, executor.ScheduledConfig{Workers: core, KeepPeriodic: true})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			executor.SubmitAfter(ctx, p, time.Hour, nopValue)
@@ -548,7 +548,7 @@ func TestScheduledPoolTaskInfo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		var seen []executor.TaskInfo
-		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Workers: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 				seen = append(seen, info)
 				return ctx

@@ -294,7 +294,7 @@ func rogue(then func(time.Time) time.Time) executor.Trigger {
 func TestScheduledPoolOnTriggerPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reports []*executor.PanicError
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{
 			OnPanic: func(_ context.Context, _ executor.TaskInfo, err *executor.PanicError) {
 				reports = append(reports, err)
 			},
@@ -432,7 +432,7 @@ func TestScheduledTaskStop(t *testing.T) {
 	for _, done := range []error{executor.ErrStop, fmt.Errorf("enough: %w", executor.ErrStop)} {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
-			p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			run := 0
 			f, _ := p.WithFixedDelay(t.Context(), 0, time.Second, func(context.Context) error {
 				if run++; run == 3 {
@@ -456,7 +456,7 @@ func TestScheduledTaskErrorContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failure := errors.New("failure")
 		var reports []string
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{
 			AfterTask: func(_ context.Context, info executor.TaskInfo, err error) {
 				reports = append(reports, fmt.Sprint(info.Run, err))
 			},
@@ -482,7 +482,7 @@ func TestScheduledTaskErrorContinues(t *testing.T) {
 func TestScheduledTaskErrorIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error { return errors.New("failure") },
 			executor.Times(2), executor.Named("tidy"))
 		elapse(time.Minute)
@@ -496,7 +496,7 @@ func TestScheduledTaskErrorIsLogged(t *testing.T) {
 func TestScheduledTaskPanicEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reports []executor.TaskInfo
-		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Workers: 1, Hooks: executor.Hooks{
 			OnPanic: func(_ context.Context, info executor.TaskInfo, err *executor.PanicError) {
 				expect(t, "value", err.Value, any("bad"))
 				reports = append(reports, info)
@@ -533,7 +533,7 @@ func TestScheduledTaskPanicEnds(t *testing.T) {
 func TestScheduledTaskPanicIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error { panic("very bad") })
 		elapse(time.Minute)
 		if s := log.String(); strings.Count(s, "very bad") != 1 || !strings.Contains(s, "TestScheduledTaskPanicIsLogged") {
@@ -547,7 +547,7 @@ func TestScheduledTaskPanicIsLogged(t *testing.T) {
 func TestScheduledTaskPanicOfOtherTaskContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reports := 0
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{
 			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ },
 		}})
 		other := executor.NewTask(func(context.Context) (int, error) { panic("bad") })
@@ -590,7 +590,7 @@ func TestScheduledTaskGoexitEnds(t *testing.T) {
 func TestScheduledTaskBeforeTaskPanicEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, reports := newDiary(), 0
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 				if info.Run == 3 {
 					panic("hook")
@@ -611,7 +611,7 @@ func TestScheduledTaskBeforeTaskPanicEnds(t *testing.T) {
 func TestScheduledTaskAfterTaskPanicContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, reports := newDiary(), 0
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{
 			AfterTask: func(context.Context, executor.TaskInfo, error) { panic("hook") },
 			OnPanic:   func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ },
 		}})
@@ -688,7 +688,7 @@ func TestScheduledTaskProgressOfRejected(t *testing.T) {
 // Next may be called at any time, also while a worker determines the next time.
 func TestScheduledTaskNextDuringRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 2})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 2})
 		every := testkit.TriggerFunc(func(t time.Time) time.Time { return t.Add(1) })
 		f, _ := p.On(t.Context(), every, nop, executor.Times(300))
 		g, _ := p.AtFixedRate(t.Context(), 0, 1, nop, executor.Times(300))
@@ -722,7 +722,7 @@ func TestScheduledPoolSlack(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newScheduled(t, executor.ScheduledConfig{Core: 1, Slack: c.slack})
+				p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Slack: c.slack})
 				start, r := time.Now(), rand.New(rand.NewPCG(1, 2))
 				at := make(map[time.Time]bool)
 				var latest, before time.Duration
@@ -753,7 +753,7 @@ func TestScheduledPoolSlack(t *testing.T) {
 // alarm was set for a later one.
 func TestScheduledPoolSlackAfterPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, d := newScheduled(t, executor.ScheduledConfig{Core: 1, Slack: 10 * time.Millisecond}), newDiary()
+		p, d := newScheduled(t, executor.ScheduledConfig{Workers: 1, Slack: 10 * time.Millisecond}), newDiary()
 		executor.SubmitAfter(t.Context(), p, 2*time.Second, d.Value("last"))
 		elapse(time.Second)
 		executor.SubmitAfter(t.Context(), p, time.Millisecond, d.Value("first"))

@@ -19,9 +19,9 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// Core and the number of workers.
+// Workers and the number of workers.
 
-// Below Core each task starts a worker, however many are idle; then none does, however many tasks
+// Below Workers each task starts a worker, however many are idle; then none does, however many tasks
 // wait.
 func TestScheduledPoolCoreLimitsWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestScheduledPoolCoreLimitsWorkers(t *testing.T) {
 	})
 }
 
-// No more than Core tasks run at the same time.
+// No more than Workers tasks run at the same time.
 func TestScheduledPoolCoreLimitsRunning(t *testing.T) {
 	for _, core := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -69,13 +69,13 @@ func TestScheduledPoolOneWorkerPerTask(t *testing.T) {
 	}
 }
 
-// Prestart starts workers before there is a task, up to Core.
+// Prestart starts workers before there is a task, up to Workers.
 func TestScheduledPoolPrestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 3), newDiary()
 		expect(t, "Prestart", p.Prestart(1), 1)
 		expect(t, "PrestartAll", p.Prestart(math.MaxInt), 2)
-		expect(t, "Prestart at Core", p.Prestart(1), 0)
+		expect(t, "Prestart at Workers", p.Prestart(1), 0)
 		expect(t, "workers", waitStats(t, p).Idle, 3)
 		executor.SubmitAfter(t.Context(), p, time.Second, d.Value("a"))
 		elapse(time.Minute)
@@ -83,9 +83,9 @@ func TestScheduledPoolPrestart(t *testing.T) {
 	})
 }
 
-// SetCore changes the number of workers without a new task: down when they are idle, up for tasks
+// SetWorkers changes the number of workers without a new task: down when they are idle, up for tasks
 // that wait (JDK-6522773).
-func TestScheduledPoolSetCore(t *testing.T) {
+func TestScheduledPoolSetWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 10), newDiary()
 		for i := range 10 {
@@ -93,30 +93,30 @@ func TestScheduledPoolSetCore(t *testing.T) {
 		}
 		expect(t, "workers", waitStats(t, p).Workers, 10)
 		for _, n := range []int{7, 13, 1, 0, 2, 12} {
-			if err := setCore(p, n); err != nil {
+			if err := setWorkers(p, n); err != nil {
 				t.Fatal(err)
 			}
 			want := max(n, 1)
-			expect(t, fmt.Sprint("workers after SetCore ", n), waitStats(t, p).Workers, want)
+			expect(t, fmt.Sprint("workers after SetWorkers ", n), waitStats(t, p).Workers, want)
 		}
 		elapse(1500 * time.Millisecond)
 		expect(t, "runs", len(d.Names()), 10)
 	})
 }
 
-// Raising Core starts no more workers than tasks wait.
-func TestScheduledPoolSetCoreStartsForTasks(t *testing.T) {
+// Raising Workers starts no more workers than tasks wait.
+func TestScheduledPoolSetWorkersStartsForTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		testkit.FarTasks(t, p, 3)
-		setCore(p, 100)
+		setWorkers(p, 100)
 		expect(t, "workers", waitStats(t, p).Workers, 4)
 	})
 }
 
-// SetCore below the number of busy workers affects neither these nor the contexts of their tasks
+// SetWorkers below the number of busy workers affects neither these nor the contexts of their tasks
 // (JDK-6576792).
-func TestScheduledPoolSetCoreLeavesRunningTasks(t *testing.T) {
+func TestScheduledPoolSetWorkersLeavesRunningTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 5)
 		var wg sync.WaitGroup
@@ -130,7 +130,7 @@ func TestScheduledPoolSetCoreLeavesRunningTasks(t *testing.T) {
 			}, executor.Times(1))
 		}
 		synctest.Wait()
-		setCore(p, 1)
+		setWorkers(p, 1)
 		s := waitStats(t, p)
 		expect(t, "workers", s.Workers, 5)
 		wg.Wait()
@@ -138,14 +138,14 @@ func TestScheduledPoolSetCoreLeavesRunningTasks(t *testing.T) {
 	})
 }
 
-// A periodic task that sets Core to zero during its run still runs again.
-func TestScheduledPoolSetCoreByTask(t *testing.T) {
+// A periodic task that sets Workers to zero during its run still runs again.
+func TestScheduledPoolSetWorkersByTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 3)
 		run := 0
 		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error {
 			run++
-			return setCore(p, run%4)
+			return setWorkers(p, run%4)
 		}, executor.Times(20))
 		g, _ := p.WithFixedDelay(t.Context(), 0, 300*time.Millisecond, nop, executor.Times(50))
 		f.Wait(t.Context())
@@ -155,9 +155,9 @@ func TestScheduledPoolSetCoreByTask(t *testing.T) {
 	})
 }
 
-// Core 0.
+// Workers 0.
 
-// A pool with Core 0 runs its tasks, one at a time (JDK-7091003).
+// A pool with Workers 0 runs its tasks, one at a time (JDK-7091003).
 func TestScheduledPoolCoreZero(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 0), newDiary()
@@ -170,11 +170,11 @@ func TestScheduledPoolCoreZero(t *testing.T) {
 		s := p.Stats()
 		expect(t, "largest", s.Largest, 1)
 		expect(t, "workers", s.Workers, 0)
-		expect(t, "Core", p.Settings().Core, 0)
+		expect(t, "Workers", p.Settings().Workers, 0)
 	})
 }
 
-// With Core 0 there is one worker while a task waits, and none when the last has run or was
+// With Workers 0 there is one worker while a task waits, and none when the last has run or was
 // canceled.
 func TestScheduledPoolCoreZeroWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestScheduledPoolCoreZeroWorkers(t *testing.T) {
 	})
 }
 
-// With Core 0 and KeepAlive the worker stays for that time after the last task, and no longer.
+// With Workers 0 and KeepAlive the worker stays for that time after the last task, and no longer.
 func TestScheduledPoolCoreZeroKeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{KeepAlive: time.Second})
@@ -227,10 +227,10 @@ func wakeups() uint64 {
 // (JDK-8022642, JDK-8065320, JDK-8129861).
 func TestScheduledPoolIdleWorkerSleeps(t *testing.T) {
 	for _, c := range []executor.ScheduledConfig{
-		{Core: 0},
-		{Core: 0, KeepAlive: 10 * time.Millisecond},
-		{Core: 4},
-		{Core: 4, KeepAlive: time.Millisecond, AllowCoreTimeout: true},
+		{Workers: 0},
+		{Workers: 0, KeepAlive: 10 * time.Millisecond},
+		{Workers: 4},
+		{Workers: 4, KeepAlive: time.Millisecond, KeepNone: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newScheduled(t, c)
@@ -240,7 +240,7 @@ func TestScheduledPoolIdleWorkerSleeps(t *testing.T) {
 			before := wakeups()
 			elapse(58 * time.Minute)
 			if n := wakeups() - before; n > 1000 {
-				t.Errorf("Core %d, KeepAlive %v: some %d wake-ups in an hour of waiting", c.Core, c.KeepAlive, n)
+				t.Errorf("Workers %d, KeepAlive %v: some %d wake-ups in an hour of waiting", c.Workers, c.KeepAlive, n)
 			}
 			elapse(2 * time.Minute)
 			expect(t, "state", f.State(), executor.Succeeded)
@@ -260,7 +260,7 @@ func TestScheduledPoolWorkersDoNotChurn(t *testing.T) {
 					return ctx
 				}
 				p := newScheduled(t, executor.ScheduledConfig{
-					Core: core, KeepAlive: time.Millisecond, AllowCoreTimeout: coreTimeout,
+					Workers: core, KeepAlive: time.Millisecond, KeepNone: coreTimeout,
 					Hooks: executor.Hooks{BeforeTask: before},
 				})
 				executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
@@ -274,16 +274,16 @@ func TestScheduledPoolWorkersDoNotChurn(t *testing.T) {
 	}
 }
 
-// Idle workers above a lowered Core leave at once: Core is the most tasks that run at the same time.
+// Idle workers above a lowered Workers leave at once: Workers is the most tasks that run at the same time.
 func TestScheduledPoolWorkersAboveCoreLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 3, KeepAlive: 10 * time.Second})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 3, KeepAlive: 10 * time.Second})
 		p.Prestart(math.MaxInt)
 		expect(t, "workers", waitStats(t, p).Workers, 3)
-		if err := setCore(p, 1); err != nil {
+		if err := setWorkers(p, 1); err != nil {
 			t.Fatal(err)
 		}
-		expect(t, "workers with Core 1", waitStats(t, p).Workers, 1)
+		expect(t, "workers with Workers 1", waitStats(t, p).Workers, 1)
 	})
 }
 
@@ -312,7 +312,7 @@ func TestScheduledPoolIdleWorkersAreFound(t *testing.T) {
 // A worker that the alarm woke for a task which was canceled leaves as if it had not been woken.
 func TestScheduledPoolAlarmKeepsIdleTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, KeepAlive: 10 * time.Second, AllowCoreTimeout: true})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, KeepAlive: 10 * time.Second, KeepNone: true})
 		f := executor.SubmitAfter(t.Context(), p, 5*time.Second, nopValue)
 		elapse(time.Second)
 		f.Cancel()
@@ -326,7 +326,7 @@ func TestScheduledPoolAlarmKeepsIdleTime(t *testing.T) {
 // The worker that became idle first leaves first, even if the alarm woke it for a canceled task.
 func TestScheduledPoolAlarmKeepsOrderOfLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 2, KeepAlive: 10 * time.Second, AllowCoreTimeout: true})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 2, KeepAlive: 10 * time.Second, KeepNone: true})
 		f := executor.SubmitAfter(t.Context(), p, 6*time.Second, nopValue) // starts the first worker
 		elapse(5 * time.Second)
 		mustGo(t, p.Pool, nop) // starts the second
@@ -340,13 +340,13 @@ func TestScheduledPoolAlarmKeepsOrderOfLeaving(t *testing.T) {
 	})
 }
 
-// AllowCoreTimeout.
+// KeepNone.
 
 func coresThatTimeOut(t *testing.T, core int) *executor.ScheduledPool {
-	return newScheduled(t, executor.ScheduledConfig{Core: core, KeepAlive: time.Minute, AllowCoreTimeout: true})
+	return newScheduled(t, executor.ScheduledConfig{Workers: core, KeepAlive: time.Minute, KeepNone: true})
 }
 
-// Tasks that are due together run together, up to Core, even if the workers have left: one that
+// Tasks that are due together run together, up to Workers, even if the workers have left: one that
 // hangs does not delay the others.
 func TestScheduledPoolCoreTimeoutRunsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -424,15 +424,15 @@ func TestScheduledPoolCoreTimeoutAfterCancelMany(t *testing.T) {
 	})
 }
 
-// A worker above Core leaves after KeepAlive even if all others are busy and a task waits for its
+// A worker above Workers leaves after KeepAlive even if all others are busy and a task waits for its
 // time.
 func TestScheduledPoolCoreLoweredLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, block := newScheduled(t, executor.ScheduledConfig{Core: 2, KeepAlive: time.Minute}), newBlocker(t)
+		p, block := newScheduled(t, executor.ScheduledConfig{Workers: 2, KeepAlive: time.Minute}), newBlocker(t)
 		executor.SubmitAfter(t.Context(), p, 0, block.Value)
 		executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 		elapse(time.Second)
-		if err := setCore(p, 1); err != nil {
+		if err := setWorkers(p, 1); err != nil {
 			t.Fatal(err)
 		}
 		elapse(2 * time.Minute)
@@ -526,9 +526,9 @@ func (p *punctual) calls(r *rand.Rand) {
 			}
 		case op < 13:
 			setKeepAlive(p.pool, moment(r, 1, 5))
-			setAllowCoreTimeout(p.pool, r.IntN(2) == 0)
+			setKeepNone(p.pool, r.IntN(2) == 0)
 		case op < 14:
-			setCore(p.pool, p.long+1+r.IntN(3))
+			setWorkers(p.pool, p.long+1+r.IntN(3))
 		default:
 			time.Sleep(moment(r, 0, 7))
 		}
@@ -540,7 +540,7 @@ func newPunctual(t *testing.T, seed uint64) *punctual {
 	r := rand.New(rand.NewPCG(seed, 0))
 	core := 2 + r.IntN(4)
 	return &punctual{t, seed, r.IntN(core), newScheduled(t, executor.ScheduledConfig{
-		Core: core, KeepAlive: moment(r, 1, 5), AllowCoreTimeout: r.IntN(2) == 0,
+		Workers: core, KeepAlive: moment(r, 1, 5), KeepNone: r.IntN(2) == 0,
 		Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
 	})}
 }
@@ -778,7 +778,7 @@ func (p *scheduledProgram) step() {
 		if p.parallel {
 			cores = 5
 		}
-		if err := setCore(p.pool, p.next(cores)); err != nil {
+		if err := setWorkers(p.pool, p.next(cores)); err != nil {
 			p.t.Error(err)
 		}
 	case 17:
@@ -912,7 +912,7 @@ func runSchedule(t *testing.T, code []byte) {
 	p.parallel = p.next(2) != 0
 	p.model.drops, p.model.keeps = p.afterShutdown()
 	p.pool = newScheduled(t, executor.ScheduledConfig{
-		Core: p.next(2), DropDelayed: p.model.drops, KeepPeriodic: p.model.keeps,
+		Workers: p.next(2), DropDelayed: p.model.drops, KeepPeriodic: p.model.keeps,
 		Slack: -1, // the model knows none
 		Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
 	})

@@ -22,7 +22,7 @@ import (
 // delay is over (JDK-8176254).
 func TestScheduledPoolShutdownRunsDueTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, DropDelayed: true})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, DropDelayed: true})
 		d := newDiary()
 		release := testkit.Occupy(t, p)
 		ctx := t.Context()
@@ -60,7 +60,7 @@ func TestScheduledPoolShutdownKeepsDelayed(t *testing.T) {
 // With DropDelayed delayed tasks are canceled at once, and the pool does not wait for them.
 func TestScheduledPoolShutdownDropsDelayed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, DropDelayed: true})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, DropDelayed: true})
 		f := executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 		g := executor.SubmitAt(t.Context(), p, time.Now().Add(time.Hour), nopValue)
 		p.Shutdown()
@@ -130,7 +130,7 @@ func TestScheduledPoolShutdownDuringLastRun(t *testing.T) {
 func TestScheduledPoolShutdownKeepsPeriodic(t *testing.T) {
 	for _, core := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newScheduled(t, executor.ScheduledConfig{Core: core, KeepPeriodic: true})
+			p := newScheduled(t, executor.ScheduledConfig{Workers: core, KeepPeriodic: true})
 			d := newDiary()
 			f, _ := p.AtFixedRate(t.Context(), 0, time.Second, d.Func("x"))
 			p.Shutdown()
@@ -145,7 +145,7 @@ func TestScheduledPoolShutdownKeepsPeriodic(t *testing.T) {
 // The pool waits for kept periodic work until that ends by itself.
 func TestScheduledPoolShutdownWaitsForKeptPeriodic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, KeepPeriodic: true})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, KeepPeriodic: true})
 		f, _ := p.WithFixedDelay(t.Context(), time.Second, time.Second, nop, executor.Times(3))
 		p.Shutdown()
 		expect(t, "time until termination", testkit.Termination(t, p), 3*time.Second)
@@ -184,7 +184,7 @@ func TestScheduledPoolStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var pool *executor.ScheduledPool
 		hooked := 0
-		pool = newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{Terminated: func() {
+		pool = newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{Terminated: func() {
 			hooked++
 			expect(t, "stage in the hook", pool.Stats().Stage, executor.StageTidying)
 		}}})
@@ -225,7 +225,7 @@ func TestScheduledPoolShutdownPolicies(t *testing.T) {
 // shutdownPolicies shuts down a pool whose policies are set in the configuration or, late, after
 // everything was submitted.
 func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, late bool) {
-	c := executor.ScheduledConfig{Core: 4}
+	c := executor.ScheduledConfig{Workers: 4}
 	if !late {
 		c.DropDelayed, c.KeepPeriodic = !keepDelayed, keepPeriodic
 	}
@@ -308,7 +308,7 @@ func TestScheduledPoolShutdownPolicySetBefore(t *testing.T) {
 // A policy that is set to drop after Shutdown takes effect at once, and may let the pool terminate.
 func TestScheduledPoolShutdownPolicySetToDrop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 2, KeepPeriodic: true})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 2, KeepPeriodic: true})
 		once := executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 		periodic, _ := p.AtFixedRate(t.Context(), 0, time.Minute, nop)
 		p.Shutdown()
@@ -345,7 +345,7 @@ func TestScheduledPoolShutdownPolicySetToKeep(t *testing.T) {
 // A policy that is set to drop while a kept periodic task runs cancels the task after that run.
 func TestScheduledPoolShutdownPolicySetToDropDuringRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, KeepPeriodic: true})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, KeepPeriodic: true})
 		f, _ := p.AtFixedRate(t.Context(), 0, time.Minute,
 			func(context.Context) error { time.Sleep(time.Second); return nil })
 		synctest.Wait()
@@ -463,7 +463,7 @@ func TestScheduledPoolRejectPolicyCalledOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tasks []any
 		var pool *executor.ScheduledPool
-		pool = newScheduled(t, executor.ScheduledConfig{Core: 1, Reject: executor.RejectFunc(
+		pool = newScheduled(t, executor.ScheduledConfig{Workers: 1, Reject: executor.RejectFunc(
 			func(_ context.Context, task executor.Runnable, p *executor.Pool) error {
 				expect(t, "the pool", p, pool.Pool)
 				tasks = append(tasks, task)
@@ -493,7 +493,7 @@ func TestScheduledPoolRejectPolicyCalledOnce(t *testing.T) {
 // CallerRuns aborts.
 func TestScheduledPoolRejectPolicies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Reject: executor.Discard})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Reject: executor.Discard})
 		p.Shutdown()
 		f, err := p.AtFixedRate(t.Context(), 0, time.Second, nop)
 		expect(t, "error of Discard", err, nil)
@@ -514,7 +514,7 @@ func TestScheduledPoolRejectPolicies(t *testing.T) {
 
 // rejecting makes a pool that is shut down and has the policy.
 func rejecting(t *testing.T, policy executor.RejectFunc) *executor.ScheduledPool {
-	p := newScheduled(t, executor.ScheduledConfig{Core: 1, Reject: policy})
+	p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Reject: policy})
 	p.Shutdown()
 	return p
 }
@@ -546,7 +546,7 @@ func TestScheduledPoolRejectFuncRunsPeriodic(t *testing.T) {
 // A rejected periodic task that the policy submits to a plain pool runs there once.
 func TestScheduledPoolRejectFuncHandOverToPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, plain := newDiary(), newPool(t, executor.Config{Core: 1})
+		d, plain := newDiary(), newPool(t, executor.Config{Workers: 1})
 		p := rejecting(t, func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
 			return plain.Execute(ctx, task)
 		})
@@ -581,7 +581,7 @@ func TestScheduledPoolRejectFuncHandOverToScheduledPool(t *testing.T) {
 // A task that was accepted to run at once is not a delayed one, even if the shutdown has begun meanwhile.
 func TestScheduledPoolDropsNothingThatIsDue(t *testing.T) {
 	for range 300 {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, DropDelayed: true})
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, DropDelayed: true})
 		var accepted, ran atomic.Int64
 		var submitters sync.WaitGroup
 		for range 2 {

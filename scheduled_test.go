@@ -70,7 +70,7 @@ func TestScheduledPoolAfterReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var errs []error
 		var panics []any
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{
 			AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { errs = append(errs, err) },
 			OnPanic: func(_ context.Context, _ executor.TaskInfo, err *executor.PanicError) {
 				panics = append(panics, err.Value)
@@ -290,9 +290,9 @@ func TestScheduledPoolOptionsInvalid(t *testing.T) {
 // NewScheduled fails if a field is out of range, and the error names the field.
 func TestScheduledPoolConfigInvalid(t *testing.T) {
 	for what, c := range map[string]executor.ScheduledConfig{
-		"Core":             {Core: -1},
-		"KeepAlive":        {KeepAlive: -1},
-		"AllowCoreTimeout": {Core: 1, AllowCoreTimeout: true},
+		"Workers":   {Workers: -1},
+		"KeepAlive": {KeepAlive: -1},
+		"KeepNone":  {Workers: 1, KeepNone: true},
 	} {
 		if _, err := executor.NewScheduled(c); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("%s: %v, want ErrInvalid", what, err)
@@ -304,8 +304,8 @@ func TestScheduledPoolConfigInvalid(t *testing.T) {
 // to.
 func TestScheduledPoolConfigGetters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 3, KeepAlive: time.Second})
-		want := executor.Settings{Core: 3, Max: math.MaxInt, KeepAlive: time.Second, Reject: executor.Abort}
+		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Workers: 3, KeepAlive: time.Second})
+		want := executor.Settings{Workers: 3, Max: math.MaxInt, KeepAlive: time.Second, Reject: executor.Abort}
 		expect(t, "name", p.Name(), "ticks")
 		expect(t, "settings", p.Settings(), want)
 		want.DropDelayed, want.KeepPeriodic = true, true
@@ -919,7 +919,7 @@ func TestStatsScheduledLargest(t *testing.T) {
 // periodic or not.
 func TestStatsRunsWithoutFunction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{
 			BeforeTask: func(context.Context, executor.TaskInfo) context.Context { panic("no") },
 		}})
 		once := executor.SubmitAfter(t.Context(), p, time.Second, nopValue)

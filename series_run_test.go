@@ -430,7 +430,7 @@ func (p *seriesProgram) compare() {
 
 func runSeries(t *testing.T, code []byte) {
 	p := &seriesProgram{program: newProgram(t, code)}
-	p.pool = newScheduled(t, executor.ScheduledConfig{Core: 24, Slack: -1, Hooks: executor.Hooks{
+	p.pool = newScheduled(t, executor.ScheduledConfig{Workers: 24, Slack: -1, Hooks: executor.Hooks{
 		BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 			return context.WithValue(ctx, contextKey{}, info.Run)
 		},
@@ -499,7 +499,7 @@ func TestSeriesOverlapInfo(t *testing.T) {
 		var mu sync.Mutex
 		var infos []string
 		begin := time.Now()
-		p := newScheduled(t, executor.ScheduledConfig{Core: 3, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 3, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, i executor.TaskInfo) context.Context {
 				mu.Lock()
 				defer mu.Unlock()
@@ -600,7 +600,7 @@ func TestSeriesOverlapReports(t *testing.T) {
 		var log bytes.Buffer
 		dropped := 0
 		p := newScheduled(t, executor.ScheduledConfig{
-			Core: 2, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Workers: 2, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 			Hooks: executor.Hooks{Dropped: func(context.Context, executor.TaskInfo, error) { dropped++ }},
 		})
 		stops := func(context.Context) error { return executor.ErrStop }
@@ -650,7 +650,7 @@ func TestSeriesOverlapPanic(t *testing.T) {
 // A run whose BeforeTask hook panics ends the series.
 func TestSeriesOverlapBeforeTaskPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 2, Hooks: executor.Hooks{
 			BeforeTask: func(context.Context, executor.TaskInfo) context.Context { panic("no") },
 		}})
 		s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Second, time.Second, nop, executor.Overlap(2)))
@@ -733,7 +733,7 @@ func TestSeriesOverlapEndsWaitingRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var dropped []error
-				p := newScheduled(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{
+				p := newScheduled(t, executor.ScheduledConfig{Workers: 2, Hooks: executor.Hooks{
 					Dropped: func(_ context.Context, _ executor.TaskInfo, err error) { dropped = append(dropped, err) },
 				}})
 				runs := 0
@@ -873,7 +873,7 @@ func TestSeriesOverlapForgetsRunsThatNeverBegin(t *testing.T) {
 		"ShutdownNow": func(p *executor.ScheduledPool, _ *executor.Series) { p.ShutdownNow() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			pool := must(executor.NewScheduled(executor.ScheduledConfig{Core: 1}))
+			pool := must(executor.NewScheduled(executor.ScheduledConfig{Workers: 1}))
 			defer pool.Close()
 			s := must(pool.AtFixedRate(t.Context(), time.Second, time.Second, func(context.Context) error { return nil }, executor.Overlap(2)))
 			executor.SubmitAfter(t.Context(), pool, time.Second, func(ctx context.Context) (int, error) {

@@ -636,7 +636,7 @@ func TestSeriesContinueAfterPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var panics []any
 		var errs []error
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{
 			AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { errs = append(errs, err) },
 			OnPanic: func(_ context.Context, _ executor.TaskInfo, err *executor.PanicError) {
 				panics = append(panics, err.Value)
@@ -724,7 +724,7 @@ func TestSchedulesRejected(t *testing.T) {
 				return other.Execute(ctx, r)
 			}),
 		} {
-			p := newScheduled(t, executor.ScheduledConfig{Core: 1, Reject: policy})
+			p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Reject: policy})
 			p.Shutdown()
 			s, err := p.AtFixedRate(t.Context(), 0, time.Second, nop)
 			synctest.Wait()
@@ -794,7 +794,7 @@ func shownOf(i executor.ScheduleInfo) executor.ScheduleInfo {
 func TestScheduleInfoRunningSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fails := false
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 				if fails {
 					panic("no")
@@ -929,7 +929,7 @@ func TestScheduleInfoJSON(t *testing.T) {
 func TestSchedulesConcurrently(t *testing.T) {
 	for range testkit.Scale(20) {
 		synctest.Test(t, func(t *testing.T) {
-			p := newScheduled(t, executor.ScheduledConfig{Core: 2})
+			p := newScheduled(t, executor.ScheduledConfig{Workers: 2})
 			tick := testkit.TriggerFunc(func(t time.Time) time.Time { return t.Add(2) })
 			var wg sync.WaitGroup
 			for range 3 {

@@ -15,7 +15,7 @@ import (
 //
 //	           a share             a Keyed               a ScheduledPool
 //	Name       the lending pool's  the lending pool's    its own
-//	Limit      the lending pool's size at that moment    Core
+//	Limit      the lending pool's size at that moment    Workers
 //	Rate       none                none                  none
 //	Queue      as the lending pool, or Unbounded if that takes any number of tasks;
 //	           of a Keyed only the limit counts          a delay queue without a limit
@@ -202,7 +202,7 @@ func (p *Pool) queueOfShares() Queue {
 func (p *Pool) size() int {
 	l := p.engine.Counts().Limits
 	if p.timer != nil {
-		return max(l.Core, 1)
+		return max(l.Kept, 1)
 	}
 	return l.Max
 }

@@ -33,7 +33,7 @@ func newShare(t testing.TB, pool *executor.Pool, c executor.ShareConfig) *execut
 // A share runs no more than Limit tasks at once, and those that wait hold no worker.
 func TestShareLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 4})
+		pool := newPool(t, executor.Config{Workers: 4})
 		share := newShare(t, pool, executor.ShareConfig{Name: "mail", Limit: 2})
 		block := newBlocker(t)
 		block.Fill(t, share, 10)
@@ -54,7 +54,7 @@ func TestShareLimit(t *testing.T) {
 // Tasks of a share begin at its rate, burst first, and hold no worker until then.
 func TestShareRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		share := newShare(t, pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 10, Burst: 3}})
 		start := time.Now()
 		var began []time.Duration
@@ -81,7 +81,7 @@ func TestShareRateIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for seed := range uint64(30) {
 			r := rand.New(rand.NewPCG(seed, 0))
-			pool := newPool(t, executor.Config{Core: 1 + r.IntN(4)})
+			pool := newPool(t, executor.Config{Workers: 1 + r.IntN(4)})
 			burst := 1 + r.IntN(4)
 			share := newShare(t, pool, executor.ShareConfig{
 				Limit: 1 + r.IntN(4), Rate: executor.Rate{PerSecond: 20, Burst: burst}})
@@ -119,7 +119,7 @@ func TestShareRateIsKept(t *testing.T) {
 // A rate below one in a day, and one without tasks for long, are exact.
 func TestShareRateSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		share := newShare(t, pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 1.0 / 100_000, Burst: 1}})
 		time.Sleep(10_000 * time.Hour)
 		start := time.Now()
@@ -139,7 +139,7 @@ func TestShareRateSlow(t *testing.T) {
 // the share has asked the pool for finds nothing, and does not keep the share from its end.
 func TestShareCancelLeavesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		newBlocker(t).Fill(t, pool, 1)
 		share := newShare(t, pool, executor.ShareConfig{Limit: 2, Queue: executor.Bounded(1)})
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -177,7 +177,7 @@ func TestShareHooks(t *testing.T) {
 				},
 			}
 		}
-		pool := newPool(t, executor.Config{Name: "all", Core: 1, Hooks: hooks("pool")})
+		pool := newPool(t, executor.Config{Name: "all", Workers: 1, Hooks: hooks("pool")})
 		inherits := newShare(t, pool, executor.ShareConfig{Name: "mail"})
 		own := newShare(t, pool, executor.ShareConfig{Name: "own", Hooks: hooks("own")})
 		for _, ex := range []*executor.Pool{inherits, own, pool} {
@@ -193,7 +193,7 @@ func TestShareHooks(t *testing.T) {
 // A panic, a Goexit and an error of a task are the share's, and the pool's workers go on.
 func TestShareAbruptTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
 		for range 3 {
 			for _, fn := range []func(context.Context) error{
@@ -220,16 +220,16 @@ func TestShareAbruptTasks(t *testing.T) {
 // wait for room, and those of the pool are served too.
 func TestShareOverPools(t *testing.T) {
 	for name, c := range map[string]executor.Config{
-		"unbounded":    {Core: 2},
+		"unbounded":    {Workers: 2},
 		"elastic":      {Max: 3, GrowWhenBusy: true},
-		"abort":        {Core: 1, Queue: executor.Bounded(1)},
-		"handoff":      {Core: 1, Queue: executor.Handoff()},
-		"block":        {Core: 1, Queue: executor.Handoff(), Reject: executor.Block},
-		"blockBounded": {Core: 1, Max: 2, Queue: executor.Bounded(1), Reject: executor.Block},
-		"oldest":       {Core: 1, Queue: executor.Bounded(2), Reject: executor.DiscardOldest},
-		"lowest":       {Core: 1, Queue: executor.BoundedPrioritized(2), Reject: executor.DropLowest},
-		"prioritized":  {Core: 1, Queue: executor.Prioritized()},
-		"caller":       {Core: 1, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
+		"abort":        {Workers: 1, Queue: executor.Bounded(1)},
+		"handoff":      {Workers: 1, Queue: executor.Handoff()},
+		"block":        {Workers: 1, Queue: executor.Handoff(), Reject: executor.Block},
+		"blockBounded": {Workers: 1, Max: 2, Queue: executor.Bounded(1), Reject: executor.Block},
+		"oldest":       {Workers: 1, Queue: executor.Bounded(2), Reject: executor.DiscardOldest},
+		"lowest":       {Workers: 1, Queue: executor.BoundedPrioritized(2), Reject: executor.DropLowest},
+		"prioritized":  {Workers: 1, Queue: executor.Prioritized()},
+		"caller":       {Workers: 1, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -263,7 +263,7 @@ func TestShareOverPools(t *testing.T) {
 // A shutdown of a share ends the share alone: tasks that wait run, or are returned.
 func TestShareShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2})
+		pool := newPool(t, executor.Config{Workers: 2})
 		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
 		block := newBlocker(t)
 		block.Fill(t, share, 3)
@@ -293,7 +293,7 @@ func TestShareShutdown(t *testing.T) {
 // what waits for the rate.
 func TestShareShutdownOfPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		share := newShare(t, pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 1, Burst: 1}})
 		inner := newShare(t, share, executor.ShareConfig{Limit: 1})
 		for range 5 {
@@ -318,7 +318,7 @@ func TestShareShutdownOfPool(t *testing.T) {
 // ShutdownNow of a pool returns what waits in its shares too.
 func TestShareShutdownNowOfPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
 		limited := newShare(t, pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 0.001, Burst: 1}})
 		mustGo(t, share, func(ctx context.Context) error { <-ctx.Done(); return nil })
@@ -347,7 +347,7 @@ func TestShareShutdownNowOfPool(t *testing.T) {
 // submits to it.
 func TestShareShutdownOfPoolEndsIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2})
+		pool := newPool(t, executor.Config{Workers: 2})
 		idle := newShare(t, pool, executor.ShareConfig{Limit: 1})
 		busy := newShare(t, pool, executor.ShareConfig{Limit: 1})
 		mustGo(t, busy, func(context.Context) error { time.Sleep(time.Minute); return nil })
@@ -372,7 +372,7 @@ func TestShareShutdownOfPoolEndsIdle(t *testing.T) {
 // A panic of what ShutdownNow of a pool cancels keeps no share from its end.
 func TestShareShutdownNowOfPoolPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
@@ -393,7 +393,7 @@ func TestShareShutdownNowOfPoolPanics(t *testing.T) {
 // A panic of what Shutdown of a pool cancels in one share keeps no other from its shutdown.
 func TestShareShutdownOfPoolPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		var shares []*executor.Pool
 		var again []*executor.Future[int]
 		for range 3 {
@@ -418,7 +418,7 @@ func TestShareShutdownOfPoolPanics(t *testing.T) {
 
 // The values of ShareConfig are checked, and setters that make no sense for a share.
 func TestShareInvalid(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 1})
+	pool := newPool(t, executor.Config{Workers: 1})
 	for _, c := range []executor.ShareConfig{
 		{Limit: -1},
 		{Rate: executor.Rate{PerSecond: 0, Burst: 1}},
@@ -438,7 +438,7 @@ func TestShareInvalid(t *testing.T) {
 	}
 	share := newShare(t, pool, executor.ShareConfig{Queue: executor.BoundedPrioritized(1), Reject: executor.DropLowest})
 	for name, err := range map[string]error{
-		"SetCore":       setCore(share, 1),
+		"SetWorkers":    setWorkers(share, 1),
 		"SetKeepAlive":  setKeepAlive(share, time.Second),
 		"Resize(0)":     share.Resize(0),
 		"SetMax(0)":     setMax(share, 0),
@@ -451,7 +451,7 @@ func TestShareInvalid(t *testing.T) {
 // The limit of a share can be changed while tasks wait.
 func TestShareResize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 8})
+		pool := newPool(t, executor.Config{Workers: 8})
 		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
 		block := newBlocker(t)
 		block.Fill(t, share, 10)
@@ -470,7 +470,7 @@ func TestShareResize(t *testing.T) {
 // Turns and tasks take turns: a share with a long queue does not keep others waiting.
 func TestShareIsFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		var order []string
@@ -495,7 +495,7 @@ func TestShareIsFair(t *testing.T) {
 
 // A task of a share takes no allocation, and one with a key two, for its place and its key.
 func TestShareAllocations(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 1})
+	pool := newPool(t, executor.Config{Workers: 1})
 	share := newShare(t, pool, executor.ShareConfig{})
 	keyed := newKeyed[int](t, pool, 1)
 	ctx := context.Background()
@@ -522,7 +522,7 @@ func TestShareAllocations(t *testing.T) {
 
 // A task of a share may wait for a task of the pool, and needs no other worker.
 func TestShareForkJoin(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 1})
+	pool := newPool(t, executor.Config{Workers: 1})
 	share := newShare(t, pool, executor.ShareConfig{})
 	outer := executor.Submit(t.Context(), share, func(ctx context.Context) (int, error) {
 		return executor.Submit(ctx, pool, value(7)).Get(ctx)
@@ -535,7 +535,7 @@ func TestShareForkJoin(t *testing.T) {
 // A group in a task of a share may use the pool, or the share, and needs no other worker.
 func TestShareGroupInside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
 		for _, ex := range []*executor.Pool{pool, share} {
 			f := executor.Submit(t.Context(), share, func(ctx context.Context) (int, error) {
@@ -553,9 +553,9 @@ func TestShareGroupInside(t *testing.T) {
 // runs twice, and the counters add up.
 func TestShareHistory(t *testing.T) {
 	for i, c := range []executor.Config{
-		{Core: 3},
+		{Workers: 3},
 		{Max: 4, Queue: executor.Handoff(), KeepAlive: time.Microsecond, Reject: executor.Block},
-		{Core: 1, Max: 3, Queue: executor.Bounded(2), Reject: executor.DiscardOldest},
+		{Workers: 1, Max: 3, Queue: executor.Bounded(2), Reject: executor.DiscardOldest},
 	} {
 		for _, s := range []executor.ShareConfig{
 			{Limit: 2},
@@ -642,7 +642,7 @@ func shareHistory(t *testing.T, c executor.Config, sc executor.ShareConfig, now 
 
 // Shares that are shut down leave nothing behind in their pool.
 func TestShareLeavesNothing(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 1})
+	pool := newPool(t, executor.Config{Workers: 1})
 	var n atomic.Int64
 	inUse := func() uint64 {
 		runtime.GC()
@@ -672,7 +672,7 @@ func TestShareLeavesNothing(t *testing.T) {
 // rejects changes nothing.
 func TestShareRejects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2})
+		pool := newPool(t, executor.Config{Workers: 2})
 		share := newShare(t, pool, executor.ShareConfig{Name: "two", Limit: 2, Queue: executor.Handoff()})
 		block := newBlocker(t)
 		block.Fill(t, share, 2)
@@ -694,7 +694,7 @@ func TestShareRateWithBlock(t *testing.T) {
 	for _, q := range []executor.Queue{executor.Handoff(), executor.Bounded(1)} {
 		for burst := 1; burst <= 3; burst++ {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 4})
+				pool := newPool(t, executor.Config{Workers: 4})
 				share := newShare(t, pool, executor.ShareConfig{
 					Limit: 3, Rate: executor.Rate{PerSecond: 1, Burst: burst}, Queue: q, Reject: executor.Block})
 				start := time.Now()
@@ -745,7 +745,7 @@ func TestShareBlocksTaskOfPool(t *testing.T) {
 		for policy, reject := range map[string]executor.RejectPolicy{"Block": executor.Block, "BlockFor": executor.BlockFor(time.Minute)} {
 			for _, q := range []executor.Queue{executor.Handoff(), executor.Bounded(1)} {
 				synctest.Test(t, func(t *testing.T) {
-					pool := newPool(t, executor.Config{Core: 1})
+					pool := newPool(t, executor.Config{Workers: 1})
 					share := newShare(t, pool, executor.ShareConfig{Limit: 1, Queue: q, Reject: reject})
 					f := pool.Submit(t.Context(), func(ctx context.Context) error { return submit(ctx, share, 5) })
 					synctest.Wait()
@@ -760,7 +760,7 @@ func TestShareBlocksTaskOfPool(t *testing.T) {
 // Each submitter that waits for room is admitted once, also while tasks of the pool lend their places.
 func TestShareAdmitsBlockedSubmittersOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 6})
+		pool := newPool(t, executor.Config{Workers: 6})
 		share := newShare(t, pool, executor.ShareConfig{Limit: 1, Queue: executor.Bounded(1), Reject: executor.Block})
 		long := executor.Submit(t.Context(), share, testkit.After(time.Second, 1))
 		synctest.Wait()
@@ -788,7 +788,7 @@ func TestShareAdmitsBlockedSubmittersOnce(t *testing.T) {
 // A token that the next attempt of a task takes makes no room in the queue for another task.
 func TestShareRoomIsNotForNextAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		share := newShare(t, pool, executor.ShareConfig{
 			Limit: 1, Queue: executor.Bounded(1), Rate: executor.Rate{PerSecond: 1}, Reject: executor.Block,
 		})
@@ -826,7 +826,7 @@ func TestShareConfigDefaults(t *testing.T) {
 		observer := &executor.Observer{Every: 1}
 		policy := executor.BlockFor(time.Second)
 		pool := newPool(t, executor.Config{
-			Name: "lender", Core: 2, Queue: executor.Bounded(4), Reject: policy, Observer: observer,
+			Name: "lender", Workers: 2, Queue: executor.Bounded(4), Reject: policy, Observer: observer,
 			Hooks: executor.Hooks{
 				AfterTask:  func(context.Context, executor.TaskInfo, error) { called++ },
 				Terminated: func() { ended++ },
@@ -877,10 +877,10 @@ func TestShareHasBoundOfPool(t *testing.T) {
 		"Cached":             {executor.Cached(), -1},
 		"PerTask":            {executor.PerTask(), -1},
 		"Scheduled":          {executor.Scheduled(2).Pool, -1},
-		"Bounded":            {must(executor.New(executor.Config{Core: 2, Queue: executor.Bounded(7)})), 7},
-		"Handoff":            {must(executor.New(executor.Config{Core: 2, Queue: executor.Handoff()})), 0},
-		"Prioritized":        {must(executor.New(executor.Config{Core: 2, Queue: executor.Prioritized()})), -1},
-		"BoundedPrioritized": {must(executor.New(executor.Config{Core: 2, Queue: executor.BoundedPrioritized(3)})), 3},
+		"Bounded":            {must(executor.New(executor.Config{Workers: 2, Queue: executor.Bounded(7)})), 7},
+		"Handoff":            {must(executor.New(executor.Config{Workers: 2, Queue: executor.Handoff()})), 0},
+		"Prioritized":        {must(executor.New(executor.Config{Workers: 2, Queue: executor.Prioritized()})), -1},
+		"BoundedPrioritized": {must(executor.New(executor.Config{Workers: 2, Queue: executor.BoundedPrioritized(3)})), 3},
 	} {
 		share := must(c.pool.Share(executor.ShareConfig{}))
 		expect(t, name+": a share", share.Figures().Capacity, c.want)
@@ -888,7 +888,7 @@ func TestShareHasBoundOfPool(t *testing.T) {
 		expect(t, name+": keys", executor.NewKeyed[int](c.pool, 1).Pool().Figures().Capacity, c.want)
 		c.pool.Close()
 	}
-	lowest := must(executor.New(executor.Config{Core: 1, Queue: executor.BoundedPrioritized(3), Reject: executor.DropLowest}))
+	lowest := must(executor.New(executor.Config{Workers: 1, Queue: executor.BoundedPrioritized(3), Reject: executor.DropLowest}))
 	defer lowest.Close()
 	_, err := lowest.Share(executor.ShareConfig{})
 	expect(t, "DropLowest with the queue of the pool", err, nil)

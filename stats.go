@@ -154,7 +154,7 @@ type Figures struct {
 
 	Scheduled bool // it is a scheduled pool
 
-	Core     int // Config.Core, as it is now
+	Kept     int // Config.Workers, as it is now
 	Max      int // the most workers; -1 for no limit
 	Capacity int // the most tasks that may wait; -1 for no limit
 
@@ -183,7 +183,7 @@ func (p *Pool) Figures() Figures {
 	c := p.engine.Counts()
 	f := Figures{
 		Stats: p.stats(c), Scheduled: p.timer != nil,
-		Core: c.Core, Max: c.Max, Capacity: p.engine.Queue.Limit(),
+		Kept: c.Kept, Max: c.Max, Capacity: p.engine.Queue.Limit(),
 	}
 	if f.Max == engine.Unlimited {
 		f.Max = -1

@@ -96,7 +96,7 @@ func TestInvokeWithEndedContext(t *testing.T) {
 // hangs on queued tasks).
 func TestInvokeShutdownNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, c := range []executor.Config{{Core: 2}, {Core: 1, Queue: executor.Bounded(1), Reject: executor.Block}} {
+		for _, c := range []executor.Config{{Workers: 2}, {Workers: 1, Queue: executor.Bounded(1), Reject: executor.Block}} {
 			p := newPool(t, c)
 			time.AfterFunc(time.Minute, func() { p.ShutdownNow() })
 			start := time.Now()
@@ -175,7 +175,7 @@ func TestInvokeAnyStopsSubmitting(t *testing.T) {
 // Invoke.testInvokeAny_cancellationInterrupt).
 func TestInvokeAnyCancelsOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 4})
+		p := newPool(t, executor.Config{Workers: 4})
 		causes := make(chan error, 10)
 		loser := func(ctx context.Context) (int, error) {
 			<-ctx.Done()
@@ -206,7 +206,7 @@ func TestInvokeAnyCancelsOthers(t *testing.T) {
 // InvokeTest.testInvokeAny3, 4).
 func TestInvokeAnyAllFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 4})
+		p := newPool(t, executor.Config{Workers: 4})
 		fail := func(d time.Duration) task {
 			return func(context.Context) (int, error) {
 				time.Sleep(d)
@@ -257,7 +257,7 @@ func TestInvokeAnyPanic(t *testing.T) {
 // cancels the running tasks (InvokeTest.testInvokeAnyWithTimeout3, testInterruptInvokeAny).
 func TestInvokeAnyContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 2})
+		p := newPool(t, executor.Config{Workers: 2})
 		for range 50 {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errTask)
 			start := time.Now()
@@ -284,7 +284,7 @@ func TestInvokeAnyContextEnds(t *testing.T) {
 // caused, of waiting tasks too.
 func TestInvokeAnyPrefersContextError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		b := newBlocker(t)
 		b.Fill(t, p, 1)
 		for range 200 {
@@ -302,7 +302,7 @@ func TestInvokeAnyPrefersContextError(t *testing.T) {
 // (InvokeTest.testInvokeAnyAfterShutdown).
 func TestInvokeAnyRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff()})
+		p := newPool(t, executor.Config{Workers: 1, Queue: executor.Handoff()})
 		if v, err := executor.Any(t.Context(), p, testkit.After(time.Second, 1), value(2), value(3)); v != 1 ||
 			err != nil {
 			t.Errorf("%d, %v", v, err)
@@ -320,7 +320,7 @@ func TestInvokeAnyRejected(t *testing.T) {
 // at the start, in the order of the arguments.
 func TestCompleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 8})
+		p := newPool(t, executor.Config{Workers: 8})
 		var fs []*executor.Future[int]
 		for _, d := range []int{5, 1, 4, 2, 3} {
 			fs = append(fs, executor.Submit(t.Context(), p, testkit.After(time.Duration(d)*time.Second, d)))
@@ -352,7 +352,7 @@ func TestCompleted(t *testing.T) {
 // Completed yields failed, canceled and rejected futures too.
 func TestCompletedYieldsAllOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(2)})
+		p := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(2)})
 		b := newBlocker(t)
 		b.Fill(t, p, 1)
 		fs := testkit.SubmitAll(t.Context(), p, testkit.Fail(errTask), value(2), value(3))
@@ -374,7 +374,7 @@ func TestCompletedYieldsAllOutcomes(t *testing.T) {
 // Leaving the loop does not affect the futures.
 func TestCompletedBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 2})
+		p := newPool(t, executor.Config{Workers: 2})
 		fs := testkit.SubmitAll(t.Context(), p, testkit.After(time.Second, 1), testkit.After(time.Minute, 2))
 		for range executor.Completed(context.Background(), fs...) {
 			break

@@ -63,7 +63,7 @@ func inTask(t *testing.T, parent func(*testing.T) context.Context, f func(t *tes
 	for name, submit := range ways {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPool(t, executor.Config{Core: 1})
+				p := newPool(t, executor.Config{Workers: 1})
 				done := make(chan struct{})
 				go submit(parent(t), p, func(ctx context.Context) {
 					defer close(done)
@@ -164,7 +164,7 @@ func TestTaskContextChildren(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPool(t, executor.Config{Core: 1})
+				p := newPool(t, executor.Config{Workers: 1})
 				called := make(chan struct{})
 				var children []context.Context
 				f := executor.Submit(parent(t), p, func(ctx context.Context) (int, error) {
@@ -256,7 +256,7 @@ func TestTaskContextEndsWithFunction(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPool(t, executor.Config{Core: 1})
+				p := newPool(t, executor.Config{Workers: 1})
 				for _, opts := range [][]executor.Option{nil, {executor.Timeout(time.Hour)}} {
 					var leaked context.Context
 					f := executor.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
@@ -279,12 +279,12 @@ func TestTaskContextEndsWithFunction(t *testing.T) {
 // one returns, is canceled with ErrReturned.
 func TestTaskContextErrReturnedCancelsChildTask(t *testing.T) {
 	for name, cfg := range map[string]executor.Config{
-		"worker": {Core: 1},
-		"caller": {Core: 1, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
+		"worker": {Workers: 1},
+		"caller": {Workers: 1, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p, other := newPool(t, cfg), newPool(t, executor.Config{Core: 1})
+				p, other := newPool(t, cfg), newPool(t, executor.Config{Workers: 1})
 				release := make(chan struct{})
 				wait := func(context.Context) error { <-release; return nil }
 				other.Go(t.Context(), wait)
@@ -315,7 +315,7 @@ func TestTaskContextErrReturnedCancelsChildTask(t *testing.T) {
 // determines the outcome.
 func TestTaskContextTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		for name, submit := range map[string]func(func(context.Context) (int, error)) *executor.Task[int]{
 			"Submit": func(fn func(context.Context) (int, error)) *executor.Task[int] {
 				return testkit.SubmitTask(t.Context(), p, fn, executor.Timeout(time.Minute))
@@ -348,7 +348,7 @@ func TestTaskContextTimeout(t *testing.T) {
 // Timeout limits the run and not the wait before it.
 func TestTaskContextTimeoutBeginsWithRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		executor.Submit(t.Context(), p, testkit.After(time.Hour, 0))
 		f := executor.Submit(t.Context(), p, testkit.After(30*time.Second, 1), executor.Timeout(time.Minute))
 		if v, err := f.Get(t.Context()); v != 1 || err != nil {
@@ -372,7 +372,7 @@ func TestTaskContextEndsWithShutdownNow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPool(t, executor.Config{Core: 4})
+				p := newPool(t, executor.Config{Workers: 4})
 				parent := submitter(t)
 				var mu sync.Mutex
 				causes := make(map[string]error)
@@ -491,7 +491,7 @@ func (c *silentContext) Err() error {
 // may be late.
 func TestTaskContextEndSeenByWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		ctx, ran := &silentContext{Context: context.Background()}, false
@@ -513,8 +513,8 @@ func (hasty) Done() <-chan struct{} { c := make(chan struct{}); close(c); return
 func TestTaskContextDoneWithoutError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := hasty{context.Background()}
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.Block})
-		idle := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Handoff(), Reject: executor.Block})
+		idle := newPool(t, executor.Config{Workers: 1})
 		block := newBlocker(t)
 		defer block.Release()
 		block.Fill(t, pool, 1)

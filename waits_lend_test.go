@@ -140,7 +140,7 @@ func TestPlaceOfTaskThatWaitsIsForWhatIsWanted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := world{pool: newPool(t, executor.Config{Core: 1}), timed: newScheduled(t, executor.ScheduledConfig{Core: 1})}
+				w := world{pool: newPool(t, executor.Config{Workers: 1}), timed: newScheduled(t, executor.ScheduledConfig{Workers: 1})}
 				w.share, w.keys = newShare(t, w.pool, executor.ShareConfig{}), executor.NewKeyed[int](w.pool, 1)
 				d := new(diary)
 				f := executor.Submit(t.Context(), w.pool, func(ctx context.Context) (int, error) {
@@ -163,7 +163,7 @@ func TestPlaceOfTaskThatWaitsIsForWhatIsWanted(t *testing.T) {
 // Two pools of one worker go on though a task of each waits for one of the other.
 func TestPoolsWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, q := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1})
+		p, q := newPool(t, executor.Config{Workers: 1}), newPool(t, executor.Config{Workers: 1})
 		v, err := inTurn(p, q, p, q)(t.Context())
 		expect(t, "value", v, 4)
 		expect(t, "error", err, nil)
@@ -173,7 +173,7 @@ func TestPoolsWaitForEachOther(t *testing.T) {
 // A task of a share waits for one of the pool that waits for one of the share, whose limit is reached.
 func TestShareWaitsForItselfThroughPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		s := newShare(t, p, executor.ShareConfig{Limit: 1})
 		v, err := inTurn(s, p, s, p, s)(t.Context())
 		expect(t, "value", v, 5)
@@ -197,7 +197,7 @@ func inTurn(pools ...*executor.Pool) func(ctx context.Context) (int, error) {
 // next one waits for its end.
 func TestWaitEndsAtItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		begin := time.Now()
 		outer := p.Submit(t.Context(), func(ctx context.Context) error {
 			inner := p.Submit(ctx, func(context.Context) error { time.Sleep(time.Hour); return nil })
@@ -243,7 +243,7 @@ func TestTreesOfTasksRunDepthFirst(t *testing.T) {
 		for _, workers := range []int{1, 4} {
 			t.Run(fmt.Sprintf("%s on %d", name, workers), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					p := newPool(t, executor.Config{Core: workers})
+					p := newPool(t, executor.Config{Workers: workers})
 					var mu sync.Mutex
 					begun, most, roots, mostRoots := 0, 0, 0, 0
 					enter := func(n *int, most *int, by int) {
@@ -299,7 +299,7 @@ func TestTaskThatIsWaitedForIsAsAnyOther(t *testing.T) {
 			name, _, _ := strings.Cut(after, `"`)
 			return name
 		}
-		p := newPool(t, executor.Config{Name: "p", Core: 1, Hooks: executor.Hooks{
+		p := newPool(t, executor.Config{Name: "p", Workers: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, i executor.TaskInfo) context.Context {
 				d.note("before " + i.Name)
 				return ctx
@@ -342,7 +342,7 @@ func TestPoolChangesWhileTasksWait(t *testing.T) {
 		} {
 			t.Run(name+", "+where, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					p := newPool(t, executor.Config{Core: 2})
+					p := newPool(t, executor.Config{Workers: 2})
 					ex := of(p)
 					var all []*executor.Future[int]
 					for range 5 {

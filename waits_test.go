@@ -59,12 +59,12 @@ func (f *forest) String() string {
 }
 
 func drawForest(rng *rand.Rand, depth int) *forest {
-	f := &forest{pool: executor.Config{Core: 1 + rng.IntN(2)}, perKey: 1 + rng.IntN(2)}
+	f := &forest{pool: executor.Config{Workers: 1 + rng.IntN(2)}, perKey: 1 + rng.IntN(2)}
 	switch rng.IntN(4) {
 	case 0:
 		f.pool.Queue, f.pool.Reject = executor.Bounded(1), executor.CallerRuns
 	case 1:
-		f.pool.Queue, f.pool.Reject, f.pool.Max = executor.Bounded(2), executor.CallerRuns, f.pool.Core+1
+		f.pool.Queue, f.pool.Reject, f.pool.Max = executor.Bounded(2), executor.CallerRuns, f.pool.Workers+1
 	}
 	for i := range f.shares {
 		f.shares[i].Limit, f.shares[i].Queue = 1+rng.IntN(2), executor.Unbounded()
@@ -269,7 +269,7 @@ func TestTaskOffersItsWorkerToPlainTask(t *testing.T) {
 			"Get": (*executor.Future[int]).Wait, "Join": (*executor.Future[int]).Join,
 		} {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 1})
+				pool := newPool(t, executor.Config{Workers: 1})
 				share := must(pool.Share(executor.ShareConfig{Limit: 1}))
 				waited := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
 					f := executor.Submit(context.Background(), share, func(context.Context) (int, error) { return 1, nil }, opts...)
@@ -301,7 +301,7 @@ func TestTaskThatWaitsEndsByGoexit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPool(t, executor.Config{Core: 1})
+				p := newPool(t, executor.Config{Workers: 1})
 				outer := executor.Submit(t.Context(), p, func(ctx context.Context) (int, error) {
 					wait(ctx, p)
 					t.Error("the task has gone on")
@@ -328,7 +328,7 @@ func TestGroupWaitEndsAfterGoexit(t *testing.T) {
 	for name, exits := range map[string]int{"first": 0, "last": 1} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPool(t, executor.Config{Core: 1})
+				p := newPool(t, executor.Config{Workers: 1})
 				outer := p.Submit(t.Context(), func(ctx context.Context) error {
 					g := executor.NewGroup(ctx, p)
 					defer g.Wait()
@@ -354,7 +354,7 @@ func TestGroupWaitEndsAfterGoexit(t *testing.T) {
 // Close waits also for a body that runs beside a task which waited for it no longer.
 func TestPoolCloseWaitsForBodyBesideWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		returned := false
 		p.Submit(t.Context(), func(ctx context.Context) error {
 			beside := p.Submit(ctx, func(context.Context) error {
@@ -402,7 +402,7 @@ func TestCompletedEndsWithContextInTask(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newScheduled(t, executor.ScheduledConfig{Core: 2})
+				p := newScheduled(t, executor.ScheduledConfig{Workers: 2})
 				p.Go(t.Context(), func(ctx context.Context) error {
 					release := make(chan struct{})
 					f := submit(ctx, p, release)

@@ -88,10 +88,10 @@ func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option
 	return ids[0], err
 }
 
-// ScheduleAll is Schedule for many payloads, in one transaction: all are added or none. The jobs share the options, so
+// AddAll is AddAfter for many payloads, in one transaction: all are added or none. The jobs share the options, so
 // they can't have a Key; with UniquePayload no two payloads may be the same. In SQLite no other transaction writes
 // meanwhile: a call should take less than a third of the lease, or the nodes lose their leases.
-func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, payloads []P, opts ...Option) ([]ID, error) {
+func (k *Kind[P, R]) AddAll(ctx context.Context, delay time.Duration, payloads []P, opts ...Option) ([]ID, error) {
 	mustContext(ctx)
 	jobs := make([]addition, 0, len(payloads))
 	first := make(map[string]int) // payloads, by their keys
@@ -103,14 +103,14 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 		switch at, twice := first[j.Key]; {
 		case j.Key == "":
 		case !j.byPayload:
-			return nil, invalid("key %q: the jobs of ScheduleAll can't share a key", j.Key)
+			return nil, invalid("key %q: the jobs of AddAll can't share a key", j.Key)
 		case twice:
 			return nil, invalid("payload %d: it is the same as payload %d, and UniquePayload allows one", i, at)
 		default:
 			first[j.Key] = i
 		}
 		if j.result != nil {
-			return nil, invalid("WithResult: the jobs of ScheduleAll can't share one InsertResult; leave the option out")
+			return nil, invalid("WithResult: the jobs of AddAll can't share one InsertResult; leave the option out")
 		}
 		jobs = append(jobs, j)
 	}
@@ -120,11 +120,11 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 	return k.jobs.insert(ctx, jobs)
 }
 
-// ScheduleTx is Schedule as a part of the caller's transaction: the job exists if and only if tx is committed. Its
+// AddTx is AddAfter as a part of the caller's transaction: the job exists if and only if tx is committed. Its
 // delay counts from this call, not from the commit. If the store does not report commits, as SQLite does not, the job
 // may begin up to Config.Poll late, also on the node of this program; RunNow, called after the commit, makes that node
 // poll at once.
-func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration, payload P,
+func (k *Kind[P, R]) AddTx(ctx context.Context, tx Tx, delay time.Duration, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)
 	s, err := k.jobs.transact(tx)

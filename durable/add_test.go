@@ -15,8 +15,8 @@ import (
 // A key belongs to one kind.
 func TestKeyOfAnotherKind(t *testing.T) {
 	jobs := newJobs(t, memory.New())
-	must(durable.Client[int, int](jobs, "a").Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
-	_, err := durable.Client[int, int](jobs, "b").Schedule(t.Context(), time.Hour, 1, durable.Key("key"))
+	must(durable.KindOf[int, int](jobs, "a").AddAfter(t.Context(), time.Hour, 1, durable.Key("key")))
+	_, err := durable.KindOf[int, int](jobs, "b").AddAfter(t.Context(), time.Hour, 1, durable.Key("key"))
 	if !errors.Is(err, durable.ErrKeyTaken) {
 		t.Error(err)
 	}
@@ -26,13 +26,13 @@ func TestKeyOfAnotherKind(t *testing.T) {
 // added, nor ever run.
 func TestKeyOfAnotherSort(t *testing.T) {
 	jobs := newJobs(t, memory.New())
-	k := durable.Client[int, int](jobs, "k")
-	must(k.Schedule(t.Context(), time.Hour, 1, durable.Key("once")))
+	k := durable.KindOf[int, int](jobs, "k")
+	must(k.AddAfter(t.Context(), time.Hour, 1, durable.Key("once")))
 	must(k.AtFixedRate(t.Context(), "rate", 0, time.Hour, 1))
 	if _, err := k.WithFixedDelay(t.Context(), "once", 0, time.Hour, 1); !errors.Is(err, durable.ErrKeyTaken) {
 		t.Errorf("a schedule with the key of a job that runs once: %v", err)
 	}
-	if _, err := k.Schedule(t.Context(), 0, 1, durable.Key("rate")); !errors.Is(err, durable.ErrKeyTaken) {
+	if _, err := k.Add(t.Context(), 1, durable.Key("rate")); !errors.Is(err, durable.ErrKeyTaken) {
 		t.Errorf("a job with the key of a schedule: %v", err)
 	}
 	must(k.WithFixedDelay(t.Context(), "rate", 0, time.Hour, 1))
@@ -67,7 +67,7 @@ func TestWithResultReportsWhatBecameOfTheJob(t *testing.T) {
 // One InsertResult can't hold what became of many jobs.
 func TestWithResultOfMany(t *testing.T) {
 	k := durable.Handle(newJobs(t, memory.New()), "k", new(diary).handler)
-	_, err := k.ScheduleAll(t.Context(), 0, []string{"a", "b"}, durable.WithResult(new(durable.InsertResult)))
+	_, err := k.AddAll(t.Context(), 0, []string{"a", "b"}, durable.WithResult(new(durable.InsertResult)))
 	if !errors.Is(err, executor.ErrInvalid) {
 		t.Errorf("error %v", err)
 	}
@@ -83,7 +83,7 @@ func TestReuseKeyOfJobThatRunsOnce(t *testing.T) {
 		})
 		start(t, jobs)
 		ask := func(n int) durable.ID {
-			return must(k.Schedule(t.Context(), time.Minute, n, durable.Key("sync/17"), durable.ReuseKey()))
+			return must(k.AddAfter(t.Context(), time.Minute, n, durable.Key("sync/17"), durable.ReuseKey()))
 		}
 		for round := range 3 {
 			first := ask(10 * round)
@@ -143,10 +143,10 @@ func TestKeyAddsJobOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
-		first := must(k.Schedule(t.Context(), time.Minute, "", durable.Key("order 17")))
-		again := must(k.Schedule(t.Context(), 0, "", durable.Key("order 17")))
+		first := must(k.AddAfter(t.Context(), time.Minute, "", durable.Key("order 17")))
+		again := must(k.Add(t.Context(), "", durable.Key("order 17")))
 		must(k.Await(t.Context(), first))
-		after := must(k.Schedule(t.Context(), 0, "", durable.Key("order 17")))
+		after := must(k.Add(t.Context(), "", durable.Key("order 17")))
 		time.Sleep(time.Hour)
 		if first != again || first != after || d.count() != 1 {
 			t.Errorf("ids %v, %v, %v; %d runs", first, again, after, d.count())

@@ -27,7 +27,7 @@ const MaxParents = 10_000
 // allowed.
 //
 // A parent is kept until all jobs after it have ended, for its result: see Parents. In a transaction, as with
-// ScheduleTx, an existing parent can't end until the transaction has ended. The store must have the methods of
+// AddTx, an existing parent can't end until the transaction has ended. The store must have the methods of
 // store.Graph.
 func After(ids ...ID) Option {
 	return func(j *addition) error {

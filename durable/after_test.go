@@ -48,8 +48,8 @@ func TestParentResultsAreDecoded(t *testing.T) {
 			return durable.ParentResults[int](ctx)
 		})
 		start(t, jobs)
-		after := durable.After(must(double.Schedule(t.Context(), 0, 5)), must(triple.Schedule(t.Context(), 0, 5)))
-		id := must(list.Schedule(t.Context(), 0, 0, after))
+		after := durable.After(must(double.Add(t.Context(), 5)), must(triple.Add(t.Context(), 5)))
+		id := must(list.Add(t.Context(), 0, after))
 		if got := must(list.Await(t.Context(), id)); !slices.Equal(got, []int{10, 15}) {
 			t.Errorf("the results are %v, want [10 15]", got)
 		}
@@ -61,9 +61,9 @@ func TestAfterRunsWithResultsOfParents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, square, sum := squares(t)
 		start(t, jobs)
-		parents := must(square.ScheduleAll(t.Context(), time.Hour, []int{1, 2, 3}))
-		late := must(square.Schedule(t.Context(), 2*time.Hour+350*time.Millisecond, 10))
-		id := must(sum.Schedule(t.Context(), 0, 0, durable.After(parents...), durable.After(late)))
+		parents := must(square.AddAll(t.Context(), time.Hour, []int{1, 2, 3}))
+		late := must(square.AddAfter(t.Context(), 2*time.Hour+350*time.Millisecond, 10))
+		id := must(sum.Add(t.Context(), 0, durable.After(parents...), durable.After(late)))
 		time.Sleep(90 * time.Minute)
 		if j := must(jobs.Get(t.Context(), id)); j.State != durable.Blocked {
 			t.Errorf("it is %v", j.State)
@@ -85,9 +85,9 @@ func TestAfterRunsWithResultsOfParents(t *testing.T) {
 func TestAfterCancelsWithTheParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, square, sum := squares(t)
-		parent := must(square.Schedule(t.Context(), 0, -1))
-		child := must(sum.Schedule(t.Context(), 0, 0, durable.After(parent)))
-		grandchild := must(sum.Schedule(t.Context(), 0, 0, durable.After(child)))
+		parent := must(square.Add(t.Context(), -1))
+		child := must(sum.Add(t.Context(), 0, durable.After(parent)))
+		grandchild := must(sum.Add(t.Context(), 0, durable.After(child)))
 		start(t, jobs)
 		for id, parent := range map[durable.ID]durable.ID{child: parent, grandchild: child} {
 			_, err := sum.Await(t.Context(), id)
@@ -105,9 +105,9 @@ func TestAtLeast(t *testing.T) {
 		start(t, jobs)
 		var parents []durable.ID
 		for i, n := range []int{-1, 2, 3} {
-			parents = append(parents, must(square.Schedule(t.Context(), time.Duration(i)*time.Hour, n)))
+			parents = append(parents, must(square.AddAfter(t.Context(), time.Duration(i)*time.Hour, n)))
 		}
-		id := must(sum.Schedule(t.Context(), 0, 0, durable.After(parents...), durable.AtLeast(1)))
+		id := must(sum.Add(t.Context(), 0, durable.After(parents...), durable.AtLeast(1)))
 		if total := must(sum.Await(t.Context(), id)); total != 4 {
 			t.Errorf("the sum is %d, want 4", total)
 		}
@@ -127,9 +127,9 @@ func TestEvenIfFailed(t *testing.T) {
 			return fmt.Sprint(c.Succeeded, " of ", c.Total, ":", states), err
 		})
 		start(t, jobs)
-		parents := must(square.ScheduleAll(t.Context(), time.Minute, []int{-1, 7}))
-		gone := must(square.Schedule(t.Context(), time.Hour, 1))
-		id := must(report.Schedule(t.Context(), 0, 0, durable.After(append(parents, gone)...), durable.EvenIfFailed()))
+		parents := must(square.AddAll(t.Context(), time.Minute, []int{-1, 7}))
+		gone := must(square.AddAfter(t.Context(), time.Hour, 1))
+		id := must(report.Add(t.Context(), 0, durable.After(append(parents, gone)...), durable.EvenIfFailed()))
 		must(jobs.Delete(t.Context(), gone))
 		want := "1 of 3: dead negative[45 49] succeeded [55] canceled []"
 		if got := must(report.Await(t.Context(), id)); got != want {
@@ -143,9 +143,9 @@ func TestParentResultsOfDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, square, sum := squares(t)
 		start(t, jobs)
-		parent := must(square.Schedule(t.Context(), 0, 1))
+		parent := must(square.Add(t.Context(), 1))
 		must(square.Await(t.Context(), parent))
-		id := must(sum.Schedule(t.Context(), time.Hour, 0, durable.After(parent), durable.Key("sum")))
+		id := must(sum.AddAfter(t.Context(), time.Hour, 0, durable.After(parent), durable.Key("sum")))
 		must(jobs.Delete(t.Context(), parent))
 		time.Sleep(61 * time.Minute)
 		if j := must(jobs.Get(t.Context(), id)); !strings.Contains(j.Error, parent.String()) || !strings.Contains(j.Error, durable.ErrNotFound.Error()) {
@@ -157,7 +157,7 @@ func TestParentResultsOfDeleted(t *testing.T) {
 // What can't be waited for is an error, and nothing is added.
 func TestAfterDeclines(t *testing.T) {
 	jobs, square, sum := squares(t)
-	parent := must(square.Schedule(t.Context(), time.Hour, 1))
+	parent := must(square.AddAfter(t.Context(), time.Hour, 1))
 	many := make([]durable.ID, durable.MaxParents+1)
 	for i := range many {
 		many[i] = durable.NewID()
@@ -172,14 +172,14 @@ func TestAfterDeclines(t *testing.T) {
 		"reuse of a key": {durable.After(parent), durable.Key("k"), durable.ReuseKey()},
 		"replacement":    {durable.Replace(), durable.After(parent), durable.Key("k")},
 	} {
-		if _, err := sum.Schedule(t.Context(), 0, 0, opts...); !errors.Is(err, executor.ErrInvalid) {
+		if _, err := sum.Add(t.Context(), 0, opts...); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if _, err := sum.AtFixedRate(t.Context(), "key", 0, time.Hour, 0, durable.After(parent)); !errors.Is(err, executor.ErrInvalid) {
 		t.Errorf("a periodic job: %v", err)
 	}
-	if _, err := sum.Schedule(t.Context(), 0, 0, durable.After(durable.NewID())); !errors.Is(err, durable.ErrNotFound) {
+	if _, err := sum.Add(t.Context(), 0, durable.After(durable.NewID())); !errors.Is(err, durable.ErrNotFound) {
 		t.Errorf("a parent that is not there: %v", err)
 	}
 	if all := must(jobs.List(t.Context(), durable.Filter{})); len(all) != 1 {
@@ -192,7 +192,7 @@ func TestAfterNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, _, sum := squares(t)
 		start(t, jobs)
-		id := must(sum.Schedule(t.Context(), 0, 0, durable.After(), durable.EvenIfFailed()))
+		id := must(sum.Add(t.Context(), 0, durable.After(), durable.EvenIfFailed()))
 		if total := must(sum.Await(t.Context(), id)); total != 0 {
 			t.Errorf("the sum is %d", total)
 		}
@@ -205,9 +205,9 @@ func TestAfterNone(t *testing.T) {
 // Parents and children are sequences, which read page after page and can be read again. A loop may leave them.
 func TestParentsAndChildren(t *testing.T) {
 	jobs, square, sum := squares(t)
-	root := must(square.Schedule(t.Context(), time.Hour, 0))
-	middle := must(square.ScheduleAll(t.Context(), 0, make([]int, 250), durable.After(root)))
-	last := must(sum.Schedule(t.Context(), 0, 0, durable.After(middle...)))
+	root := must(square.AddAfter(t.Context(), time.Hour, 0))
+	middle := must(square.AddAll(t.Context(), 0, make([]int, 250), durable.After(root)))
+	last := must(sum.Add(t.Context(), 0, durable.After(middle...)))
 	ids := func(seq iter.Seq2[durable.Job, error], limit int) (all []durable.ID) {
 		for j, err := range seq {
 			if all = append(all, must(j, err).ID); len(all) == limit {
@@ -293,7 +293,7 @@ func TestAddDeclines(t *testing.T) {
 	if _, err := jobs.Add(t.Context(), child); !errors.Is(err, durable.ErrNotFound) {
 		t.Errorf("a parent that is not there: %v", err)
 	}
-	must(square.Schedule(t.Context(), time.Hour, 1, durable.Key("k")))
+	must(square.AddAfter(t.Context(), time.Hour, 1, durable.Key("k")))
 	if _, err := jobs.Add(t.Context(), first, sum.Prepare(0, 0, durable.Key("k"))); !errors.Is(err, durable.ErrKeyTaken) || !strings.Contains(err.Error(), `"k"`) {
 		t.Errorf("a key of another kind: %v", err)
 	}

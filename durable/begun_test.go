@@ -25,10 +25,10 @@ func TestNodeLostCountsOnlyWhatHasBegun(t *testing.T) {
 		k := durable.Handle(dies, "k", untilOver)
 		start(t, dies)
 		begun := time.Now()
-		running := must(k.ScheduleAll(t.Context(), 0, make([]string, 2), durable.Attempts(1)))
-		waiting := must(k.ScheduleAll(t.Context(), 0, make([]string, 20), durable.Attempts(1)))
+		running := must(k.AddAll(t.Context(), 0, make([]string, 2), durable.Attempts(1)))
+		waiting := must(k.AddAll(t.Context(), 0, make([]string, 20), durable.Attempts(1)))
 		waiting = append(waiting, must(k.AtFixedRate(t.Context(), "key", 0, time.Hour, "", durable.Attempts(1))))
-		waiting = append(waiting, must(k.Schedule(t.Context(), 200*time.Millisecond, "", durable.Attempts(1))))
+		waiting = append(waiting, must(k.AddAfter(t.Context(), 200*time.Millisecond, "", durable.Attempts(1))))
 		time.Sleep(500 * time.Millisecond)
 		for _, id := range running {
 			if j := must(dies.Get(t.Context(), id)); j.State != durable.Running || j.Attempt != 1 ||
@@ -84,7 +84,7 @@ func TestRunThatIsShortIsNotNoted(t *testing.T) {
 			return 0, nil
 		})
 		start(t, jobs)
-		for _, id := range must(k.ScheduleAll(t.Context(), 0, make([]time.Duration, 100))) {
+		for _, id := range must(k.AddAll(t.Context(), 0, make([]time.Duration, 100))) {
 			must(k.Await(t.Context(), id))
 		}
 		time.Sleep(time.Second)
@@ -92,7 +92,7 @@ func TestRunThatIsShortIsNotNoted(t *testing.T) {
 			t.Errorf("%d runs were noted", store.begun)
 		}
 		for range 3 {
-			must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, time.Minute))))
+			must(k.Await(t.Context(), must(k.Add(t.Context(), time.Minute))))
 		}
 		if store.begun != 3 || store.ended != 2 {
 			t.Errorf("%d runs were noted, and %d forgotten", store.begun, store.ended)
@@ -126,7 +126,7 @@ func TestSuspectIsNotedBeforeItBegins(t *testing.T) {
 					return "", nil
 				})
 				start(t, dies)
-				id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
+				id := must(k.Add(t.Context(), "", durable.Attempts(1)))
 
 				second := newFaulty(store)
 				heir := newJobs(t, second)

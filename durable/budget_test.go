@@ -21,7 +21,7 @@ func TestNodeReleasesJobsOfClosedPool(t *testing.T) {
 		jobs := newJobs(t, store, func(c *durable.Config) { c.Executor = pool })
 		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
 		stop := start(t, jobs)
-		id := must(k.Schedule(t.Context(), 500*time.Millisecond, "")) // claimed at once
+		id := must(k.AddAfter(t.Context(), 500*time.Millisecond, "")) // claimed at once
 		pool.Close()
 		time.Sleep(10 * time.Second)
 		if job := must(jobs.Get(t.Context(), id)); job.State != durable.Waiting || job.Attempt != 0 {
@@ -46,7 +46,7 @@ func TestNodeClaimsNothingForClosedPool(t *testing.T) {
 		start(t, open)
 		for i := range 20 {
 			from := []*durable.Jobs{closed, open}[i%2]
-			id := must(durable.Client[string, string](from, "k").Schedule(t.Context(), time.Second, ""))
+			id := must(durable.KindOf[string, string](from, "k").AddAfter(t.Context(), time.Second, ""))
 			must(open.Await(t.Context(), id))
 			if job := must(open.Get(t.Context(), id)); job.Epoch != 1 {
 				t.Errorf("job %d was claimed %d times", i, job.Epoch)
@@ -76,7 +76,7 @@ func TestNodeReleasesJobsItCannotBegin(t *testing.T) {
 		}
 		k := add(0)
 		synctest.Wait()
-		ids := must(k.ScheduleAll(t.Context(), 500*time.Millisecond, make([]string, 40))) // claimed ahead, all of them
+		ids := must(k.AddAll(t.Context(), 500*time.Millisecond, make([]string, 40))) // claimed ahead, all of them
 		add(1)
 		begun := time.Now()
 		for _, id := range ids {
@@ -110,11 +110,11 @@ func TestNodeReleasesJobsBehindLongHandlers(t *testing.T) {
 			return k
 		}
 		k := add()
-		must(k.ScheduleAll(t.Context(), 0, []time.Duration{20 * time.Minute, 20 * time.Minute}))
+		must(k.AddAll(t.Context(), 0, []time.Duration{20 * time.Minute, 20 * time.Minute}))
 		synctest.Wait() // both workers have one
 		add()
-		must(k.Schedule(t.Context(), 0, 0))
-		must(k.Schedule(t.Context(), 500*time.Millisecond, 0))
+		must(k.Add(t.Context(), 0))
+		must(k.AddAfter(t.Context(), 500*time.Millisecond, 0))
 		must(k.AtFixedRate(t.Context(), "key", 0, time.Minute, 0))
 		time.Sleep(30 * time.Minute) // what waits behind the long ones begins after them
 		if d := time.Duration(late.Load()); d > 5*time.Second {
@@ -141,7 +141,7 @@ func TestNodeStalledGoesOnAtOnce(t *testing.T) {
 		})
 		defer start(t, jobs)()
 		synctest.Wait()
-		for _, id := range must(k.ScheduleAll(t.Context(), 0, make([]string, 5))) {
+		for _, id := range must(k.AddAll(t.Context(), 0, make([]string, 5))) {
 			must(k.Await(t.Context(), id))
 		}
 		if idle > 10*time.Millisecond {
@@ -183,7 +183,7 @@ func TestNodeOnSharedPoolBeginsJobsInTurn(t *testing.T) {
 		})
 		synctest.Wait()
 		begun := time.Now()
-		must(k.Schedule(t.Context(), 0, ""))
+		must(k.Add(t.Context(), ""))
 		time.Sleep(5 * time.Minute)
 		if since := d.since(begun); len(since) != 1 || since[0] > 10*time.Second {
 			t.Errorf("it was run after %v", since)
@@ -199,7 +199,7 @@ func TestNodeDoesNotFillSharedPool(t *testing.T) {
 			pool.Go(t.Context(), func(context.Context) error { time.Sleep(time.Hour); return nil })
 		}
 		synctest.Wait()
-		must(k.ScheduleAll(t.Context(), 0, make([]string, 10)))
+		must(k.AddAll(t.Context(), 0, make([]string, 10)))
 		time.Sleep(59 * time.Minute)
 		if n := pool.Stats().Queued; n > 20 {
 			t.Errorf("%d tasks wait in the pool for 10 jobs", n)
@@ -220,9 +220,9 @@ func TestNodeReleasesJobDeclinedDuringRelease(t *testing.T) {
 		jobs := newJobs(t, line, func(c *durable.Config) { c.Executor = pool })
 		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
 		start(t, jobs)
-		early := must(k.Schedule(t.Context(), 400*time.Millisecond, ""))
+		early := must(k.AddAfter(t.Context(), 400*time.Millisecond, ""))
 		time.Sleep(300 * time.Millisecond)
-		late := must(k.Schedule(t.Context(), 1200*time.Millisecond, ""))
+		late := must(k.AddAfter(t.Context(), 1200*time.Millisecond, ""))
 		pool.Close() // the first is declined when it is confirmed, and released by the next poll
 		line.mu.Lock()
 		line.late = map[string]time.Duration{"release": 2 * time.Second} // during which the other is declined
@@ -255,10 +255,10 @@ func TestNodeThatReleasesKeepsWorkersBusy(t *testing.T) {
 		start(t, jobs)
 		line.delay("release", 400*time.Millisecond)
 		line.delay("claim", 400*time.Millisecond)
-		must(work.ScheduleAll(t.Context(), 500*time.Millisecond, make([]string, 40)))
+		must(work.AddAll(t.Context(), 500*time.Millisecond, make([]string, 40)))
 		releases := line.callsOf("release")
 		for sampled := 0; sampled < 9; { // while it releases, and claims again
-			must(later.ScheduleAll(t.Context(), 1200*time.Millisecond, make([]string, 20)))
+			must(later.AddAll(t.Context(), 1200*time.Millisecond, make([]string, 20)))
 			time.Sleep(100 * time.Millisecond)
 			synctest.Wait()
 			if line.callsOf("release") == releases {

@@ -16,7 +16,7 @@ import (
 func addMany(t *testing.T, kind *durable.Kind[string, string], prefix string, n int) {
 	t.Helper()
 	for i := range n {
-		must(kind.Schedule(t.Context(), time.Hour, "", durable.Key(fmt.Sprint(prefix, "/", i))))
+		must(kind.AddAfter(t.Context(), time.Hour, "", durable.Key(fmt.Sprint(prefix, "/", i))))
 	}
 }
 

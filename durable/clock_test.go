@@ -36,7 +36,7 @@ func TestClockAheadHoldsUpNoOtherJob(t *testing.T) {
 		line.delay("commit", 0)
 
 		begun := time.Now()
-		must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 0))))
+		must(k.Await(t.Context(), must(k.Add(t.Context(), 0))))
 		if took := time.Since(begun); took > 2*time.Second {
 			t.Errorf("the next job took %v", took)
 		}
@@ -70,10 +70,10 @@ func TestClockPutBackKeepsNothingOpen(t *testing.T) {
 				var d diary
 				k := durable.Handle(jobs, "k", d.handler)
 				stop := start(t, jobs)
-				id := must(k.Schedule(t.Context(), 20*time.Millisecond, "")) // it is confirmed at once
+				id := must(k.AddAfter(t.Context(), 20*time.Millisecond, "")) // it is confirmed at once
 				synctest.Wait()
 				store.Shift(-time.Minute)
-				must(k.Schedule(t.Context(), 3*time.Hour, "")) // by whose answer the node learns of it
+				must(k.AddAfter(t.Context(), 3*time.Hour, "")) // by whose answer the node learns of it
 				synctest.Wait()
 				if j := must(jobs.Get(t.Context(), id)); j.State != durable.Confirmed {
 					t.Fatalf("the job is %v", j.State)
@@ -106,7 +106,7 @@ func TestClockJumpKeepsLengthOfRun(t *testing.T) {
 				return "", nil
 			})
 			start(t, jobs)
-			id := must(k.Schedule(t.Context(), 0, ""))
+			id := must(k.Add(t.Context(), ""))
 			time.Sleep(30 * time.Second)
 			store.Shift(jump)
 			must(k.Await(t.Context(), id))
@@ -132,7 +132,7 @@ func TestClockJumpMovesPendingJobs(t *testing.T) {
 				base := time.Now().UTC()
 				for _, d := range []time.Duration{30 * time.Millisecond, 40 * time.Millisecond,
 					100 * time.Millisecond, 900 * time.Millisecond, 5 * time.Second, 20 * time.Minute, 70 * time.Minute} {
-					must(k.Schedule(t.Context(), d, 0))
+					must(k.AddAfter(t.Context(), d, 0))
 				}
 				time.Sleep(2 * time.Millisecond)
 				c.store.Shift(jump)
@@ -175,7 +175,7 @@ func TestClockJumpIsNoticed(t *testing.T) {
 			k := durable.Handle(jobs, "k", c.handler)
 			start(t, jobs)
 			begun := time.Now()
-			id := must(k.Schedule(t.Context(), 10*time.Second, 0)) // claimed at once
+			id := must(k.AddAfter(t.Context(), 10*time.Second, 0)) // claimed at once
 			c.store.Shift(jump)
 			must(k.Await(t.Context(), id))
 			took := time.Since(begun)
@@ -205,10 +205,10 @@ func TestClockIgnoresAnswerFromBeforeJump(t *testing.T) {
 			for line.callsOf("heartbeat") < 1 {
 				time.Sleep(time.Millisecond)
 			}
-			id := must(k.Schedule(t.Context(), 10*time.Second, 0)) // claimed at once
+			id := must(k.AddAfter(t.Context(), 10*time.Second, 0)) // claimed at once
 			time.Sleep(time.Millisecond)
 			c.store.Shift(jump)
-			must(k.Schedule(t.Context(), 3*time.Hour, 0)) // by whose answer the node learns of it
+			must(k.AddAfter(t.Context(), 3*time.Hour, 0)) // by whose answer the node learns of it
 			must(k.Await(t.Context(), id))
 			c.begun(t)
 			if n := log.count("clock of the database jumped"); n != 1 {
@@ -246,10 +246,10 @@ func TestClockIgnoresAnswerOfTheSameInstant(t *testing.T) {
 			k := durable.Handle(jobs, "k", c.handler)
 			start(t, jobs)
 			time.Sleep(time.Second)
-			go k.Schedule(t.Context(), 3*time.Hour, 0)
+			go k.AddAfter(t.Context(), 3*time.Hour, 0)
 			synctest.Wait()
 			c.store.Shift(jump)
-			id := must(k.Schedule(t.Context(), 10*time.Second, 0)) // by whose answer the node learns of it
+			id := must(k.AddAfter(t.Context(), 10*time.Second, 0)) // by whose answer the node learns of it
 			close(store.let)
 			must(k.Await(t.Context(), id))
 			c.begun(t)
@@ -274,7 +274,7 @@ func TestClockFirstAnswerIsNoJump(t *testing.T) {
 			start(t, jobs)
 			time.Sleep(100 * time.Millisecond)
 			c.store.Shift(jump)
-			must(k.Await(t.Context(), must(k.Schedule(t.Context(), 2*time.Second, 0))))
+			must(k.Await(t.Context(), must(k.AddAfter(t.Context(), 2*time.Second, 0))))
 			c.begun(t)
 			if n := log.count("clock of the database jumped"); n != 0 {
 				t.Errorf("the log says %d times that the clock jumped by %v", n, jump)
@@ -298,9 +298,9 @@ func TestClockSlowAnswersAreNoJump(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		due := time.Now().Add(5 * time.Minute)
-		id := must(k.Schedule(t.Context(), 5*time.Minute, 0)) // claimed at once
+		id := must(k.AddAfter(t.Context(), 5*time.Minute, 0)) // claimed at once
 		line.delay("insert", 0)
-		must(k.Schedule(t.Context(), 3*time.Hour, 0))
+		must(k.AddAfter(t.Context(), 3*time.Hour, 0))
 		must(k.Await(t.Context(), id))
 		c.begun(t)
 		if late := time.Since(due); late > 10*time.Millisecond {
@@ -333,13 +333,13 @@ func TestClockPutBackHoldsUpNoOtherJob(t *testing.T) {
 				k := durable.Handle(jobs, "k", c.handler, tt.opts...)
 				start(t, jobs)
 				added := make(chan []durable.ID, 1)
-				go func() { added <- must(k.ScheduleAll(t.Context(), tt.delay, make([]time.Duration, 4))) }()
+				go func() { added <- must(k.AddAll(t.Context(), tt.delay, make([]time.Duration, 4))) }()
 				time.Sleep(2 * time.Millisecond) // they are the node's
 				c.store.Shift(-10 * time.Minute)
 				ids := <-added
 				line.delay("insert", 0)
 				begun := time.Now()
-				must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 0))))
+				must(k.Await(t.Context(), must(k.Add(t.Context(), 0))))
 				if took := time.Since(begun); took > 2*time.Second {
 					t.Errorf("the next job took %v", took)
 				}
@@ -366,10 +366,10 @@ func TestClockSmallStepBackBeginsNothingEarly(t *testing.T) {
 		jobs := newJobs(t, c.store)
 		k := durable.Handle(jobs, "k", c.handler)
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 20*time.Millisecond, 0)) // running at once, for the database
+		id := must(k.AddAfter(t.Context(), 20*time.Millisecond, 0)) // running at once, for the database
 		time.Sleep(5 * time.Millisecond)
 		c.store.Shift(-50 * time.Millisecond)
-		must(k.Schedule(t.Context(), time.Hour, 0)) // whose answer has the time
+		must(k.AddAfter(t.Context(), time.Hour, 0)) // whose answer has the time
 		must(k.Await(t.Context(), id))
 		c.begun(t)
 	})
@@ -388,7 +388,7 @@ func TestClockSmallStepBackOnSlowLine(t *testing.T) {
 		// On its way there.
 		line.set(func(op string) (error, error) { time.Sleep(40 * time.Millisecond); return nil, nil })
 		for range 20 {
-			must(k.Schedule(t.Context(), 500*time.Millisecond, 0))
+			must(k.AddAfter(t.Context(), 500*time.Millisecond, 0))
 			time.Sleep(200 * time.Millisecond)
 		}
 		time.Sleep(10 * time.Second)
@@ -411,7 +411,7 @@ func TestClockJumpDisturbsNoRun(t *testing.T) {
 					start(t, jobs)
 					time.Sleep(300 * time.Millisecond) // heartbeats at different moments
 				}
-				ids := must(k.ScheduleAll(t.Context(), 0,
+				ids := must(k.AddAll(t.Context(), 0,
 					[]time.Duration{10 * time.Second, 10 * time.Second, 10 * time.Second, 10 * time.Second,
 						10 * time.Second, 10 * time.Second}))
 				time.Sleep(2 * time.Second)
@@ -441,7 +441,7 @@ func TestClockPutBackDelaysNoTakeover(t *testing.T) {
 			return "", ctx.Err()
 		})
 		start(t, cut)
-		id := must(k.Schedule(t.Context(), 0, ""))
+		id := must(k.Add(t.Context(), ""))
 		<-begun
 		heir := newJobs(t, store)
 		k2 := durable.Handle(heir, "k", func(context.Context, string) (string, error) { return "heir", nil })
@@ -504,7 +504,7 @@ func TestClockIsTheStores(t *testing.T) {
 			store := memory.New()
 			store.Shift(90 * time.Minute)
 			jobs := newJobs(t, store)
-			k := durable.Client[int, int](jobs, "k")
+			k := durable.KindOf[int, int](jobs, "k")
 			if node {
 				start(t, jobs)
 			}
@@ -526,8 +526,8 @@ func TestClockOfTheMachineDoesNotCount(t *testing.T) {
 			jobs, k, d := newNode(t, store)
 			start(t, jobs)
 			begun := time.Now().UTC().Round(0)
-			must(k.Schedule(t.Context(), time.Minute, ""))
-			must(k.At(t.Context(), begun.Add(skew+2*time.Minute), ""))
+			must(k.AddAfter(t.Context(), time.Minute, ""))
+			must(k.AddAt(t.Context(), begun.Add(skew+2*time.Minute), ""))
 			must(k.On(t.Context(), "key", cron.MustParse("CRON_TZ=UTC */10 * * * *"), ""))
 			time.Sleep(11 * time.Minute)
 			d.wants(t, begun, time.Minute, 2*time.Minute, 10*time.Minute)

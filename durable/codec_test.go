@@ -75,7 +75,7 @@ func TestCodecIsForAllThatIsStored(t *testing.T) {
 			return step + "; " + signal, err
 		})
 		start(t, jobs)
-		id := must(kind.Schedule(t.Context(), 0, secret))
+		id := must(kind.Add(t.Context(), secret))
 		time.Sleep(time.Second)
 		must(jobs.Signal(t.Context(), id, "go", secret+", sent"))
 		if got, err := kind.Await(t.Context(), id); got != secret+", kept; "+secret+", sent" || err != nil {
@@ -105,7 +105,7 @@ func TestCodecIsForAllThatIsStored(t *testing.T) {
 func TestCodecReadsWhatIsOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
-		old := durable.Client[string, string](newJobs(t, store), "k")
+		old := durable.KindOf[string, string](newJobs(t, store), "k")
 		wrong := newJobs(t, store, withCodec(newSealed("another key 16 b")))
 		durable.Handle(wrong, "k", func(context.Context, string) (string, error) {
 			t.Error("a payload was read with the wrong key")
@@ -114,18 +114,18 @@ func TestCodecReadsWhatIsOld(t *testing.T) {
 		right := newJobs(t, store, withCodec(newSealed(key16)))
 		kind := durable.Handle(right, "k", func(_ context.Context, payload string) (string, error) { return payload + "!", nil })
 		stop := start(t, right)
-		if got, err := kind.Await(t.Context(), must(old.Schedule(t.Context(), 0, "old"))); got != "old!" || err != nil {
+		if got, err := kind.Await(t.Context(), must(old.Add(t.Context(), "old"))); got != "old!" || err != nil {
 			t.Errorf("got %q, %v", got, err)
 		}
 		stop()
-		id := must(kind.Schedule(t.Context(), 0, "new"))
+		id := must(kind.Add(t.Context(), "new"))
 		start(t, wrong)
 		time.Sleep(time.Millisecond)
 		job := must(wrong.Get(t.Context(), id))
 		if job.Attempt != 1 || !strings.Contains(job.Error, `payload of kind "k"`) {
 			t.Errorf("the job is %+v", job)
 		}
-		if _, err := durable.Client[string, string](wrong, "k").Payload(job); err == nil {
+		if _, err := durable.KindOf[string, string](wrong, "k").Payload(job); err == nil {
 			t.Error("the payload was read with the wrong key")
 		}
 	})
@@ -137,8 +137,8 @@ func TestCodecLeavesUniquePayload(t *testing.T) {
 	plain, coded := newJobs(t, store), newJobs(t, store, withCodec(newSealed(key16)))
 	ids := make(map[durable.ID]bool)
 	for _, jobs := range []*durable.Jobs{plain, coded, coded} {
-		kind := durable.Client[string, string](jobs, "k")
-		ids[must(kind.Schedule(t.Context(), time.Hour, "same", durable.UniquePayload()))] = true
+		kind := durable.KindOf[string, string](jobs, "k")
+		ids[must(kind.AddAfter(t.Context(), time.Hour, "same", durable.UniquePayload()))] = true
 	}
 	if len(ids) != 1 {
 		t.Errorf("there are %d jobs", len(ids))
@@ -168,7 +168,7 @@ func TestCodecLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			jobs := newJobs(t, memory.New(), withCodec(test.codec))
-			id, err := durable.Client[string, string](jobs, "k").Schedule(t.Context(), time.Hour, "")
+			id, err := durable.KindOf[string, string](jobs, "k").AddAfter(t.Context(), time.Hour, "")
 			if !errors.Is(err, test.want) || (err == nil) == (id == durable.ID{}) {
 				t.Errorf("got %v, %v; want %v", id, err, test.want)
 			}
@@ -178,12 +178,12 @@ func TestCodecLimits(t *testing.T) {
 		})
 	}
 	large := strings.Repeat("a", 3*durable.MaxPayload)
-	packed := durable.Client[string, string](newJobs(t, memory.New(), withCodec(newSealed(key16))), "k")
-	if _, err := packed.Schedule(t.Context(), time.Hour, large); err != nil {
+	packed := durable.KindOf[string, string](newJobs(t, memory.New(), withCodec(newSealed(key16))), "k")
+	if _, err := packed.AddAfter(t.Context(), time.Hour, large); err != nil {
 		t.Errorf("what is small when it is compressed: %v", err)
 	}
-	plain := durable.Client[string, string](newJobs(t, memory.New()), "k")
-	if _, err := plain.Schedule(t.Context(), time.Hour, large); !errors.Is(err, executor.ErrInvalid) {
+	plain := durable.KindOf[string, string](newJobs(t, memory.New()), "k")
+	if _, err := plain.AddAfter(t.Context(), time.Hour, large); !errors.Is(err, executor.ErrInvalid) {
 		t.Errorf("the same as JSON: %v, want ErrInvalid", err)
 	}
 }
@@ -197,8 +197,8 @@ func FuzzCodec(f *testing.F) {
 	f.Add("a", must(newSealed(key16).Encode("other", []byte(`"a"`))))
 	f.Fuzz(func(t *testing.T, payload string, stored []byte) {
 		jobs := newJobs(t, memory.New(), withCodec(newSealed(key16)))
-		kind := durable.Client[string, string](jobs, "k")
-		id, err := kind.Schedule(t.Context(), time.Hour, payload)
+		kind := durable.KindOf[string, string](jobs, "k")
+		id, err := kind.AddAfter(t.Context(), time.Hour, payload)
 		if err != nil {
 			t.Skip(err) // it is too large
 		}
@@ -223,7 +223,7 @@ func TestCodecLeavesSignalThatIsSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New(), withCodec(newSealed(key16)))
 		kind := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) { return durable.Wait[string](ctx, "go") })
-		id := must(kind.Schedule(t.Context(), 0, ""))
+		id := must(kind.Add(t.Context(), ""))
 		for _, test := range []struct {
 			payload string
 			want    durable.Answer
@@ -259,15 +259,15 @@ func (f failing) Encode(kind string, plain []byte) ([]byte, error) {
 func TestCodecThatFailsForAWhile(t *testing.T) {
 	fails := true
 	jobs := newJobs(t, memory.New(), withCodec(failing{newSealed(key16), &fails}))
-	kind := durable.Client[string, string](jobs, "k")
-	job, rate := kind.Prepare(time.Hour, "job"), kind.FixedRate("rate", time.Hour, time.Hour, "rate")
+	kind := durable.KindOf[string, string](jobs, "k")
+	job, rate := kind.Prepare(time.Hour, "job"), kind.PrepareAtFixedRate("rate", time.Hour, time.Hour, "rate")
 	add := func() (errs []error) {
 		_, err := jobs.Add(t.Context(), job)
 		results, registered := jobs.Register(t.Context(), rate)
 		if registered != nil && results != nil {
 			t.Errorf("there are results: %+v", results)
 		}
-		_, one := kind.Schedule(t.Context(), time.Hour, "one", durable.Key("one"))
+		_, one := kind.AddAfter(t.Context(), time.Hour, "one", durable.Key("one"))
 		return []error{err, registered, one}
 	}
 	for _, err := range add() {

@@ -59,9 +59,9 @@ func TestCommitterLockedRowHoldsUpNoOther(t *testing.T) {
 				jobs := newJobs(t, store, func(c *durable.Config) { c.Logger = log.logger() })
 				k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 1, nil })
 				stop := start(t, jobs)
-				first := must(k.Schedule(t.Context(), time.Second, 1))
+				first := must(k.AddAfter(t.Context(), time.Second, 1))
 				store.pick(first, locked)
-				rest := must(k.ScheduleAll(t.Context(), time.Second, make([]int, 50)))
+				rest := must(k.AddAll(t.Context(), time.Second, make([]int, 50)))
 				begun := time.Now()
 				for _, id := range rest {
 					must(k.Await(t.Context(), id))
@@ -72,7 +72,7 @@ func TestCommitterLockedRowHoldsUpNoOther(t *testing.T) {
 				time.Sleep(10 * time.Minute)
 				for range 10 { // others come and go meanwhile
 					begun := time.Now()
-					must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 1))))
+					must(k.Await(t.Context(), must(k.Add(t.Context(), 1))))
 					if d := time.Since(begun); d > 5*time.Second {
 						t.Errorf("a later one took %v", d)
 					}

@@ -16,7 +16,7 @@ type Config struct {
 	// error that matches [executor.ErrInvalid]. Close the store after Run returns.
 	Store store.Store
 
-	// Executor runs the handlers when they are due; its Core is how many run at the same time. Shut it down after Run
+	// Executor runs the handlers when they are due; its Workers is how many run at the same time. Shut it down after Run
 	// has returned, because a node whose pool is shut down takes no more jobs. The default, nil, is a pool of ten
 	// workers that Run makes and closes.
 	//

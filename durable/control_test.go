@@ -24,8 +24,8 @@ func TestJobsAwaitSeesJobThatEndsElsewhere(t *testing.T) {
 		var ended time.Time
 		durable.Handle(jobs, "k", func(context.Context, string) (string, error) { ended = time.Now(); return "", nil })
 		start(t, jobs)
-		k := durable.Client[string, string](newJobs(t, store), "k")
-		id := must(k.Schedule(t.Context(), time.Hour, ""))
+		k := durable.KindOf[string, string](newJobs(t, store), "k")
+		id := must(k.AddAfter(t.Context(), time.Hour, ""))
 		must(k.Await(t.Context(), id))
 		if d := time.Since(ended); d > time.Second/2 {
 			t.Errorf("it was seen after %v", d)
@@ -39,9 +39,9 @@ func TestJobsCountsAreInOrder(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		var want []durable.Count
 		for _, name := range []string{"a", "b", "c", "d"} {
-			k := durable.Client[string, string](jobs, name)
+			k := durable.KindOf[string, string](jobs, name)
 			for _, state := range []durable.State{durable.Waiting, durable.Canceled, durable.Paused} {
-				id := must(k.Schedule(t.Context(), time.Hour, ""))
+				id := must(k.AddAfter(t.Context(), time.Hour, ""))
 				switch state {
 				case durable.Canceled:
 					must(jobs.Cancel(t.Context(), id))
@@ -74,8 +74,8 @@ func TestJobsAwaitKeepsNoMemory(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
-		k := durable.Client[string, string](jobs, "k")
-		id, other := must(k.Schedule(t.Context(), time.Hour, "")), must(k.Schedule(t.Context(), time.Hour, ""))
+		k := durable.KindOf[string, string](jobs, "k")
+		id, other := must(k.AddAfter(t.Context(), time.Hour, "")), must(k.AddAfter(t.Context(), time.Hour, ""))
 		giveUp := func(id durable.ID) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var wg sync.WaitGroup
@@ -115,9 +115,9 @@ func TestJobsCancelEndsContextOfWaitingRun(t *testing.T) {
 			return "", ctx.Err()
 		})
 		stop := start(t, jobs)
-		must(k.Schedule(t.Context(), 0, time.Second/2))
+		must(k.Add(t.Context(), time.Second/2))
 		synctest.Wait()
-		waits := must(k.Schedule(t.Context(), 0, 0))
+		waits := must(k.Add(t.Context(), 0))
 		if a := must(jobs.Cancel(t.Context(), waits)); a != durable.Deferred {
 			t.Fatalf("Cancel: %v", a)
 		}
@@ -144,7 +144,7 @@ func TestJobsCancelAnsweredLateSparesNextRun(t *testing.T) {
 			}
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, ""))
+		id := must(k.Add(t.Context(), ""))
 		synctest.Wait()
 		line.delay("change", 5*time.Second)
 		answered := make(chan struct{})
@@ -169,7 +169,7 @@ func TestJobsCancelKeepsJobFromBeginning(t *testing.T) {
 		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
 		for _, delay := range []time.Duration{500 * time.Millisecond, time.Minute} {
-			id := must(k.Schedule(t.Context(), delay, ""))
+			id := must(k.AddAfter(t.Context(), delay, ""))
 			if a := must(jobs.Cancel(t.Context(), id)); a != durable.Applied {
 				t.Errorf("Cancel: %v", a)
 			}
@@ -199,7 +199,7 @@ func TestJobsCancelEndsHandlerContext(t *testing.T) {
 					return "", context.Cause(ctx)
 				})
 				start(t, jobs)
-				id := must(k.Schedule(t.Context(), 0, ""))
+				id := must(k.Add(t.Context(), ""))
 				time.Sleep(untilNoted)
 				asked := time.Now()
 				if a := must(canceler.Cancel(t.Context(), id)); a != durable.Deferred {
@@ -280,8 +280,8 @@ func TestJobsRescheduleMovesTime(t *testing.T) {
 		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
 		begun := time.Now().Round(0)
-		near := must(k.Schedule(t.Context(), 700*time.Millisecond, ""))
-		far := must(k.Schedule(t.Context(), time.Hour, ""))
+		near := must(k.AddAfter(t.Context(), 700*time.Millisecond, ""))
+		far := must(k.AddAfter(t.Context(), time.Hour, ""))
 		must(jobs.Reschedule(t.Context(), near, begun.Add(2*time.Hour)))
 		must(jobs.Reschedule(t.Context(), far, begun.Add(300*time.Millisecond)))
 		time.Sleep(3 * time.Hour)
@@ -295,8 +295,8 @@ func TestJobsAwaitReturnsJobThatDidNotSucceed(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, errors.New("no such user") })
 		start(t, jobs)
-		dead := must(k.Schedule(t.Context(), 0, 1, durable.Attempts(2)))
-		canceled := must(k.Schedule(t.Context(), time.Hour, 2))
+		dead := must(k.Add(t.Context(), 1, durable.Attempts(2)))
+		canceled := must(k.AddAfter(t.Context(), time.Hour, 2))
 		if a := must(jobs.Cancel(t.Context(), canceled)); a != durable.Applied {
 			t.Fatal(a)
 		}
@@ -348,7 +348,7 @@ func TestJobsReviveDeadJob(t *testing.T) {
 			return "alive", nil
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(3)))
+		id := must(k.Add(t.Context(), "", durable.Attempts(3)))
 		if _, err := k.Await(t.Context(), id); !errors.Is(err, durable.ErrDead) {
 			t.Fatal(err)
 		}
@@ -410,8 +410,8 @@ func TestNow(t *testing.T) {
 func TestJobsAwaitReturnsTheErrorOfItsContext(t *testing.T) {
 	store := newFaulty(memory.New())
 	jobs := newJobs(t, store)
-	k := durable.Client[int, int](jobs, "k")
-	id := must(k.Schedule(t.Context(), time.Hour, 1))
+	k := durable.KindOf[int, int](jobs, "k")
+	id := must(k.AddAfter(t.Context(), time.Hour, 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	store.set(func(op string) (error, error) {
 		if op == "get" {

@@ -26,7 +26,7 @@ func TestDeadGroupsByReason(t *testing.T) {
 			"request 01a211a8-96f5-7217-a7a9-861bd7de7d60 timed out after 3.5s", "mailbox 5 of 0x1 is full",
 			"request 01a211a896f57217a7a9861bd7de7d61 timed out after 10.25s",
 		} {
-			ids = append(ids, must(k.Schedule(t.Context(), 0, text)))
+			ids = append(ids, must(k.Add(t.Context(), text)))
 			k.Await(t.Context(), ids[len(ids)-1])
 			time.Sleep(time.Second)
 		}

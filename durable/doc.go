@@ -8,7 +8,7 @@
 // that ends with the program. New returns Jobs on a store. Handle sets the function that runs the jobs of a kind, and
 // returns the [Kind], whose methods add jobs:
 //
-//	Schedule, At                  once
+//	Add, AddAfter, AddAt          once
 //	AtFixedRate, WithFixedDelay   again and again, in Java's sense
 //	On                            at the times of a cron.Schedule or another trigger
 //
@@ -16,7 +16,7 @@
 // kinds, at once.
 //
 // Run makes the program a node, which claims jobs that are due and runs them, until its context ends. A program that
-// only adds jobs, or reads them, needs neither Run nor a handler: see Client.
+// only adds jobs, or reads them, needs neither Run nor a handler: see KindOf.
 //
 // Every function that takes a context panics at once if the context is nil.
 //
@@ -50,7 +50,7 @@
 // # Failure
 //
 // A run that returns an error, panics, calls runtime.Goexit or exceeds its Timeout is repeated after a growing wait,
-// see Backoff, until its Attempts are used up. Then the job is [Dead]: it is kept, and can be listed and revived. A
+// see WithBackoff, until its Attempts are used up. Then the job is [Dead]: it is kept, and can be listed and revived. A
 // periodic job goes on with its next occurrence instead; [executor.ErrStop] ends its schedule. An error that
 // [executor.Permanent] marks uses up all attempts at once. A handler that returns [Snooze] postpones its job, and the
 // run does not count as an attempt. A run that is lost with its node counts. A periodic job that loses [MaxLost] runs

@@ -24,8 +24,8 @@ func TestNodeDrains(t *testing.T) {
 			return "", nil
 		})
 		stop := start(t, jobs)
-		running := must(k.Schedule(t.Context(), 0, ""))
-		claimed := must(k.Schedule(t.Context(), 900*time.Millisecond, ""))
+		running := must(k.Add(t.Context(), ""))
+		claimed := must(k.AddAfter(t.Context(), 900*time.Millisecond, ""))
 		synctest.Wait()
 		begun := time.Now()
 		stop()
@@ -62,7 +62,7 @@ func TestNodeDrainKeepsPermanentErrors(t *testing.T) {
 					return "", test.err(ctx)
 				})
 				stop := start(t, jobs)
-				id := must(k.Schedule(t.Context(), 0, ""))
+				id := must(k.Add(t.Context(), ""))
 				time.Sleep(time.Second)
 				stop()
 				if job := must(jobs.Get(t.Context(), id)); job.State != test.want {
@@ -85,7 +85,7 @@ func TestNodeDrainCancelsHandlers(t *testing.T) {
 			return "", ctx.Err()
 		})
 		stop := start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, ""))
+		id := must(k.Add(t.Context(), ""))
 		time.Sleep(time.Second)
 		synctest.Wait()
 		begun := time.Now()
@@ -134,11 +134,11 @@ func TestNodeDrainReleasesLateJobs(t *testing.T) {
 				ended := make(chan error, 1)
 				go func() { ended <- ends.Run(ctx) }()
 				start(t, other)
-				must(durable.Client[string, string](ends, "long").Schedule(t.Context(), 0, ""))
+				must(durable.KindOf[string, string](ends, "long").Add(t.Context(), ""))
 				synctest.Wait()
 				disturb(line, store)
 				added := time.Now()
-				go k.Schedule(t.Context(), 500*time.Millisecond, "")
+				go k.AddAfter(t.Context(), 500*time.Millisecond, "")
 				time.Sleep(10 * time.Millisecond)
 				end()
 				time.Sleep(2 * time.Second)
@@ -166,7 +166,7 @@ func TestNodeDrainEndsWithoutStore(t *testing.T) {
 			return "", nil
 		})
 		stop := start(t, jobs)
-		must(k.Schedule(t.Context(), 0, ""))
+		must(k.Add(t.Context(), ""))
 		synctest.Wait()
 		line.down()
 		begun := time.Now()
@@ -188,7 +188,7 @@ func TestNodeDrainWithClosedPool(t *testing.T) {
 			return "", nil
 		})
 		stop := start(t, jobs)
-		must(k.Schedule(t.Context(), 0, ""))
+		must(k.Add(t.Context(), ""))
 		synctest.Wait()
 		time.AfterFunc(5*time.Second, func() { pool.ShutdownNow() })
 		stop()
@@ -260,8 +260,8 @@ func TestNodeDrainCancelsInTimeWhenStoreHangs(t *testing.T) {
 			return "", ctx.Err()
 		})
 		stop := start(t, jobs)
-		must(k.Schedule(t.Context(), 0, ""))
-		must(k.Schedule(t.Context(), time.Minute, "")) // claimed ahead, to be released
+		must(k.Add(t.Context(), ""))
+		must(k.AddAfter(t.Context(), time.Minute, "")) // claimed ahead, to be released
 		synctest.Wait()
 		store.silent.Store(true)
 		ended := time.Now()
@@ -287,8 +287,8 @@ func TestNodeDrainEndsWhenStoreHangs(t *testing.T) {
 				return "", nil
 			})
 			stop := start(t, jobs)
-			must(k.Schedule(t.Context(), 0, 2*time.Second))
-			must(k.Schedule(t.Context(), time.Second, 0)) // claimed ahead, to be released
+			must(k.Add(t.Context(), 2*time.Second))
+			must(k.AddAfter(t.Context(), time.Second, 0)) // claimed ahead, to be released
 			synctest.Wait()
 			time.AfterFunc(time.Duration(silent)*150*time.Millisecond, func() { store.silent.Store(true) })
 			time.Sleep(500 * time.Millisecond)
@@ -329,8 +329,8 @@ func TestNodeDrainReleasesNothingAfterHandlers(t *testing.T) {
 				return "", nil
 			})
 			stop := start(t, jobs)
-			must(k.Schedule(t.Context(), 0, ""))
-			must(k.Schedule(t.Context(), time.Second, ""))
+			must(k.Add(t.Context(), ""))
+			must(k.AddAfter(t.Context(), time.Second, ""))
 			synctest.Wait()
 			store.silent.Store(true)
 			time.Sleep(500 * time.Millisecond)
@@ -368,7 +368,7 @@ func TestNodeDrainSignsOff(t *testing.T) {
 		durable.Handle(heir, "k", d.handler)
 		stop := start(t, leaving)
 		added := time.Now()
-		must(k.Schedule(t.Context(), time.Second, ""))
+		must(k.AddAfter(t.Context(), time.Second, ""))
 		f.set(func(op string) (error, error) {
 			if op == "release" {
 				return errDown, nil
@@ -426,7 +426,7 @@ func TestNodeSignsOffLast(t *testing.T) {
 				jobs := newJobs(t, store)
 				k := durable.Handle(jobs, "k", new(diary).handler)
 				stop := start(t, jobs)
-				must(k.Schedule(t.Context(), 40*time.Millisecond, "")) // confirmed a little before
+				must(k.AddAfter(t.Context(), 40*time.Millisecond, "")) // confirmed a little before
 				for !store.underWay.Load() {
 					time.Sleep(time.Millisecond)
 				}
@@ -455,10 +455,10 @@ func TestNodeDrainReleasesWhenStoreIsBack(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- ends.Run(ctx) }()
 		start(t, other)
-		must(long.Schedule(t.Context(), 0, ""))
+		must(long.Add(t.Context(), ""))
 		synctest.Wait() // it has begun
 		added := time.Now()
-		must(k.Schedule(t.Context(), 5*time.Minute, "")) // claimed at once, by the node that ends
+		must(k.AddAfter(t.Context(), 5*time.Minute, "")) // claimed at once, by the node that ends
 		line.down()
 		end()
 		time.Sleep(time.Minute)

@@ -24,7 +24,7 @@ var (
 	// dead. Another node may already run the same job, and the store will probably refuse the outcome of this run.
 	ErrLeaseLost = node.ErrLeaseLost
 
-	// ErrRefused reports that this node no longer has the run. CompleteTx, Step, Sleep and Wait return it; CompleteTx
+	// ErrRefused reports that this node no longer has the run. CompleteTx, Step, SnoozeOnce and Wait return it; CompleteTx
 	// also returns it if the run was completed before. The handler must roll back its transaction, and return.
 	ErrRefused = node.ErrRefused
 
@@ -69,13 +69,13 @@ func mustContext(ctx context.Context) {
 // A job that was canceled meanwhile is not postponed.
 func Snooze(d time.Duration) error { return node.Snooze(max(d, 0)) }
 
-// Snoozed reports whether err postpones the job of a handler that returns it, as an error of Snooze, Sleep or Wait
+// Snoozed reports whether err postpones the job of a handler that returns it, as an error of Snooze, SnoozeOnce or Wait
 // does, and by how long.
 func Snoozed(err error) (d time.Duration, ok bool) { return node.Snoozed(err) }
 
-// RetryAfter returns an error with which a handler fails, and which has the next attempt wait for at least d; if the
-// Backoff of the kind is longer, that counts. Use it for a service that says when to try again. Its text is that of err,
-// which it wraps and which must not be nil. It counts as an attempt, as any other error does, see Snooze; after the last
+// RetryAfter returns an error with which a handler fails, and which has the next attempt wait for at least d; if
+// WithBackoff says more, that counts. Use it for a service that says when to try again. Its text is that of err, which
+// it wraps and which must not be nil. It counts as an attempt, as any other error does, see Snooze; after the last
 // attempt d has no effect. A negative d counts as 0.
 func RetryAfter(err error, d time.Duration) error {
 	if err == nil {

@@ -60,9 +60,9 @@ func TestRetryAfterSetsTheWait(t *testing.T) {
 				t.Errorf("it is %v", err)
 			}
 			return 0, err
-		}, durable.Backoff(time.Minute, time.Minute))
+		}, durable.WithBackoff(executor.Backoff(time.Minute, time.Minute)))
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, 0, durable.Attempts(3)))
+		id := must(k.Add(t.Context(), 0, durable.Attempts(3)))
 		if job, err := jobs.Await(t.Context(), id); !errors.Is(err, durable.ErrDead) || job.Error != "busy" || job.Attempt != 3 {
 			t.Errorf("the job is %+v, %v", job, err)
 		}
@@ -89,18 +89,18 @@ func TestJobsPanicOnNilContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := durable.Client[int, int](jobs, "k")
-	id, err := k.Schedule(t.Context(), time.Hour, 0)
+	k := durable.KindOf[int, int](jobs, "k")
+	id, err := k.AddAfter(t.Context(), time.Hour, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var none context.Context
 	for name, call := range map[string]func(){
-		"Schedule":       func() { k.Schedule(none, 0, 1, durable.Attempts(0)) }, // a mistake comes after that
-		"ScheduleAll":    func() { k.ScheduleAll(none, 0, nil) },
-		"ScheduleTx":     func() { k.ScheduleTx(none, nil, 0, 1) },
+		"Schedule":       func() { k.Add(none, 1, durable.Attempts(0)) }, // a mistake comes after that
+		"AddAll":         func() { k.AddAll(none, 0, nil) },
+		"AddTx":          func() { k.AddTx(none, nil, 0, 1) },
 		"CompleteTx":     func() { durable.CompleteTx(none, nil, 1) },
-		"At":             func() { k.At(none, time.Time{}, 1) },
+		"At":             func() { k.AddAt(none, time.Time{}, 1) },
 		"AtFixedRate":    func() { k.AtFixedRate(none, "rate", 0, time.Second, 1) },
 		"WithFixedDelay": func() { k.WithFixedDelay(none, "delay", 0, time.Second, 1) },
 		"On":             func() { k.On(none, "on", cron.MustParse("@daily"), 1) },

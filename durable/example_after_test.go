@@ -29,11 +29,11 @@ func ExampleAfter() {
 	defer node.Wait()
 	defer stop()
 
-	chapters, err := chapter.ScheduleAll(ctx, 0, []string{"once upon", "a", "time"})
+	chapters, err := chapter.AddAll(ctx, 0, []string{"once upon", "a", "time"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	id, err := book.Schedule(ctx, 0, "a short one", durable.After(chapters...))
+	id, err := book.Add(ctx, "a short one", durable.After(chapters...))
 	if err != nil {
 		log.Fatal(err)
 	}

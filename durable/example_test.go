@@ -32,7 +32,7 @@ func Example() {
 	ended := make(chan error, 1)
 	go func() { ended <- jobs.Run(ctx) }()
 
-	id, err := send.Schedule(ctx, 0, letter{To: "you", Text: "hello"})
+	id, err := send.Add(ctx, letter{To: "you", Text: "hello"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -88,12 +88,12 @@ func ExampleJobs_Register() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	report := durable.Client[string, any](jobs, "report") // others run it
-	tidy := durable.Client[int, any](jobs, "tidy")
+	report := durable.KindOf[string, any](jobs, "report") // others run it
+	tidy := durable.KindOf[int, any](jobs, "tidy")
 	for _, days := range []int{7, 7, 30} { // three starts, the last of a new version
 		done, err := jobs.Register(context.Background(),
-			report.Triggered("weekly", cron.MustParse("CRON_TZ=UTC 0 6 * * 1"), "sales"),
-			tidy.FixedRate("tidy", 0, time.Hour, days),
+			report.PrepareOn("weekly", cron.MustParse("CRON_TZ=UTC 0 6 * * 1"), "sales"),
+			tidy.PrepareAtFixedRate("tidy", 0, time.Hour, days),
 		)
 		if err != nil {
 			log.Fatal(err)
@@ -113,7 +113,7 @@ func ExampleKind_On() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	backup := durable.Client[string, any](jobs, "backup") // others run it
+	backup := durable.KindOf[string, any](jobs, "backup") // others run it
 	id, err := backup.On(ctx, "nightly", cron.MustParse("CRON_TZ=Europe/Berlin 30 2 * * *"), "/srv", durable.OnMissed(durable.Skip(time.Hour)))
 	if err != nil {
 		log.Fatal(err)
@@ -135,7 +135,7 @@ func ExampleReuseKey() {
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	ask := func() durable.ID {
-		id, err := update.Schedule(ctx, 50*time.Millisecond, 17, durable.Key("update/17"), durable.ReuseKey())
+		id, err := update.AddAfter(ctx, 50*time.Millisecond, 17, durable.Key("update/17"), durable.ReuseKey())
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func ExampleSnooze() {
 	defer node.Wait()
 	defer stop()
 
-	id, err := report.Schedule(ctx, 0, struct{}{}, durable.Attempts(1))
+	id, err := report.Add(ctx, struct{}{}, durable.Attempts(1))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func ExampleAttempts_permanent() {
 	defer node.Wait()
 	defer stop()
 
-	id, err := pay.Schedule(ctx, 0, 999)
+	id, err := pay.Add(ctx, 999)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -254,14 +254,14 @@ func ExampleCurrent() {
 			return "", errors.New("no answer")
 		}
 		return fmt.Sprint("attempt ", job.Attempt), nil
-	}, durable.Backoff(time.Millisecond, time.Second))
+	}, durable.WithBackoff(executor.Backoff(time.Millisecond, time.Second)))
 	ctx, stop := context.WithCancel(context.Background())
 	var node sync.WaitGroup
 	node.Go(func() { jobs.Run(ctx) })
 	defer node.Wait()
 	defer stop()
 
-	id, err := charge.Schedule(ctx, 0, 999)
+	id, err := charge.Add(ctx, 999)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func ExampleHooks() {
 	ctx, stop := context.WithCancel(context.WithValue(context.Background(), requestKey{}, "17"))
 	ended := make(chan error, 1)
 	go func() { ended <- jobs.Run(ctx) }()
-	id, err := mail.Schedule(ctx, 0, "you")
+	id, err := mail.Add(ctx, "you")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func ExampleOutput() {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- jobs.Run(ctx) }()
-	id, err := reindex.Schedule(ctx, 0, []string{"a.txt", "b.txt"})
+	id, err := reindex.Add(ctx, []string{"a.txt", "b.txt"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -355,11 +355,11 @@ func ExampleJobs_Counts() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	letter := durable.Client[string, any](jobs, "letter")
-	if _, err := letter.ScheduleAll(ctx, time.Hour, []string{"a", "b", "c"}); err != nil {
+	letter := durable.KindOf[string, any](jobs, "letter")
+	if _, err := letter.AddAll(ctx, time.Hour, []string{"a", "b", "c"}); err != nil {
 		log.Fatal(err)
 	}
-	id, err := letter.Schedule(ctx, time.Hour, "d")
+	id, err := letter.AddAfter(ctx, time.Hour, "d")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -385,9 +385,9 @@ func ExampleWithTags() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	letter := durable.Client[string, any](jobs, "letter")
+	letter := durable.KindOf[string, any](jobs, "letter")
 	for _, customer := range []string{"17", "18", "17"} {
-		if _, err := letter.Schedule(ctx, time.Hour, "hello", durable.WithTags("customer="+customer)); err != nil {
+		if _, err := letter.AddAfter(ctx, time.Hour, "hello", durable.WithTags("customer="+customer)); err != nil {
 			log.Fatal(err)
 		}
 	}

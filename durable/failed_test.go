@@ -54,12 +54,12 @@ func TestJobsNameTheCallThatFailed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := durable.Client[int, int](jobs, "k")
+	k := durable.KindOf[int, int](jobs, "k")
 	ctx, id := t.Context(), durable.NewID()
 	second := func(_ any, err error) error { return err }
 	_, _, tally := jobs.Tally(ctx, 0)
 	for want, got := range map[string]error{
-		"schedule":     second(k.Schedule(ctx, 0, 1)),
+		"schedule":     second(k.Add(ctx, 1)),
 		"await":        second(k.Await(ctx, id)),
 		"cancel":       second(jobs.Cancel(ctx, id)),
 		"pause":        second(jobs.Pause(ctx, id)),

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/internal/node"
 	"github.com/executor-go/executor/durable/internal/timetable"
 	"github.com/executor-go/executor/durable/store"
@@ -187,7 +188,7 @@ const statePause = 20 * time.Millisecond
 
 // firingKind is the kind of the schedules with OnOverlap whose runs are of a kind.
 func (j *Jobs) firingKind(of string, decide decider) *node.Kind {
-	return &node.Kind{Name: ScheduleKind(of), Internal: true, First: 100 * time.Millisecond, Max: 10 * time.Second,
+	return &node.Kind{Name: ScheduleKind(of), Internal: true, Backoff: executor.Backoff(100*time.Millisecond, 10*time.Second),
 		Handle: func(ctx context.Context, _ []byte) ([]byte, error) { return j.fire(ctx, decide) }}
 }
 

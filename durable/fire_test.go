@@ -158,7 +158,7 @@ func TestScheduleFiresWhereItsRunsAreHandled(t *testing.T) {
 		other := newJobs(t, store)
 		durable.Handle(other, "other", new(diary).handler)
 		start(t, other)
-		must(durable.Client[string, string](other, "k").AtFixedRate(t.Context(), "s", 0, time.Minute, "", durable.OnOverlap(durable.OverlapSkip())))
+		must(durable.KindOf[string, string](other, "k").AtFixedRate(t.Context(), "s", 0, time.Minute, "", durable.OnOverlap(durable.OverlapSkip())))
 		time.Sleep(10 * time.Minute)
 		if s := must(other.Find(t.Context(), "s")); s.State != durable.Waiting || s.Runs != 0 {
 			t.Errorf("%+v", s)

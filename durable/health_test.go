@@ -66,11 +66,11 @@ func TestNodeHoldsLimitedPayloads(t *testing.T) {
 		store := &claims{Store: memory.New()}
 		jobs, _, d := newNode(t, store)
 		start(t, jobs)
-		other := durable.Client[string, string](newJobs(t, store), "k")
+		other := durable.KindOf[string, string](newJobs(t, store), "k")
 		payloads := slices.Repeat([]string{strings.Repeat("x", durable.MaxPayload-2)}, 80)
-		must(other.ScheduleAll(t.Context(), 5*time.Second, payloads[:1]))
+		must(other.AddAll(t.Context(), 5*time.Second, payloads[:1]))
 		time.Sleep(10 * time.Second)
-		must(other.ScheduleAll(t.Context(), 5*time.Second, payloads[1:]))
+		must(other.AddAll(t.Context(), 5*time.Second, payloads[1:]))
 		time.Sleep(10 * time.Second)
 		if most := store.most.Load(); most > 64 || d.count() != len(payloads) {
 			t.Errorf("one claim had %d jobs; %d of %d ran", most, d.count(), len(payloads))

@@ -29,7 +29,7 @@ func TestNodeLateCancelSparesNextRun(t *testing.T) {
 			return "", context.Cause(ctx)
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
+		id := must(k.Add(t.Context(), "", durable.Attempts(1)))
 		synctest.Wait()
 		line.delay("heartbeat", time.Second) // the first asks after 900 ms, and is answered a second later
 		time.Sleep(500 * time.Millisecond)
@@ -63,7 +63,7 @@ func TestNodeDeclaredDeadCancelsHandlers(t *testing.T) {
 			return "", cause
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, ""))
+		id := must(k.Add(t.Context(), ""))
 		synctest.Wait()
 		// What frees its jobs, too.
 		if err := store.Leave(t.Context(), must(jobs.Get(t.Context(), id)).Owner); err != nil {
@@ -100,7 +100,7 @@ func TestNodeCutOffIsReplaced(t *testing.T) {
 			return "zombie", nil
 		})
 		start(t, cut)
-		id := must(k.Schedule(t.Context(), 0, ""))
+		id := must(k.Add(t.Context(), ""))
 		<-begun
 		line.down()
 		cutAt := time.Now()
@@ -235,7 +235,7 @@ func TestNodeDeclaredDeadJoinsAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		line.up()
 		time.Sleep(2 * time.Second)
-		id := must(k.Schedule(t.Context(), 0, ""))
+		id := must(k.Add(t.Context(), ""))
 		must(k.Await(t.Context(), id))
 	})
 }
@@ -253,11 +253,11 @@ func TestNodeOutlastsOutage(t *testing.T) {
 			return runs, ctx.Err()
 		})
 		start(t, jobs)
-		long := must(k.Schedule(t.Context(), 0, 1500*time.Millisecond))
-		later := must(k.Schedule(t.Context(), 20*time.Second, 0))
+		long := must(k.Add(t.Context(), 1500*time.Millisecond))
+		later := must(k.AddAfter(t.Context(), 20*time.Second, 0))
 		time.Sleep(time.Second)
 		line.down()
-		if _, err := k.Schedule(t.Context(), 0, 0); !errors.Is(err, errDown) {
+		if _, err := k.Add(t.Context(), 0); !errors.Is(err, errDown) {
 			t.Errorf("Schedule: %v", err)
 		}
 		time.Sleep(1200 * time.Millisecond)
@@ -282,7 +282,7 @@ func TestNodeSuspendedBeginsNothing(t *testing.T) {
 		line := newFaulty(store)
 		jobs, k, d := newNode(t, line, func(c *durable.Config) { c.Lease = 300 * time.Millisecond })
 		start(t, jobs)
-		must(k.Schedule(t.Context(), 900*time.Millisecond, "")) // claimed at once
+		must(k.AddAfter(t.Context(), 900*time.Millisecond, "")) // claimed at once
 		line.down()
 		time.Sleep(10 * time.Second)
 		if d.count() != 0 {
@@ -308,7 +308,7 @@ func TestNodeFencedPollsOnceRenewed(t *testing.T) {
 		time.Sleep(time.Second)
 		line.down()
 		time.Sleep(10 * time.Second)
-		must(durable.Client[string, string](newJobs(t, store), "k").Schedule(t.Context(), 0, ""))
+		must(durable.KindOf[string, string](newJobs(t, store), "k").Add(t.Context(), ""))
 		line.up()
 		begun := time.Now()
 		time.Sleep(10 * time.Second)
@@ -338,7 +338,7 @@ func TestNodeDropsClaimOfDeadName(t *testing.T) {
 		})
 		time.Sleep(1500 * time.Millisecond)
 		line.delay("claim", 2900*time.Millisecond)
-		must(k.Schedule(t.Context(), 0, "")) // claimed after two seconds
+		must(k.Add(t.Context(), "")) // claimed after two seconds
 		time.Sleep(600 * time.Millisecond)
 		start(t, other)
 		time.Sleep(1820 * time.Millisecond) // it has declared the other dead
@@ -370,9 +370,9 @@ func TestNodeWithoutLeaseBeginsNothing(t *testing.T) {
 			k := durable.Handle(jobs, "k", d.handler)
 			start(t, jobs)
 			synctest.Wait() // it has joined, and has not beaten yet
-			must(busy.Schedule(t.Context(), 0, 2500*time.Millisecond))
+			must(busy.Add(t.Context(), 2500*time.Millisecond))
 			synctest.Wait()
-			id := must(k.Schedule(t.Context(), 0, ""))
+			id := must(k.Add(t.Context(), ""))
 			if j := must(jobs.Get(t.Context(), id)); j.State != durable.Confirmed {
 				t.Fatalf("job is %v", j.State)
 			}
@@ -401,7 +401,7 @@ func TestNodeLateHeartbeatIsNoLease(t *testing.T) {
 		line.late = map[string]time.Duration{"heartbeat": 2900 * time.Millisecond}
 		line.mu.Unlock()
 		time.Sleep(3 * time.Second) // fenced, since no heartbeat has been answered yet
-		id := must(k.Schedule(t.Context(), 0, ""))
+		id := must(k.Add(t.Context(), ""))
 		time.Sleep(20 * time.Second)
 		if j := must(jobs.Get(t.Context(), id)); d.count() != 0 || j.Epoch != 0 {
 			t.Errorf("without a lease it was begun %d times; job is %+v", d.count(), j)
@@ -433,8 +433,8 @@ func TestNodeLogsDeadJobsAside(t *testing.T) {
 		k := durable.Handle(other, "k", func(ctx context.Context, _ string) (string, error) { <-ctx.Done(); return "", nil })
 		start(t, jobs)
 		start(t, other)
-		must(long.Schedule(t.Context(), 0, ""))
-		must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
+		must(long.Add(t.Context(), ""))
+		must(k.Add(t.Context(), "", durable.Attempts(1)))
 		time.Sleep(untilNoted)
 		synctest.Wait()
 		line.delay("get", 10*time.Second)
@@ -478,8 +478,8 @@ func TestNodeAloneKeepsHandlers(t *testing.T) {
 			return 0, context.Cause(ctx)
 		})
 		start(t, jobs)
-		long := must(k.Schedule(t.Context(), 0, 2*time.Minute))
-		later := must(k.Schedule(t.Context(), 20*time.Second, 0))
+		long := must(k.Add(t.Context(), 2*time.Minute))
+		later := must(k.AddAfter(t.Context(), 20*time.Second, 0))
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		line.down()
@@ -512,7 +512,7 @@ func TestNodeLateHeartbeatIsFollowedInTime(t *testing.T) {
 			return 0, context.Cause(ctx)
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
+		id := must(k.Add(t.Context(), "", durable.Attempts(1)))
 		line.mu.Lock()
 		line.late = map[string]time.Duration{"heartbeat": 3 * time.Second}
 		line.mu.Unlock()
@@ -548,7 +548,7 @@ func TestNodeKeepsLeaseThatWasRenewed(t *testing.T) {
 			}
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, 1))
+		id := must(k.Add(t.Context(), 1))
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
 		if got, err := k.Await(ctx, id); got != 7 || err != nil {

@@ -50,8 +50,8 @@ func TestHintsInVainAreMerged(t *testing.T) {
 			t.Errorf("%d looks in three seconds", looks)
 		}
 		time.Sleep(100 * time.Millisecond)
-		elsewhere := durable.Client[string, string](newJobs(t, store), "k")
-		must(elsewhere.Schedule(t.Context(), 0, ""))
+		elsewhere := durable.KindOf[string, string](newJobs(t, store), "k")
+		must(elsewhere.Add(t.Context(), ""))
 		begun := time.Now()
 		line.wake <- struct{}{}
 		synctest.Wait()
@@ -76,8 +76,8 @@ func TestHintDuringPauseCountsAfterIt(t *testing.T) {
 		line.wake <- struct{}{}
 		begun := time.Now()
 		time.Sleep(time.Millisecond)
-		elsewhere := durable.Client[string, string](newJobs(t, store), "k")
-		must(elsewhere.Schedule(t.Context(), 0, ""))
+		elsewhere := durable.KindOf[string, string](newJobs(t, store), "k")
+		must(elsewhere.Add(t.Context(), ""))
 		line.wake <- struct{}{}
 		time.Sleep(time.Minute)
 		d.wants(t, begun, 50*time.Millisecond)
@@ -93,12 +93,12 @@ func TestHintsThatHelpCountAtOnce(t *testing.T) {
 		var d diary
 		durable.Handle(jobs, "k", d.handler)
 		start(t, jobs)
-		elsewhere := durable.Client[string, string](newJobs(t, store), "k")
+		elsewhere := durable.KindOf[string, string](newJobs(t, store), "k")
 		begun := time.Now()
 		var want []time.Duration
 		for i := range 100 {
 			time.Sleep(3 * time.Millisecond)
-			must(elsewhere.Schedule(t.Context(), 0, ""))
+			must(elsewhere.Add(t.Context(), ""))
 			line.wake <- struct{}{}
 			want = append(want, time.Duration(i+1)*3*time.Millisecond)
 		}

@@ -42,7 +42,7 @@ func TestHooksAddingSetsMeta(t *testing.T) {
 		})
 		start(t, jobs)
 		ctx := context.WithValue(t.Context(), ctxKey{}, "me")
-		id := must(k.Schedule(ctx, 0, 1, durable.WithMeta(map[string]string{"tag": "x"})))
+		id := must(k.Add(ctx, 1, durable.WithMeta(map[string]string{"tag": "x"})))
 		want := map[string]string{"tag": "x", "by": "me"}
 		if got := <-seen; !reflect.DeepEqual(got, want) {
 			t.Errorf("the handler has %v", got)
@@ -62,7 +62,7 @@ func TestHooksAddingChangesNothingButMeta(t *testing.T) {
 		},
 	}))
 	var r durable.InsertResult
-	id := must(durable.Client[int, int](jobs, "k").Schedule(t.Context(), time.Hour, 7, durable.WithResult(&r)))
+	id := must(durable.KindOf[int, int](jobs, "k").AddAfter(t.Context(), time.Hour, 7, durable.WithResult(&r)))
 	if got := must(jobs.Get(t.Context(), id)); got.Kind != "k" || string(got.Payload) != "7" || r.ID != id || !r.Changed {
 		t.Errorf("job is %+v, result %+v", got, r)
 	}
@@ -75,7 +75,7 @@ func TestHooksAddingThatDoesNotAdd(t *testing.T) {
 		jobs := newJobs(t, memory.New(), withHooks(durable.Hooks{
 			Adding: func(context.Context, []durable.NewJob, func(context.Context) error) error { return err },
 		}))
-		_, got := durable.Client[int, int](jobs, "k").Schedule(t.Context(), 0, 1)
+		_, got := durable.KindOf[int, int](jobs, "k").Add(t.Context(), 1)
 		if got == nil || err != nil && !errors.Is(got, err) {
 			t.Errorf("%v: the error is %v", err, got)
 		}
@@ -107,10 +107,10 @@ func TestHooksAroundSeesTheHandler(t *testing.T) {
 			return 10 / n, nil
 		})
 		start(t, jobs)
-		if got := must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 5)))); got != 2 {
+		if got := must(k.Await(t.Context(), must(k.Add(t.Context(), 5)))); got != 2 {
 			t.Errorf("the result is %d", got)
 		}
-		if _, err := k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 0))); !errors.Is(err, durable.ErrDead) {
+		if _, err := k.Await(t.Context(), must(k.Add(t.Context(), 0))); !errors.Is(err, durable.ErrDead) {
 			t.Errorf("after Permanent: %v", err)
 		}
 		if want := []string{"5/1 false", "0/1 true"}; !slices.Equal(seen, want) {
@@ -130,7 +130,7 @@ func TestHooksAroundThatDoesNotRun(t *testing.T) {
 			return 0, nil
 		})
 		start(t, jobs)
-		_, err := k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 5, durable.Attempts(1))))
+		_, err := k.Await(t.Context(), must(k.Add(t.Context(), 5, durable.Attempts(1))))
 		var failed *durable.JobError
 		if !errors.As(err, &failed) || !strings.Contains(failed.Text, "Around") {
 			t.Errorf("error is %v", err)
@@ -168,7 +168,7 @@ func TestHooksThatPanicEndNothing(t *testing.T) {
 				return n + 1, nil
 			})
 			start(t, jobs)
-			if got := must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 5)))); got != 6 || runs != 1 {
+			if got := must(k.Await(t.Context(), must(k.Add(t.Context(), 5)))); got != 6 || runs != 1 {
 				t.Errorf("the result is %d after %d runs", got, runs)
 			}
 			synctest.Wait()
@@ -202,7 +202,7 @@ func TestHooksThatCallGoexitEndNothing(t *testing.T) {
 			return 1, nil
 		})
 		stop := start(t, jobs)
-		ids := must(k.ScheduleAll(t.Context(), 0, []bool{false, true, false}, durable.Attempts(1)))
+		ids := must(k.AddAll(t.Context(), 0, []bool{false, true, false}, durable.Attempts(1)))
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		for i, want := range []durable.State{durable.Succeeded, durable.Dead, durable.Succeeded} {
@@ -237,7 +237,7 @@ func TestHooksAroundOfGoexit(t *testing.T) {
 			return 0, nil
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, 5, durable.Attempts(1)))
+		id := must(k.Add(t.Context(), 5, durable.Attempts(1)))
 		if _, err := k.Await(t.Context(), id); !errors.Is(err, durable.ErrDead) || !ended {
 			t.Errorf("error is %v, the hook ended %v", err, ended)
 		}
@@ -292,7 +292,7 @@ func TestHooksSettledHasTheHistory(t *testing.T) {
 		}))
 		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, errors.New("no") })
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, 5, durable.Attempts(2)))
+		id := must(k.Add(t.Context(), 5, durable.Attempts(2)))
 		k.Await(t.Context(), id)
 		synctest.Wait()
 		want := must(jobs.History(t.Context(), id, 0, 10))
@@ -322,7 +322,7 @@ func TestHooksSettledReportsRefusal(t *testing.T) {
 			return 0, errors.Join(err, durable.Snooze(time.Hour))
 		})
 		start(t, jobs)
-		must(k.Schedule(t.Context(), 0, 5))
+		must(k.Add(t.Context(), 5))
 		if !<-refused {
 			t.Error("it was reported as committed")
 		}
@@ -348,9 +348,9 @@ func TestHooksCallHasEachCall(t *testing.T) {
 		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, nil })
 		stop := start(t, jobs)
 		store.delay("insert", time.Second)
-		k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 5)))
+		k.Await(t.Context(), must(k.Add(t.Context(), 5)))
 		store.down()
-		k.Schedule(t.Context(), 0, 5)
+		k.Add(t.Context(), 5)
 		store.up()
 		stop()
 		mu.Lock()
@@ -388,7 +388,7 @@ func TestHooksCallNamesTheMethods(t *testing.T) {
 		must(jobs.Queues(t.Context()))
 		status, _ := jobs.Node()
 		must(0, jobs.DrainNode(t.Context(), status.Name))
-		must(jobs.Signal(t.Context(), must(durable.Client[int, int](jobs, "k").Schedule(t.Context(), time.Hour, 1)), "s", 1))
+		must(jobs.Signal(t.Context(), must(durable.KindOf[int, int](jobs, "k").AddAfter(t.Context(), time.Hour, 1)), "s", 1))
 		mu.Lock()
 		defer mu.Unlock()
 		for _, op := range []string{"claim", "claim_queue", "queue_counts", "nodes", "drain_node", "signal", "paused_kinds", "insert"} {
@@ -424,8 +424,8 @@ func TestHooksFailedReplacesTheLogLine(t *testing.T) {
 			return 0, nil
 		})
 		stop := start(t, jobs)
-		must(k.Schedule(t.Context(), 0, true, durable.Key("fails"), durable.Attempts(3)))
-		must(k.Schedule(t.Context(), 0, false, durable.Key("succeeds")))
+		must(k.Add(t.Context(), true, durable.Key("fails"), durable.Attempts(3)))
+		must(k.Add(t.Context(), false, durable.Key("succeeds")))
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		stop()
@@ -465,7 +465,7 @@ func TestHooksJoinCallsAll(t *testing.T) {
 		}
 		jobs := newJobs(t, memory.New(), withHooks(of("a").Join(durable.Hooks{}, of("b"))))
 		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { note("handler"); return 0, nil })
-		id := must(k.Schedule(t.Context(), 0, 5))
+		id := must(k.Add(t.Context(), 5))
 		start(t, jobs)
 		must(k.Await(t.Context(), id))
 		synctest.Wait()

@@ -48,7 +48,7 @@ func TestLogNamesJobsByKey(t *testing.T) {
 		stop := start(t, jobs)
 		want := map[string]string{"panics": "panicked", "refused": "was refused", "fails": "failed for good"}
 		for what := range want {
-			must(k.Schedule(t.Context(), 0, what, durable.Key("key-of-"+what), durable.Attempts(1)))
+			must(k.Add(t.Context(), what, durable.Key("key-of-"+what), durable.Attempts(1)))
 		}
 		time.Sleep(time.Minute)
 		stop()
@@ -81,11 +81,11 @@ func TestLoggerThatPanicsEndsNothing(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		line.up()
 		time.Sleep(10 * time.Second)
-		id := must(k.Schedule(t.Context(), 0, true, durable.Attempts(1)))
+		id := must(k.Add(t.Context(), true, durable.Attempts(1)))
 		if _, err := k.Await(t.Context(), id); !errors.Is(err, durable.ErrDead) {
 			t.Error(err)
 		}
-		must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, false))))
+		must(k.Await(t.Context(), must(k.Add(t.Context(), false))))
 	})
 }
 

@@ -25,10 +25,10 @@ type Kind[P, R any] struct {
 // job.
 //
 // Handle panics if the name, which has 1 to MaxKind bytes, or an option is out of its range, if the kind has a handler
-// already, or if fn is nil: a program that only adds jobs calls Client instead.
+// already, or if fn is nil: a program that only adds jobs calls KindOf instead.
 func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload P) (R, error),
 	opts ...HandlerOption) *Kind[P, R] {
-	k := &kind{Kind: node.Kind{Name: name, First: time.Second, Max: time.Hour}}
+	k := &kind{Kind: node.Kind{Name: name, Backoff: executor.Backoff(time.Second, time.Hour)}}
 	err := checkName("kind", name, MaxKind)
 	switch {
 	case err != nil:
@@ -79,26 +79,30 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 	if j.mu.kinds[ResumingKind] == nil {
 		j.mu.kinds[ResumingKind] = j.resumingKind()
 	}
-	return Client[P, R](j, name)
+	return KindOf[P, R](j, name)
 }
 
-// Client returns the Kind for a program that adds jobs of the kind and awaits them, while other programs run them. It
+// KindOf returns the Kind for a program that adds jobs of the kind and awaits them, while other programs run them. It
 // is Handle without a handler. The name is checked when a job is added.
-func Client[P, R any](j *Jobs, name string) *Kind[P, R] {
+func KindOf[P, R any](j *Jobs, name string) *Kind[P, R] {
 	return &Kind[P, R]{j, name}
 }
 
-// Schedule adds a job that runs once, after delay; a negative delay counts as 0. Schedule returns when the store has
-// the job. If it returns an error that does not match executor.ErrInvalid, the job may have been added nevertheless;
-// with a [Key], the call can safely be repeated. Schedule panics if ctx is nil, as all methods of Kind do. Java:
-// schedule.
-func (k *Kind[P, R]) Schedule(ctx context.Context, delay time.Duration, payload P, opts ...Option) (ID, error) {
+// Add adds a job that runs once, as soon as a worker is free. Add returns when the store has the job. If it returns an
+// error that does not match executor.ErrInvalid, the job may have been added nevertheless; with a [Key], the call can
+// safely be repeated. Add panics if ctx is nil, as all methods of Kind do.
+func (k *Kind[P, R]) Add(ctx context.Context, payload P, opts ...Option) (ID, error) {
+	return k.AddAfter(ctx, 0, payload, opts...)
+}
+
+// AddAfter is Add of a job that is due after delay; a negative delay counts as 0. Java: schedule.
+func (k *Kind[P, R]) AddAfter(ctx context.Context, delay time.Duration, payload P, opts ...Option) (ID, error) {
 	return k.add(ctx, NewJob{Schedule: store.Once, Delay: max(delay, 0)}, payload, opts)
 }
 
-// At adds a job that runs once, at the time t on the store's clock, in the years 1 to 9999. If t has passed, the job is
-// due at once.
-func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Option) (ID, error) {
+// AddAt is Add of a job that is due at the time t on the store's clock, in the years 1 to 9999. If t has passed, the
+// job is due at once.
+func (k *Kind[P, R]) AddAt(ctx context.Context, t time.Time, payload P, opts ...Option) (ID, error) {
 	mustContext(ctx)
 	if err := checkTime(t); err != nil {
 		return ID{}, err
@@ -120,7 +124,7 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 func (k *Kind[P, R]) AtFixedRate(ctx context.Context, key string, initial, period time.Duration, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)
-	return k.FixedRate(key, initial, period, payload, opts...).register(ctx)
+	return k.PrepareAtFixedRate(key, initial, period, payload, opts...).register(ctx)
 }
 
 // WithFixedDelay is AtFixedRate, except that each run is due one delay after the end of the one before. Java:
@@ -128,7 +132,7 @@ func (k *Kind[P, R]) AtFixedRate(ctx context.Context, key string, initial, perio
 func (k *Kind[P, R]) WithFixedDelay(ctx context.Context, key string, initial, delay time.Duration, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)
-	return k.FixedDelay(key, initial, delay, payload, opts...).register(ctx)
+	return k.PrepareWithFixedDelay(key, initial, delay, payload, opts...).register(ctx)
 }
 
 // On is AtFixedRate with the times of a trigger: a cron.Schedule, or a NamedTrigger. A schedule in time.Local is read
@@ -139,7 +143,7 @@ func (k *Kind[P, R]) WithFixedDelay(ctx context.Context, key string, initial, de
 func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigger, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)
-	return k.Triggered(key, trigger, payload, opts...).register(ctx)
+	return k.PrepareOn(key, trigger, payload, opts...).register(ctx)
 }
 
 // Await waits until the job is done and returns its result. The error is a *JobError if the job is dead or canceled,
@@ -166,7 +170,7 @@ func (k *Kind[P, R]) Payload(job Job) (P, error) {
 
 func checkTime(t time.Time) error {
 	if t.IsZero() {
-		return invalid("zero time: a job runs at the time that it is given; for at once call Schedule with 0")
+		return invalid("zero time: a job runs at the time that it is given; for at once call Add")
 	}
 	if kept := timetable.Ceil(t); kept.IsZero() || kept.Year() < 1 || kept.Year() > 9999 {
 		return invalid("time %v: it must be in the years 1 to 9999", t)

@@ -34,9 +34,9 @@ func TestKindLimitHolds(t *testing.T) {
 		quick := durable.Handle(jobs, "quick", func(context.Context, string) (string, error) { return "", nil })
 		start(t, jobs)
 		synctest.Wait() // the node could have some of them at once
-		ids := must(slow.ScheduleAll(t.Context(), 0, make([]string, 20)))
+		ids := must(slow.AddAll(t.Context(), 0, make([]string, 20)))
 		begun := time.Now()
-		must(quick.Await(t.Context(), must(quick.Schedule(t.Context(), 10*time.Millisecond, ""))))
+		must(quick.Await(t.Context(), must(quick.AddAfter(t.Context(), 10*time.Millisecond, ""))))
 		if d := time.Since(begun); d > 100*time.Millisecond {
 			t.Errorf("the quick one took %v", d)
 		}
@@ -82,17 +82,17 @@ func TestKindGlobalLimitHolds(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			synctest.Wait()
 		}
-		low := durable.Client[string, string](newJobs(t, store), "slow") // from elsewhere
-		ids := must(low.ScheduleAll(t.Context(), 0, make([]string, 10), durable.WithPriority(durable.Low)))
-		ids = append(ids, must(low.ScheduleAll(t.Context(), 0, make([]string, 4),
+		low := durable.KindOf[string, string](newJobs(t, store), "slow") // from elsewhere
+		ids := must(low.AddAll(t.Context(), 0, make([]string, 10), durable.WithPriority(durable.Low)))
+		ids = append(ids, must(low.AddAll(t.Context(), 0, make([]string, 4),
 			durable.WithPriority(durable.High)))...)
 		begun := time.Now()
 		for range 6 { // from here, where a node could have them at once
-			ids = append(ids, must(slow.Schedule(t.Context(), 0, "", durable.WithPriority(durable.Low))))
+			ids = append(ids, must(slow.Add(t.Context(), "", durable.WithPriority(durable.Low))))
 		}
 		for range 50 {
 			at := time.Now()
-			must(quick.Await(t.Context(), must(quick.Schedule(t.Context(), 10*time.Millisecond, ""))))
+			must(quick.Await(t.Context(), must(quick.AddAfter(t.Context(), 10*time.Millisecond, ""))))
 			if d := time.Since(at); d > 100*time.Millisecond {
 				t.Errorf("a quick one took %v", d)
 			}
@@ -115,7 +115,7 @@ func TestKindAwaitReturnsResult(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		double := durable.Handle(jobs, "double", func(ctx context.Context, n int) (int, error) { return 2 * n, nil })
 		start(t, jobs)
-		id := must(double.Schedule(t.Context(), time.Minute, 21))
+		id := must(double.AddAfter(t.Context(), time.Minute, 21))
 		begun := time.Now()
 		if got := must(double.Await(t.Context(), id)); got != 42 {
 			t.Errorf("result is %d", got)
@@ -130,21 +130,21 @@ func TestKindAwaitReturnsResult(t *testing.T) {
 func TestKindDeclinesBadInput(t *testing.T) {
 	store := memory.New()
 	jobs := newJobs(t, store)
-	k := durable.Client[any, any](jobs, "k")
+	k := durable.KindOf[any, any](jobs, "k")
 	ctx := t.Context()
 	for name, call := range map[string]func() (durable.ID, error){
-		"key \"a\\x00b\"":        func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("a\x00b")) },
-		"nil Option":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("key"), nil) },
-		"key: it must not":       func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("")) },
-		"partition: it must not": func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Partition("")) },
-		"partition \"a\\x00b\"":  func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Partition("a\x00b")) },
-		"the job has no key":     func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.ReuseKey()) },
-		"valid UTF-8":            func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("\xff")) },
-		"has 513 bytes":          func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key(strings.Repeat("k", 513))) },
-		"at most 1048576":        func() (durable.ID, error) { return k.Schedule(ctx, 0, strings.Repeat("x", durable.MaxPayload)) },
-		"unsupported type":       func() (durable.ID, error) { return k.Schedule(ctx, 0, func() {}) },
-		"zero time":              func() (durable.ID, error) { return k.At(ctx, time.Time{}, 1) },
-		"years 1 to 9999":        func() (durable.ID, error) { return k.At(ctx, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), 1) },
+		"key \"a\\x00b\"":        func() (durable.ID, error) { return k.Add(ctx, 1, durable.Key("a\x00b")) },
+		"nil Option":             func() (durable.ID, error) { return k.Add(ctx, 1, durable.Key("key"), nil) },
+		"key: it must not":       func() (durable.ID, error) { return k.Add(ctx, 1, durable.Key("")) },
+		"partition: it must not": func() (durable.ID, error) { return k.Add(ctx, 1, durable.Partition("")) },
+		"partition \"a\\x00b\"":  func() (durable.ID, error) { return k.Add(ctx, 1, durable.Partition("a\x00b")) },
+		"the job has no key":     func() (durable.ID, error) { return k.Add(ctx, 1, durable.ReuseKey()) },
+		"valid UTF-8":            func() (durable.ID, error) { return k.Add(ctx, 1, durable.Key("\xff")) },
+		"has 513 bytes":          func() (durable.ID, error) { return k.Add(ctx, 1, durable.Key(strings.Repeat("k", 513))) },
+		"at most 1048576":        func() (durable.ID, error) { return k.Add(ctx, strings.Repeat("x", durable.MaxPayload)) },
+		"unsupported type":       func() (durable.ID, error) { return k.Add(ctx, func() {}) },
+		"zero time":              func() (durable.ID, error) { return k.AddAt(ctx, time.Time{}, 1) },
+		"years 1 to 9999":        func() (durable.ID, error) { return k.AddAt(ctx, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), 1) },
 		"rate 0s":                func() (durable.ID, error) { return k.AtFixedRate(ctx, "key", 0, 0, 1) },
 		"delay -1s":              func() (durable.ID, error) { return k.WithFixedDelay(ctx, "key", 0, -time.Second, 1) },
 		"trigger durable.NamedTrigger": func() (durable.ID, error) {
@@ -155,14 +155,14 @@ func TestKindDeclinesBadInput(t *testing.T) {
 		"can't be kept as text":  func() (durable.ID, error) { return k.On(ctx, "key", cron.Schedule{}, 1) },
 		"zone EST":               func() (durable.ID, error) { return k.On(ctx, "key", inZone("EST", -4*time.Hour), 1) },
 		"zone CET":               func() (durable.ID, error) { return k.On(ctx, "key", inZone("CET", time.Hour), 1) },
-		"attempts 0":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Attempts(0)) },
-		"timeout 0s":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Timeout(0)) },
-		"priority 2":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.WithPriority(2)) },
-		"grace must be positive": func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.OnMissed(durable.Skip(0))) },
+		"attempts 0":             func() (durable.ID, error) { return k.Add(ctx, 1, durable.Attempts(0)) },
+		"timeout 0s":             func() (durable.ID, error) { return k.Add(ctx, 1, durable.Timeout(0)) },
+		"priority 2":             func() (durable.ID, error) { return k.Add(ctx, 1, durable.WithPriority(2)) },
+		"grace must be positive": func() (durable.ID, error) { return k.Add(ctx, 1, durable.OnMissed(durable.Skip(0))) },
 		"OnMissed does not apply": func() (durable.ID, error) {
-			return k.Schedule(ctx, 0, 1, durable.OnMissed(durable.Skip(time.Minute)))
+			return k.Add(ctx, 1, durable.OnMissed(durable.Skip(time.Minute)))
 		},
-		"OnMissed does not apply to a job": func() (durable.ID, error) { return k.At(ctx, time.Now(), 1, durable.OnMissed(durable.Coalesce())) },
+		"OnMissed does not apply to a job": func() (durable.ID, error) { return k.AddAt(ctx, time.Now(), 1, durable.OnMissed(durable.Coalesce())) },
 		"has the key \"key\" already": func() (durable.ID, error) {
 			return k.AtFixedRate(ctx, "key", 0, time.Second, 1, durable.Key("other"))
 		},
@@ -170,8 +170,8 @@ func TestKindDeclinesBadInput(t *testing.T) {
 			return k.On(ctx, "daily", cron.MustParse("@daily"), 1, durable.Key("other"))
 		},
 		"key: it must not be empty": func() (durable.ID, error) { return k.WithFixedDelay(ctx, "", 0, time.Second, 1) },
-		"kind: it must not":         func() (durable.ID, error) { return durable.Client[any, any](jobs, "").Schedule(ctx, 0, 1) },
-		"has no transactions":       func() (durable.ID, error) { return k.ScheduleTx(ctx, nil, 0, 1) },
+		"kind: it must not":         func() (durable.ID, error) { return durable.KindOf[any, any](jobs, "").Add(ctx, 1) },
+		"has no transactions":       func() (durable.ID, error) { return k.AddTx(ctx, nil, 0, 1) },
 	} {
 		if name == "trigger durable.NamedTrigger" {
 			name = "it must be a cron.Schedule"
@@ -188,13 +188,13 @@ func TestKindDeclinesBadInput(t *testing.T) {
 // Stores keep microseconds, to which times are rounded up: what would be in the year 10000 then is declined.
 func TestKindTimesAfterRounding(t *testing.T) {
 	jobs := newJobs(t, memory.New())
-	k := durable.Client[int, int](jobs, "k")
+	k := durable.KindOf[int, int](jobs, "k")
 	last := time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC)
-	id := must(k.At(t.Context(), last, 1))
+	id := must(k.AddAt(t.Context(), last, 1))
 	if _, err := json.Marshal(must(jobs.Get(t.Context(), id))); err != nil {
 		t.Error(err)
 	}
-	if _, err := k.At(t.Context(), last.Add(1), 1); !errors.Is(err, executor.ErrInvalid) {
+	if _, err := k.AddAt(t.Context(), last.Add(1), 1); !errors.Is(err, executor.ErrInvalid) {
 		t.Errorf("At: %v", err)
 	}
 	if _, err := jobs.Reschedule(t.Context(), id, last.Add(1)); !errors.Is(err, executor.ErrInvalid) {
@@ -228,7 +228,7 @@ func TestHandlePanics(t *testing.T) {
 			jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Store = bare{c.Store} })
 			durable.Handle(jobs, "rate", fn, durable.GlobalRate(executor.Rate{PerSecond: 1}))
 		},
-		func() { durable.Handle(jobs, "backoff", fn, durable.Backoff(2, 1)) },
+		func() { durable.Handle(jobs, "backoff", fn, durable.WithBackoff(nil)) },
 		func() { durable.Handle(jobs, "option", fn, nil) },
 	} {
 		func() {
@@ -251,8 +251,8 @@ func TestBackoffSpreadsRetries(t *testing.T) {
 		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
 			d.note(ctx)
 			return "", errors.New("no")
-		}, durable.Backoff(time.Hour, time.Hour))
-		must(k.ScheduleAll(t.Context(), 0, make([]string, 20), durable.Attempts(2)))
+		}, durable.WithBackoff(executor.Backoff(time.Hour, time.Hour)))
+		must(k.AddAll(t.Context(), 0, make([]string, 20), durable.Attempts(2)))
 		begun := time.Now()
 		start(t, jobs)
 		time.Sleep(2 * time.Hour)

@@ -37,7 +37,7 @@ func TestSetLabel(t *testing.T) {
 					return "", c.err
 				})
 				start(t, jobs)
-				id := must(kind.Schedule(t.Context(), 0, ""))
+				id := must(kind.Add(t.Context(), ""))
 				job, err := jobs.Await(t.Context(), id)
 				runs := must(jobs.History(t.Context(), id, 0, 10))
 				if job.Label != c.want || len(runs) != 1 || runs[0].Label != c.want {
@@ -61,9 +61,9 @@ func TestSetLabelOfEachAttempt(t *testing.T) {
 				return "", errBoom
 			}
 			return "", nil
-		}, durable.Backoff(time.Minute, time.Minute))
+		}, durable.WithBackoff(executor.Backoff(time.Minute, time.Minute)))
 		start(t, jobs)
-		id := must(kind.Schedule(t.Context(), 0, ""))
+		id := must(kind.Add(t.Context(), ""))
 		time.Sleep(time.Second)
 		if job := must(jobs.Get(t.Context(), id)); job.Label != "busy" {
 			t.Errorf("between the attempts: got label %q, want busy", job.Label)

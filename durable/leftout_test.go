@@ -275,7 +275,7 @@ func TestSkipOverlapOfARetry(t *testing.T) {
 			}
 			time.Sleep(10 * time.Second)
 			return "", nil
-		}, durable.Backoff(time.Minute, time.Minute))
+		}, durable.WithBackoff(executor.Backoff(time.Minute, time.Minute)))
 		begun := time.Now()
 		must(minutely["rate"](k, t.Context(), durable.OnMissed(durable.SkipOverlap())))
 		start(t, jobs)
@@ -338,7 +338,7 @@ func TestLeftOutBeforeIsReportedByTheFirstHandler(t *testing.T) {
 			return jobs
 		}
 		begun := time.Now()
-		id := must(minutely["rate"](durable.Client[string, string](newJobs(t, store), "k"), t.Context(),
+		id := must(minutely["rate"](durable.KindOf[string, string](newJobs(t, store), "k"), t.Context(),
 			durable.OnMissed(durable.SkipOverlap())))
 		start(t, newJobs(t, store)) // somebody who notices
 		time.Sleep(3*time.Minute + 30*time.Second)

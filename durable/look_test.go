@@ -64,10 +64,10 @@ func TestNodeHasWhatItHolds(t *testing.T) {
 			return 0, nil
 		})
 		stop := start(t, jobs)
-		ahead := must(k.Schedule(t.Context(), 10*time.Second, 3))
-		runs := must(k.Schedule(t.Context(), 0, 1))
+		ahead := must(k.AddAfter(t.Context(), 10*time.Second, 3))
+		runs := must(k.Add(t.Context(), 1))
 		synctest.Wait()
-		due := must(k.Schedule(t.Context(), 0, 2))
+		due := must(k.Add(t.Context(), 2))
 		synctest.Wait()
 		var ids []durable.ID
 		for i, h := range jobs.Held() {
@@ -114,7 +114,7 @@ func TestLatestHasRunsOfAllJobs(t *testing.T) {
 		start(t, jobs)
 		var ids []durable.ID
 		for n := range 4 {
-			ids = append(ids, must(k.Schedule(t.Context(), 0, n)))
+			ids = append(ids, must(k.Add(t.Context(), n)))
 			k.Await(t.Context(), ids[n])
 			time.Sleep(time.Second)
 		}

@@ -46,14 +46,14 @@ func (m mob) run(t *testing.T) {
 		}, m.limits...)
 		start(t, jobs)
 	}
-	k := durable.Client[time.Duration, int](newJobs(t, m.store), "k")
+	k := durable.KindOf[time.Duration, int](newJobs(t, m.store), "k")
 	r := rand.New(rand.NewPCG(m.seed, 99))
 	for i := range m.jobs {
 		opts := []durable.Option{durable.Key(fmt.Sprint(i)), durable.Attempts(1000), durable.WithPriority(durable.Priority(r.IntN(3) - 1))}
 		if m.options != nil {
 			opts = append(opts, m.options(r)...)
 		}
-		if _, err := k.Schedule(t.Context(), upTo(r, 2*time.Second), upTo(r, m.work), opts...); err != nil {
+		if _, err := k.AddAfter(t.Context(), upTo(r, 2*time.Second), upTo(r, m.work), opts...); err != nil {
 			t.Fatal(err)
 		}
 		if m.between != nil {

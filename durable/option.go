@@ -56,7 +56,7 @@ func Key(key string) Option {
 // would be due, with the payload and options of this call: the run in progress may have begun before the change that
 // this call is for. Further calls until then lead to no further run. Await returns after the last of these runs.
 //
-// ReuseKey does not change a job that waits for its next attempt, in a Sleep or in a Wait: its next run continues after
+// ReuseKey does not change a job that waits for its next attempt, in a SnoozeOnce or in a Wait: its next run goes on after
 // its steps. With ReplacePayload it begins from the first step. A job without a key is an error.
 func ReuseKey() Option {
 	return func(j *addition) error {
@@ -80,7 +80,7 @@ func Replace() Option {
 }
 
 // ReplacePayload is Replace, but a job with the key that waits or is paused keeps its time: it gets only the payload
-// and the options of this one. If the job runs, or waits for its next attempt, in a Sleep or in a Wait, it runs again
+// and the options of this one. If the job runs, or waits for its next attempt, in a SnoozeOnce or in a Wait, it runs again
 // at the time of the first such call since it began. This is throttling: a job that is added with a delay at each
 // change runs at most once in each such delay, with the latest payload.
 func ReplacePayload() Option {
@@ -121,8 +121,8 @@ func ReplaceUntried() Option {
 }
 
 // WithResult stores in *p the outcome of the call: the job as it is now, and whether this call has added or changed it.
-// If the call fails, *p does not change, unless the error is ErrKeyTaken. The result of ScheduleTx holds if the
-// transaction is committed. A nil p has no effect. WithResult is an error for ScheduleAll.
+// If the call fails, *p does not change, unless the error is ErrKeyTaken. The result of AddTx holds if the
+// transaction is committed. A nil p has no effect. WithResult is an error for AddAll.
 func WithResult(p *InsertResult) Option {
 	return func(j *addition) error {
 		j.result = p
@@ -236,15 +236,16 @@ func GlobalLimit(n int) HandlerOption {
 	}
 }
 
-// Backoff sets how long a job waits after a failed attempt: first after the first, then twice as long each time, but no
-// longer than max. A random part of up to a half is taken off. RetryAfter sets it for one attempt. first must be positive, and max not less than it; the
-// default is a second and an hour.
-func Backoff(first, max time.Duration) HandlerOption {
+// WithBackoff sets how long a job waits after its nth failed attempt, from 1. By default that is
+// executor.Backoff(time.Second, time.Hour). A worker calls backoff after each failed attempt that is not the last. If
+// backoff panics or returns a negative duration, that is logged, and the job waits for an hour.
+// RetryAfter sets it for one attempt.
+func WithBackoff(backoff func(n int) time.Duration) HandlerOption {
 	return func(k *kind) error {
-		if first <= 0 || max < first {
-			return invalid("backoff %v, %v of kind %q: the first must be positive, and max at least as long", first, max, k.Name)
+		if backoff == nil {
+			return invalid("WithBackoff of kind %q: it must not be nil", k.Name)
 		}
-		k.First, k.Max = first, max
+		k.Backoff = backoff
 		return nil
 	}
 }

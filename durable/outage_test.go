@@ -20,7 +20,7 @@ func TestOutageEndsWhenStoreAnswers(t *testing.T) {
 		jobs := newJobs(t, line, func(c *durable.Config) { c.Logger = log.logger() })
 		kind := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, nil })
 		start(t, jobs)
-		must(kind.Schedule(t.Context(), time.Hour, 1))
+		must(kind.AddAfter(t.Context(), time.Hour, 1))
 		line.down()
 		time.Sleep(10 * time.Minute)
 		for _, call := range []string{"claim", "heartbeat"} {
@@ -51,9 +51,9 @@ func TestOutageDuringDrain(t *testing.T) {
 			return 0, nil
 		})
 		stop := start(t, jobs)
-		must(kind.Schedule(t.Context(), 0, 1))
+		must(kind.Add(t.Context(), 1))
 		<-begun
-		must(kind.Schedule(t.Context(), 500*time.Millisecond, 1)) // claimed ahead, to be released
+		must(kind.AddAfter(t.Context(), 500*time.Millisecond, 1)) // claimed ahead, to be released
 		line.down()
 		stop()
 		if n, m := log.outages("release"); n != 1 || m != 0 {

@@ -26,7 +26,7 @@ func writes(t *testing.T, limit int, f func(io.Writer)) durable.RunOutput {
 		return 0, nil
 	})
 	start(t, jobs)
-	id := must(k.Schedule(t.Context(), 0, 1))
+	id := must(k.Add(t.Context(), 1))
 	must(k.Await(t.Context(), id))
 	synctest.Wait()
 	o := must(jobs.Output(t.Context(), id, 1))
@@ -152,7 +152,7 @@ func TestOutputOfEachAttempt(t *testing.T) {
 			return 0, errors.New("no")
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, 1, durable.Attempts(2)))
+		id := must(k.Add(t.Context(), 1, durable.Attempts(2)))
 		k.Await(t.Context(), id)
 		for seq := int64(1); seq <= 2; seq++ {
 			if o := must(jobs.Output(t.Context(), id, seq)); string(o.Head) != fmt.Sprintf("attempt %d", seq) {

@@ -227,7 +227,7 @@ func TestOverlapRefuses(t *testing.T) {
 		jobs, kind, _ := newNode(t, memory.New())
 		ctx := t.Context()
 		skip := durable.OnOverlap(durable.OverlapSkip())
-		_, once := kind.Schedule(ctx, 0, "", skip)
+		_, once := kind.Add(ctx, "", skip)
 		_, delay := kind.WithFixedDelay(ctx, "s", 0, time.Minute, "", skip)
 		_, during := kind.AtFixedRate(ctx, "s", 0, time.Minute, "", skip, durable.OnMissed(durable.SkipOverlap()))
 		_, none := kind.AtFixedRate(ctx, "s", 0, time.Minute, "", durable.OnOverlap(durable.OverlapQueue(0)))

@@ -43,13 +43,13 @@ func TestKindPartitionLimitHolds(t *testing.T) {
 			start(t, jobs)
 		}
 		begun := time.Now()
-		big := must(k.ScheduleAll(t.Context(), 0, slices.Repeat([]string{"big"}, 100), durable.Partition("big")))
+		big := must(k.AddAll(t.Context(), 0, slices.Repeat([]string{"big"}, 100), durable.Partition("big")))
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		at := time.Now()
 		for i := range 5 {
 			customer := fmt.Sprint("small ", i)
-			must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, customer, durable.Partition(customer)))))
+			must(k.Await(t.Context(), must(k.Add(t.Context(), customer, durable.Partition(customer)))))
 		}
 		if d := time.Since(at); d > 10*time.Second {
 			t.Errorf("five jobs of a second, of other partitions, took %v", d)
@@ -76,12 +76,12 @@ func TestKindPartitionsTakeTurns(t *testing.T) {
 			return "", nil
 		}, durable.PartitionLimit(10))
 		for _, name := range []string{"a", "b", "c"} {
-			must(k.ScheduleAll(t.Context(), 0, make([]string, 1000), durable.Partition(name)))
+			must(k.AddAll(t.Context(), 0, make([]string, 1000), durable.Partition(name)))
 		}
 		start(t, jobs)
 		time.Sleep(10 * time.Second)
 		at := time.Now()
-		must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, "", durable.Partition("d")))))
+		must(k.Await(t.Context(), must(k.Add(t.Context(), "", durable.Partition("d")))))
 		if d := time.Since(at); d > 5*time.Second { // what the node holds, and a round
 			t.Errorf("the one job of a partition took %v, beside some %v of others", d, 60*time.Second)
 		}

@@ -30,7 +30,7 @@ func TestStoreWithoutParts(t *testing.T) {
 				jobs := must(durable.New(c))
 				kind := durable.Handle(jobs, "k", new(diary).handler)
 				start(t, jobs)
-				id := must(kind.Schedule(t.Context(), 0, ""))
+				id := must(kind.Add(t.Context(), ""))
 				must(kind.Await(t.Context(), id))
 				time.Sleep(10 * time.Minute) // heartbeats and prunes
 				if err := jobs.Healthy(t.Context()); err != nil {
@@ -51,7 +51,7 @@ func TestStoreWithoutParts(t *testing.T) {
 					"ActLog":    func() error { return jobs.NoteAct(ctx, durable.Act{}) },
 					"ActLog ":   func() error { _, err := jobs.Acts(ctx, durable.ActFilter{}); return err },
 					"Reports":   func() error { _, err := jobs.Nodes(ctx); return err },
-					"Graph":     func() error { _, err := kind.Schedule(ctx, 0, "", durable.After(id)); return err },
+					"Graph":     func() error { _, err := kind.Add(ctx, "", durable.After(id)); return err },
 					"Graph ":    func() error { _, err := jobs.CountParents(ctx, id); return err },
 					"Graph  ":   func() error { return firstError(jobs.Parents(ctx, id)) },
 					"Graph   ":  func() error { return firstError(jobs.Children(ctx, id)) },

@@ -134,7 +134,7 @@ func (j *Jobs) placeEnd(ctx context.Context, e pauseEnd, t time.Time) error {
 
 // resumingKind is the kind of the jobs that end pauses.
 func (j *Jobs) resumingKind() *node.Kind {
-	return &node.Kind{Name: ResumingKind, Internal: true, First: 100 * time.Millisecond, Max: 10 * time.Second,
+	return &node.Kind{Name: ResumingKind, Internal: true, Backoff: executor.Backoff(100*time.Millisecond, 10*time.Second),
 		Handle: func(ctx context.Context, payload []byte) ([]byte, error) {
 			var e pauseEnd
 			if err := json.Unmarshal(payload, &e); err != nil {

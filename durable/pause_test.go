@@ -25,7 +25,7 @@ func TestPauseKindKeepsJobsFromBeginning(t *testing.T) {
 		store := memory.New()
 		var d, other diary
 		operator := newJobs(t, store)
-		k := durable.Client[string, string](operator, "k")
+		k := durable.KindOf[string, string](operator, "k")
 		for _, long := range []string{"long", "longer"} { // keeps the one worker of its node busy
 			jobs := newJobs(t, store, func(c *durable.Config) {
 				c.Executor = executor.Scheduled(1)
@@ -38,19 +38,19 @@ func TestPauseKindKeepsJobsFromBeginning(t *testing.T) {
 				return "", nil
 			})
 			start(t, jobs)
-			must(durable.Client[string, string](operator, long).Schedule(t.Context(), 0, ""))
+			must(durable.KindOf[string, string](operator, long).Add(t.Context(), ""))
 		}
 		time.Sleep(2 * time.Second)
 		for _, delay := range []time.Duration{0, 0, 2 * time.Second, time.Minute} {
-			must(k.Schedule(t.Context(), delay, ""))
+			must(k.AddAfter(t.Context(), delay, ""))
 		}
 		time.Sleep(1500 * time.Millisecond) // what is due soon is claimed
 		must(0, operator.PauseKind(t.Context(), "k"))
 		time.Sleep(900 * time.Millisecond)
-		must(k.Schedule(t.Context(), 0, ""))
-		now := must(k.Schedule(t.Context(), time.Hour, ""))
+		must(k.Add(t.Context(), ""))
+		now := must(k.AddAfter(t.Context(), time.Hour, ""))
 		must(operator.RunNow(t.Context(), now))
-		must(durable.Client[string, string](operator, "other").Schedule(t.Context(), 0, ""))
+		must(durable.KindOf[string, string](operator, "other").Add(t.Context(), ""))
 		time.Sleep(time.Hour)
 		if d.count() != 0 || other.count() != 1 {
 			t.Fatalf("%d of the paused kind have begun, and %d of another one", d.count(), other.count())
@@ -84,7 +84,7 @@ func TestPauseKindHereIsAtOnce(t *testing.T) {
 					defer close(added)
 					for _, delay := range []time.Duration{200 * time.Millisecond, 510 * time.Millisecond,
 						900 * time.Millisecond} {
-						must(k.Schedule(context.WithoutCancel(t.Context()), delay, ""))
+						must(k.AddAfter(context.WithoutCancel(t.Context()), delay, ""))
 					}
 				}()
 				time.Sleep(500 * time.Millisecond)
@@ -116,7 +116,7 @@ func TestPauseKindHereDuringStart(t *testing.T) {
 		jobs := newJobs(t, store)
 		var d diary
 		for _, kind := range []string{"before", "here"} {
-			must(durable.Handle(jobs, kind, d.handler).Schedule(t.Context(), 0, ""))
+			must(durable.Handle(jobs, kind, d.handler).Add(t.Context(), ""))
 		}
 		store.delay("join", 500*time.Millisecond)
 		start(t, jobs)
@@ -139,7 +139,7 @@ func TestPauseKindHereDuringHeartbeat(t *testing.T) {
 		k := durable.Handle(jobs, "k", d.handler)
 		start(t, jobs)
 		time.Sleep(time.Second)
-		must(k.Schedule(t.Context(), 0, ""))
+		must(k.Add(t.Context(), ""))
 		time.Sleep(time.Hour)
 		if d.count() != 0 {
 			t.Errorf("%d have begun", d.count())
@@ -171,7 +171,7 @@ func TestPauseKindLetsRunsEnd(t *testing.T) {
 			return "done", ctx.Err()
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, ""))
+		id := must(k.Add(t.Context(), ""))
 		time.Sleep(time.Second)
 		must(0, jobs.PauseKind(t.Context(), "k"))
 		if got := must(k.Await(t.Context(), id)); got != "done" {
@@ -186,7 +186,7 @@ func TestPauseKindBeforeStart(t *testing.T) {
 		store := memory.New()
 		var log strings.Builder
 		jobs, k, d := newNode(t, store, func(c *durable.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-		must(k.Schedule(t.Context(), 0, ""))
+		must(k.Add(t.Context(), ""))
 		must(0, newJobs(t, store).PauseKind(t.Context(), "k"))
 		stop := start(t, jobs)
 		time.Sleep(time.Hour)
@@ -273,7 +273,7 @@ func TestPauseKindUntilEndsAtTime(t *testing.T) {
 		until := must(store.Now(t.Context())).Add(time.Hour)
 		must(0, operator.PauseKindUntil(t.Context(), "k", until))
 		time.Sleep(time.Second) // until the node knows
-		must(k.Schedule(t.Context(), 0, ""))
+		must(k.Add(t.Context(), ""))
 		time.Sleep(time.Hour - 2*time.Second)
 		if d.count() != 0 {
 			t.Fatal("a job of the paused kind has begun")
@@ -377,7 +377,7 @@ func TestPauseUntilLatestCallCounts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memory.New()
 				operator := newJobs(t, store)
-				id := must(durable.Client[string, string](operator, "k").Schedule(t.Context(), 10*time.Minute, ""))
+				id := must(durable.KindOf[string, string](operator, "k").AddAfter(t.Context(), 10*time.Minute, ""))
 				for _, c := range test.calls {
 					if answer := must(c(operator, id)); answer != durable.Applied {
 						t.Errorf("answer %v", answer)
@@ -404,7 +404,7 @@ func TestPauseOutlivesEndOfPause(t *testing.T) {
 		store := newFaulty(memory.New())
 		jobs, k, _ := newNode(t, store)
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 24*time.Hour, ""))
+		id := must(k.AddAfter(t.Context(), 24*time.Hour, ""))
 		operator := newJobs(t, store.Store)
 		must(operator.PauseUntil(t.Context(), id, time.Now().Add(time.Hour)))
 		if until := must(operator.PausedUntil(t.Context(), id, durable.NewID())); len(until) != 1 || time.Until(until[id]) != time.Hour {

@@ -25,7 +25,7 @@ import (
 func TestCurrentIsAsInTheStore(t *testing.T) {
 	for name, add := range map[string]func(t *testing.T, store *confirming, k *durable.Kind[string, int]){
 		"claimed ahead": func(t *testing.T, _ *confirming, k *durable.Kind[string, int]) {
-			must(k.Schedule(t.Context(), 1500*time.Millisecond, ""))
+			must(k.AddAfter(t.Context(), 1500*time.Millisecond, ""))
 		},
 		"for another occurrence": func(t *testing.T, store *confirming, _ *durable.Kind[string, int]) {
 			store.before = func(durablestore.CommitRequest) { time.Sleep(time.Second) }
@@ -71,7 +71,7 @@ func TestHandlerContextHasValuesOfRun(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- jobs.Run(ctx) }()
 		synctest.Wait()
-		id := must(k.Schedule(t.Context(), 0, ""))
+		id := must(k.Add(t.Context(), ""))
 		synctest.Wait()
 		cancel()
 		if err := <-done; err != nil {
@@ -95,7 +95,7 @@ func TestHandlerNilPointerAsError(t *testing.T) {
 			jobs := newJobs(t, memory.New())
 			k := durable.Handle(jobs, "k", handler)
 			start(t, jobs)
-			id := must(k.Schedule(t.Context(), 0, 1, durable.Attempts(2)))
+			id := must(k.Add(t.Context(), 1, durable.Attempts(2)))
 			time.Sleep(time.Minute)
 			j := must(jobs.Get(t.Context(), id))
 			if j.State != durable.Dead || j.Runs != 2 || !strings.Contains(j.Error, want) {
@@ -134,7 +134,7 @@ func TestPoolHooksSeeOutcomeOfHandler(t *testing.T) {
 			var log bytes.Buffer
 			var after []error
 			pool := must(executor.NewScheduled(executor.ScheduledConfig{
-				Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+				Workers: 1, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 				Hooks: executor.Hooks{
 					BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 						return context.WithValue(ctx, traced{}, info.Name)
@@ -156,7 +156,7 @@ func TestPoolHooksSeeOutcomeOfHandler(t *testing.T) {
 			})
 			stop := start(t, jobs)
 			if _, err := jobs.Await(t.Context(),
-				must(k.Schedule(t.Context(), 0, 1, durable.Attempts(3)))); (err != nil) != (c.failed > 0) {
+				must(k.Add(t.Context(), 1, durable.Attempts(3)))); (err != nil) != (c.failed > 0) {
 				t.Errorf("%s: %v", name, err)
 			}
 			stop()
@@ -206,9 +206,9 @@ func TestFailureIsRetried(t *testing.T) {
 				return "", errBoom
 			}
 			return "done", nil
-		}, durable.Backoff(time.Second, time.Minute))
+		}, durable.WithBackoff(executor.Backoff(time.Second, time.Minute)))
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, ""))
+		id := must(k.Add(t.Context(), ""))
 		if got := must(k.Await(t.Context(), id)); got != "done" {
 			t.Errorf("result %q", got)
 		}
@@ -249,10 +249,10 @@ func TestFailureHasItsReason(t *testing.T) {
 			kinds[name] = durable.Handle(jobs, name, fn)
 		}
 		durable.Handle(jobs, "cannot unmarshal", func(context.Context, int) (any, error) { return nil, nil })
-		kinds["cannot unmarshal"] = durable.Client[any, any](jobs, "cannot unmarshal")
+		kinds["cannot unmarshal"] = durable.KindOf[any, any](jobs, "cannot unmarshal")
 		start(t, jobs)
 		for reason, k := range kinds {
-			id := must(k.Schedule(t.Context(), 0, "text", durable.Attempts(1)))
+			id := must(k.Add(t.Context(), "text", durable.Attempts(1)))
 			_, err := k.Await(t.Context(), id)
 			var je *durable.JobError
 			if !errors.Is(err, durable.ErrDead) || !errors.As(err, &je) || !strings.Contains(je.Text, reason) {
@@ -272,9 +272,9 @@ func TestJobThatRunsOnceKeepsOccurrence(t *testing.T) {
 			job, _ := durable.Current(ctx)
 			seen = append(seen, job.Occurrence)
 			return "", errBoom
-		}, durable.Backoff(time.Hour, time.Hour))
+		}, durable.WithBackoff(executor.Backoff(time.Hour, time.Hour)))
 		stop := start(t, jobs)
-		id := must(k.Schedule(t.Context(), 24*time.Hour, "", durable.Attempts(2)))
+		id := must(k.AddAfter(t.Context(), 24*time.Hour, "", durable.Attempts(2)))
 		for _, change := range []func() (durable.Answer, error){
 			// It may be moved as long as it was not begun.
 			func() (durable.Answer, error) { return jobs.Reschedule(t.Context(), id, time.Now().Add(time.Minute)) },
@@ -335,7 +335,7 @@ func TestFailurePermanentIsNotRetried(t *testing.T) {
 			return "", executor.Permanent(errBoom)
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, ""))
+		id := must(k.Add(t.Context(), ""))
 		if _, err := k.Await(t.Context(), id); !errors.Is(err, durable.ErrDead) || n != 1 {
 			t.Errorf("after %d runs: %v", n, err)
 		}
@@ -350,7 +350,7 @@ func TestFailureKeepsSchedule(t *testing.T) {
 		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
 			d.note(ctx)
 			return "", errBoom
-		}, durable.Backoff(time.Second, time.Second))
+		}, durable.WithBackoff(executor.Backoff(time.Second, time.Second)))
 		start(t, jobs)
 		begun := time.Now().UTC().Round(0)
 		must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, "", durable.Attempts(2)))
@@ -376,7 +376,7 @@ func TestTimeoutEndsContext(t *testing.T) {
 		})
 		start(t, jobs)
 		begun := time.Now()
-		id := must(k.Schedule(t.Context(), 0, "", durable.Timeout(time.Minute), durable.Attempts(1)))
+		id := must(k.Add(t.Context(), "", durable.Timeout(time.Minute), durable.Attempts(1)))
 		_, err := k.Await(t.Context(), id)
 		if !errors.Is(err, durable.ErrDead) || !strings.Contains(err.Error(), executor.ErrTimeout.Error()) {
 			t.Error(err)
@@ -463,7 +463,7 @@ func TestSnoozeKeepsAttempts(t *testing.T) {
 			return "done", nil
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
+		id := must(k.Add(t.Context(), "", durable.Attempts(1)))
 		if got := must(k.Await(t.Context(), id)); got != "done" {
 			t.Errorf("result %q", got)
 		}
@@ -495,7 +495,7 @@ func TestSnoozeBetweenFailures(t *testing.T) {
 			return "", errBoom
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(3)))
+		id := must(k.Add(t.Context(), "", durable.Attempts(3)))
 		if _, err := k.Await(t.Context(), id); !errors.Is(err, durable.ErrDead) {
 			t.Error(err)
 		}
@@ -592,7 +592,7 @@ func TestSnoozeOfCanceledJob(t *testing.T) {
 			return "", durable.Snooze(time.Hour)
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, ""))
+		id := must(k.Add(t.Context(), ""))
 		<-began
 		time.Sleep(untilNoted)
 		if a := must(jobs.Cancel(t.Context(), id)); a != durable.Deferred {

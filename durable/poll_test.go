@@ -27,8 +27,8 @@ func TestNodeBeginsManyJobsAtTheSameTime(t *testing.T) {
 		start(t, jobs)
 		time.Sleep(10 * time.Second)
 		begun := time.Now()
-		other := durable.Client[string, string](newJobs(t, store), "k")
-		must(other.ScheduleAll(t.Context(), 5*time.Second, make([]string, 200)))
+		other := durable.KindOf[string, string](newJobs(t, store), "k")
+		must(other.AddAll(t.Context(), 5*time.Second, make([]string, 200)))
 		time.Sleep(10 * time.Second)
 		d.wants(t, begun, slices.Repeat([]time.Duration{5 * time.Second}, 200)...)
 	})
@@ -38,7 +38,7 @@ func TestNodeBeginsManyJobsAtTheSameTime(t *testing.T) {
 func TestNodeRunsBacklogWithoutPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, k, d := newNode(t, memory.New())
-		must(k.ScheduleAll(t.Context(), 0, make([]string, 500)))
+		must(k.AddAll(t.Context(), 0, make([]string, 500)))
 		begun := time.Now()
 		start(t, jobs)
 		time.Sleep(time.Hour)
@@ -56,11 +56,11 @@ func TestNodeClaimsSeveralJobsAtATime(t *testing.T) {
 			time.Sleep(d)
 			return "", nil
 		})
-		other := durable.Client[time.Duration, string](newJobs(t, store), "k")
-		must(other.ScheduleAll(t.Context(), 0, slices.Repeat([]time.Duration{time.Hour}, 3),
+		other := durable.KindOf[time.Duration, string](newJobs(t, store), "k")
+		must(other.AddAll(t.Context(), 0, slices.Repeat([]time.Duration{time.Hour}, 3),
 			durable.WithPriority(durable.High)))
 		// On the fourth worker.
-		ids := must(other.ScheduleAll(t.Context(), 0, slices.Repeat([]time.Duration{time.Second}, 40)))
+		ids := must(other.AddAll(t.Context(), 0, slices.Repeat([]time.Duration{time.Second}, 40)))
 		start(t, jobs)
 		for range 80 {
 			time.Sleep(time.Second / 2)
@@ -97,7 +97,7 @@ func TestNodeRetriesBusyClaimSoon(t *testing.T) {
 		jobs := newJobs(t, store)
 		var d diary
 		k := durable.Handle(jobs, "k", d.handler, durable.GlobalLimit(1))
-		must(k.Schedule(t.Context(), 0, ""))
+		must(k.Add(t.Context(), ""))
 		start(t, jobs)
 		time.Sleep(10 * time.Second)
 		d.wants(t, begun, 15*time.Millisecond)
@@ -117,7 +117,7 @@ func TestNodeBeginsUrgentJobsFirst(t *testing.T) {
 			return "", nil
 		})
 		for _, p := range []durable.Priority{durable.Low, durable.Normal, durable.High} {
-			must(k.ScheduleAll(t.Context(), 0, []string{string(rune('a' + p)), string(rune('a' + p))},
+			must(k.AddAll(t.Context(), 0, []string{string(rune('a' + p)), string(rune('a' + p))},
 				durable.WithPriority(p)))
 		}
 		start(t, jobs)
@@ -140,7 +140,7 @@ func TestNodeIdleSendsHeartbeatsOnly(t *testing.T) {
 		jobs := newJobs(t, line)
 		k := durable.Handle(jobs, "k", new(diary).handler)
 		start(t, jobs)
-		must(k.Schedule(t.Context(), time.Hour, ""))
+		must(k.AddAfter(t.Context(), time.Hour, ""))
 		time.Sleep(time.Second)
 		all, claims := line.count(), line.callsOf("claim")
 		time.Sleep(10 * time.Minute)
@@ -168,7 +168,7 @@ func TestNodeIdleFindsNewJobs(t *testing.T) {
 				start(t, jobs)
 				time.Sleep(idle)
 				added := time.Now()
-				id := must(other.Schedule(t.Context(), delay, ""))
+				id := must(other.AddAfter(t.Context(), delay, ""))
 				time.Sleep(5 * time.Second)
 				j := must(jobs.Get(t.Context(), id))
 				if j.State != durable.Succeeded {
@@ -197,7 +197,7 @@ func TestNodeThatPollsSeldomFindsNewJobs(t *testing.T) {
 			jobs := newJobs(t, line, func(c *durable.Config) { c.Poll = 30 * time.Second })
 			var d diary
 			durable.Handle(jobs, "k", d.handler)
-			other := durable.Client[string, string](newJobs(t, store), "k")
+			other := durable.KindOf[string, string](newJobs(t, store), "k")
 			start(t, jobs)
 			time.Sleep(idle)
 			added, claims := time.Now(), line.callsOf("claim")
@@ -207,9 +207,9 @@ func TestNodeThatPollsSeldomFindsNewJobs(t *testing.T) {
 			var want []time.Duration
 			for i := range 20 { // of which some are due before the next poll, and some are not
 				want = append(want, time.Duration(i+1)*2*time.Second)
-				must(other.Schedule(t.Context(), want[i], ""))
+				must(other.AddAfter(t.Context(), want[i], ""))
 			}
-			must(other.Schedule(t.Context(), 0, ""))
+			must(other.Add(t.Context(), ""))
 			time.Sleep(50 * time.Second)
 			since := d.since(added)
 			if len(since) != 21 || since[0] > time.Second || !slices.Equal(since[1:], want) {
@@ -246,7 +246,7 @@ func TestNodePollsWithoutHeartbeats(t *testing.T) {
 					line.delay("heartbeat", test.late)
 					time.Sleep(at)
 					added := time.Now()
-					must(other.Schedule(t.Context(), delay, ""))
+					must(other.AddAfter(t.Context(), delay, ""))
 					time.Sleep(last)
 					d.wants(t, added, delay)
 				})
@@ -282,7 +282,7 @@ func TestNodeIdleHeartbeatEndsNoOutage(t *testing.T) {
 		time.Sleep(90 * time.Millisecond)
 		synctest.Wait()
 		added := time.Now()
-		must(k.Schedule(t.Context(), 0, ""))
+		must(k.Add(t.Context(), ""))
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		if since := d.since(added); len(since) != 1 || since[0] > 20*time.Millisecond || !lost {

@@ -16,7 +16,7 @@ type Prepared struct {
 	err  error // what is wrong with it
 }
 
-// Prepare returns the job that Schedule would add.
+// Prepare returns the job that AddAfter would add.
 func (k *Kind[P, R]) Prepare(delay time.Duration, payload P, opts ...Option) Prepared {
 	job, err := k.prepare(NewJob{Schedule: store.Once, Delay: max(delay, 0)}, payload, opts)
 	return Prepared{k.jobs, job, err}
@@ -28,7 +28,7 @@ func (p Prepared) ID() ID { return p.job.ID }
 
 // Add adds jobs of any kinds in one transaction: all or none. The parents of a job, see After, must be in the store, or
 // before it in the list. No two jobs may have the same key. The IDs are in the order of the arguments; see
-// Kind.Schedule for the errors. In SQLite no other transaction writes meanwhile: see Kind.ScheduleAll.
+// Kind.AddAfter for the errors. In SQLite no other transaction writes meanwhile: see Kind.AddAll.
 //
 // To make a batch, add several jobs, and one job After them with EvenIfFailed. The handler of that job gets from
 // CountParents how many have failed; Jobs.CountParents returns how many have ended.
@@ -41,7 +41,7 @@ func (j *Jobs) Add(ctx context.Context, jobs ...Prepared) ([]ID, error) {
 	return j.insert(ctx, adds)
 }
 
-// AddTx is Add as a part of the caller's transaction; see Kind.ScheduleTx.
+// AddTx is Add as a part of the caller's transaction; see Kind.AddTx.
 func (j *Jobs) AddTx(ctx context.Context, tx Tx, jobs ...Prepared) ([]ID, error) {
 	mustContext(ctx)
 	s, err := j.transact(tx)

@@ -31,7 +31,7 @@ func TestProgressIsSeenByOthersAfterHeartbeats(t *testing.T) {
 		})
 		start(t, jobs)
 		synctest.Wait() // it has reported that it has joined
-		id := must(k.Schedule(t.Context(), 0, 1))
+		id := must(k.Add(t.Context(), 1))
 		step <- 1
 		step <- 2
 		synctest.Wait()
@@ -73,7 +73,7 @@ func TestProgressTakesAnything(t *testing.T) {
 			return 0, nil
 		})
 		start(t, jobs)
-		must(k.Schedule(t.Context(), 0, 1))
+		must(k.Add(t.Context(), 1))
 		got := <-seen
 		if got.Done != 0 || got.Total != 0 || got.Note != strings.Repeat("ü", 100) || !utf8.ValidString(got.Note) {
 			t.Errorf("progress is %+v", got)
@@ -122,7 +122,7 @@ func TestProgressOfManyTakesTurns(t *testing.T) {
 			return 0, nil
 		})
 		stop := start(t, jobs)
-		must(k.ScheduleAll(t.Context(), 0, make([]int, 1500)))
+		must(k.AddAll(t.Context(), 0, make([]int, 1500)))
 		time.Sleep(time.Minute)
 		store.mu.Lock()
 		if len(store.seen) != 1500 || store.most != 1000 || store.calls > 6 {
@@ -147,7 +147,7 @@ func TestReportThatFailsIsMadeAgain(t *testing.T) {
 			return 0, nil
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, 1))
+		id := must(k.Add(t.Context(), 1))
 		time.Sleep(10 * time.Second)
 		if err := jobs.Healthy(t.Context()); err != nil {
 			t.Error(err)

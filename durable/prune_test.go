@@ -19,7 +19,7 @@ func TestNodeKeepsJobsOfUnknownKind(t *testing.T) {
 		durable.Handle(jobs, "known", func(context.Context, string) (string, error) { return "", nil })
 		start(t, jobs)
 		synctest.Wait() // the node could have it at once
-		id := must(durable.Client[string, string](jobs, "unknown").Schedule(t.Context(), 0, ""))
+		id := must(durable.KindOf[string, string](jobs, "unknown").Add(t.Context(), ""))
 		time.Sleep(10 * time.Minute)
 		if job := must(jobs.Get(t.Context(), id)); job.State != durable.Waiting || job.Attempt != 0 {
 			t.Errorf("job is %+v", job)

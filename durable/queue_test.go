@@ -47,12 +47,12 @@ func TestQueueRunsOnNodesThatServeIt(t *testing.T) {
 		store := memory.New()
 		where := whereRun(t, store, map[string][]string{"a": nil, "b": {"gpu"}, "c": {"gpu", durable.DefaultQueue, "gpu", "disk"}})
 		jobs := newJobs(t, store)
-		k := durable.Client[string, string](jobs, "k")
+		k := durable.KindOf[string, string](jobs, "k")
 		for _, delay := range []time.Duration{0, 500 * time.Millisecond, time.Hour} {
 			for _, queue := range []string{"gpu", "disk"} {
-				must(k.Schedule(t.Context(), delay, queue+delay.String(), durable.Queue(queue)))
+				must(k.AddAfter(t.Context(), delay, queue+delay.String(), durable.Queue(queue)))
 			}
-			must(k.Schedule(t.Context(), delay, "none"+delay.String()))
+			must(k.AddAfter(t.Context(), delay, "none"+delay.String()))
 		}
 		must(k.AtFixedRate(t.Context(), "rate", time.Second, 2*time.Hour, "disk rate", durable.Queue("disk")))
 		time.Sleep(90 * time.Minute)
@@ -76,7 +76,7 @@ func TestQueueKeepsJobsFromTheNodeThatAddsThem(t *testing.T) {
 		k := durable.Handle(jobs, "k", d.handler)
 		start(t, jobs)
 		time.Sleep(time.Second)
-		id := must(k.Schedule(t.Context(), 0, "", durable.Queue("elsewhere")))
+		id := must(k.Add(t.Context(), "", durable.Queue("elsewhere")))
 		time.Sleep(time.Hour)
 		if job := must(jobs.Get(t.Context(), id)); d.count() != 0 || job.State != durable.Waiting || job.Queue != "elsewhere" {
 			t.Errorf("it began %d times, and is %+v", d.count(), job)
@@ -101,10 +101,10 @@ func TestSetQueuesChangesWhatANodeTakes(t *testing.T) {
 		must(0, node.SetQueues("b", "a", "b")) // before Run
 		start(t, node)
 		operator := newJobs(t, store)
-		begun := must(k.Schedule(t.Context(), 0, "begun", durable.Queue("a")))
-		waits := must(k.Schedule(t.Context(), 0, "waits", durable.Queue("b")))
-		other := must(k.Schedule(t.Context(), 0, "other", durable.Queue("c")))
-		none := must(k.Schedule(t.Context(), 0, "none"))
+		begun := must(k.Add(t.Context(), "begun", durable.Queue("a")))
+		waits := must(k.Add(t.Context(), "waits", durable.Queue("b")))
+		other := must(k.Add(t.Context(), "other", durable.Queue("c")))
+		none := must(k.Add(t.Context(), "none"))
 		time.Sleep(2 * time.Second)
 		served := func() []string { return must(operator.Nodes(t.Context()))[0].Queues }
 		if got := served(); !slices.Equal(got, []string{"a", "b"}) {
@@ -148,10 +148,10 @@ func TestJobsQueuesNamesThoseThatNobodyServes(t *testing.T) {
 			start(t, jobs)
 		}
 		jobs := newJobs(t, store)
-		k := durable.Client[string, string](jobs, "k")
-		id := must(k.Schedule(t.Context(), 0, "", durable.Queue("gone")))
-		must(k.Schedule(t.Context(), time.Hour, "", durable.Queue("a")))
-		must(k.Schedule(t.Context(), time.Hour, "", durable.Queue("a")))
+		k := durable.KindOf[string, string](jobs, "k")
+		id := must(k.Add(t.Context(), "", durable.Queue("gone")))
+		must(k.AddAfter(t.Context(), time.Hour, "", durable.Queue("a")))
+		must(k.AddAfter(t.Context(), time.Hour, "", durable.Queue("a")))
 		time.Sleep(10 * time.Minute)
 		due := func(id durable.ID) time.Time { return must(jobs.Get(t.Context(), id)).Due }
 		first := must(jobs.List(t.Context(), durable.Filter{Queue: "a"}))[0]
@@ -175,7 +175,7 @@ func TestDrainNodeLeavesItsQueueUnserved(t *testing.T) {
 		start(t, jobs)
 		name := must(jobs.Nodes(t.Context()))[0].Name
 		must(0, jobs.DrainNode(t.Context(), name))
-		must(k.Schedule(t.Context(), 0, "", durable.Queue("a")))
+		must(k.Add(t.Context(), "", durable.Queue("a")))
 		time.Sleep(10 * time.Minute)
 		if n := log.count("jobs wait in a queue that no node serves"); n != 1 {
 			t.Errorf("the log says %d times that nobody serves the queue", n)
@@ -198,7 +198,7 @@ func TestNodeCountsNoServedQueue(t *testing.T) {
 		})
 		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
 		start(t, jobs)
-		must(k.Schedule(t.Context(), 48*time.Hour, "", durable.Queue("served")))
+		must(k.AddAfter(t.Context(), 48*time.Hour, "", durable.Queue("served")))
 		counted := func() int {
 			time.Sleep(time.Hour)
 			synctest.Wait()
@@ -207,7 +207,7 @@ func TestNodeCountsNoServedQueue(t *testing.T) {
 		if n := counted(); n > 0 || calls["queue_names"] < 40 {
 			t.Errorf("calls: %v", calls)
 		}
-		must(k.Schedule(t.Context(), 0, "", durable.Queue("other")))
+		must(k.Add(t.Context(), "", durable.Queue("other")))
 		if n := counted(); n < 1 || n > 5 {
 			t.Errorf("with a queue that no node serves: %v", calls)
 		}
@@ -225,7 +225,7 @@ func TestDrainNodeHasDrainedWhenItHasNoJobs(t *testing.T) {
 		if n := must(jobs.Nodes(t.Context()))[0]; !n.Draining || n.Jobs != 0 {
 			t.Errorf("the node is %+v", n)
 		}
-		must(k.Schedule(t.Context(), 0, ""))
+		must(k.Add(t.Context(), ""))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if d.count() != 0 {
@@ -237,14 +237,14 @@ func TestDrainNodeHasDrainedWhenItHasNoJobs(t *testing.T) {
 // What can't be in a queue, or is none, is an error that says so.
 func TestQueueDeclinesMistakes(t *testing.T) {
 	jobs := newJobs(t, memory.New())
-	k := durable.Client[string, string](jobs, "k")
+	k := durable.KindOf[string, string](jobs, "k")
 	for what, opts := range map[string][]durable.Option{
 		"empty":     {durable.Queue("")},
 		"long":      {durable.Queue(strings.Repeat("q", durable.MaxKind+1))},
 		"control":   {durable.Queue("a\nb")},
 		"partition": {durable.Queue("q"), durable.Partition("p")},
 	} {
-		if _, err := k.Schedule(t.Context(), 0, "", opts...); !errors.Is(err, executor.ErrInvalid) {
+		if _, err := k.Add(t.Context(), "", opts...); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -261,8 +261,8 @@ func TestQueueDeclinesMistakes(t *testing.T) {
 	if _, err := durable.New(durable.Config{Store: bare, Queues: []string{"q"}}); !errors.Is(err, executor.ErrInvalid) {
 		t.Error(err)
 	}
-	k = durable.Client[string, string](must(durable.New(durable.Config{Store: bare})), "k")
-	if _, err := k.Schedule(t.Context(), 0, "", durable.Queue("q")); !errors.Is(err, executor.ErrInvalid) {
+	k = durable.KindOf[string, string](must(durable.New(durable.Config{Store: bare})), "k")
+	if _, err := k.Add(t.Context(), "", durable.Queue("q")); !errors.Is(err, executor.ErrInvalid) {
 		t.Error(err)
 	}
 }
@@ -283,8 +283,8 @@ func TestDrainNodeTakesNothingNew(t *testing.T) {
 		})
 		start(t, worker)
 		operator := newJobs(t, store)
-		running := must(k.Schedule(t.Context(), 0, "running"))
-		waits := must(k.Schedule(t.Context(), 0, "waits"))
+		running := must(k.Add(t.Context(), "running"))
+		waits := must(k.Add(t.Context(), "waits"))
 		time.Sleep(2 * time.Second)
 		node := func() durable.NodeInfo { return must(operator.Nodes(t.Context()))[0] }
 		name := node().Name
@@ -294,7 +294,7 @@ func TestDrainNodeTakesNothingNew(t *testing.T) {
 			t.Errorf("the node is %+v, and in its program %+v", node(), s)
 		}
 		must(k.Await(t.Context(), running))
-		must(k.Schedule(t.Context(), 0, "added here"))
+		must(k.Add(t.Context(), "added here"))
 		time.Sleep(time.Minute)
 		if job := must(operator.Get(t.Context(), waits)); d.count() != 1 || job.State != durable.Waiting || job.Attempt != 0 || node().Jobs != 0 {
 			t.Fatalf("%d have run, and what waited is %+v", d.count(), job)
@@ -379,7 +379,7 @@ func TestMoveTakesJobsToAnotherQueue(t *testing.T) {
 		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
 		for range 20 {
-			must(k.Schedule(t.Context(), 0, "", durable.Queue("gone")))
+			must(k.Add(t.Context(), "", durable.Queue("gone")))
 		}
 		one := must(jobs.List(t.Context(), durable.Filter{Queue: "gone"}))[0]
 		if a := must(jobs.Move(t.Context(), one.ID, "elsewhere")); a != durable.Applied {

@@ -44,11 +44,11 @@ func TestKindGlobalRateHolds(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		begun := time.Now()
-		ids := must(mails.ScheduleAll(t.Context(), 0, make([]string, 30)))
+		ids := must(mails.AddAll(t.Context(), 0, make([]string, 30)))
 		for i := range 30 { // and some of which the node knows at once, now and ahead of time
-			ids = append(ids, must(mails.Schedule(t.Context(), time.Duration(i%4)*700*time.Millisecond, "")))
+			ids = append(ids, must(mails.AddAfter(t.Context(), time.Duration(i%4)*700*time.Millisecond, "")))
 			at := time.Now()
-			must(quick.Await(t.Context(), must(quick.Schedule(t.Context(), 0, ""))))
+			must(quick.Await(t.Context(), must(quick.Add(t.Context(), ""))))
 			if d := time.Since(at); d > 100*time.Millisecond {
 				t.Errorf("a quick one took %v", d)
 			}
@@ -75,10 +75,10 @@ func TestKindGlobalRateHoldsAfterBusyWorkers(t *testing.T) {
 			time.Sleep(900 * time.Millisecond)
 			return "", nil
 		})
-		must(busy.ScheduleAll(t.Context(), 0, make([]string, 4)))
+		must(busy.AddAll(t.Context(), 0, make([]string, 4)))
 		start(t, jobs)
 		begun := time.Now()
-		must(k.ScheduleAll(t.Context(), 0, make([]string, 20)))
+		must(k.AddAll(t.Context(), 0, make([]string, 20)))
 		time.Sleep(time.Minute)
 		if since := d.since(begun); len(since) != 20 || since[0] > time.Second {
 			t.Fatalf("runs began after %v", since)
@@ -96,14 +96,14 @@ func TestKindGlobalRateOfClockPutBack(t *testing.T) {
 		k := durable.Handle(jobs, "k", d.handler, durable.GlobalRate(executor.Rate{PerSecond: 0.1, Burst: 2}))
 		start(t, jobs)
 		for range 2 {
-			must(k.Schedule(t.Context(), 0, ""))
+			must(k.Add(t.Context(), ""))
 		}
 		time.Sleep(time.Second)
 		store.Shift(-time.Hour)
 		time.Sleep(5 * time.Second) // until the node knows
 		begun := time.Now()
 		for range 4 {
-			must(k.Schedule(t.Context(), 0, ""))
+			must(k.Add(t.Context(), ""))
 		}
 		time.Sleep(time.Minute)
 		if since := d.since(begun); len(since) != 6 || since[5] > 40*time.Second {
@@ -124,11 +124,11 @@ func TestKindGlobalRateHoldsOfJobsClaimedAhead(t *testing.T) {
 			return "", nil
 		})
 		start(t, jobs)
-		must(k.ScheduleAll(t.Context(), 600*time.Millisecond, make([]string, 1)))
-		must(k.ScheduleAll(t.Context(), 800*time.Millisecond, make([]string, 1)))
-		must(k.ScheduleAll(t.Context(), 1000*time.Millisecond, make([]string, 1)))
+		must(k.AddAll(t.Context(), 600*time.Millisecond, make([]string, 1)))
+		must(k.AddAll(t.Context(), 800*time.Millisecond, make([]string, 1)))
+		must(k.AddAll(t.Context(), 1000*time.Millisecond, make([]string, 1)))
 		time.Sleep(500 * time.Millisecond)
-		must(busy.ScheduleAll(t.Context(), 0, make([]string, 4)))
+		must(busy.AddAll(t.Context(), 0, make([]string, 4)))
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if n := d.count(); n != 3 {
@@ -149,11 +149,11 @@ func TestKindGlobalRateHoldsBesideBacklog(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			return "", nil
 		})
-		must(backlog.ScheduleAll(t.Context(), 0, make([]string, 2000))) // 50s of work
+		must(backlog.AddAll(t.Context(), 0, make([]string, 2000))) // 50s of work
 		start(t, jobs)
 		time.Sleep(5 * time.Second)
 		begun := time.Now()
-		must(k.ScheduleAll(t.Context(), 0, make([]string, 10), durable.WithPriority(durable.High)))
+		must(k.AddAll(t.Context(), 0, make([]string, 10), durable.WithPriority(durable.High)))
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if since := d.since(begun); len(since) != 10 {
@@ -179,9 +179,9 @@ func TestKindGlobalRateHoldsBesideJobsAddedHere(t *testing.T) {
 		for i := range 1000 {
 			if i == 100 {
 				begun = time.Now()
-				must(k.ScheduleAll(t.Context(), 0, make([]string, 5), durable.WithPriority(durable.High)))
+				must(k.AddAll(t.Context(), 0, make([]string, 5), durable.WithPriority(durable.High)))
 			}
-			must(other.Schedule(t.Context(), 0, ""))
+			must(other.Add(t.Context(), ""))
 			time.Sleep(10 * time.Millisecond)
 		}
 		synctest.Wait()
@@ -204,8 +204,8 @@ func TestKindGlobalRateHoldsAmongJobsOfBacklog(t *testing.T) {
 			time.Sleep(time.Duration(work.Add(37)%200) * time.Millisecond)
 			return "", nil
 		})
-		must(backlog.ScheduleAll(t.Context(), 0, make([]string, 2000)))
-		must(k.ScheduleAll(t.Context(), 0, make([]string, 200)))
+		must(backlog.AddAll(t.Context(), 0, make([]string, 2000)))
+		must(k.AddAll(t.Context(), 0, make([]string, 200)))
 		start(t, jobs)
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -226,8 +226,8 @@ func TestKindGlobalRateHoldsBesideSlowerKindOfQueue(t *testing.T) {
 		var quick, slow diary
 		k := durable.Handle(jobs, "quick", quick.handler, durable.GlobalRate(executor.Rate{PerSecond: 1}))
 		s := durable.Handle(jobs, "slow", slow.handler, durable.GlobalRate(executor.Rate{PerSecond: 0.001}))
-		must(k.ScheduleAll(t.Context(), 0, make([]string, 20)))
-		must(s.ScheduleAll(t.Context(), 0, make([]string, 20), durable.Queue("other")))
+		must(k.AddAll(t.Context(), 0, make([]string, 20)))
+		must(s.AddAll(t.Context(), 0, make([]string, 20), durable.Queue("other")))
 		begun := time.Now()
 		start(t, jobs)
 		time.Sleep(30 * time.Second)
@@ -307,7 +307,7 @@ func TestKindGlobalRateWithoutJobsLeavesClaimsLarge(t *testing.T) {
 		durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil },
 			durable.GlobalRate(executor.Rate{PerSecond: 5}))
 		backlog := durable.Handle(jobs, "backlog", func(context.Context, string) (string, error) { return "", nil })
-		ids := must(backlog.ScheduleAll(t.Context(), 0, make([]string, 2000)))
+		ids := must(backlog.AddAll(t.Context(), 0, make([]string, 2000)))
 		start(t, jobs)
 		for _, id := range ids {
 			must(backlog.Await(t.Context(), id))
@@ -334,10 +334,10 @@ func TestKindGlobalRateBeginsOnWorkersThatAreIdleAfterClaim(t *testing.T) {
 			time.Sleep(75 * time.Millisecond)
 			return "", nil
 		})
-		must(busy.ScheduleAll(t.Context(), 0, make([]string, 3)))
+		must(busy.AddAll(t.Context(), 0, make([]string, 3)))
 		start(t, jobs)
 		time.Sleep(100 * time.Millisecond) // three workers are busy for another 25ms
-		must(k.ScheduleAll(t.Context(), 0, make([]string, 4)))
+		must(k.AddAll(t.Context(), 0, make([]string, 4)))
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if n := begun.Load(); n != 4 {

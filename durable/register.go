@@ -10,9 +10,9 @@ import (
 	"github.com/executor-go/executor/durable/internal/timetable"
 )
 
-// A Registration is a schedule that [Jobs.Register] registers. The methods FixedRate, FixedDelay and Triggered of a
-// Kind make it, without a call of the store. It may be registered any number of times.
-type Registration struct {
+// A PreparedSchedule is a schedule that [Jobs.Register] registers. The methods PrepareAtFixedRate, PrepareWithFixedDelay
+// and PrepareOn of a Kind make it, without a call of the store. It may be registered any number of times.
+type PreparedSchedule struct {
 	jobs  *Jobs
 	job   addition
 	times timetable.Timetable // of a trigger, whose first time is computed when it is registered
@@ -20,46 +20,46 @@ type Registration struct {
 }
 
 // Key returns the key.
-func (r Registration) Key() string { return r.job.Key }
+func (r PreparedSchedule) Key() string { return r.job.Key }
 
-// FixedRate returns a Registration that does what AtFixedRate does.
-func (k *Kind[P, R]) FixedRate(key string, initial, period time.Duration, payload P, opts ...Option) Registration {
+// PrepareAtFixedRate returns the schedule that AtFixedRate registers.
+func (k *Kind[P, R]) PrepareAtFixedRate(key string, initial, period time.Duration, payload P, opts ...Option) PreparedSchedule {
 	return k.every(key, "rate", initial, period, payload, opts)
 }
 
-// FixedDelay returns a Registration that does what WithFixedDelay does.
-func (k *Kind[P, R]) FixedDelay(key string, initial, delay time.Duration, payload P, opts ...Option) Registration {
+// PrepareWithFixedDelay returns the schedule that WithFixedDelay registers.
+func (k *Kind[P, R]) PrepareWithFixedDelay(key string, initial, delay time.Duration, payload P, opts ...Option) PreparedSchedule {
 	return k.every(key, "delay", initial, delay, payload, opts)
 }
 
-func (k *Kind[P, R]) every(key, word string, initial, d time.Duration, payload P, opts []Option) Registration {
+func (k *Kind[P, R]) every(key, word string, initial, d time.Duration, payload P, opts []Option) PreparedSchedule {
 	text := word + " " + d.Truncate(time.Microsecond).String()
 	if _, err := timetable.Parse(text, nil); err != nil {
-		return Registration{k.jobs, addition{NewJob: NewJob{Key: key}}, timetable.Timetable{}, err}
+		return PreparedSchedule{k.jobs, addition{NewJob: NewJob{Key: key}}, timetable.Timetable{}, err}
 	}
 	return k.registration(NewJob{Key: key, Schedule: text, Delay: max(initial, 0)}, timetable.Timetable{}, payload, opts)
 }
 
-// Triggered returns a Registration that does what On does.
-func (k *Kind[P, R]) Triggered(key string, trigger executor.Trigger, payload P, opts ...Option) Registration {
+// PrepareOn returns the schedule that On registers.
+func (k *Kind[P, R]) PrepareOn(key string, trigger executor.Trigger, payload P, opts ...Option) PreparedSchedule {
 	text, err := triggerText(trigger, k.jobs.cfg.Triggers)
 	var times timetable.Timetable
 	if err == nil {
 		times, err = timetable.Parse(text, k.jobs.cfg.Triggers)
 	}
 	if err != nil {
-		return Registration{k.jobs, addition{NewJob: NewJob{Key: key}}, timetable.Timetable{}, err}
+		return PreparedSchedule{k.jobs, addition{NewJob: NewJob{Key: key}}, timetable.Timetable{}, err}
 	}
 	return k.registration(NewJob{Key: key, Schedule: text}, times, payload, opts)
 }
 
-func (k *Kind[P, R]) registration(j NewJob, times timetable.Timetable, payload P, opts []Option) Registration {
+func (k *Kind[P, R]) registration(j NewJob, times timetable.Timetable, payload P, opts []Option) PreparedSchedule {
 	add, err := k.prepare(j, payload, opts)
-	return Registration{k.jobs, add, times, err}
+	return PreparedSchedule{k.jobs, add, times, err}
 }
 
 // newJob returns the job that is to be added, with an ID of its own. now is asked for the time of the store.
-func (r Registration) newJob(now func() (time.Time, error)) (addition, error) {
+func (r PreparedSchedule) newJob(now func() (time.Time, error)) (addition, error) {
 	r.job.ID = NewID()
 	if r.err != nil {
 		return r.job, r.err
@@ -81,7 +81,7 @@ func (r Registration) newJob(now func() (time.Time, error)) (addition, error) {
 }
 
 // register registers one schedule.
-func (r Registration) register(ctx context.Context) (ID, error) {
+func (r PreparedSchedule) register(ctx context.Context) (ID, error) {
 	job, err := r.newJob(func() (time.Time, error) { return r.jobs.now(ctx) })
 	if err != nil {
 		return ID{}, err
@@ -93,7 +93,7 @@ func (r Registration) register(ctx context.Context) (ID, error) {
 	return ids[0], err
 }
 
-// An Effect is what a registration changed in the store.
+// An Effect is what a schedule changed in the store.
 type Effect uint8
 
 const (
@@ -112,11 +112,11 @@ func (e Effect) String() string {
 	return fmt.Sprintf("Effect(%d)", uint8(e))
 }
 
-// Registered is the result of a Registration.
+// Registered is the result of a schedule.
 type Registered struct {
 	Job    Job // the schedule as it is now; the zero Job if it is not in the store
 	Effect Effect
-	// Err says what is wrong with this registration: it matches executor.ErrInvalid, ErrKeyTaken or ErrDead. If it is
+	// Err says what is wrong with this schedule: it matches executor.ErrInvalid, ErrKeyTaken or ErrDead. If it is
 	// ErrKeyTaken, Job is the job that has the key.
 	Err error
 }
@@ -130,8 +130,8 @@ type Registered struct {
 // ErrDead. After other errors, such as those of the store or the codec, there are no results, and Register may be called
 // again.
 //
-// In SQLite no other transaction writes meanwhile: see Kind.ScheduleAll.
-func (j *Jobs) Register(ctx context.Context, schedules ...Registration) ([]Registered, error) {
+// In SQLite no other transaction writes meanwhile: see Kind.AddAll.
+func (j *Jobs) Register(ctx context.Context, schedules ...PreparedSchedule) ([]Registered, error) {
 	mustContext(ctx)
 	if len(schedules) == 0 {
 		return nil, nil
@@ -178,7 +178,7 @@ type checkedJob struct {
 
 // check returns the jobs of registrations, and an error if one of them is wrong. It returns no jobs if the store does
 // not know the time, or a codec fails.
-func (j *Jobs) check(ctx context.Context, schedules []Registration) ([]checkedJob, error) {
+func (j *Jobs) check(ctx context.Context, schedules []PreparedSchedule) ([]checkedJob, error) {
 	var now time.Time
 	ask := func() (t time.Time, err error) {
 		if now.IsZero() {
@@ -190,7 +190,7 @@ func (j *Jobs) check(ctx context.Context, schedules []Registration) ([]checkedJo
 	first := make(map[string]int, len(schedules))
 	for i, r := range schedules {
 		if r.jobs != j {
-			jobs[i].err = invalid("schedule %d: it must be made by FixedRate, FixedDelay or Triggered of a Kind of these Jobs", i)
+			jobs[i].err = invalid("schedule %d: it must be made by PrepareAtFixedRate, PrepareWithFixedDelay or PrepareOn of a Kind of these Jobs", i)
 			continue
 		}
 		var err error

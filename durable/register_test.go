@@ -21,15 +21,15 @@ func TestJobsRegisterIsOneCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFaulty(memory.New())
 		jobs := newJobs(t, store)
-		mail, backup := durable.Client[int, int](jobs, "mail"), durable.Client[string, int](jobs, "backup")
-		set := func(payload string) []durable.Registration {
-			all := []durable.Registration{
-				mail.FixedRate("rate", time.Minute, time.Hour, 1),
-				mail.FixedDelay("delay", time.Minute, time.Hour, 2),
-				backup.Triggered("cron", cron.MustParse("CRON_TZ=UTC 30 2 * * *"), payload),
+		mail, backup := durable.KindOf[int, int](jobs, "mail"), durable.KindOf[string, int](jobs, "backup")
+		set := func(payload string) []durable.PreparedSchedule {
+			all := []durable.PreparedSchedule{
+				mail.PrepareAtFixedRate("rate", time.Minute, time.Hour, 1),
+				mail.PrepareWithFixedDelay("delay", time.Minute, time.Hour, 2),
+				backup.PrepareOn("cron", cron.MustParse("CRON_TZ=UTC 30 2 * * *"), payload),
 			}
 			for i := range 100 {
-				all = append(all, backup.Triggered(fmt.Sprint("more", i), cron.MustParse("CRON_TZ=UTC @hourly"), ""))
+				all = append(all, backup.PrepareOn(fmt.Sprint("more", i), cron.MustParse("CRON_TZ=UTC @hourly"), ""))
 			}
 			return all
 		}
@@ -59,16 +59,16 @@ func TestJobsRegisterIsOneCall(t *testing.T) {
 	})
 }
 
-// A Registration does what the method of the Kind does, also once it is old.
-func TestRegistrationIsAsTheMethod(t *testing.T) {
+// A PreparedSchedule does what the method of the Kind does, also once it is old.
+func TestPreparedScheduleIsAsTheMethod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
-		k := durable.Client[int, int](jobs, "k")
+		k := durable.KindOf[int, int](jobs, "k")
 		nightly := cron.MustParse("CRON_TZ=UTC 30 2 * * *")
 		opts := []durable.Option{durable.Attempts(3), durable.OnMissed(durable.CatchUp(5))}
-		all := []durable.Registration{
-			k.FixedRate("a", time.Minute, time.Hour, 1, opts...), k.FixedDelay("b", time.Minute, time.Hour, 1, opts...),
-			k.Triggered("c", nightly, 1, opts...),
+		all := []durable.PreparedSchedule{
+			k.PrepareAtFixedRate("a", time.Minute, time.Hour, 1, opts...), k.PrepareWithFixedDelay("b", time.Minute, time.Hour, 1, opts...),
+			k.PrepareOn("c", nightly, 1, opts...),
 		}
 		time.Sleep(40 * time.Hour)
 		ids := []durable.ID{
@@ -93,28 +93,28 @@ func TestJobsRegisterIsAllOrNothing(t *testing.T) {
 		jobs := newJobs(t, store, func(c *durable.Config) {
 			c.Triggers = map[string]executor.Trigger{"never": until(time.Time{})}
 		})
-		k, other := durable.Client[int, int](jobs, "k"), durable.Client[int, int](jobs, "other")
+		k, other := durable.KindOf[int, int](jobs, "k"), durable.KindOf[int, int](jobs, "other")
 		must(other.AtFixedRate(t.Context(), "taken", 0, time.Hour, 1))
-		must(other.Schedule(t.Context(), 0, 1, durable.Key("once")))
-		stranger := durable.Client[int, int](newJobs(t, memory.New()), "k")
+		must(other.Add(t.Context(), 1, durable.Key("once")))
+		stranger := durable.KindOf[int, int](newJobs(t, memory.New()), "k")
 		never := durable.NamedTrigger("never")
 		calls := store.callsOf("insert")
 		var result durable.InsertResult
 		for _, test := range []struct {
 			name  string
 			wrong map[int]error
-			set   []durable.Registration
+			set   []durable.PreparedSchedule
 		}{
-			{"period", map[int]error{1: executor.ErrInvalid}, []durable.Registration{k.FixedRate("a", 0, time.Hour, 1), k.FixedRate("b", 0, 0, 1)}},
+			{"period", map[int]error{1: executor.ErrInvalid}, []durable.PreparedSchedule{k.PrepareAtFixedRate("a", 0, time.Hour, 1), k.PrepareAtFixedRate("b", 0, 0, 1)}},
 			{"option", map[int]error{0: executor.ErrInvalid, 1: executor.ErrInvalid},
-				[]durable.Registration{k.FixedDelay("a", 0, 1, 1), k.FixedRate("b", 0, 1, 1, durable.Attempts(0))}},
-			{"no time", map[int]error{0: executor.ErrInvalid}, []durable.Registration{k.Triggered("a", never, 1), k.FixedRate("b", 0, time.Hour, 1)}},
-			{"twice", map[int]error{2: executor.ErrInvalid}, []durable.Registration{
-				k.FixedRate("a", 0, time.Hour, 1), k.FixedRate("b", 0, time.Hour, 1), other.FixedRate("a", 0, time.Hour, 1)}},
-			{"zero", map[int]error{1: executor.ErrInvalid}, []durable.Registration{k.FixedRate("a", 0, time.Hour, 1), {}}},
-			{"stranger", map[int]error{0: executor.ErrInvalid}, []durable.Registration{stranger.FixedRate("a", 0, time.Hour, 1)}},
-			{"taken", map[int]error{0: durable.ErrKeyTaken, 2: durable.ErrKeyTaken}, []durable.Registration{k.FixedRate("taken", 0, time.Hour, 1),
-				k.FixedRate("a", 0, time.Hour, 1, durable.WithResult(&result)), other.FixedRate("once", 0, time.Hour, 1)}},
+				[]durable.PreparedSchedule{k.PrepareWithFixedDelay("a", 0, 1, 1), k.PrepareAtFixedRate("b", 0, 1, 1, durable.Attempts(0))}},
+			{"no time", map[int]error{0: executor.ErrInvalid}, []durable.PreparedSchedule{k.PrepareOn("a", never, 1), k.PrepareAtFixedRate("b", 0, time.Hour, 1)}},
+			{"twice", map[int]error{2: executor.ErrInvalid}, []durable.PreparedSchedule{
+				k.PrepareAtFixedRate("a", 0, time.Hour, 1), k.PrepareAtFixedRate("b", 0, time.Hour, 1), other.PrepareAtFixedRate("a", 0, time.Hour, 1)}},
+			{"zero", map[int]error{1: executor.ErrInvalid}, []durable.PreparedSchedule{k.PrepareAtFixedRate("a", 0, time.Hour, 1), {}}},
+			{"stranger", map[int]error{0: executor.ErrInvalid}, []durable.PreparedSchedule{stranger.PrepareAtFixedRate("a", 0, time.Hour, 1)}},
+			{"taken", map[int]error{0: durable.ErrKeyTaken, 2: durable.ErrKeyTaken}, []durable.PreparedSchedule{k.PrepareAtFixedRate("taken", 0, time.Hour, 1),
+				k.PrepareAtFixedRate("a", 0, time.Hour, 1, durable.WithResult(&result)), other.PrepareAtFixedRate("once", 0, time.Hour, 1)}},
 		} {
 			results, err := jobs.Register(t.Context(), test.set...)
 			if len(results) != len(test.set) {
@@ -147,15 +147,15 @@ func TestJobsRegisterNamesTheDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		jobs := newJobs(t, store)
-		k := durable.Client[int, int](jobs, "k")
+		k := durable.KindOf[int, int](jobs, "k")
 		id := must(k.AtFixedRate(t.Context(), "dead", 0, time.Hour, 1))
 		must(store.Join(t.Context(), "node", time.Hour))
 		claim := must(store.Claim(t.Context(),
 			durablestore.ClaimRequest{Node: "node", Limit: 1, Kinds: []durablestore.KindLimit{{Kind: "k", Max: 1}}}))
 		end := durable.Outcome{Ref: durablestore.Ref{ID: id, Epoch: claim.Jobs[0].Epoch}, State: durable.Dead}
 		must(store.Commit(t.Context(), durablestore.CommitRequest{Outcomes: []durable.Outcome{end}}))
-		results, err := jobs.Register(t.Context(), k.FixedRate("new", 0, time.Hour, 1),
-			k.FixedRate("dead", 0, time.Hour, 1))
+		results, err := jobs.Register(t.Context(), k.PrepareAtFixedRate("new", 0, time.Hour, 1),
+			k.PrepareAtFixedRate("dead", 0, time.Hour, 1))
 		if !errors.Is(err, durable.ErrDead) || len(results) != 2 || !errors.Is(results[1].Err, durable.ErrDead) ||
 			results[1].Job.ID != id {
 			t.Errorf("%+v, %v", results, err)
@@ -172,7 +172,7 @@ func TestJobsRegisterAgainAfterError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFaulty(memory.New())
 		jobs := newJobs(t, store)
-		set := []durable.Registration{durable.Client[int, int](jobs, "k").FixedRate("a", 0, time.Hour, 1)}
+		set := []durable.PreparedSchedule{durable.KindOf[int, int](jobs, "k").PrepareAtFixedRate("a", 0, time.Hour, 1)}
 		store.set(func(op string) (error, error) { return nil, errLost })
 		if results, err := jobs.Register(t.Context(), set...); results != nil || !errors.Is(err, errLost) {
 			t.Errorf("%v, %v", results, err)
@@ -198,8 +198,8 @@ func TestJobsRegisterWhileRunning(t *testing.T) {
 		})
 		start(t, jobs)
 		at := time.Now()
-		must(jobs.Register(t.Context(), k.FixedRate("a", 0, time.Hour, "a"),
-			k.FixedRate("b", 7*time.Millisecond, time.Hour, "b")))
+		must(jobs.Register(t.Context(), k.PrepareAtFixedRate("a", 0, time.Hour, "a"),
+			k.PrepareAtFixedRate("b", 7*time.Millisecond, time.Hour, "b")))
 		time.Sleep(time.Second)
 		synctest.Wait()
 		want := []time.Duration{0, 7 * time.Millisecond}
@@ -214,7 +214,7 @@ func TestJobsRegisterWhileRunning(t *testing.T) {
 func TestRegisterAgainWithAFractionOfAMicrosecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
-		nightly := durable.Client[int, int](jobs, "k").FixedRate("a", time.Hour, time.Hour, 1, durable.Timeout(time.Second/3))
+		nightly := durable.KindOf[int, int](jobs, "k").PrepareAtFixedRate("a", time.Hour, time.Hour, 1, durable.Timeout(time.Second/3))
 		first := must(jobs.Register(t.Context(), nightly))[0]
 		if again := must(jobs.Register(t.Context(), nightly))[0]; again.Effect != durable.EffectNone || !reflect.DeepEqual(again.Job, first.Job) {
 			t.Errorf("%v: it was\n%+v, and is\n%+v", again.Effect, first.Job, again.Job)

@@ -57,7 +57,7 @@ type AbsentSchedule struct {
 // schedules do not change. After another error RegisterSet may be called again. If programs of two versions call it at
 // the same time, the call that ends last decides which schedules are absent: it registers again what the other one has
 // deleted meanwhile.
-func (j *Jobs) RegisterSet(ctx context.Context, set ScheduleSet, schedules ...Registration) (RegisteredSet, error) {
+func (j *Jobs) RegisterSet(ctx context.Context, set ScheduleSet, schedules ...PreparedSchedule) (RegisteredSet, error) {
 	mustContext(ctx)
 	var r RegisteredSet
 	if err := checkName("prefix of a set of schedules", set.Prefix, MaxKey); err != nil {
@@ -128,13 +128,13 @@ func (j *Jobs) goingOn(ctx context.Context, prefix string, each func(Job) error)
 
 // putBack registers again those of the schedules that another program has deleted after they were registered, or is to
 // delete after their run. It reports whether there were any.
-func (j *Jobs) putBack(ctx context.Context, prefix string, schedules []Registration, results []Registered) (bool, error) {
+func (j *Jobs) putBack(ctx context.Context, prefix string, schedules []PreparedSchedule, results []Registered) (bool, error) {
 	there := make(map[string]bool)
 	if err := j.goingOn(ctx, prefix, func(job Job) error { there[job.Key] = !job.Absent; return nil }); err != nil {
 		return false, err
 	}
 	var places []int
-	var missing []Registration
+	var missing []PreparedSchedule
 	for i, s := range schedules {
 		if there[s.Key()] {
 			continue

@@ -16,9 +16,9 @@ import (
 )
 
 // hourlies returns schedules with these keys.
-func hourlies(kind *durable.Kind[string, string], keys ...string) (all []durable.Registration) {
+func hourlies(kind *durable.Kind[string, string], keys ...string) (all []durable.PreparedSchedule) {
 	for _, key := range keys {
-		all = append(all, kind.FixedRate(key, time.Hour, time.Hour, ""))
+		all = append(all, kind.PrepareAtFixedRate(key, time.Hour, time.Hour, ""))
 	}
 	return all
 }
@@ -34,7 +34,7 @@ func TestRegisterSetTreatsTheAbsent(t *testing.T) {
 				set := durable.ScheduleSet{Prefix: "app/", Absent: absent}
 				must(jobs.RegisterSet(ctx, set, hourlies(kind, "app/a", "app/b", "app/over")...))
 				must(jobs.Register(ctx, hourlies(kind, "user/b")...))
-				must(kind.Schedule(ctx, time.Hour, "", durable.Key("app/once")))
+				must(kind.AddAfter(ctx, time.Hour, "", durable.Key("app/once")))
 				over := must(jobs.Find(ctx, "app/over"))
 				must(jobs.Cancel(ctx, over.ID))
 
@@ -76,7 +76,7 @@ func TestRegisterSetDeletesWhatRuns(t *testing.T) {
 		})
 		start(t, jobs)
 		set := durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}
-		must(jobs.RegisterSet(t.Context(), set, kind.FixedRate("app/a", 0, time.Hour, "")))
+		must(jobs.RegisterSet(t.Context(), set, kind.PrepareAtFixedRate("app/a", 0, time.Hour, "")))
 		time.Sleep(time.Minute)
 		got := must(jobs.RegisterSet(t.Context(), set))
 		if len(got.Absent) != 1 || got.Absent[0].Answer != durable.Deferred {
@@ -105,7 +105,7 @@ func TestRegisterSetAgainAfterDelete(t *testing.T) {
 				})
 				start(t, jobs)
 				ctx, set := t.Context(), durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}
-				schedule := kind.FixedRate("app/a", 0, time.Hour, "")
+				schedule := kind.PrepareAtFixedRate("app/a", 0, time.Hour, "")
 				must(jobs.RegisterSet(ctx, set, schedule))
 				time.Sleep(time.Minute)
 				for range 2 { // the programs alternate
@@ -141,7 +141,7 @@ func TestRegisterSetKeepsWhatWasCanceledByHand(t *testing.T) {
 		})
 		start(t, jobs)
 		ctx, set := t.Context(), durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}
-		schedule := kind.FixedRate("app/a", 0, time.Hour, "")
+		schedule := kind.PrepareAtFixedRate("app/a", 0, time.Hour, "")
 		id := must(jobs.RegisterSet(ctx, set, schedule)).Schedules[0].Job.ID
 		time.Sleep(time.Minute)
 		must(jobs.Cancel(ctx, id))
@@ -175,7 +175,7 @@ func TestRegisterSetChecksArguments(t *testing.T) {
 	must(jobs.Register(t.Context(), hourlies(kind, "app/a")...))
 	for name, c := range map[string]struct {
 		set       durable.ScheduleSet
-		schedules []durable.Registration
+		schedules []durable.PreparedSchedule
 	}{
 		"no prefix":      {set: durable.ScheduleSet{Absent: durable.DeleteAbsent}},
 		"absent":         {set: durable.ScheduleSet{Prefix: "app/", Absent: 9}},
@@ -203,16 +203,18 @@ func TestRegisterSetPutsBackWhatRuns(t *testing.T) {
 		})
 		start(t, early)
 		set := durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}
-		must(early.RegisterSet(ctx, set, kind.FixedRate("app/runs", 0, time.Hour, ""), kind.FixedRate("app/other", time.Hour, time.Hour, "")))
+		must(early.RegisterSet(ctx, set, kind.PrepareAtFixedRate("app/runs", 0, time.Hour, ""), kind.PrepareAtFixedRate("app/other", time.Hour, time.Hour, "")))
 		time.Sleep(time.Minute)
-		once := sync.OnceFunc(func() { must(early.RegisterSet(ctx, set, kind.FixedRate("app/other", time.Hour, time.Hour, ""))) })
+		once := sync.OnceFunc(func() {
+			must(early.RegisterSet(ctx, set, kind.PrepareAtFixedRate("app/other", time.Hour, time.Hour, "")))
+		})
 		store.set(func(op string) (error, error) {
 			if op == "change" { // late is about to delete app/other
 				once()
 			}
 			return nil, nil
 		})
-		must(late.RegisterSet(ctx, set, durable.Client[string, string](late, "k").FixedRate("app/runs", 0, time.Hour, "")))
+		must(late.RegisterSet(ctx, set, durable.KindOf[string, string](late, "k").PrepareAtFixedRate("app/runs", 0, time.Hour, "")))
 		time.Sleep(time.Hour)
 		if j := must(early.Find(ctx, "app/runs")); j.State.Done() || j.Pending == durable.PendingCancel {
 			t.Errorf("the schedule of the call that ended last is %+v", j)
@@ -227,7 +229,7 @@ func TestRegisterSetOfTwoProgramsAtOnce(t *testing.T) {
 		store, ctx := newFaulty(memory.New()), t.Context()
 		early, late := newJobs(t, store.Store), newJobs(t, store)
 		register := func(jobs *durable.Jobs, keys ...string) durable.RegisteredSet {
-			kind := durable.Client[string, string](jobs, "k")
+			kind := durable.KindOf[string, string](jobs, "k")
 			return must(jobs.RegisterSet(ctx, durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}, hourlies(kind, keys...)...))
 		}
 		register(early, "app/a")

@@ -65,12 +65,12 @@ func TestNodeReleasesJobsOfOvertakenCall(t *testing.T) {
 				if tt.call == "claim" { // the first that the node makes
 					line.insert.Do(func() {})
 					time.AfterFunc(tt.by-50*time.Millisecond,
-						func() { durable.Client[string, string](newJobs(t, store), "k").Schedule(t.Context(), 0, "") })
+						func() { durable.KindOf[string, string](newJobs(t, store), "k").Add(t.Context(), "") })
 					start(t, jobs)
 				} else {
 					line.claim.Do(func() {})
 					start(t, jobs)
-					if _, err := k.Schedule(t.Context(), 0, ""); !errors.Is(err, errLost) {
+					if _, err := k.Add(t.Context(), ""); !errors.Is(err, errLost) {
 						t.Errorf("Schedule: %v", err)
 					}
 				}
@@ -102,14 +102,14 @@ func TestNodeReleasesWhileScheduleWaits(t *testing.T) {
 			}
 			return nil, nil
 		})
-		go k.Schedule(t.Context(), 0, "waits")
+		go k.Add(t.Context(), "waits")
 		synctest.Wait()
 		begun := time.Now()
-		if _, err := k.Schedule(t.Context(), 0, ""); !errors.Is(err, errLost) {
+		if _, err := k.Add(t.Context(), ""); !errors.Is(err, errLost) {
 			t.Errorf("Schedule: %v", err)
 		}
 		time.Sleep(2 * time.Second)
-		must(k.Schedule(t.Context(), 0, ""))
+		must(k.Add(t.Context(), ""))
 		time.Sleep(2 * time.Hour)
 		if since := d.since(begun); len(since) != 3 || since[0] > time.Second || since[1] > 3*time.Second ||
 			since[2] != time.Hour {
@@ -145,7 +145,7 @@ func TestNodeReleasesJobOfLostAnswer(t *testing.T) {
 			}
 			return nil, nil
 		})
-		if _, err := k.Schedule(t.Context(), 0, ""); !errors.Is(err, errLost) {
+		if _, err := k.Add(t.Context(), ""); !errors.Is(err, errLost) {
 			t.Errorf("Schedule: %v", err)
 		}
 		line.up()
@@ -172,8 +172,8 @@ func TestNodeKeepsJobBeingInserted(t *testing.T) {
 			return nil, nil
 		})
 		other := durable.Handle(newJobs(t, line.Store), "k", d.handler)
-		must(other.Schedule(t.Context(), 0, "other"))
-		must(k.Schedule(t.Context(), 0, ""))
+		must(other.Add(t.Context(), "other"))
+		must(k.Add(t.Context(), ""))
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if n := d.count(); n != 2 || !lost {
@@ -192,7 +192,7 @@ func TestNodeLateInsertSparesNextRun(t *testing.T) {
 		k := durable.Handle(jobs, "k", c.handler)
 		start(t, jobs)
 		line.delay("insert", time.Second)
-		go k.Schedule(t.Context(), 500*time.Millisecond, 5*time.Minute, durable.Key("key"))
+		go k.AddAfter(t.Context(), 500*time.Millisecond, 5*time.Minute, durable.Key("key"))
 		time.Sleep(100 * time.Millisecond)
 		id := must(jobs.Find(t.Context(), "key")).ID
 		must(jobs.RunNow(t.Context(), id)) // which takes it away from the node; a poll takes it again
@@ -223,7 +223,7 @@ func TestNodeReleasesJobOfInsertThatPanicked(t *testing.T) {
 		store.mu.Unlock()
 		func() {
 			defer func() { recover() }()
-			k.Schedule(t.Context(), 0, 1)
+			k.Add(t.Context(), 1)
 			t.Error("it did not panic")
 		}()
 		select {

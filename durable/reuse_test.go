@@ -33,7 +33,7 @@ func TestReuseKeyDropsNoWish(t *testing.T) {
 		var asked []time.Time
 		var last durable.ID
 		for i := range 500 {
-			last = must(k.Schedule(t.Context(), 0, "", durable.Key("key"), durable.ReuseKey()))
+			last = must(k.Add(t.Context(), "", durable.Key("key"), durable.ReuseKey()))
 			asked = append(asked, time.Now())
 			time.Sleep(time.Duration(i*7919%101) * time.Millisecond)
 			synctest.Wait()
@@ -64,7 +64,7 @@ func TestReplaceDebounces(t *testing.T) {
 		var last time.Time
 		var id durable.ID
 		for i := range 20 {
-			id = must(k.Schedule(t.Context(), time.Second, i, durable.Key("key"), durable.Replace()))
+			id = must(k.AddAfter(t.Context(), time.Second, i, durable.Key("key"), durable.Replace()))
 			last = time.Now()
 			time.Sleep(900 * time.Millisecond)
 			synctest.Wait()
@@ -92,7 +92,7 @@ func TestReplacePayloadThrottles(t *testing.T) {
 		})
 		start(t, jobs)
 		for i := range 8 { // after 0 s, 0.4 s, and so on
-			must(k.Schedule(t.Context(), time.Second, i, durable.Key("key"), durable.ReplacePayload()))
+			must(k.AddAfter(t.Context(), time.Second, i, durable.Key("key"), durable.ReplacePayload()))
 			time.Sleep(400 * time.Millisecond)
 		}
 		time.Sleep(time.Second)
@@ -136,7 +136,7 @@ func TestReplaceUntriedGathers(t *testing.T) {
 			time.Sleep(time.Until(begun.Add(at * time.Second)))
 			synctest.Wait()
 			var r durable.InsertResult
-			gathered := must(k.Schedule(t.Context(), 30*time.Second, i, durable.Key("key"), durable.ReplaceUntried(),
+			gathered := must(k.AddAfter(t.Context(), 30*time.Second, i, durable.Key("key"), durable.ReplaceUntried(),
 				durable.WithResult(&r)))
 			if id = gathered; r.Changed != (i < 4) || must(k.Payload(r.Job)) != min(i, 3) {
 				t.Errorf("call %d: changed is %v, and the job has %d", i, r.Changed, must(k.Payload(r.Job)))
@@ -146,7 +146,7 @@ func TestReplaceUntriedGathers(t *testing.T) {
 			!slices.Equal(ran, []time.Duration{30 * time.Second, 90 * time.Second, 160 * time.Second}) {
 			t.Errorf("it has run with %v after %v, and ended with %d", got, ran, n)
 		}
-		if _, err := k.Schedule(t.Context(), 0, 0, durable.ReplaceUntried()); !errors.Is(err, executor.ErrInvalid) {
+		if _, err := k.Add(t.Context(), 0, durable.ReplaceUntried()); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("a job without a key takes it: %v", err)
 		}
 		if _, err := k.AtFixedRate(t.Context(), "other", 0, time.Hour, 0, durable.ReplaceUntried()); !errors.Is(err,

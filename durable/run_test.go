@@ -61,7 +61,7 @@ func TestRunCutShortByOutageIsNoAttempt(t *testing.T) {
 			}
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
+		id := must(k.Add(t.Context(), "", durable.Attempts(1)))
 		synctest.Wait()
 		line.down()
 		time.Sleep(time.Minute)
@@ -135,7 +135,7 @@ func (c *confirming) Commit(ctx context.Context, b durablestore.CommitRequest) (
 func neglected(t *testing.T, store durable.Store, and time.Duration,
 	opts ...durable.Option) (id durable.ID, added time.Time) {
 	t.Helper()
-	k := durable.Client[string, string](newJobs(t, store), "k")
+	k := durable.KindOf[string, string](newJobs(t, store), "k")
 	added = time.Now().UTC().Round(0)
 	id = must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, "", opts...))
 	time.Sleep(10*time.Hour + and)
@@ -160,7 +160,7 @@ func TestRunLostKeepsOccurrence(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					store := memory.New()
 					added := time.Now().UTC().Round(0)
-					k := durable.Client[string, string](newJobs(t, store), "k")
+					k := durable.KindOf[string, string](newJobs(t, store), "k")
 					var id durable.ID
 					if schedule == "rate" {
 						id = must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, "", durable.OnMissed(test.missed)))
@@ -219,7 +219,7 @@ func TestRunStoresOccurrenceOnce(t *testing.T) {
 		jobs, k, d := newNode(t, store)
 		start(t, jobs)
 		must(k.AtFixedRate(t.Context(), "key", 0, time.Second, ""))
-		must(k.Schedule(t.Context(), 0, ""))
+		must(k.Add(t.Context(), ""))
 		time.Sleep(10*time.Second + time.Second/2)
 		if moved, all := store.moved(); d.count() != 12 || moved != 0 || all > 12 {
 			t.Errorf("%d runs, %d confirms, %d of them with an occurrence", d.count(), all, moved)
@@ -260,7 +260,7 @@ func TestRunPostponedOccupiesNoWorker(t *testing.T) {
 		jobs, k, d := newNode(t, store, func(c *durable.Config) { c.Executor = pool })
 		start(t, jobs)
 		time.Sleep(time.Second)
-		other := must(k.Schedule(t.Context(), 0, ""))
+		other := must(k.Add(t.Context(), ""))
 		time.Sleep(5 * time.Second)
 		if runs := d.all(); len(runs) != 1 || runs[0].ID != other {
 			t.Errorf("while it is locked, runs are %+v", runs)
@@ -315,7 +315,7 @@ func TestRunDecidedDuringDrain(t *testing.T) {
 			func(context.Context, string) (string, error) { time.Sleep(time.Minute); return "", nil })
 		must(k.On(t.Context(), "key", durable.NamedTrigger("hourly"), ""))
 		time.Sleep(3*time.Hour + time.Minute)
-		must(long.Schedule(t.Context(), 0, ""))
+		must(long.Add(t.Context(), ""))
 		h.slow.Store(true)
 		stop := start(t, jobs)
 		time.Sleep(time.Second / 2)
@@ -346,7 +346,7 @@ func TestRunPostponedIsAskedForOnce(t *testing.T) {
 		start(t, jobs)
 		time.Sleep(time.Second / 2)
 		store.Shift(30 * time.Minute)
-		must(k.Schedule(t.Context(), 10*time.Hour, "")) // by whose answer the node learns of it
+		must(k.AddAfter(t.Context(), 10*time.Hour, "")) // by whose answer the node learns of it
 		time.Sleep(time.Second)
 		synctest.Wait()
 		moved, _ := store.moved()
@@ -391,7 +391,7 @@ func TestRunConfirmingIsAskedForOnce(t *testing.T) {
 			return "", nil
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 900*time.Millisecond, ""))
+		id := must(k.AddAfter(t.Context(), 900*time.Millisecond, ""))
 		line.set(func(op string) (error, error) {
 			if op == "commit" {
 				time.Sleep(50 * time.Millisecond)
@@ -400,7 +400,7 @@ func TestRunConfirmingIsAskedForOnce(t *testing.T) {
 		})
 		time.Sleep(890 * time.Millisecond) // it is being confirmed
 		store.Shift(200 * time.Millisecond)
-		must(k.Schedule(t.Context(), time.Hour, "")) // by whose answer the node learns of it
+		must(k.AddAfter(t.Context(), time.Hour, "")) // by whose answer the node learns of it
 		must(k.Await(t.Context(), id))
 		if runs := must(jobs.History(t.Context(), id, 0, 10)); len(runs) != 1 || runs[0].Attempt != 1 {
 			t.Errorf("history is %+v", runs)

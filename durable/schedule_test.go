@@ -19,7 +19,7 @@ import (
 // A zone that only looks like a fixed one, or is what the name says, is kept.
 func TestScheduleKeepsZoneByName(t *testing.T) {
 	jobs := newJobs(t, memory.New())
-	k := durable.Client[int, int](jobs, "k")
+	k := durable.KindOf[int, int](jobs, "k")
 	berlin := must(time.LoadLocation("Europe/Berlin"))
 	for key, s := range map[string]cron.Schedule{
 		"utc": inZone("UTC", 0), "mst": inZone("MST", -7*time.Hour), "local": must(cron.ParseIn("0 12 * * *", time.Local)),
@@ -228,17 +228,17 @@ func TestJobBeginsAtItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		jobs, here, d := newNode(t, store)
-		elsewhere := durable.Client[string, string](newJobs(t, store), "k")
+		elsewhere := durable.KindOf[string, string](newJobs(t, store), "k")
 		start(t, jobs)
 		begun := time.Now().Round(0)
 		var want []time.Duration
 		for _, delay := range []time.Duration{0, 5 * time.Millisecond, 300 * time.Millisecond, time.Second,
 			10 * time.Second, 3 * time.Hour} {
-			must(here.Schedule(t.Context(), delay, ""))
+			must(here.AddAfter(t.Context(), delay, ""))
 			want = append(want, delay)
 		}
-		must(elsewhere.Schedule(t.Context(), 4*time.Second, ""))
-		must(elsewhere.At(t.Context(), begun.Add(5*time.Second), ""))
+		must(elsewhere.AddAfter(t.Context(), 4*time.Second, ""))
+		must(elsewhere.AddAt(t.Context(), begun.Add(5*time.Second), ""))
 		want = append(want, 4*time.Second, 5*time.Second)
 		slices.Sort(want)
 		time.Sleep(4 * time.Hour)

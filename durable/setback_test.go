@@ -319,7 +319,7 @@ func TestSetBackDelaysNoRetry(t *testing.T) {
 				if periodic {
 					must(k.On(t.Context(), "key", cron.MustParse("CRON_TZ=UTC 0 0 1 * *"), "", durable.Attempts(3)))
 				} else {
-					must(k.Schedule(t.Context(), time.Second, "", durable.Attempts(3)))
+					must(k.AddAfter(t.Context(), time.Second, "", durable.Attempts(3)))
 				}
 				start(t, jobs)
 				for calls.Load() == 0 {

@@ -67,7 +67,7 @@ func TestCompleteTxEndsOnSilentLine(t *testing.T) {
 					return 2, nil
 				})
 				stop := start(t, jobs)
-				if n := must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 1)))); n != 2 {
+				if n := must(k.Await(t.Context(), must(k.Add(t.Context(), 1)))); n != 2 {
 					t.Errorf("the result is %d", n)
 				}
 				stop()

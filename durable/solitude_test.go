@@ -20,7 +20,7 @@ import (
 func TestJobThatKillsNodesSparesItsNeighbors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
-		client := durable.Client[string, string](newJobs(t, store), "k")
+		client := durable.KindOf[string, string](newJobs(t, store), "k")
 		pill := must(client.AtFixedRate(t.Context(), "pill", 0, time.Second, ""))
 		for i := range 9 {
 			must(client.AtFixedRate(t.Context(), fmt.Sprint("neighbor", i), 0, time.Second, ""))
@@ -64,7 +64,7 @@ func TestJobThatKillsNodesSparesItsNeighbors(t *testing.T) {
 // neglectedOften adds a job of which three runs were lost with their nodes.
 func neglectedOften(t *testing.T, store durable.Store, payload string) durable.ID {
 	t.Helper()
-	k := durable.Client[string, string](newJobs(t, store), "k")
+	k := durable.KindOf[string, string](newJobs(t, store), "k")
 	id := must(k.AtFixedRate(t.Context(), payload, 0, 24*time.Hour, payload))
 	for i := range 3 {
 		node := fmt.Sprint("lost", payload, i)
@@ -118,12 +118,12 @@ func TestJobLostOftenRunsAlone(t *testing.T) {
 				})
 				must(jobs.Pause(t.Context(), id))
 				start(t, jobs)
-				must(k.Schedule(t.Context(), 0, "before"))
+				must(k.Add(t.Context(), "before"))
 				synctest.Wait()
 				due := time.Now()
 				must(jobs.RunNow(t.Context(), id))
 				time.Sleep(time.Millisecond)
-				must(k.Schedule(t.Context(), 0, "after"))
+				must(k.Add(t.Context(), "after"))
 				time.Sleep(time.Hour)
 				mu.Lock()
 				defer mu.Unlock()
@@ -147,7 +147,7 @@ func TestAtFixedRateReportsDeadSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		jobs := newJobs(t, store)
-		k := durable.Client[string, string](jobs, "k")
+		k := durable.KindOf[string, string](jobs, "k")
 		id := must(k.AtFixedRate(t.Context(), "key", 0, time.Hour, ""))
 		for i := 0; must(store.Get(t.Context(), id)).State != durable.Dead; i++ {
 			line := newFaulty(store)

@@ -56,18 +56,18 @@ func Step[T any](ctx context.Context, name string, fn func(ctx context.Context) 
 	return v, h.Kind().Decode(fmt.Sprintf("result of step %q", name), data, &v)
 }
 
-// Sleep postpones the job until d has passed since the first call with this name in the occurrence. Until then Sleep
+// SnoozeOnce postpones the job until d has passed since the first call with this name in the occurrence. Until then SnoozeOnce
 // returns an error, which the handler must return: the run ends, as by Snooze, and holds no worker. The next run begins
-// at that time, calls Sleep again, and gets nil. Put what the handler does before Sleep into steps.
+// at that time, calls SnoozeOnce again, and gets nil. Put what the handler does before SnoozeOnce into steps.
 //
-// A Sleep and a step must not have the same name; other errors are those of Step. If d is 0 or negative, Sleep returns
-// nil at once. RunNow does not shorten a Sleep.
-func Sleep(ctx context.Context, name string, d time.Duration) error {
+// A SnoozeOnce and a step must not have the same name; other errors are those of Step. If d is 0 or negative, SnoozeOnce returns
+// nil at once. RunNow does not shorten a SnoozeOnce.
+func SnoozeOnce(ctx context.Context, name string, d time.Duration) error {
 	h, err := stepping(ctx, "sleep", name)
 	if err != nil {
 		return err
 	}
-	data, err := h.Step(ctx, name, "a Sleep", func() ([]byte, error) {
+	data, err := h.Step(ctx, name, "a SnoozeOnce", func() ([]byte, error) {
 		return json.Marshal(h.Now().Add(max(d, 0)).UTC())
 	})
 	if err != nil {

@@ -44,7 +44,7 @@ func inBubble(t *testing.T, handler func(ctx context.Context, payload string) (s
 // add adds a job.
 func (b *bubble) add(opts ...durable.Option) durable.ID {
 	b.Helper()
-	return must(b.kind.Schedule(b.Context(), 0, "", opts...))
+	return must(b.kind.Add(b.Context(), "", opts...))
 }
 
 // tallies counts calls by name.
@@ -136,7 +136,7 @@ func TestStepNames(t *testing.T) {
 			return errors.Join(err, step(ctx, "s"))
 		}, executor.ErrInvalid},
 		"a sleep": {func(ctx context.Context) error {
-			return errors.Join(durable.Sleep(ctx, "s", 0), step(ctx, "s"))
+			return errors.Join(durable.SnoozeOnce(ctx, "s", 0), step(ctx, "s"))
 		}, executor.ErrInvalid},
 		"a signal": {func(ctx context.Context) error {
 			_, err := durable.Wait[int](ctx, "s")
@@ -186,7 +186,7 @@ func TestStepOutsideOfHandler(t *testing.T) {
 	calls := func(ctx context.Context) []error {
 		_, step := durable.Step(ctx, "s", func(context.Context) (int, error) { return 1, nil })
 		_, wait := durable.Wait[int](ctx, "s")
-		return []error{step, wait, durable.Sleep(ctx, "s", time.Second)}
+		return []error{step, wait, durable.SnoozeOnce(ctx, "s", time.Second)}
 	}
 	for _, err := range calls(t.Context()) {
 		if !errors.Is(err, executor.ErrInvalid) {
@@ -206,7 +206,7 @@ func TestStepOutsideOfHandler(t *testing.T) {
 			return "", nil
 		})
 		start(t, jobs)
-		must(kind.Await(t.Context(), must(kind.Schedule(t.Context(), 0, ""))))
+		must(kind.Await(t.Context(), must(kind.Add(t.Context(), ""))))
 		if _, err := jobs.Signal(t.Context(), durable.NewID(), "s", 1); !errors.Is(err, executor.ErrInvalid) {
 			t.Error(err)
 		}
@@ -386,10 +386,10 @@ func TestSleep(t *testing.T) {
 			return "other", nil
 		}
 		begun = append(begun, time.Since(since))
-		if err := durable.Sleep(ctx, "hours", 3*time.Hour); err != nil {
+		if err := durable.SnoozeOnce(ctx, "hours", 3*time.Hour); err != nil {
 			return "", err
 		}
-		if err := durable.Sleep(ctx, "an hour", time.Hour); err != nil {
+		if err := durable.SnoozeOnce(ctx, "an hour", time.Hour); err != nil {
 			return "", err
 		}
 		return "slept", nil
@@ -444,7 +444,7 @@ func TestWait(t *testing.T) {
 		if got != "ann" || err != nil || calls.count("ask") != 1 || time.Since(signaled) > 2*time.Second {
 			b.Errorf("got %q, %v after %v, and asked %d times", got, err, time.Since(signaled), calls.count("ask"))
 		}
-		early := must(b.kind.Schedule(b.Context(), time.Hour, ""))
+		early := must(b.kind.AddAfter(b.Context(), time.Hour, ""))
 		must(b.jobs.Signal(b.Context(), early, "approve", answer{"bob"}))
 		if got, err := b.kind.Await(b.Context(), early); got != "bob" || err != nil {
 			b.Errorf("got %q, %v", got, err)
@@ -462,7 +462,7 @@ func TestWaitUntil(t *testing.T) {
 	inBubble(t, func(ctx context.Context, _ string) (string, error) {
 		by, err := durable.Wait[string](ctx, "approve")
 		if _, waits := durable.Snoozed(err); waits {
-			if err := durable.Sleep(ctx, "deadline", 3*time.Hour); err != nil {
+			if err := durable.SnoozeOnce(ctx, "deadline", 3*time.Hour); err != nil {
 				return "", err
 			}
 			return "nobody", nil
@@ -492,14 +492,14 @@ func TestWaitFor(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		if err := durable.Sleep(ctx, "after", time.Hour); err != nil { // another run
+		if err := durable.SnoozeOnce(ctx, "after", time.Hour); err != nil { // another run
 			return "", err
 		}
 		return fmt.Sprint(by, came), nil
 	}, func(b *bubble) {
 		since := time.Now()
 		add := func(name string) durable.ID {
-			return must(b.kind.Schedule(b.Context(), 0, name, durable.Attempts(1)))
+			return must(b.kind.Add(b.Context(), name, durable.Attempts(1)))
 		}
 		early, answered, ignored, late := add("early"), add("answered"), add("ignored"), add("late")
 		must(b.jobs.Signal(b.Context(), early, "approve", "eve"))
@@ -557,12 +557,12 @@ func TestWaitOfAJobThatIsClaimedAhead(t *testing.T) {
 		kind := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
 			by, err := durable.Wait[string](ctx, "go")
 			if _, waits := durable.Snoozed(err); waits {
-				return "nobody", durable.Sleep(ctx, "deadline", 5*time.Minute)
+				return "nobody", durable.SnoozeOnce(ctx, "deadline", 5*time.Minute)
 			}
 			return by, err
 		})
 		start(t, jobs)
-		id := must(kind.Schedule(t.Context(), 0, ""))
+		id := must(kind.Add(t.Context(), ""))
 		time.Sleep(time.Minute)
 		if j := must(jobs.Get(t.Context(), id)); j.State != durable.Claimed {
 			t.Fatalf("it is %v, want claimed", j.State)
@@ -579,7 +579,7 @@ func TestWaitOfAJobThatIsClaimedAhead(t *testing.T) {
 // A signal that comes while the run ends that waits for it is not missed.
 func TestWaitDuringTheEnd(t *testing.T) {
 	inBubble(t, func(ctx context.Context, _ string) (string, error) { return durable.Wait[string](ctx, "go") }, func(b *bubble) {
-		id := must(b.kind.Schedule(b.Context(), time.Second, "")) // after the store was set
+		id := must(b.kind.AddAfter(b.Context(), time.Second, "")) // after the store was set
 		b.store.set(func(op string) (error, error) {
 			if op == "keep_step" {
 				go func() {
@@ -634,14 +634,14 @@ func TestStepUnderFaults(t *testing.T) {
 				node := func() (*faulty, *durable.Kind[string, string]) {
 					line := newFaulty(store)
 					j := newJobs(t, line)
-					kind := durable.Handle(j, "k", handler, durable.Backoff(time.Second, time.Second))
+					kind := durable.Handle(j, "k", handler, durable.WithBackoff(executor.Backoff(time.Second, time.Second)))
 					start(t, j)
 					return line, kind
 				}
 				_, sound := node()
 				var ids []durable.ID
 				for range jobs {
-					ids = append(ids, must(sound.Schedule(t.Context(), 0, "", durable.Attempts(1000))))
+					ids = append(ids, must(sound.Add(t.Context(), "", durable.Attempts(1000))))
 				}
 				for range 6 {
 					line, _ := node()

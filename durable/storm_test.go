@@ -77,7 +77,7 @@ func trial(t *testing.T, seed uint64) *history.Verdict {
 					durable.OnMissed(durable.CatchUp(1<<20)), durable.Attempts(1000))
 				return err
 			}
-			_, err := k.Schedule(t.Context(), upTo(r, 10*time.Second), upTo(r, 3*time.Second),
+			_, err := k.AddAfter(t.Context(), upTo(r, 10*time.Second), upTo(r, 3*time.Second),
 				durable.Key(fmt.Sprint(i)), durable.Attempts(1000))
 			return err
 		}
@@ -294,7 +294,7 @@ func (s *storm) start() *stormNode {
 		c.Logger, c.History = n.log.logger(), 1<<20
 	})
 	for name, k := range kindsOfStorm {
-		opts := []durable.HandlerOption{durable.Backoff(20*time.Millisecond, 200*time.Millisecond)}
+		opts := []durable.HandlerOption{durable.WithBackoff(executor.Backoff(20*time.Millisecond, 200*time.Millisecond))}
 		if k.limit > 0 {
 			opts = append(opts, durable.Limit(k.limit))
 		}
@@ -532,7 +532,7 @@ func (s *storm) add(n *stormNode) {
 				append(opts, durable.OnMissed(durable.CatchUp(5)))...)
 		})
 	default:
-		s.asks.Go(func() { k.Schedule(s.Context(), delay, c, opts...) })
+		s.asks.Go(func() { k.AddAfter(s.Context(), delay, c, opts...) })
 	}
 }
 
@@ -625,7 +625,7 @@ func (s *storm) end() {
 	time.Sleep(10 * time.Second)
 	var ids []durable.ID
 	for name := range kindsOfStorm { // nothing that waits for its time keeps others from running
-		ids = append(ids, must(durable.Client[chore, int](operator, name).Schedule(ctx, 0, chore{})))
+		ids = append(ids, must(durable.KindOf[chore, int](operator, name).Add(ctx, chore{})))
 	}
 	time.Sleep(15 * time.Second)
 	for _, id := range ids {

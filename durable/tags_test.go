@@ -19,7 +19,7 @@ import (
 // Tags that can't be kept are an error that names what is wrong, and the job is not added.
 func TestWithTagsDeclinesWhatCannotBeKept(t *testing.T) {
 	jobs := newJobs(t, memory.New())
-	k := durable.Client[int, int](jobs, "k")
+	k := durable.KindOf[int, int](jobs, "k")
 	var many []string
 	for i := range durable.MaxTags + 1 {
 		many = append(many, fmt.Sprint("n=", i))
@@ -31,7 +31,7 @@ func TestWithTagsDeclinesWhatCannotBeKept(t *testing.T) {
 		`tag "\xff": it must be valid UTF-8`:            {"\xff"},
 		`tag "a\nb": it must have no control character`: {"a\nb"},
 	} {
-		_, err := k.Schedule(t.Context(), 0, 1, durable.WithTags(tags...))
+		_, err := k.Add(t.Context(), 1, durable.WithTags(tags...))
 		if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", says, err)
 		}
@@ -40,7 +40,7 @@ func TestWithTagsDeclinesWhatCannotBeKept(t *testing.T) {
 		t.Errorf("there are %d jobs", len(all))
 	}
 	most := append(many[:durable.MaxTags], many[0])
-	id := must(k.Schedule(t.Context(), time.Hour, 1, durable.WithTags(most...)))
+	id := must(k.AddAfter(t.Context(), time.Hour, 1, durable.WithTags(most...)))
 	if got := must(jobs.Get(t.Context(), id)).Tags; len(got) != durable.MaxTags {
 		t.Errorf("the most: %q", got)
 	}
@@ -57,7 +57,7 @@ func TestWithTagsReachesTheHandler(t *testing.T) {
 			return 0, nil
 		})
 		start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, 1, durable.WithTags("night", "customer=17"), durable.WithTags("customer=17", "a=")))
+		id := must(k.Add(t.Context(), 1, durable.WithTags("night", "customer=17"), durable.WithTags("customer=17", "a=")))
 		must(k.Await(t.Context(), id))
 		if want := []string{"a=", "customer=17", "night"}; !slices.Equal(seen.Tags, want) {
 			t.Errorf("the handler has %q, want %q", seen.Tags, want)
@@ -85,13 +85,13 @@ func TestHooksAddingSetsTags(t *testing.T) {
 			return add(ctx)
 		},
 	}))
-	k := durable.Client[int, int](jobs, "k")
-	id := must(k.Schedule(t.Context(), time.Hour, 1, durable.WithTags("x", "a")))
+	k := durable.KindOf[int, int](jobs, "k")
+	id := must(k.AddAfter(t.Context(), time.Hour, 1, durable.WithTags("x", "a")))
 	if got := must(jobs.Get(t.Context(), id)).Tags; !slices.Equal(got, []string{"a", "tenant=b", "x"}) {
 		t.Errorf("the tags are %q", got)
 	}
 	more = "\n"
-	if _, err := k.Schedule(t.Context(), time.Hour, 1); !errors.Is(err, executor.ErrInvalid) {
+	if _, err := k.AddAfter(t.Context(), time.Hour, 1); !errors.Is(err, executor.ErrInvalid) {
 		t.Errorf("a tag that can't be kept: %v", err)
 	}
 }
@@ -107,7 +107,7 @@ func TestFilterIsTheSameForAll(t *testing.T) {
 		})
 		start(t, jobs)
 		die := func(tags ...string) durable.ID {
-			id := must(k.Schedule(t.Context(), 0, 1, durable.WithTags(tags...)))
+			id := must(k.Add(t.Context(), 1, durable.WithTags(tags...)))
 			k.Await(t.Context(), id)
 			return id
 		}
@@ -119,7 +119,7 @@ func TestFilterIsTheSameForAll(t *testing.T) {
 		die("customer=18")
 		text = "no such user"
 		die("customer=17")
-		must(k.Schedule(t.Context(), time.Hour, 1, durable.WithTags("customer=17")))
+		must(k.AddAfter(t.Context(), time.Hour, 1, durable.WithTags("customer=17")))
 		f := durable.Filter{Kind: "k", States: []durable.State{durable.Dead}, Tags: []string{"customer=17"}, Error: "refused",
 			Updated: durable.TimeRange{From: since}}
 		counts := must(jobs.Counts(t.Context(), f))
@@ -146,7 +146,7 @@ func TestFilterIsTheSameForAll(t *testing.T) {
 // A filter with a text that no job can have selects none, of whatever else it has.
 func TestFilterOfImpossibleTextSelectsNone(t *testing.T) {
 	jobs := newJobs(t, memory.New())
-	must(durable.Client[int, int](jobs, "k").Schedule(t.Context(), time.Hour, 1, durable.WithTags("a")))
+	must(durable.KindOf[int, int](jobs, "k").AddAfter(t.Context(), time.Hour, 1, durable.WithTags("a")))
 	for _, f := range []durable.Filter{{Tags: []string{"a", ""}}, {Tags: []string{"a\x00"}}, {Tags: []string{"\xff"}},
 		{Error: "\x00"}, {Error: "\xff"}} {
 		if got := must(jobs.List(t.Context(), f)); len(got) > 0 {

@@ -38,7 +38,7 @@ func TestTallyIsCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &counting{Store: memory.New()}
 		jobs := newJobs(t, store)
-		must(durable.Client[int, int](jobs, "k").Schedule(t.Context(), time.Hour, 1))
+		must(durable.KindOf[int, int](jobs, "k").AddAfter(t.Context(), time.Hour, 1))
 		begun := time.Now()
 		var callers sync.WaitGroup
 		for range 10 {

@@ -17,10 +17,10 @@ import (
 func TestUniquePayload(t *testing.T) {
 	jobs := newJobs(t, memory.New())
 	type payload struct{ A, B int }
-	k := durable.Client[payload, int](jobs, "k")
-	other := durable.Client[payload, int](jobs, "other")
+	k := durable.KindOf[payload, int](jobs, "k")
+	other := durable.KindOf[payload, int](jobs, "other")
 	add := func(k *durable.Kind[payload, int], p payload) durable.ID {
-		return must(k.Schedule(t.Context(), time.Hour, p, durable.UniquePayload()))
+		return must(k.AddAfter(t.Context(), time.Hour, p, durable.UniquePayload()))
 	}
 	first := add(k, payload{1, 2})
 	if again := add(k, payload{1, 2}); again != first {
@@ -29,7 +29,7 @@ func TestUniquePayload(t *testing.T) {
 	if add(k, payload{2, 1}) == first || add(other, payload{1, 2}) == first {
 		t.Error("another payload or kind stands for the first")
 	}
-	ids := must(k.ScheduleAll(t.Context(), time.Hour, []payload{{3, 3}, {1, 2}}, durable.UniquePayload()))
+	ids := must(k.AddAll(t.Context(), time.Hour, []payload{{3, 3}, {1, 2}}, durable.UniquePayload()))
 	if ids[1] != first || len(must(jobs.List(t.Context(), durable.Filter{}))) != 4 {
 		t.Errorf("of several, IDs are %v, want the second to be %v", ids, first)
 	}
@@ -47,7 +47,7 @@ func TestUniqueFor(t *testing.T) {
 				store.Shift(10*time.Hour + 30*time.Minute)
 				_, kind, _ := newNode(t, store)
 				opts := append(opts, durable.UniqueFor(time.Hour))
-				add := func() durable.ID { return must(kind.Schedule(t.Context(), 3*time.Hour, "x", opts...)) }
+				add := func() durable.ID { return must(kind.AddAfter(t.Context(), 3*time.Hour, "x", opts...)) }
 				first := add()
 				time.Sleep(30*time.Minute - time.Millisecond)
 				if add() != first {
@@ -74,7 +74,7 @@ func TestUniquePayloadReplaced(t *testing.T) {
 		start(t, jobs)
 		begun := time.Now()
 		for range 5 {
-			must(kind.Schedule(t.Context(), time.Minute, "x", durable.UniquePayload(), durable.Replace()))
+			must(kind.AddAfter(t.Context(), time.Minute, "x", durable.UniquePayload(), durable.Replace()))
 			time.Sleep(30 * time.Second)
 		}
 		time.Sleep(time.Hour)
@@ -86,7 +86,7 @@ func TestUniquePayloadReplaced(t *testing.T) {
 func TestUniqueChecksOptions(t *testing.T) {
 	jobs, kind, _ := newNode(t, memory.New())
 	all := func(payloads []string, opts ...durable.Option) error {
-		_, err := kind.ScheduleAll(t.Context(), 0, payloads, opts...)
+		_, err := kind.AddAll(t.Context(), 0, payloads, opts...)
 		return err
 	}
 	one := func(opts ...durable.Option) error { return all([]string{"x"}, opts...) }
@@ -124,7 +124,7 @@ func TestUniqueAmong(t *testing.T) {
 		add := func(fails bool, opts ...durable.Option) (changed bool) {
 			var r durable.InsertResult
 			opts = append(opts, durable.UniquePayload(), durable.WithResult(&r))
-			must(k.Schedule(t.Context(), 0, fails, opts...))
+			must(k.Add(t.Context(), fails, opts...))
 			return r.Changed
 		}
 		wants := func(what string, got, want bool) {
@@ -159,7 +159,7 @@ func TestReplaceTime(t *testing.T) {
 		begun := time.Now()
 		var last durable.ID
 		for _, payload := range []string{"first", "second", "third"} {
-			last = must(k.Schedule(t.Context(), time.Minute, payload, durable.Key("key"), durable.ReplaceTime()))
+			last = must(k.AddAfter(t.Context(), time.Minute, payload, durable.Key("key"), durable.ReplaceTime()))
 			time.Sleep(30 * time.Second)
 		}
 		must(k.Await(t.Context(), last))
@@ -180,7 +180,7 @@ func TestReplacePayloadOfAJobThatWaitsForASignal(t *testing.T) {
 		})
 		start(t, jobs)
 		ask := func(payload string) durable.ID {
-			return must(k.Schedule(t.Context(), time.Minute, payload, durable.Key("key"), durable.ReplacePayload()))
+			return must(k.AddAfter(t.Context(), time.Minute, payload, durable.Key("key"), durable.ReplacePayload()))
 		}
 		id := ask("old")
 		time.Sleep(2 * time.Minute)
@@ -197,7 +197,7 @@ func TestReplacePayloadOfAJobThatWaitsForASignal(t *testing.T) {
 // Uniqueness that can't be is an error of the call.
 func TestUniqueAmongDeclinesMistakes(t *testing.T) {
 	jobs := newJobs(t, memory.New())
-	k := durable.Client[string, string](jobs, "k")
+	k := durable.KindOf[string, string](jobs, "k")
 	for what, opts := range map[string][]durable.Option{
 		"no Waiting":   {durable.Key("k"), durable.UniqueAmong(durable.Running)},
 		"part":         {durable.Key("k"), durable.UniqueAmong(durable.Waiting, durable.Claimed)},
@@ -207,7 +207,7 @@ func TestUniqueAmongDeclinesMistakes(t *testing.T) {
 		"no time":      {durable.Key("k"), durable.UniqueWithin(0)},
 		"parents":      {durable.Key("k"), durable.UniqueWithin(time.Hour), durable.After(durable.NewID())},
 	} {
-		if _, err := k.Schedule(t.Context(), 0, "", opts...); !errors.Is(err, executor.ErrInvalid) {
+		if _, err := k.Add(t.Context(), "", opts...); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

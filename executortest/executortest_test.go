@@ -19,15 +19,15 @@ import (
 // configs are configurations with every kind of queue and every policy for workers.
 var configs = map[string]executor.Config{
 	"defaults":       {},
-	"unbounded":      {Core: 2, Queue: executor.Unbounded()},
-	"bounded":        {Core: 1, Max: 4, Queue: executor.Bounded(64)},
-	"handoff":        {Core: 2, Max: 64, KeepAlive: time.Second, Queue: executor.Handoff()},
-	"shedding":       {Core: 2, Queue: executor.BoundedPrioritized(64), Reject: executor.DropLowest},
+	"unbounded":      {Workers: 2, Queue: executor.Unbounded()},
+	"bounded":        {Workers: 1, Max: 4, Queue: executor.Bounded(64)},
+	"handoff":        {Workers: 2, Max: 64, KeepAlive: time.Second, Queue: executor.Handoff()},
+	"shedding":       {Workers: 2, Queue: executor.BoundedPrioritized(64), Reject: executor.DropLowest},
 	"elastic":        {Max: 64, KeepAlive: time.Second, GrowWhenBusy: true},
-	"prioritized":    {Core: 2, Queue: executor.Prioritized()},
-	"core times out": {Core: 3, KeepAlive: time.Millisecond, AllowCoreTimeout: true},
+	"prioritized":    {Workers: 2, Queue: executor.Prioritized()},
+	"core times out": {Workers: 3, KeepAlive: time.Millisecond, KeepNone: true},
 	"no core":        {Max: 1, Queue: executor.Unbounded()},
-	"named":          {Name: "x", Core: 2},
+	"named":          {Name: "x", Workers: 2},
 }
 
 // presets are the pools that package executor makes without a Config.
@@ -53,8 +53,8 @@ var policies = map[string]executor.RejectPolicy{
 
 // tooSmall are configurations that reject some of the tasks of the suites.
 var tooSmall = map[string]executor.Config{
-	"bounded": {Core: 1, Max: 2, Queue: executor.Bounded(2)},
-	"handoff": {Core: 1, Max: 3, Queue: executor.Handoff()},
+	"bounded": {Workers: 1, Max: 2, Queue: executor.Bounded(2)},
+	"handoff": {Workers: 1, Max: 3, Queue: executor.Handoff()},
 }
 
 // create returns a new pool with the configuration c.
@@ -168,7 +168,7 @@ func (f *faultyPool) ShutdownNow() []executor.Dropped {
 // newFaulty returns a pool of n workers with a fault, which is shut down at the end of
 // the test and does not log.
 func newFaulty(t *testing.T, n int, fault func(*executor.Pool) *faultyPool) *faultyPool {
-	p := fault(create(t, executor.Config{Core: n, Logger: slog.New(slog.DiscardHandler)}))
+	p := fault(create(t, executor.Config{Workers: n, Logger: slog.New(slog.DiscardHandler)}))
 	t.Cleanup(p.Pool.Close)
 	t.Cleanup(func() { p.Pool.ShutdownNow() })
 	return p

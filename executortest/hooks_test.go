@@ -20,7 +20,7 @@ func TestHooksPassesForPools(t *testing.T) {
 	}
 	t.Run("scheduled", func(t *testing.T) {
 		TestHooks(t, func(t *testing.T, h executor.Hooks) Pool {
-			return createScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: h})
+			return createScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: h})
 		})
 	})
 }
@@ -30,7 +30,7 @@ func hooksWith(change func(*executor.Hooks)) func(*testing.T) func(executor.Hook
 	return func(t *testing.T) func(executor.Hooks) Pool {
 		return func(h executor.Hooks) Pool {
 			change(&h)
-			return create(t, executor.Config{Core: 1, Hooks: h})
+			return create(t, executor.Config{Workers: 1, Hooks: h})
 		}
 	}
 }
@@ -45,7 +45,7 @@ func TestHooksFindsSwallowedPanic(t *testing.T) {
 	}
 	findExactly(t, hookChecks, func(t *testing.T) func(executor.Hooks) Pool {
 		return func(h executor.Hooks) Pool {
-			p := create(t, executor.Config{Core: 1, Hooks: h})
+			p := create(t, executor.Config{Workers: 1, Hooks: h})
 			return &faultyPool{Pool: p, execute: func(ctx context.Context, task executor.Runnable) error {
 				if _, plain := task.(executor.Func); plain {
 					task = swallow(task)

@@ -22,10 +22,10 @@ func createScheduled(t *testing.T, c executor.ScheduledConfig) *executor.Schedul
 func TestScheduledPassesForPools(t *testing.T) {
 	for name, c := range map[string]executor.ScheduledConfig{
 		"no core":        {},
-		"one worker":     {Core: 1},
-		"core times out": {Core: 1, KeepAlive: time.Second, AllowCoreTimeout: true},
-		"keep periodic":  {Core: 1, KeepPeriodic: true},
-		"around": {Core: 1, Hooks: executor.Hooks{
+		"one worker":     {Workers: 1},
+		"core times out": {Workers: 1, KeepAlive: time.Second, KeepNone: true},
+		"keep periodic":  {Workers: 1, KeepPeriodic: true},
+		"around": {Workers: 1, Hooks: executor.Hooks{
 			Around: func(ctx context.Context, _ executor.TaskInfo, run func(context.Context) error) error { return run(ctx) },
 		}},
 	} {

@@ -34,7 +34,7 @@ func decorating(
 		}
 		return d.around(ctx, run)
 	}
-	return testkit.NewScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: hooks}), d
+	return testkit.NewScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: hooks}), d
 }
 
 func nop(context.Context) error { return nil }

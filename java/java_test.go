@@ -105,7 +105,7 @@ func TestInvokeAllNilFunctionScheduledPool(t *testing.T) {
 // testInvokeAllInterrupt1, 3, 4, 6).
 func TestInvokeAllContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 2})
+		p := newPool(t, executor.Config{Workers: 2})
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Minute, func() { cancel(errTask) })
 		var saw error
@@ -183,7 +183,7 @@ func TestInvokeAllChecksContextBetweenTasks(t *testing.T) {
 // (InvokeTest.testInvokeAllAfterShutdown1, 2).
 func TestInvokeAllRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1)})
+		p := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(1)})
 		fs := java.InvokeAll(t.Context(), p, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone,
 			testkit.UntilDone)
 		if got := statesOf(fs); got != "[canceled canceled failed canceled]" {
@@ -206,7 +206,7 @@ func TestInvokeAllExecutorPanics(t *testing.T) {
 	for end, leave := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
 		t.Run(end, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1),
+				pool := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(1),
 					Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error {
 						leave()
 						return nil
@@ -266,7 +266,7 @@ func TestCompletionServiceTake(t *testing.T) {
 // Take returns futures in the order in which they are done.
 func TestCompletionServiceOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 8})
+		p := newPool(t, executor.Config{Workers: 8})
 		s := java.NewCompletionService[int](p)
 		for _, d := range []int{3, 1, 4, 2} {
 			s.Submit(t.Context(), testkit.After(time.Duration(d)*time.Second, d))
@@ -287,7 +287,7 @@ func TestCompletionServiceOrder(t *testing.T) {
 // (testPollReturnsNullBeforeCompletion).
 func TestCompletionServicePoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		s := java.NewCompletionService[int](p)
 		f := s.Submit(t.Context(), testkit.After(time.Minute, 1))
 		for range 3 {
@@ -311,7 +311,7 @@ func TestCompletionServicePoll(t *testing.T) {
 // Take waits until its context ends, and no longer (testPoll2).
 func TestCompletionServiceTakeDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		s := java.NewCompletionService[int](p)
 		f := s.Submit(t.Context(), testkit.After(time.Hour, 1))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -330,7 +330,7 @@ func TestCompletionServiceTakeDeadline(t *testing.T) {
 // (testTaskAssortment, testSubmitNullCallable).
 func TestCompletionServiceTakesAllOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(3)})
+		p := newPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(3)})
 		s := java.NewCompletionService[int](p)
 		b := testkit.NewBlocker(t)
 		b.Fill(t, p, 1)
@@ -364,7 +364,7 @@ func TestCompletionServiceTakesAllOutcomes(t *testing.T) {
 // After ShutdownNow of the pool no call of Take waits for tasks that will not run.
 func TestCompletionServiceShutdownNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		p := newPool(t, executor.Config{Workers: 1})
 		s := java.NewCompletionService[int](p)
 		for range 3 {
 			s.Submit(t.Context(), testkit.UntilDone)
@@ -383,7 +383,7 @@ func TestCompletionServiceShutdownNow(t *testing.T) {
 func TestCompletionServiceTakeByMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 4000
-		p := newPool(t, executor.Config{Core: 10})
+		p := newPool(t, executor.Config{Workers: 10})
 		s := java.NewCompletionService[int](p)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -489,7 +489,7 @@ func TestCompletionServiceTakeMatchesCause(t *testing.T) {
 // A CompletionService returns the future of all attempts.
 func TestCompletionServiceRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := java.NewCompletionService[int](newPool(t, executor.Config{Core: 1}))
+		s := java.NewCompletionService[int](newPool(t, executor.Config{Workers: 1}))
 		n := 0
 		f := s.Submit(t.Context(), func(context.Context) (int, error) {
 			if n++; n < 3 {

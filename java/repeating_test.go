@@ -189,7 +189,7 @@ func TestRepeatingTaskRace(t *testing.T) {
 // A pool that is given the task runs it for the last time.
 func TestRepeatingTaskInPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		pool := newPool(t, executor.Config{Workers: 1})
 		task := java.NewRepeatingTask(testkit.After(time.Second, 7))
 		expect(t, "RunAndReset", task.RunAndReset(t.Context()), true)
 		expect(t, "Execute", pool.Execute(t.Context(), task), nil)

@@ -18,7 +18,7 @@ func BenchmarkCollect(b *testing.B) {
 		b.Run(fmt.Sprint("names=", names), func(b *testing.B) {
 			o := &executor.Observer{Every: 1, MaxNames: names}
 			for i := range 100 {
-				p := newPool(b, executor.Config{Name: fmt.Sprint("pool ", i), Core: 8, Observer: o})
+				p := newPool(b, executor.Config{Name: fmt.Sprint("pool ", i), Workers: 8, Observer: o})
 				for j := range 100 {
 					f := executor.Submit(b.Context(), p, func(context.Context) (int, error) { return 0, nil },
 						executor.Named(fmt.Sprint("task ", j%20)))
@@ -53,7 +53,7 @@ func BenchmarkHooks(b *testing.B) {
 		{"unsampled", execotel.Hooks(sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample())))},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			p := newPool(b, executor.Config{Name: "mail", Core: 1, Hooks: c.hooks})
+			p := newPool(b, executor.Config{Name: "mail", Workers: 1, Hooks: c.hooks})
 			b.ReportAllocs()
 			for b.Loop() {
 				p.Go(context.Background(), func(context.Context) error { return nil })

@@ -27,7 +27,7 @@ func Example() {
 	tracers := sdktrace.NewTracerProvider()
 	defer tracers.Shutdown(context.Background())
 	pool, err := executor.New(executor.Config{
-		Name: "mail", Core: 2, Observer: observer, Hooks: execotel.Hooks(tracers),
+		Name: "mail", Workers: 2, Observer: observer, Hooks: execotel.Hooks(tracers),
 	})
 	if err != nil {
 		panic(err)
@@ -41,11 +41,11 @@ func Example() {
 		panic(err)
 	}
 	for _, m := range collected.ScopeMetrics[0].Metrics {
-		if sum, ok := m.Data.(metricdata.Sum[int64]); ok && m.Name == "executor.worker.core" {
+		if sum, ok := m.Data.(metricdata.Sum[int64]); ok && m.Name == "executor.worker.kept" {
 			fmt.Println(m.Name, sum.DataPoints[0].Value)
 		}
 	}
 	// Output:
 	// sent <nil>
-	// executor.worker.core 2
+	// executor.worker.kept 2
 }

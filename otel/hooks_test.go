@@ -84,7 +84,7 @@ func TestHooksRelate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tp, recorded := tracers()
-			p := newPool(t, executor.Config{Name: "mail", Core: 1, Hooks: execotel.Hooks(tp, c.opts...)})
+			p := newPool(t, executor.Config{Name: "mail", Workers: 1, Hooks: execotel.Hooks(tp, c.opts...)})
 			ctx, request := tp.Tracer("test").Start(t.Context(), "request")
 			f := executor.Submit(ctx, p, func(ctx context.Context) (trace.SpanContext, error) {
 				return trace.SpanContextFromContext(ctx), nil
@@ -123,7 +123,7 @@ func TestHooksRelate(t *testing.T) {
 func TestHooksRelateSchedules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tp, recorded := tracers()
-		p := newScheduled(t, executor.ScheduledConfig{Name: "timers", Core: 2, Hooks: execotel.Hooks(tp)})
+		p := newScheduled(t, executor.ScheduledConfig{Name: "timers", Workers: 2, Hooks: execotel.Hooks(tp)})
 		ctx, setup := tp.Tracer("test").Start(t.Context(), "setup")
 		nop := func(context.Context) error { return nil }
 		if _, err := p.AtFixedRate(ctx, 0, time.Second, nop, executor.Named("tick"), executor.Times(3)); err != nil {
@@ -192,7 +192,7 @@ func TestHooksOutcomes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tp, recorded := tracers()
-			p := newPool(t, executor.Config{Core: 1, Hooks: execotel.Hooks(tp)})
+			p := newPool(t, executor.Config{Workers: 1, Hooks: execotel.Hooks(tp)})
 			executor.Submit(t.Context(), p, func(ctx context.Context) (int, error) { return 0, c.body(ctx) })
 			p.Close()
 			all := recorded.Ended()
@@ -232,7 +232,7 @@ func expectOutcome(t *testing.T, s sdktrace.ReadOnlySpan, outcome, kind, text st
 func TestHooksExpectedEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tp, recorded := tracers()
-		p := newPool(t, executor.Config{Core: 1, Hooks: execotel.Hooks(tp)})
+		p := newPool(t, executor.Config{Workers: 1, Hooks: execotel.Hooks(tp)})
 		wait := func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() }
 		f := executor.Submit(t.Context(), p, wait)
 		synctest.Wait()
@@ -240,7 +240,7 @@ func TestHooksExpectedEnds(t *testing.T) {
 		synctest.Wait()
 		executor.Submit(t.Context(), p, wait, executor.Timeout(time.Second))
 		time.Sleep(time.Minute)
-		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: execotel.Hooks(tp)})
+		s := newScheduled(t, executor.ScheduledConfig{Workers: 1, Hooks: execotel.Hooks(tp)})
 		stop := func(context.Context) error { return executor.ErrStop }
 		if _, err := s.AtFixedRate(t.Context(), 0, time.Second, stop); err != nil {
 			t.Fatal(err)
@@ -263,12 +263,12 @@ func TestHooksAttributes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tp, recorded := tracers()
 		dropped := executor.Hooks{Dropped: func(context.Context, executor.TaskInfo, error) {}}
-		p := newPool(t, executor.Config{Name: "mail", Core: 1, Hooks: execotel.Hooks(tp).Join(dropped)})
+		p := newPool(t, executor.Config{Name: "mail", Workers: 1, Hooks: execotel.Hooks(tp).Join(dropped)})
 		nap := func(context.Context) error { time.Sleep(3 * time.Second); return nil }
 		p.Go(t.Context(), nap)
 		p.Go(t.Context(), nap, executor.Named("a\xff\r"+strings.Repeat("é", 200)))
 		time.Sleep(time.Minute)
-		anonymous := newPool(t, executor.Config{Core: 1, Hooks: execotel.Hooks(tp)})
+		anonymous := newPool(t, executor.Config{Workers: 1, Hooks: execotel.Hooks(tp)})
 		anonymous.Go(t.Context(), nap)
 		time.Sleep(time.Minute)
 		all := recorded.Ended()
@@ -311,7 +311,7 @@ func TestHooksEndSpans(t *testing.T) {
 	for _, h := range []executor.Hooks{
 		execotel.Hooks(tp).Join(evil), evil.Join(execotel.Hooks(tp)),
 	} {
-		p := newPool(t, executor.Config{Core: 1, Hooks: h})
+		p := newPool(t, executor.Config{Workers: 1, Hooks: h})
 		for _, name := range []string{"before", "around", "none"} {
 			p.Go(t.Context(), func(context.Context) error { return nil }, executor.Named(name))
 		}
@@ -331,7 +331,7 @@ func (e *nilError) Unwrap() error { return e.inner }
 // An error whose methods panic ends its span as any other, and stays the outcome of the task.
 func TestHooksEndSpanOfErrorThatPanics(t *testing.T) {
 	tp, recorded := tracers()
-	p := newPool(t, executor.Config{Core: 1, Hooks: execotel.Hooks(tp)})
+	p := newPool(t, executor.Config{Workers: 1, Hooks: execotel.Hooks(tp)})
 	_, err := p.Submit(t.Context(), func(context.Context) error { return (*nilError)(nil) }).Get(t.Context())
 	if _, same := err.(*nilError); !same {
 		t.Errorf("the outcome is a %T", err)

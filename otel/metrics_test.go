@@ -94,8 +94,8 @@ func TestProducerLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, every := range []int{1, 4} {
 			o := &executor.Observer{Every: every}
-			p := newPool(t, executor.Config{Name: "mail", Core: 2, Observer: o})
-			s := newScheduled(t, executor.ScheduledConfig{Name: "timers", Core: 1, Observer: o})
+			p := newPool(t, executor.Config{Name: "mail", Workers: 2, Observer: o})
+			s := newScheduled(t, executor.ScheduledConfig{Name: "timers", Workers: 1, Observer: o})
 			for i := range 300 {
 				d := time.Duration(math.Exp2(float64(i % 50)))
 				p.Go(t.Context(), func(context.Context) error { time.Sleep(d); return nil })
@@ -146,7 +146,7 @@ func TestProducerLosesNothing(t *testing.T) {
 func TestProducerNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1, MaxNames: 4}
-		p := newPool(t, executor.Config{Name: "m\xff\n", Core: 1, Observer: o})
+		p := newPool(t, executor.Config{Name: "m\xff\n", Workers: 1, Observer: o})
 		for _, name := range []string{"", "a\r", "a\n", strings.Repeat("é", 200), "x", "y", "x"} {
 			p.Go(t.Context(), func(context.Context) error { return nil }, executor.Named(name))
 		}
@@ -183,8 +183,8 @@ func TestRegisterFollowsPools(t *testing.T) {
 	if got := collect(t, reader); len(got) != 0 {
 		t.Errorf("without pools there are %v", got)
 	}
-	a := newPool(t, executor.Config{Name: "a", Core: 1, Max: 4, Queue: executor.Bounded(7), Observer: o})
-	newPool(t, executor.Config{Name: "b", Core: 1, Observer: o})
+	a := newPool(t, executor.Config{Name: "a", Workers: 1, Max: 4, Queue: executor.Bounded(7), Observer: o})
+	newPool(t, executor.Config{Name: "b", Workers: 1, Observer: o})
 	const atA, atB = "executor.id=1,executor.name=a,executor.type=pool", "executor.id=2,executor.name=b,executor.type=pool"
 	got := collect(t, reader)
 	if limits := got.sums(t, "executor.worker.limit", false); limits[atA] != 4 || len(limits) != 2 {
@@ -198,14 +198,14 @@ func TestRegisterFollowsPools(t *testing.T) {
 	}
 	a.Close()
 	got = collect(t, reader)
-	if cores := got.sums(t, "executor.worker.core", false); !maps.Equal(cores, map[string]int64{atB: 1}) {
+	if cores := got.sums(t, "executor.worker.kept", false); !maps.Equal(cores, map[string]int64{atB: 1}) {
 		t.Errorf("after the end of a pool the cores are %v", cores)
 	}
 	if err := unregister(); err != nil {
 		t.Fatal(err)
 	}
 	got = collect(t, reader)
-	if got["executor.worker.core"] != nil {
+	if got["executor.worker.kept"] != nil {
 		t.Error("there are metrics after unregister")
 	}
 }

@@ -21,7 +21,7 @@
 // instrument. Both read the pools when a reader collects, so that the export costs tasks nothing.
 //
 //	executor.worker.count         {worker}     executor.worker.state: active, idle
-//	executor.worker.core          {worker}
+//	executor.worker.kept          {worker}
 //	executor.worker.limit         {worker}     left out if there is no limit
 //	executor.queue.size           {task}
 //	executor.queue.capacity       {task}       left out if there is no limit

@@ -77,7 +77,7 @@ type registrar struct {
 func newRegistrar(m metric.Meter) *registrar {
 	r := &registrar{meter: m}
 	r.workers = r.size("executor.worker.count", "{worker}", "Workers, by what they do.")
-	r.core = r.size("executor.worker.core", "{worker}", "Workers to keep.")
+	r.core = r.size("executor.worker.kept", "{worker}", "Workers to keep.")
 	r.limit = r.size("executor.worker.limit", "{worker}", "The most workers, where there is a limit.")
 	r.queued = r.size("executor.queue.size", "{task}", "Tasks that wait.")
 	r.capacity = r.size("executor.queue.capacity", "{task}", "The most tasks that may wait, where there is a limit.")
@@ -113,7 +113,7 @@ func (r *registrar) observe(to metric.Observer, l *poolLook) {
 	const state = "executor.worker.state"
 	to.ObserveInt64(r.workers, int64(l.Active), with(state, "active"))
 	to.ObserveInt64(r.workers, int64(l.Idle), with(state, "idle"))
-	to.ObserveInt64(r.core, int64(l.Core), pool)
+	to.ObserveInt64(r.core, int64(l.Kept), pool)
 	if l.Max >= 0 {
 		to.ObserveInt64(r.limit, int64(l.Max), pool)
 	}

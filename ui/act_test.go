@@ -193,7 +193,7 @@ func TestActDrainsNode(t *testing.T) {
 		})
 		add := func(n int) {
 			t.Helper()
-			if _, err := kind.Schedule(t.Context(), 0, n); err != nil {
+			if _, err := kind.Add(t.Context(), n); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(10 * time.Second)
@@ -307,7 +307,7 @@ func TestNodesShowEndedLease(t *testing.T) {
 // one; what is wrong is said, and what was typed stays.
 func TestActNeedsConfirmation(t *testing.T) {
 	o := newObserver(t)
-	p := newPool(t, o, executor.Config{Name: "mail", Core: 2})
+	p := newPool(t, o, executor.Config{Name: "mail", Workers: 2})
 	jobs := newJobs(t, nil)
 	u, log := newActor(t, o, jobs)
 	id := addJob(t, jobs, "mail", time.Hour).String()
@@ -361,8 +361,8 @@ func TestActNeedsConfirmation(t *testing.T) {
 	if acts, err := jobs.Acts(t.Context(), durable.ActFilter{}); err != nil || len(acts) > 0 || log.Len() > 0 {
 		t.Errorf("%v, %v are noted, and the log is %q", acts, err, log)
 	}
-	if after := get(t, u, "/jobs"); after != before || p.Settings().Core != 2 {
-		t.Errorf("Core is %d, and the jobs are %s", p.Settings().Core, after)
+	if after := get(t, u, "/jobs"); after != before || p.Settings().Workers != 2 {
+		t.Errorf("Workers is %d, and the jobs are %s", p.Settings().Workers, after)
 	}
 }
 
@@ -388,11 +388,11 @@ func TestActTakesNoReasonFromLink(t *testing.T) {
 // Nobody acts who may only look, nor is an action offered.
 func TestActNeedsAccess(t *testing.T) {
 	o := newObserver(t)
-	p := newPool(t, o, executor.Config{Name: "mail", Core: 2})
+	p := newPool(t, o, executor.Config{Name: "mail", Workers: 2})
 	look := func(*http.Request) (ui.Access, string) { return ui.Look, "" }
 	u := newUI(t, ui.Config{Observer: o, Actions: true, Authorize: look})
-	if w := post(u, form("pool", "1", "do", "resize", "value", "9")); w.Code != http.StatusForbidden || p.Settings().Core != 2 {
-		t.Errorf("%d, and Core is %d", w.Code, p.Settings().Core)
+	if w := post(u, form("pool", "1", "do", "resize", "value", "9")); w.Code != http.StatusForbidden || p.Settings().Workers != 2 {
+		t.Errorf("%d, and Workers is %d", w.Code, p.Settings().Workers)
 	}
 	for _, path := range []string{"/pool?id=1", "/schedules"} {
 		if text := get(t, u, path); strings.Contains(text, "act?") {
@@ -404,7 +404,7 @@ func TestActNeedsAccess(t *testing.T) {
 // A pool is resized, with a reason that is in the log.
 func TestActResizesPool(t *testing.T) {
 	o := newObserver(t)
-	p := newPool(t, o, executor.Config{Name: "mail", Core: 2})
+	p := newPool(t, o, executor.Config{Name: "mail", Workers: 2})
 	u, log := newActor(t, o, nil)
 	if text := get(t, u, "/pool?id=1"); !strings.Contains(text, `<a href="act?pool=1">Resize…</a>`) {
 		t.Errorf("the page of the pool is %s", text)
@@ -415,8 +415,8 @@ func TestActResizesPool(t *testing.T) {
 	if text := answered(t, u, form("pool", "1", "do", "resize", "value", "5")); !strings.Contains(text, "resized to 5") {
 		t.Errorf("the answer is %s", text)
 	}
-	if s := p.Settings(); s.Core != 5 || s.Max != 5 {
-		t.Errorf("Core is %d, Max %d", s.Core, s.Max)
+	if s := p.Settings(); s.Workers != 5 || s.Max != 5 {
+		t.Errorf("Workers is %d, Max %d", s.Workers, s.Max)
 	}
 	for _, want := range []string{"action=resize", "pool=mail", `reason="a test"`, "who=ann", `answer="resized to 5"`} {
 		if !strings.Contains(log.String(), want) {
@@ -429,7 +429,7 @@ func TestActResizesPool(t *testing.T) {
 func TestActChangesSeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newObserver(t)
-		p, err := executor.NewScheduled(executor.ScheduledConfig{Name: "timers", Core: 1, Observer: o})
+		p, err := executor.NewScheduled(executor.ScheduledConfig{Name: "timers", Workers: 1, Observer: o})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -593,7 +593,7 @@ func TestActsOfPoolsAreShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newObserver(t)
-			newPool(t, o, executor.Config{Name: "mail <b>", Core: 2})
+			newPool(t, o, executor.Config{Name: "mail <b>", Workers: 2})
 			u, _ := newActor(t, o, c.jobs)
 			answered(t, u, form("pool", "1", "value", "5"))
 			want := []string{"resize pool", "<bdi>mail &lt;b&gt;</bdi>", ">ann<", "a test", "resized to 5", c.kept}

@@ -15,16 +15,16 @@ import (
 func BenchmarkPage(b *testing.B) {
 	o := newObserver(b)
 	for i := range 100 {
-		p := newPool(b, o, executor.Config{Name: fmt.Sprint("pool ", i), Core: 8})
+		p := newPool(b, o, executor.Config{Name: fmt.Sprint("pool ", i), Workers: 8})
 		for range 8 {
 			hold(b, p, "a task")
 		}
 	}
 	jobs := newJobs(b, nil)
-	kind := durable.Client[int, int](jobs, "mail")
+	kind := durable.KindOf[int, int](jobs, "mail")
 	payloads := make([]int, 10_000)
 	for range 10 {
-		if _, err := kind.ScheduleAll(b.Context(), time.Hour, payloads); err != nil {
+		if _, err := kind.AddAll(b.Context(), time.Hour, payloads); err != nil {
 			b.Fatal(err)
 		}
 	}

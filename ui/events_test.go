@@ -22,7 +22,7 @@ import (
 func TestStreamUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newObserver(t)
-		p := newPool(t, o, executor.Config{Name: "mail", Core: 1})
+		p := newPool(t, o, executor.Config{Name: "mail", Workers: 1})
 		u := newUI(t, ui.Config{Observer: o})
 		ctx, cancel := context.WithCancel(t.Context())
 		l := pagetest.Listen(ctx, u, "pools")
@@ -52,7 +52,7 @@ func TestStreamHostileNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newObserver(t)
 		name := "a\r\revent: evil\rdata: \"x\"\r\r\n\nevent: evil\n\n"
-		p := newPool(t, o, executor.Config{Name: name, Core: 1})
+		p := newPool(t, o, executor.Config{Name: name, Workers: 1})
 		hold(t, p, name)
 		jobs := newJobs(t, nil)
 		id := addJob(t, jobs, "mail", time.Hour, durable.WithMeta(map[string]string{name: name}))
@@ -75,7 +75,7 @@ func TestStreamHostileNames(t *testing.T) {
 func TestStreamEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newObserver(t)
-		p := newPool(t, o, executor.Config{Core: 1})
+		p := newPool(t, o, executor.Config{Workers: 1})
 		u := newUI(t, ui.Config{Observer: o})
 		pool := pagetest.Listen(t.Context(), u, "pool&id=1")
 		old := pagetest.Listen(t.Context(), u, "")

@@ -17,7 +17,7 @@ import (
 // A program shows its pools and its jobs, and lets those act who have logged in.
 func Example() {
 	observer := &executor.Observer{Every: 1, MaxEvents: 100}
-	pool, err := executor.New(executor.Config{Name: "thumbnails", Core: 4, Observer: observer})
+	pool, err := executor.New(executor.Config{Name: "thumbnails", Workers: 4, Observer: observer})
 	if err != nil {
 		panic(err)
 	}
@@ -26,8 +26,8 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	mails := durable.Client[string, string](jobs, "mail")
-	if _, err := mails.Schedule(context.Background(), time.Hour, "ann@example.org", durable.Key("welcome/ann")); err != nil {
+	mails := durable.KindOf[string, string](jobs, "mail")
+	if _, err := mails.AddAfter(context.Background(), time.Hour, "ann@example.org", durable.Key("welcome/ann")); err != nil {
 		panic(err)
 	}
 

@@ -137,7 +137,7 @@ func TestRequestThatIsGivenUp(t *testing.T) {
 
 func TestSchedulesHaveJobs(t *testing.T) {
 	jobs := newJobs(t, nil)
-	kind := durable.Client[string, string](jobs, "report")
+	kind := durable.KindOf[string, string](jobs, "report")
 	for i := range 3 {
 		if _, err := kind.AtFixedRate(t.Context(), fmt.Sprint("report ", i), time.Hour, 2*time.Hour, ""); err != nil {
 			t.Fatal(err)
@@ -194,7 +194,7 @@ func TestSchedulesFoldLanes(t *testing.T) {
 // Names that differ at their ends are told apart beside the timeline.
 func TestSchedulesNamesKeepEnds(t *testing.T) {
 	jobs := newJobs(t, nil)
-	kind := durable.Client[string, string](jobs, "report")
+	kind := durable.KindOf[string, string](jobs, "report")
 	if _, err := kind.AtFixedRate(t.Context(), "search/reindex-shard-07", time.Hour, time.Hour, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestRunsPages(t *testing.T) {
 			if n%2 == 1 {
 				opts = append(opts, durable.WithTags("odd"))
 			}
-			if _, err := kind.Schedule(t.Context(), 0, n, opts...); err != nil {
+			if _, err := kind.Add(t.Context(), n, opts...); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -320,11 +320,11 @@ func TestRunsOfTabs(t *testing.T) {
 			return "", nil
 		})
 		for n := range 180 {
-			if _, err := kind.Schedule(t.Context(), 0, n, durable.Key(fmt.Sprintf("mail-%d.", n))); err != nil {
+			if _, err := kind.Add(t.Context(), n, durable.Key(fmt.Sprintf("mail-%d.", n))); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := kind.Schedule(t.Context(), 0, -1, durable.Key("<slow>"), durable.WithTags("odd")); err != nil {
+		if _, err := kind.Add(t.Context(), -1, durable.Key("<slow>"), durable.WithTags("odd")); err != nil {
 			t.Fatal(err)
 		}
 		start()
@@ -477,7 +477,7 @@ func TestDeadGroups(t *testing.T) {
 			return "", nil
 		})
 		for n := range 70 {
-			if _, err := kind.Schedule(t.Context(), 0, n); err != nil {
+			if _, err := kind.Add(t.Context(), n); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -523,7 +523,7 @@ func TestJobShowsProgressAndOutput(t *testing.T) {
 			fmt.Fprint(durable.Output(ctx), strings.Repeat("0123456789", 2000)+"the end")
 			return "", nil
 		})
-		id, err := kind.Schedule(t.Context(), 0, "")
+		id, err := kind.Add(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -572,7 +572,7 @@ func TestJobShowsEndOfLongLine(t *testing.T) {
 			fmt.Fprint(durable.Output(ctx), "first\n"+strings.Repeat("0123456789", 2000)+"the end\n")
 			return "", nil
 		})
-		id, err := kind.Schedule(t.Context(), 0, "")
+		id, err := kind.Add(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -898,14 +898,14 @@ func newOrder(t *testing.T, jobs *durable.Jobs) durable.ID {
 		}
 		by, err := durable.Wait[string](ctx, "decision")
 		if _, waits := durable.Snoozed(err); waits {
-			err = durable.Sleep(ctx, "a day", 24*time.Hour)
+			err = durable.SnoozeOnce(ctx, "a day", 24*time.Hour)
 		}
 		if err != nil {
 			return "", err
 		}
 		return by, nil
 	})
-	id, err := kind.Schedule(t.Context(), 0, "")
+	id, err := kind.Add(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -959,7 +959,7 @@ func TestJobIsDueAtSignal(t *testing.T) {
 		kind := durable.Handle(jobs, "order", func(ctx context.Context, _ string) (bool, error) {
 			return durable.Wait[bool](ctx, "decision")
 		})
-		id, err := kind.Schedule(t.Context(), 0, "")
+		id, err := kind.Add(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -991,7 +991,7 @@ func TestJobsWithoutParentsShowNothingOfThem(t *testing.T) {
 func TestJobShowsNextTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, nil)
-		kind := durable.Client[string, string](jobs, "report")
+		kind := durable.KindOf[string, string](jobs, "report")
 		id, err := kind.On(t.Context(), "nightly", cron.MustParse("CRON_TZ=Asia/Tokyo 30 11 * * *"), "")
 		if err != nil {
 			t.Fatal(err)
@@ -1032,14 +1032,14 @@ func TestSchedulesSayWhatWasSearched(t *testing.T) {
 	jobs := newJobs(t, nil)
 	u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
 	const text = "the oldest 2\u202f000 were searched"
-	kind := durable.Client[string, string](jobs, "report")
-	if _, err := kind.ScheduleAll(t.Context(), time.Hour, make([]string, 1999)); err != nil {
+	kind := durable.KindOf[string, string](jobs, "report")
+	if _, err := kind.AddAll(t.Context(), time.Hour, make([]string, 1999)); err != nil {
 		t.Fatal(err)
 	}
 	if page := get(t, u, "/schedules"); strings.Contains(page, text) {
 		t.Errorf("of 1999 jobs not all were searched: %s", page)
 	}
-	if _, err := kind.ScheduleAll(t.Context(), time.Hour, make([]string, 2)); err != nil {
+	if _, err := kind.AddAll(t.Context(), time.Hour, make([]string, 2)); err != nil {
 		t.Fatal(err)
 	}
 	u = newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})

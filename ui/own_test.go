@@ -204,7 +204,7 @@ func TestSourceLinkHidesKinds(t *testing.T) {
 			return "", nil
 		})
 		for _, long := range []bool{false, true} {
-			if _, err := kind.Schedule(t.Context(), 0, long, durable.Key(fmt.Sprint("long-", long))); err != nil {
+			if _, err := kind.Add(t.Context(), long, durable.Key(fmt.Sprint("long-", long))); err != nil {
 				t.Fatal(err)
 			}
 		}

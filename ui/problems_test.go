@@ -20,7 +20,7 @@ func TestTitleCountsProblems(t *testing.T) {
 		kind := durable.Handle(jobs, "mail", func(context.Context, int) (int, error) {
 			return 0, executor.Permanent(errors.New("no such mailbox"))
 		})
-		id, err := kind.Schedule(t.Context(), time.Minute, 0)
+		id, err := kind.AddAfter(t.Context(), time.Minute, 0)
 		if err == nil {
 			_, err = kind.AtFixedRate(t.Context(), "digest", time.Minute, time.Hour, 0)
 		}

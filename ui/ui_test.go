@@ -86,7 +86,7 @@ func newJobs(t testing.TB, calls *atomic.Int64) *durable.Jobs {
 
 func addJob(t testing.TB, j *durable.Jobs, kind string, delay time.Duration, opts ...durable.Option) durable.ID {
 	t.Helper()
-	id, err := durable.Client[string, string](j, kind).Schedule(t.Context(), delay, "secret payload", opts...)
+	id, err := durable.KindOf[string, string](j, kind).AddAfter(t.Context(), delay, "secret payload", opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestPagesAreGuardedByBrowser(t *testing.T) {
 // Each link of each page leads to a page, wherever the handler is mounted.
 func TestPagesLink(t *testing.T) {
 	o := newObserver(t)
-	newPool(t, o, executor.Config{Name: "mail", Core: 1})
+	newPool(t, o, executor.Config{Name: "mail", Workers: 1})
 	jobs := newJobs(t, nil)
 	for i := range 60 {
 		addJob(t, jobs, "mail", time.Hour, durable.Key(fmt.Sprint("job ", i)))
@@ -349,7 +349,7 @@ func TestPagesShowHostileNames(t *testing.T) {
 	name := "<script>alert(1)</script>\x1b[31m\u202egnp\r\n\r\nevent: evil\x00\"'&"
 	long := strings.Repeat("long ", 2000)
 	o := newObserver(t)
-	p := newPool(t, o, executor.Config{Name: name, Core: 2})
+	p := newPool(t, o, executor.Config{Name: name, Workers: 2})
 	for _, n := range []string{name, long} {
 		hold(t, p, n)
 	}
@@ -394,7 +394,7 @@ func TestErrors(t *testing.T) {
 func TestOverviewAttention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newObserver(t)
-		p := newPool(t, o, executor.Config{Name: "mail", Core: 1})
+		p := newPool(t, o, executor.Config{Name: "mail", Workers: 1})
 		hold(t, p, "newsletter")
 		jobs := newJobs(t, nil)
 		addJob(t, jobs, "report", 0)

@@ -35,9 +35,9 @@ func ResizeByAnts(names []string, resize func(name string), report func(any)) er
 // Resize does the same.
 func Resize(ctx context.Context, names []string, resize func(name string), report func(any)) error {
 	pool, err := executor.New(executor.Config{
-		Core:   4,
-		Queue:  executor.Handoff(),
-		Reject: executor.Block, // waits for a worker, or until ctx ends
+		Workers: 4,
+		Queue:   executor.Handoff(),
+		Reject:  executor.Block, // waits for a worker, or until ctx ends
 		Hooks: executor.Hooks{
 			OnPanic: func(_ context.Context, _ executor.TaskInfo, err *executor.PanicError) { report(err.Value) },
 		},

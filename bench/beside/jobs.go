@@ -79,7 +79,7 @@ func RunByRiver(
 	return client.Stop(context.WithoutCancel(ctx))
 }
 
-// Welcomes returns the kind of the mails. A program that only adds them takes durable.Client.
+// Welcomes returns the kind of the mails. A program that only adds them takes durable.KindOf.
 func Welcomes(jobs *durable.Jobs, send func(context.Context, Welcome) error) *durable.Kind[Welcome, struct{}] {
 	return durable.Handle(jobs, "welcome", func(ctx context.Context, w Welcome) (struct{}, error) {
 		return struct{}{}, send(ctx, w)
@@ -88,7 +88,7 @@ func Welcomes(jobs *durable.Jobs, send func(context.Context, Welcome) error) *du
 
 // Add adds a mail for five minutes later, with up to five attempts.
 func Add(ctx context.Context, welcomes *durable.Kind[Welcome, struct{}], w Welcome) (durable.ID, error) {
-	return welcomes.Schedule(ctx, 5*time.Minute, w,
+	return welcomes.AddAfter(ctx, 5*time.Minute, w,
 		durable.Attempts(5),
 		durable.Key("welcome/"+w.To), // a second call returns the ID of the first job
 	)

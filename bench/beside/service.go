@@ -54,7 +54,7 @@ func (s *Shops) ServeByGocron(ctx context.Context) error {
 // Serve does the same.
 func (s *Shops) Serve(ctx context.Context) error {
 	schedules, err := executor.NewScheduled(executor.ScheduledConfig{
-		Core: 2, // as many as there are schedules, so that none waits for another one
+		Workers: 2, // as many as there are schedules, so that none waits for another one
 		Hooks: executor.Hooks{AfterTask: func(_ context.Context, run executor.TaskInfo, err error) {
 			if err != nil {
 				s.Failed(run.Name, err)

@@ -24,7 +24,7 @@ const OursDurable = "executor-postgres"
 var durablePostgres = Subject{
 	ID: OursDurable, Title: "executor on PostgreSQL", Own: true, Postgres: true,
 	How: "`durable.Handle` on `Scheduled(n)` with default settings. " +
-		"Jobs are added by `ScheduleAll` and by `At`. " +
+		"Jobs are added by `AddAll` and by `AddAt`. " +
 		"The result and a line of history are stored for each job beside its payload.",
 	Funcs: merge(drive.Durable(func(workers int, counted bool, task func(time.Time)) drive.Jobs {
 		dsn, drop, err := pg.Open(context.Background())
@@ -142,9 +142,9 @@ func runPeriodic(store durable.Store, workers int, tasks []*drive.Periodic) (sto
 		tasks[i].RunAt(job.Occurrence)
 		return i, nil
 	})
-	schedules := make([]durable.Registration, len(tasks))
+	schedules := make([]durable.PreparedSchedule, len(tasks))
 	for i, b := range tasks {
-		schedules[i] = kind.FixedRate(fmt.Sprint("job", i), time.Until(b.First), b.Period, i)
+		schedules[i] = kind.PrepareAtFixedRate(fmt.Sprint("job", i), time.Until(b.First), b.Period, i)
 	}
 	_, err := jobs.Register(context.Background(), schedules...)
 	must(err)
@@ -170,11 +170,11 @@ func openDurable(store durable.Store, workers int, task func(due time.Time)) dri
 			for i := range mails {
 				mails[i] = drive.AMail
 			}
-			_, err := kind.ScheduleAll(ctx, delay, mails)
+			_, err := kind.AddAll(ctx, delay, mails)
 			must(err)
 		},
 		At: func(due time.Time) {
-			_, err := kind.At(ctx, due, drive.AMail)
+			_, err := kind.AddAt(ctx, due, drive.AMail)
 			must(err)
 		},
 		Start:   start,

@@ -23,9 +23,9 @@ func TestStoreOfAnyProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mails := durable.Client[string, string](jobs, "mail")
+		mails := durable.KindOf[string, string](jobs, "mail")
 		for _, key := range []string{"welcome/1", "welcome/2"} {
-			if _, err := mails.Schedule(t.Context(), time.Hour, "hello", durable.Key(key)); err != nil {
+			if _, err := mails.AddAfter(t.Context(), time.Hour, "hello", durable.Key(key)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -24,7 +24,7 @@ func list(t testing.TB, jobs *durable.Jobs, kind string) (all []durable.Job) {
 // payload returns that of a job, and fails the test if it is no P.
 func payload[P any](t testing.TB, jobs *durable.Jobs, kind string, j durable.Job) P {
 	t.Helper()
-	p, err := durable.Client[P, any](jobs, kind).Payload(j)
+	p, err := durable.KindOf[P, any](jobs, kind).Payload(j)
 	if err != nil {
 		t.Fatalf("durabletest: kind %q: %v", kind, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/durabletest"
 	"github.com/executor-go/executor/durable/memory"
@@ -33,12 +34,12 @@ func TestIdleRunsWhatIsDue(t *testing.T) {
 			if left == 0 {
 				return 0, nil
 			}
-			_, err := k.Schedule(ctx, 0, left-1)
+			_, err := k.Add(ctx, left-1)
 			return 0, err
 		})
 		durabletest.Start(t, jobs)
 		for _, delay := range []time.Duration{0, 0, time.Hour} {
-			if _, err := k.Schedule(t.Context(), delay, 2); err != nil {
+			if _, err := k.AddAfter(t.Context(), delay, 2); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -60,9 +61,9 @@ func TestIdleLeavesRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := durabletest.New(t)
 		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, errors.New("no") },
-			durable.Backoff(time.Hour, time.Hour))
+			durable.WithBackoff(executor.Backoff(time.Hour, time.Hour)))
 		durabletest.Start(t, jobs)
-		id, err := k.Schedule(t.Context(), 0, 1)
+		id, err := k.Add(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +82,8 @@ func TestIdleNamesWhatIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := durabletest.New(t)
 		durabletest.Start(t, jobs)
-		k := durable.Client[int, int](jobs, "nobody")
-		if _, err := k.Schedule(t.Context(), 0, 1, durable.Key("x")); err != nil {
+		k := durable.KindOf[int, int](jobs, "nobody")
+		if _, err := k.Add(t.Context(), 1, durable.Key("x")); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -97,15 +98,15 @@ func TestIdleNamesWhatIsLeft(t *testing.T) {
 // Added has all payloads of the kind, and of no other.
 func TestAdded(t *testing.T) {
 	jobs := durabletest.New(t)
-	mail, other := durable.Client[string, int](jobs, "mail"), durable.Client[int, int](jobs, "other")
+	mail, other := durable.KindOf[string, int](jobs, "mail"), durable.KindOf[int, int](jobs, "other")
 	payloads := make([]string, 1500)
 	for i := range payloads {
 		payloads[i] = fmt.Sprintf("%04d", i)
 	}
-	if _, err := mail.ScheduleAll(t.Context(), 0, payloads); err != nil {
+	if _, err := mail.AddAll(t.Context(), 0, payloads); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Schedule(t.Context(), 0, 7); err != nil {
+	if _, err := other.Add(t.Context(), 7); err != nil {
 		t.Fatal(err)
 	}
 	if got := durabletest.Added[string](t, jobs, "mail"); !slices.Equal(slices.Sorted(slices.Values(got)), payloads) {
@@ -129,9 +130,9 @@ func (f *failing) Fatalf(format string, args ...any) {
 // AddedOne has the job, with its options, and fails the test unless there is one.
 func TestAddedOne(t *testing.T) {
 	jobs := durabletest.New(t)
-	mail := durable.Client[string, int](jobs, "mail")
+	mail := durable.KindOf[string, int](jobs, "mail")
 	add := func(payload string) {
-		if _, err := mail.Schedule(t.Context(), time.Hour, payload, durable.WithTags("customer=7"), durable.Queue("slow")); err != nil {
+		if _, err := mail.AddAfter(t.Context(), time.Hour, payload, durable.WithTags("customer=7"), durable.Queue("slow")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // signUp is the code under test: it adds a job that sends a welcome in an hour.
 func signUp(ctx context.Context, welcomes *durable.Kind[string, bool], user string) error {
-	_, err := welcomes.Schedule(ctx, time.Hour, user, durable.Key("welcome/"+user))
+	_, err := welcomes.AddAfter(ctx, time.Hour, user, durable.Key("welcome/"+user))
 	return err
 }
 

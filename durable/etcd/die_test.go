@@ -242,7 +242,7 @@ func TestMembersDie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tick := durable.Client[time.Duration, int](jobs, "tick")
+	tick := durable.KindOf[time.Duration, int](jobs, "tick")
 	const schedules = 20
 	for i := range schedules {
 		_, err := tick.AtFixedRate(ctx, fmt.Sprint("tick", i), 0, 100*time.Millisecond, time.Duration(i)*time.Millisecond,

@@ -14,7 +14,7 @@
 // What is committed is on the disks of a majority of the members. Without a majority nothing is committed, and nothing
 // is lost. Each program has all rows in memory, about a kilobyte for each job, and is told of each change: the store is
 // for up to about a million jobs, 10,000 runs a second, 8 GB, and some twenty programs. It has no transactions with
-// other data: ScheduleTx and CompleteTx fail with an error that matches executor.ErrInvalid.
+// other data: AddTx and CompleteTx fail with an error that matches executor.ErrInvalid.
 //
 // The clock of the store is that of the member that leads. Clocks of members that differ make it step when the lead
 // changes hands, so have NTP set them. A cluster of etcd that others run does not tell its time: then each program uses

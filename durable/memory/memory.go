@@ -1,6 +1,6 @@
 // Package memory keeps jobs in memory, for tests and for programs whose jobs need not outlive them. It does what the
 // stores in databases do, and forgets everything at the end of the program. Several Jobs may share one Store, as nodes
-// share a database. It has no transactions: ScheduleTx and CompleteTx fail with an error that matches
+// share a database. It has no transactions: AddTx and CompleteTx fail with an error that matches
 // executor.ErrInvalid. Its methods never wait, and ignore their contexts.
 package memory
 

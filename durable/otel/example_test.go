@@ -39,7 +39,7 @@ func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- jobs.Run(ctx) }()
-	id, err := mail.Schedule(ctx, 0, "you")
+	id, err := mail.Add(ctx, "you")
 	if err != nil {
 		panic(err)
 	}

@@ -50,8 +50,8 @@ func TestMetricsCountJobs(t *testing.T) {
 			return 0, nil
 		})
 		stop := start(t, jobs)
-		ids := must(k.ScheduleAll(t.Context(), 0, []int{0, 1, 3}))
-		ids = append(ids, must(k.Schedule(t.Context(), 0, 1)))
+		ids := must(k.AddAll(t.Context(), 0, []int{0, 1, 3}))
+		ids = append(ids, must(k.Add(t.Context(), 1)))
 		for _, id := range ids {
 			await(t, jobs, id)
 		}
@@ -96,7 +96,7 @@ func TestMetricsCountRefusals(t *testing.T) {
 			return 0, err
 		})
 		start(t, jobs)
-		must(k.Schedule(t.Context(), 0, 1))
+		must(k.Add(t.Context(), 1))
 		time.Sleep(time.Minute)
 		got := collect()
 		want(t, got, map[string]float64{
@@ -123,7 +123,7 @@ func TestRegisterHasTheNode(t *testing.T) {
 			t.Errorf("before Run: %v", got)
 		}
 		stop := start(t, jobs)
-		must(k.Schedule(t.Context(), 0, 1))
+		must(k.Add(t.Context(), 1))
 		synctest.Wait()
 		want(t, collect(), map[string]float64{
 			"executor.node.held{executor.node.phase=running,store=a}": 1,
@@ -155,9 +155,9 @@ func TestRegisterCountsHasTheStore(t *testing.T) {
 		}})
 		unregister := must(durableotel.RegisterCounts(jobs, mp, 10*time.Second))
 		defer unregister()
-		k := durable.Client[int, int](jobs, "k")
-		must(k.ScheduleAll(t.Context(), 0, []int{1, 2}))
-		must(durable.Client[int, int](jobs, "later").Schedule(t.Context(), time.Hour, 1))
+		k := durable.KindOf[int, int](jobs, "k")
+		must(k.AddAll(t.Context(), 0, []int{1, 2}))
+		must(durable.KindOf[int, int](jobs, "later").AddAfter(t.Context(), time.Hour, 1))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		for range 3 {

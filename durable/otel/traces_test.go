@@ -47,7 +47,7 @@ func TestTracesRelate(t *testing.T) {
 			})
 			start(t, node)
 			ctx, request := tp.Tracer("test").Start(t.Context(), "request")
-			id := must(durable.Client[int, int](client, "mail").Schedule(ctx, time.Minute, 1))
+			id := must(durable.KindOf[int, int](client, "mail").AddAfter(ctx, time.Minute, 1))
 			request.End()
 			await(t, client, id)
 
@@ -84,8 +84,8 @@ func TestTracesAttributes(t *testing.T) {
 		tp, recorded := tracers()
 		jobs := newJobs(t, durableotel.Traces(tp))
 		k := durable.Handle(jobs, "mail", func(context.Context, int) (int, error) { return 0, nil })
-		ids := must(k.ScheduleAll(t.Context(), 0, []int{1, 2}))
-		id := must(k.Schedule(t.Context(), 0, 1))
+		ids := must(k.AddAll(t.Context(), 0, []int{1, 2}))
+		id := must(k.Add(t.Context(), 1))
 		at := must(jobs.Get(t.Context(), id)).Occurrence
 		time.Sleep(90 * time.Second)
 		start(t, jobs)
@@ -159,7 +159,7 @@ func TestTracesOutcomes(t *testing.T) {
 				return 0, test.handler(ctx, jobs)
 			})
 			stop := start(t, jobs)
-			must(k.Schedule(t.Context(), 0, 1, durable.Attempts(1), durable.Timeout(time.Minute)))
+			must(k.Add(t.Context(), 1, durable.Attempts(1), durable.Timeout(time.Minute)))
 			if name == "cut short" {
 				synctest.Wait()
 				stop()
@@ -187,8 +187,8 @@ func TestTracesOutcomes(t *testing.T) {
 func TestTracesOfACallThatFails(t *testing.T) {
 	tp, recorded := tracers()
 	jobs := newJobs(t, durableotel.Traces(tp))
-	must(durable.Client[int, int](jobs, "a").Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
-	if _, err := durable.Client[int, int](jobs, "b").Schedule(t.Context(), 0, 1, durable.Key("key")); err == nil {
+	must(durable.KindOf[int, int](jobs, "a").AddAfter(t.Context(), time.Hour, 1, durable.Key("key")))
+	if _, err := durable.KindOf[int, int](jobs, "b").Add(t.Context(), 1, durable.Key("key")); err == nil {
 		t.Fatal("the key was taken")
 	}
 	s := named(recorded, "send b")[0]
@@ -201,16 +201,16 @@ func TestTracesOfACallThatFails(t *testing.T) {
 func TestTracesLeaveMetaAlone(t *testing.T) {
 	tp, _ := tracers()
 	jobs := newJobs(t, durableotel.Traces(tp))
-	k := durable.Client[int, int](jobs, "k")
+	k := durable.KindOf[int, int](jobs, "k")
 	full := map[string]string{"a": strings.Repeat("x", durable.MaxMeta-10)}
 	for name, c := range map[string]struct {
 		id    durable.ID
 		trace bool
 		a     string
 	}{
-		"none":     {must(k.Schedule(t.Context(), time.Hour, 1)), true, ""},
-		"some":     {must(k.Schedule(t.Context(), time.Hour, 1, durable.WithMeta(map[string]string{"a": "1"}))), true, "1"},
-		"full":     {must(k.Schedule(t.Context(), time.Hour, 1, durable.WithMeta(full))), false, full["a"]},
+		"none":     {must(k.AddAfter(t.Context(), time.Hour, 1)), true, ""},
+		"some":     {must(k.AddAfter(t.Context(), time.Hour, 1, durable.WithMeta(map[string]string{"a": "1"}))), true, "1"},
+		"full":     {must(k.AddAfter(t.Context(), time.Hour, 1, durable.WithMeta(full))), false, full["a"]},
 		"periodic": {must(k.AtFixedRate(t.Context(), "key", 0, time.Hour, 1)), false, ""},
 	} {
 		meta := must(jobs.Get(t.Context(), c.id)).Meta
@@ -244,7 +244,7 @@ func TestTracesPropagate(t *testing.T) {
 	tp, _ := tracers()
 	jobs := newJobs(t, durableotel.Traces(tp, durableotel.Propagate(
 		propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, keyed{}))))
-	id := must(durable.Client[int, int](jobs, "k").Schedule(t.Context(), time.Hour, 1))
+	id := must(durable.KindOf[int, int](jobs, "k").AddAfter(t.Context(), time.Hour, 1))
 	if meta := must(jobs.Get(t.Context(), id)).Meta; meta["keyed"] != "1" || meta["traceparent"] == "" {
 		t.Errorf("meta is %v", meta)
 	}

@@ -59,13 +59,13 @@ func ExampleTx() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	welcome := durable.Client[string, string](jobs, "welcome")
+	welcome := durable.KindOf[string, string](jobs, "welcome")
 
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "insert into users (name) values ($1)", "Ada"); err != nil {
 			return err
 		}
-		_, err := welcome.ScheduleTx(ctx, postgres.Tx(tx), 0, "Ada")
+		_, err := welcome.AddTx(ctx, postgres.Tx(tx), 0, "Ada")
 		return err
 	})
 	if err != nil {

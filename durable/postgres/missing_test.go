@@ -78,7 +78,7 @@ func TestRunOutlastsDroppedHistory(t *testing.T) {
 	over := make(chan error)
 	go func() { over <- jobs.Run(ctx) }()
 	defer func() { stop(); <-over }()
-	id := must(k.Schedule(ctx, 0, 1))
+	id := must(k.Add(ctx, 1))
 	<-ran
 	open(t, dsn)
 	soon, cancel := context.WithTimeout(ctx, time.Minute)

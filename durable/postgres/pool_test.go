@@ -153,8 +153,8 @@ func TestOpenPoolRunsJobs(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- jobs.Run(ctx) }()
 	other := must(durable.New(durable.Config{Store: openPool(t, p)}))
-	client := durable.Client[string, string](other, "k")
-	id := must(client.Schedule(t.Context(), 0, "a"))
+	client := durable.KindOf[string, string](other, "k")
+	id := must(client.Add(t.Context(), "a"))
 	if got := <-ran; got != "a" || must(client.Await(t.Context(), id)) != "a" {
 		t.Errorf("ran %q", got)
 	}

@@ -257,7 +257,7 @@ func (s *Store) checkSettings(ctx context.Context) error {
 	return nil
 }
 
-// DB returns connections for the transactions of ScheduleTx and CompleteTx. Any other *sql.DB of the same driver, pgx's
+// DB returns connections for the transactions of AddTx and CompleteTx. Any other *sql.DB of the same driver, pgx's
 // package stdlib, does as well, if its database and search path are the same; so does a pgxpool.Pool, see Tx. The store
 // does not use these connections itself: a node must be able to renew its lease however many transactions are open.
 //

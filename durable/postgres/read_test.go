@@ -17,7 +17,7 @@ import (
 // no job; that is no failure of the database.
 func TestStoreFindsNothingForImpossibleText(t *testing.T) {
 	jobs := must(durable.New(durable.Config{Store: open(t, dsn(t))}))
-	must(durable.Client[int, int](jobs, "k").Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
+	must(durable.KindOf[int, int](jobs, "k").AddAfter(t.Context(), time.Hour, 1, durable.Key("key")))
 	for _, text := range []string{"a\x00b", "\xff"} {
 		if _, err := jobs.Find(t.Context(), text); !errors.Is(err, durable.ErrNotFound) {
 			t.Errorf("Find(%q): %v", text, err)

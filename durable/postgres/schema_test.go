@@ -129,7 +129,7 @@ func TestCallsNameReadOnlyServer(t *testing.T) {
 	must(0, open(t, dsn).Close())
 	store := open(t, dsn+"&default_transaction_read_only=on")
 	jobs := must(durable.New(durable.Config{Store: store}))
-	_, add := durable.Client[int, int](jobs, "k").Schedule(t.Context(), 0, 1)
+	_, add := durable.KindOf[int, int](jobs, "k").Add(t.Context(), 1)
 	_, change := jobs.Cancel(t.Context(), durable.NewID())
 	for _, err := range []error{add, change} {
 		if err == nil || !strings.Contains(err.Error(), "name the primary, or all servers with target_session_attrs=read-write") {

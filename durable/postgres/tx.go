@@ -19,10 +19,10 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Tx converts a transaction of pgx, from a pgxpool.Pool or a pgx.Conn, for ScheduleTx and CompleteTx. It must meet the
+// Tx converts a transaction of pgx, from a pgxpool.Pool or a pgx.Conn, for AddTx and CompleteTx. It must meet the
 // same conditions as a transaction of database/sql, see Store.DB:
 //
-//	id, err := email.ScheduleTx(ctx, postgres.Tx(tx), 0, payload)
+//	id, err := email.AddTx(ctx, postgres.Tx(tx), 0, payload)
 //
 // Like tx, it can't be used by two goroutines at the same time, nor while the rows of a query in it are open.
 func Tx(tx pgx.Tx) durable.Tx {

@@ -42,9 +42,9 @@ func TestTxNil(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := durable.Client[string, string](jobs, "k")
+	k := durable.KindOf[string, string](jobs, "k")
 	for _, tx := range []pgx.Tx{nil, (*pgxpool.Tx)(nil)} {
-		if _, err := k.ScheduleTx(t.Context(), postgres.Tx(tx), 0, ""); !errors.Is(err, executor.ErrInvalid) ||
+		if _, err := k.AddTx(t.Context(), postgres.Tx(tx), 0, ""); !errors.Is(err, executor.ErrInvalid) ||
 			!strings.Contains(err.Error(), "must not be nil") {
 			t.Errorf("%T: %v", tx, err)
 		}

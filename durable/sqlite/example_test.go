@@ -63,7 +63,7 @@ func Example() {
 		if _, err := tx.ExecContext(ctx, "insert into orders values (?, 0)", id); err != nil {
 			return durable.ID{}, err
 		}
-		job, err := letter.ScheduleTx(ctx, tx, 0, id)
+		job, err := letter.AddTx(ctx, tx, 0, id)
 		if err != nil {
 			return durable.ID{}, err
 		}

@@ -91,7 +91,7 @@ func TestRunOutlastsDroppedHistory(t *testing.T) {
 	over := make(chan error)
 	go func() { over <- jobs.Run(ctx) }()
 	defer func() { stop(); <-over }()
-	id, err := k.Schedule(ctx, 0, 1)
+	id, err := k.Add(ctx, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,10 +42,10 @@ func testRemovedWhileOpen(t *testing.T, store *sqlite.Store, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := durable.Client[string, string](jobs, "k")
+	k := durable.KindOf[string, string](jobs, "k")
 	add := func(want string) {
 		t.Helper()
-		_, err := k.Schedule(t.Context(), 0, "")
+		_, err := k.Add(t.Context(), "")
 		for what, err := range map[string]error{"Schedule": err, "Healthy": jobs.Healthy(t.Context())} {
 			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: got %v, want %q", what, err, want)

@@ -157,7 +157,7 @@ func dsn(path string, pragmas ...string) string {
 }
 
 // DSN returns a data source name by which a program opens the file with database/sql and the driver "sqlite", for the
-// transactions of ScheduleTx and CompleteTx. Use one connection, by SetMaxOpenConns(1), so that transactions wait in
+// transactions of AddTx and CompleteTx. Use one connection, by SetMaxOpenConns(1), so that transactions wait in
 // turn. If many connections wait for SQLite's one lock, some get it late, or fail with SQLITE_BUSY after two seconds.
 func (s *Store) DSN() string {
 	return dsn(s.path, sqlWaits, "synchronous(FULL)", "journal_mode(WAL)")

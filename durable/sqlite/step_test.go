@@ -69,7 +69,7 @@ func TestStepAfterCompleteTx(t *testing.T) {
 	defer cancel()
 	done := make(chan error)
 	go func() { done <- jobs.Run(ctx) }()
-	id, err := kind.Schedule(ctx, 0, "")
+	id, err := kind.Add(ctx, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -235,7 +235,7 @@ func TestCompleteTxThenFailureLogsNothing(t *testing.T) {
 		defer cancel()
 		return 0, errors.Join(durable.CompleteTx(ctx, tx, 1), tx.Commit(), errors.New("afterwards"))
 	})
-	id, err := k.Schedule(ctx, 0, 1, durable.Attempts(1))
+	id, err := k.Add(ctx, 1, durable.Attempts(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestCompleteTxSettledHasTheOutcome(t *testing.T) {
 				defer cancel()
 				return 0, errors.Join(durable.CompleteTx(ctx, tx, 1), test.end(tx), errors.New("afterwards"))
 			})
-			id, err := k.Schedule(ctx, 0, 1, durable.Attempts(1))
+			id, err := k.Add(ctx, 1, durable.Attempts(1))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -315,7 +315,7 @@ func Example() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- jobs.Run(ctx) }()
-	id, err := greet.Schedule(ctx, 0, "gopher")
+	id, err := greet.Add(ctx, "gopher")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,7 +8,7 @@ type NodeDetails struct {
 	PID     int      `json:"pid,omitempty"`
 	Version string   `json:"version,omitempty"` // of the program's main module, such as "v1.2.3" or "(devel)"
 	Kinds   []string `json:"kinds,omitempty"`   // the kinds that it has handlers for, sorted; the first 200
-	Workers int      `json:"workers,omitempty"` // the Core of its pool
+	Workers int      `json:"workers,omitempty"` // the Workers of its pool
 	Queues  []string `json:"queues,omitempty"`  // the queues that it serves, "" for the default queue; nil means the default queue alone
 }
 

@@ -194,10 +194,10 @@ func countsFiltered(b *bench) {
 // A job that is added in a transaction has its tags with the commit.
 func scheduleTxTags(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	s, db := open(t)
-	k := durable.Client[int, int](newJobs(t, s), "k")
+	k := durable.KindOf[int, int](newJobs(t, s), "k")
 	for _, commit := range []bool{false, true} {
 		tx := must(db.Begin(t.Context()))
-		must(k.ScheduleTx(t.Context(), tx, time.Hour, 1, durable.WithTags("t", "u")))
+		must(k.AddTx(t.Context(), tx, time.Hour, 1, durable.WithTags("t", "u")))
 		if commit {
 			must(0, tx.Commit())
 		} else {

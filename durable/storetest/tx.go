@@ -110,10 +110,10 @@ func run(t *testing.T, jobs *durable.Jobs) {
 // never there if it is rolled back.
 func scheduleTx(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
-	k := durable.Client[int, int](newJobs(t, store), "k")
+	k := durable.KindOf[int, int](newJobs(t, store), "k")
 	for _, commit := range []bool{false, true} {
 		tx := must(db.Begin(t.Context()))
-		id := must(k.ScheduleTx(t.Context(), tx, time.Hour, 1, durable.Key("key")))
+		id := must(k.AddTx(t.Context(), tx, time.Hour, 1, durable.Key("key")))
 		if commit {
 			if err := tx.Commit(); err != nil {
 				t.Fatal(err)
@@ -130,9 +130,9 @@ func scheduleTx(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 // A transaction that is none, or of a kind that the store does not know, is an error.
 func scheduleTxDeclines(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, _ := open(t)
-	k := durable.Client[int, int](newJobs(t, store), "k")
+	k := durable.KindOf[int, int](newJobs(t, store), "k")
 	for _, tx := range []durable.Tx{nil, (*sql.Tx)(nil), unheardOf{}} {
-		if _, err := k.ScheduleTx(t.Context(), tx, 0, 1); !errors.Is(err, executor.ErrInvalid) {
+		if _, err := k.AddTx(t.Context(), tx, 0, 1); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("%T: %v", tx, err)
 		}
 	}
@@ -196,12 +196,12 @@ func (unheardOf) Rollback() error { return nil }
 func scheduleTxReusing(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
 	jobs := newJobs(t, store)
-	k := durable.Client[int, int](jobs, "k")
-	first := must(k.Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
+	k := durable.KindOf[int, int](jobs, "k")
+	first := must(k.AddAfter(t.Context(), time.Hour, 1, durable.Key("key")))
 	must(jobs.Cancel(t.Context(), first))
 	for _, commit := range []bool{false, true} {
 		tx := must(db.Begin(t.Context()))
-		id := must(k.ScheduleTx(t.Context(), tx, time.Hour, 1, durable.Key("key"), durable.ReuseKey()))
+		id := must(k.AddTx(t.Context(), tx, time.Hour, 1, durable.Key("key"), durable.ReuseKey()))
 		end, want := tx.Rollback, first
 		if commit {
 			end, want = tx.Commit, id
@@ -241,9 +241,9 @@ func completeTx(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 			return 0, err
 		}
 		return 0, errors.New("after the commit")
-	}, durable.Backoff(time.Millisecond, time.Millisecond))
+	}, durable.WithBackoff(executor.Backoff(time.Millisecond, time.Millisecond)))
 	run(t, jobs)
-	id := must(k.Schedule(t.Context(), 0, 42))
+	id := must(k.Add(t.Context(), 42))
 	if got := must(k.Await(t.Context(), id)); got != 42 {
 		t.Errorf("result %d", got)
 	}
@@ -280,7 +280,7 @@ func completeTxAgain(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 		return 0, nil
 	})
 	run(t, jobs)
-	id := must(k.Schedule(t.Context(), 0, 42))
+	id := must(k.Add(t.Context(), 42))
 	must(k.Await(t.Context(), id))
 	if first, second := <-refused, <-refused; first != nil || !errors.Is(second, durable.ErrRefused) {
 		t.Errorf("CompleteTx: %v, and then %v", first, second)
@@ -338,7 +338,7 @@ func completeTxHistory(t *testing.T, open func(*testing.T) (durable.Store, DB)) 
 		return 0, tx.Commit()
 	})
 	run(t, jobs)
-	id := must(k.Schedule(t.Context(), 300*time.Millisecond, 1))
+	id := must(k.AddAfter(t.Context(), 300*time.Millisecond, 1))
 	must(k.Await(t.Context(), id))
 	for _, r := range must(store.Runs(t.Context(), id, 0, 10)) {
 		if r.Started.Before(r.Occurrence.Add(-time.Millisecond)) || r.Finished.Before(r.Started) {
@@ -370,7 +370,7 @@ func completeTxZombie(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 		return 0, nil
 	})
 	run(t, jobs)
-	id := must(k.Schedule(t.Context(), 0, 1))
+	id := must(k.Add(t.Context(), 1))
 	if err := <-refused; !errors.Is(err, durable.ErrRefused) {
 		t.Errorf("CompleteTx: %v", err)
 	}
@@ -414,13 +414,13 @@ func completeTxSkips(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 func scheduleTxGraph(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
 	jobs := newJobs(t, store)
-	k := durable.Client[int, int](jobs, "k")
-	before := must(k.Schedule(t.Context(), time.Hour, 1))
+	k := durable.KindOf[int, int](jobs, "k")
+	before := must(k.AddAfter(t.Context(), time.Hour, 1))
 	for _, commit := range []bool{false, true} {
 		tx := must(db.Begin(t.Context()))
-		parent := must(k.ScheduleTx(t.Context(), tx, time.Hour, 1))
-		child := must(k.ScheduleTx(t.Context(), tx, 0, 1, durable.After(parent, before)))
-		if _, err := k.ScheduleTx(t.Context(), tx, 0, 1, durable.After(durable.NewID())); !errors.Is(err, durable.ErrNotFound) {
+		parent := must(k.AddTx(t.Context(), tx, time.Hour, 1))
+		child := must(k.AddTx(t.Context(), tx, 0, 1, durable.After(parent, before)))
+		if _, err := k.AddTx(t.Context(), tx, 0, 1, durable.After(durable.NewID())); !errors.Is(err, durable.ErrNotFound) {
 			t.Errorf("a parent that is not there: %v", err)
 		}
 		p := k.Prepare(time.Hour, 1)
@@ -470,8 +470,8 @@ func completeTxGraph(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 		}
 		return n, err
 	})
-	ids := must(k.ScheduleAll(t.Context(), 0, []int{1, 2, 3, 4, 5}))
-	last := must(sum.Schedule(t.Context(), 0, 0, durable.After(ids...)))
+	ids := must(k.AddAll(t.Context(), 0, []int{1, 2, 3, 4, 5}))
+	last := must(sum.Add(t.Context(), 0, durable.After(ids...)))
 	run(t, jobs)
 	if got := must(sum.Await(t.Context(), last)); got != 15 {
 		t.Errorf("the sum is %d, want 15", got)

@@ -12,9 +12,9 @@ import (
 // importLines saves all lines, four at a time. It reads no faster than they are saved, and ends at the first error.
 func importLines(ctx context.Context, lines iter.Seq[string], save func(context.Context, string) error) error {
 	pool, err := executor.New(executor.Config{
-		Core:   4,
-		Queue:  executor.Bounded(16),
-		Reject: executor.Block, // a submitter waits for room
+		Workers: 4,
+		Queue:   executor.Bounded(16),
+		Reject:  executor.Block, // a submitter waits for room
 	})
 	if err != nil {
 		return err
@@ -34,9 +34,9 @@ func importLines(ctx context.Context, lines iter.Seq[string], save func(context.
 // newPatient returns a pool that refuses a task if there is no room for it within a tenth of a second.
 func newPatient(workers, queue int) (*executor.Pool, error) {
 	return executor.New(executor.Config{
-		Core:   workers,
-		Queue:  executor.Bounded(queue),
-		Reject: executor.BlockFor(100 * time.Millisecond),
+		Workers: workers,
+		Queue:   executor.Bounded(queue),
+		Reject:  executor.BlockFor(100 * time.Millisecond),
 	})
 }
 

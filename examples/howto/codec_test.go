@@ -21,7 +21,7 @@ func TestEncryption(t *testing.T) {
 		t.Fatal(err)
 	}
 	for jobs, encrypted := range map[*durable.Jobs]bool{before: false, after: true} {
-		id, err := durable.Client[string, string](jobs, "mail").Schedule(t.Context(), time.Hour, "secret")
+		id, err := durable.KindOf[string, string](jobs, "mail").AddAfter(t.Context(), time.Hour, "secret")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func TestEncryption(t *testing.T) {
 		if err != nil || bytes.Contains(job.Payload, []byte("secret")) == encrypted {
 			t.Errorf("stored is %q, %v", job.Payload, err)
 		}
-		if got, err := durable.Client[string, string](after, "mail").Payload(job); got != "secret" || err != nil {
+		if got, err := durable.KindOf[string, string](after, "mail").Payload(job); got != "secret" || err != nil {
 			t.Errorf("the payload is %q, %v", got, err)
 		}
 	}

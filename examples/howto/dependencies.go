@@ -57,5 +57,5 @@ func (a albums) progress(ctx context.Context, page durable.ID) (tried, all int, 
 
 // announce adds a job that tells readers about the page a day later. If the page fails, the job is canceled.
 func announce(ctx context.Context, mail *durable.Kind[string, bool], name string, page durable.ID) (durable.ID, error) {
-	return mail.Schedule(ctx, 24*time.Hour, name, durable.After(page))
+	return mail.AddAfter(ctx, 24*time.Hour, name, durable.After(page))
 }

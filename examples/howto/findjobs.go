@@ -12,7 +12,7 @@ type Mail struct{ Customer, Campaign, Text string }
 
 // send adds a mail with tags, by which it can be found later.
 func send(ctx context.Context, mails *durable.Kind[Mail, string], m Mail) error {
-	_, err := mails.Schedule(ctx, 0, m, durable.WithTags("customer="+m.Customer, "campaign="+m.Campaign))
+	_, err := mails.Add(ctx, m, durable.WithTags("customer="+m.Customer, "campaign="+m.Campaign))
 	return err
 }
 

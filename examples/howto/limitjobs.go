@@ -27,5 +27,5 @@ func newImporter(jobs *durable.Jobs, run func(context.Context, Import) (int, err
 
 // addImport adds a job that imports a file. The partition is the customer.
 func addImport(ctx context.Context, imports *durable.Kind[Import, int], i Import) (durable.ID, error) {
-	return imports.Schedule(ctx, 0, i, durable.Partition(i.Customer))
+	return imports.Add(ctx, i, durable.Partition(i.Customer))
 }

@@ -38,7 +38,7 @@ func TestMailerKeepsTheRate(t *testing.T) {
 			runJobs(t, jobs)
 		}
 		begun := time.Now()
-		ids, err := mails.ScheduleAll(t.Context(), 0, make([]Notice, 60))
+		ids, err := mails.AddAll(t.Context(), 0, make([]Notice, 60))
 		if err != nil {
 			t.Fatal(err)
 		}

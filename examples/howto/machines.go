@@ -54,5 +54,5 @@ func newInvoices(dsn string) (*postgres.Store, *durable.Kind[Invoice, int], erro
 		store.Close()
 		return nil, nil, err
 	}
-	return store, durable.Client[Invoice, int](jobs, "invoice"), nil
+	return store, durable.KindOf[Invoice, int](jobs, "invoice"), nil
 }

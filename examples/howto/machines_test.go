@@ -63,7 +63,7 @@ func TestNodesShareJobs(t *testing.T) {
 	defer store.Close()
 	var ids []durable.ID
 	for n := range 20 {
-		id, err := invoices.Schedule(ctx, 0, Invoice{n}, durable.Key(fmt.Sprint("invoice/", n)))
+		id, err := invoices.Add(ctx, Invoice{n}, durable.Key(fmt.Sprint("invoice/", n)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // Prometheus reads the counters of the pool by the host that is named, and by no other.
 func TestObserveForPrometheus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool, handler, err := observe(executor.Config{Name: "mail", Core: 1}, "10.0.0.5:9090")
+		pool, handler, err := observe(executor.Config{Name: "mail", Workers: 1}, "10.0.0.5:9090")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestObserveForPrometheus(t *testing.T) {
 
 // The variable has the counters as they are when it is read.
 func TestVarsCount(t *testing.T) {
-	pool, _, err := observe(executor.Config{Core: 1}, "127.0.0.1")
+	pool, _, err := observe(executor.Config{Workers: 1}, "127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestOverloadedWhileTasksWait(t *testing.T) {
 // A wait counts between the two calls that it is between.
 func TestWaitsSinceLastCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool, _, err := observe(executor.Config{Core: 1}, "127.0.0.1")
+		pool, _, err := observe(executor.Config{Workers: 1}, "127.0.0.1")
 		if err != nil {
 			t.Fatal(err)
 		}

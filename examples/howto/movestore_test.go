@@ -26,8 +26,8 @@ func TestMoveStoreMovesJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mails := durable.Client[Mail, string](jobs, "mail")
-	id, err := mails.Schedule(t.Context(), time.Hour, Mail{Text: "hello"}, durable.Key("welcome/17"))
+	mails := durable.KindOf[Mail, string](jobs, "mail")
+	id, err := mails.AddAfter(t.Context(), time.Hour, Mail{Text: "hello"}, durable.Key("welcome/17"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func newEncoder(store durable.Store, hasCard bool, encode func(context.Context, 
 
 // addFilm adds a film whose encoding needs a graphics card.
 func addFilm(ctx context.Context, films *durable.Kind[Film, string], f Film) (durable.ID, error) {
-	return films.Schedule(ctx, 0, f, durable.Queue("gpu"))
+	return films.Add(ctx, f, durable.Queue("gpu"))
 }
 
 // unserved returns the queues that have jobs but no node: their machine is gone, for example.

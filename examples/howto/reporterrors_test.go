@@ -39,7 +39,7 @@ func (r *reports) all() []string {
 func TestReportTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r reports
-		pool, err := executor.New(executor.Config{Core: 1, Hooks: reportTasks(r.report), Logger: slog.New(slog.DiscardHandler)})
+		pool, err := executor.New(executor.Config{Workers: 1, Hooks: reportTasks(r.report), Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,9 +66,9 @@ func TestReportJobs(t *testing.T) {
 		t.Cleanup(pool.Close) // after the node has stopped
 		jobs := durabletest.New(t, func(c *durable.Config) { c.Hooks = reportJobs(pool, r.report) })
 		mail := durable.Handle(jobs, "mail", func(context.Context, int) (int, error) { return 0, errors.New("refused") },
-			durable.Backoff(time.Minute, time.Minute))
+			durable.WithBackoff(executor.Backoff(time.Minute, time.Minute)))
 		durabletest.Start(t, jobs)
-		if _, err := mail.Schedule(t.Context(), 0, 1, durable.Attempts(2)); err != nil {
+		if _, err := mail.Add(t.Context(), 1, durable.Attempts(2)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)

@@ -30,12 +30,12 @@ func newPricer(jobs *durable.Jobs, price func(context.Context, string) (int, err
 
 var errUnknownArticle = errors.New("there is no such article")
 
-// priceOf is called in another program that runs no jobs, such as a web server: quotes comes from durable.Client. It
+// priceOf is called in another program that runs no jobs, such as a web server: quotes comes from durable.KindOf. It
 // waits for the result for up to a minute. If that is not enough, the job goes on, and its result can be awaited later.
 func priceOf(ctx context.Context, quotes *durable.Kind[Quote, Price], q Quote) (Price, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	id, err := quotes.Schedule(ctx, 0, q, durable.UniquePayload(), durable.ReuseKey())
+	id, err := quotes.Add(ctx, q, durable.UniquePayload(), durable.ReuseKey())
 	if err != nil {
 		return Price{}, err
 	}

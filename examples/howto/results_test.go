@@ -38,7 +38,7 @@ func TestPriceComesFromAnotherProgram(t *testing.T) {
 			return len(article), nil
 		})
 		runJobs(t, worker)
-		quotes := durable.Client[Quote, Price](program(), "quote")
+		quotes := durable.KindOf[Quote, Price](program(), "quote")
 		begun := time.Now()
 		if p, err := priceOf(t.Context(), quotes, Quote{"spoon"}); err != nil || p.Cents != 5 || time.Since(begun) > 2*time.Second {
 			t.Errorf("after %v: %+v, %v", time.Since(begun), p, err)

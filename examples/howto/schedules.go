@@ -18,8 +18,8 @@ type Digest struct{ User int }
 func registerSchedules(ctx context.Context, jobs *durable.Jobs, backup, rates *durable.Kind[struct{}, int]) error {
 	set := durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}
 	registered, err := jobs.RegisterSet(ctx, set,
-		backup.Triggered("app/backup", cron.MustParse("CRON_TZ=Europe/Berlin 30 2 * * *"), struct{}{}),
-		rates.FixedRate("app/rates", 0, 15*time.Minute, struct{}{}, durable.OnMissed(durable.Skip(time.Minute))),
+		backup.PrepareOn("app/backup", cron.MustParse("CRON_TZ=Europe/Berlin 30 2 * * *"), struct{}{}),
+		rates.PrepareAtFixedRate("app/rates", 0, 15*time.Minute, struct{}{}, durable.OnMissed(durable.Skip(time.Minute))),
 	)
 	for _, s := range registered.Absent {
 		slog.Info("schedule is no longer in the program", "key", s.Job.Key, "answer", s.Answer)

@@ -62,7 +62,7 @@ func (n *network) status(t *testing.T, path string) string {
 // and wait for that.
 func serving(t *testing.T, handler func(*executor.Pool) http.Handler) (n *network, stop func(), wait func() error) {
 	t.Helper()
-	pool, err := executor.New(executor.Config{Core: 1, Queue: executor.Bounded(1)})
+	pool, err := executor.New(executor.Config{Workers: 1, Queue: executor.Bounded(1)})
 	if err != nil {
 		t.Fatal(err)
 	}

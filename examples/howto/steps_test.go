@@ -53,7 +53,7 @@ func TestOrders(t *testing.T) {
 				orders := handleOrders(jobs, shop)
 				durabletest.Start(t, jobs)
 				begun := time.Now()
-				id, err := orders.Schedule(t.Context(), 0, order{"book", test.cents})
+				id, err := orders.Add(t.Context(), order{"book", test.cents})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -37,7 +37,7 @@ func buy(ctx context.Context, db *sql.DB, bills *durable.Kind[Bill, int64], cust
 	if _, err := tx.ExecContext(ctx, "insert into purchases (customer, item) values (?, ?)", customer, item); err != nil {
 		return err
 	}
-	if _, err := bills.ScheduleTx(ctx, tx, 0, Bill{customer, item}, durable.Key("bill/"+customer+"/"+item)); err != nil {
+	if _, err := bills.AddTx(ctx, tx, 0, Bill{customer, item}, durable.Key("bill/"+customer+"/"+item)); err != nil {
 		return err
 	}
 	return tx.Commit()

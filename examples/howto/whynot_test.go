@@ -57,13 +57,13 @@ func TestWhyWaitingNamesCause(t *testing.T) {
 		handled := durable.Handle(jobs, "handled", func(context.Context, int) (int, error) {
 			return 0, executor.Permanent(errors.New("no disk"))
 		})
-		other := durable.Client[int, int](jobs, "other")
+		other := durable.KindOf[int, int](jobs, "other")
 		durabletest.Start(t, jobs)
 		if err := jobs.PauseKind(t.Context(), "paused"); err != nil {
 			t.Fatal(err)
 		}
 		add := func(k *durable.Kind[int, int], delay time.Duration, opts ...durable.Option) durable.ID {
-			id, err := k.Schedule(t.Context(), delay, 1, opts...)
+			id, err := k.AddAfter(t.Context(), delay, 1, opts...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func TestWhyWaitingNamesCause(t *testing.T) {
 			"it is due in 59m0s":       parent,
 			"it is paused":             pausedJob,
 			"it waits for its parents": add(handled, 0, durable.After(parent)),
-			`kind "paused" is paused`:  add(durable.Client[int, int](jobs, "paused"), 0),
+			`kind "paused" is paused`:  add(durable.KindOf[int, int](jobs, "paused"), 0),
 			`none of 1 nodes runs jobs of kind "other" in queue ""`:       add(other, 0),
 			`none of 1 nodes runs jobs of kind "handled" in queue "slow"`: add(handled, 0, durable.Queue("slow")),
 		}

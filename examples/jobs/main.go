@@ -39,7 +39,7 @@ func main() {
 
 // run serves until ctx ends, and then shuts down within the grace period.
 func run(ctx context.Context, address string, grace time.Duration, out io.Writer) error {
-	s, err := newService(executor.Config{Name: "jobs", Core: 4, Queue: executor.Bounded(100)}, work)
+	s, err := newService(executor.Config{Name: "jobs", Workers: 4, Queue: executor.Bounded(100)}, work)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 func newTest(t *testing.T, work func(context.Context, string) error) *service {
 	t.Helper()
 	s, err := newService(executor.Config{
-		Core: 1, Queue: executor.Bounded(2), Logger: slog.New(slog.DiscardHandler),
+		Workers: 1, Queue: executor.Bounded(2), Logger: slog.New(slog.DiscardHandler),
 	}, work)
 	if err != nil {
 		t.Fatal(err)

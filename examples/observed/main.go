@@ -74,14 +74,14 @@ func work(observer *executor.Observer) (stop func(), err error) {
 		}
 		return p
 	}
-	resize := add(executor.New(executor.Config{Name: "thumbnails", Core: 4, Observer: observer, Logger: quiet}))
+	resize := add(executor.New(executor.Config{Name: "thumbnails", Workers: 4, Observer: observer, Logger: quiet}))
 	mail := add(executor.New(executor.Config{
-		Name: "mail", Core: 2, Max: 4, Queue: executor.Bounded(100), KeepAlive: 5 * time.Second,
+		Name: "mail", Workers: 2, Max: 4, Queue: executor.Bounded(100), KeepAlive: 5 * time.Second,
 		Observer: observer, Logger: quiet,
 	}))
-	reports := add(executor.New(executor.Config{Name: "reports", Core: 3, Observer: observer, Logger: quiet}))
+	reports := add(executor.New(executor.Config{Name: "reports", Workers: 3, Observer: observer, Logger: quiet}))
 	timers, problem := executor.NewScheduled(executor.ScheduledConfig{
-		Name: "timers", Core: 2, Observer: observer, Logger: quiet,
+		Name: "timers", Workers: 2, Observer: observer, Logger: quiet,
 	})
 	if problem != nil {
 		return nil, errors.Join(err, problem)

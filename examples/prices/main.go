@@ -87,11 +87,11 @@ type service struct {
 
 func newService(shops []string, ask func(context.Context, string) (int, error)) (s *service, err error) {
 	s = &service{shops: shops, ask: ask, observer: &executor.Observer{Every: 1, MaxNames: 20, MaxEvents: 100}}
-	s.requests, err = executor.New(executor.Config{Name: "requests", Core: 2, Observer: s.observer})
+	s.requests, err = executor.New(executor.Config{Name: "requests", Workers: 2, Observer: s.observer})
 	if err != nil {
 		return nil, err
 	}
-	s.schedules, err = executor.NewScheduled(executor.ScheduledConfig{Name: "schedules", Core: 1, Observer: s.observer})
+	s.schedules, err = executor.NewScheduled(executor.ScheduledConfig{Name: "schedules", Workers: 1, Observer: s.observer})
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func run(ctx context.Context, address, db string, takes time.Duration) error {
 	if err != nil {
 		return err
 	}
-	mails := durable.Handle(jobs, "mail", send(takes), durable.Backoff(2*time.Second, time.Minute))
+	mails := durable.Handle(jobs, "mail", send(takes), durable.WithBackoff(executor.Backoff(2*time.Second, time.Minute)))
 
 	pages, err := ui.New(ui.Config{Jobs: []ui.Source{{Jobs: jobs}}, Payloads: true})
 	if err != nil {
@@ -90,7 +90,7 @@ func run(ctx context.Context, address, db string, takes time.Duration) error {
 func signup(mails *durable.Kind[Mail, Receipt]) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		to := r.FormValue("to")
-		id, err := mails.Schedule(r.Context(), 0, Mail{To: to}, durable.Key("welcome/"+to))
+		id, err := mails.Add(r.Context(), Mail{To: to}, durable.Key("welcome/"+to))
 		if err != nil {
 			http.Error(w, "it was not stored; try again later", http.StatusServiceUnavailable)
 			log.Print(err)

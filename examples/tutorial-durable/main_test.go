@@ -124,7 +124,7 @@ func TestSignupAddsJobs(t *testing.T) {
 			}
 			ids[to] = id
 		}
-		mails := durable.Client[Mail, Receipt](jobs, "mail")
+		mails := durable.KindOf[Mail, Receipt](jobs, "mail")
 		for _, to := range []string{"ann@example.org", "bob@busy.example"} {
 			if receipt, err := mails.Await(context.Background(), ids[to]); err != nil || receipt.Sent.IsZero() {
 				t.Errorf("%s: %v, %v; want a receipt", to, receipt, err)

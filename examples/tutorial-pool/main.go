@@ -37,7 +37,7 @@ func run(ctx context.Context, listener net.Listener) error {
 	observer := &executor.Observer{Every: 1, MaxNames: 20, MaxEvents: 200}
 	pool, err := executor.New(executor.Config{
 		Name:     "primes",
-		Core:     2,                   // two workers
+		Workers:  2,                   // two workers
 		Queue:    executor.Bounded(4), // four more tasks may wait
 		Observer: observer,
 	})

@@ -25,7 +25,7 @@ func get(handler http.Handler, path string) (int, string) {
 // A request is answered with the result, 429 while the queue is full, 504 after two seconds, and 503 after a shutdown.
 func TestCountAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool, err := executor.New(executor.Config{Core: 1, Queue: executor.Bounded(1)})
+		pool, err := executor.New(executor.Config{Workers: 1, Queue: executor.Bounded(1)})
 		if err != nil {
 			t.Fatal(err)
 		}

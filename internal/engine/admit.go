@@ -47,7 +47,7 @@ func (e *Engine) placeLocked(u Unit) Verdict {
 	switch {
 	case e.Lender != nil: // pushLocked asks for leases
 	case pauses:
-	case e.countedLocked() < e.Core && !e.WhenBusy:
+	case e.countedLocked() < e.Kept && !e.WhenBusy:
 		return e.hireForLocked(u)
 	case e.countedLocked() < e.eager() && free <= e.readyLocked():
 		// each worker that is free has a unit to come
@@ -85,7 +85,7 @@ func (e *Engine) pushLocked(u Unit, extra int) bool {
 	}
 	e.gate.submitted++
 	e.queuedLocked(u)
-	if e.workers == 0 && e.Lender == nil { // Core is 0, and a unit that waits needs a worker
+	if e.workers == 0 && e.Lender == nil { // Kept is 0, and a unit that waits needs a worker
 		e.hireLocked()
 	} else if e.timed == nil || !e.alarmCoversLocked() {
 		e.dispatchLocked()

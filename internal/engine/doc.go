@@ -2,7 +2,7 @@
 // nothing of futures, contexts, hooks or schedules.
 //
 //	            Submit                                   Worker
-//	unit ──▶ 1 below Core: a new worker ───────────────▶ fetch ─▶ Unit.Do ──┐
+//	unit ──▶ 1 below Kept: a new worker ───────────────▶ fetch ─▶ Unit.Do ──┐
 //	         2 an idle worker, or the queue ─▶ Queue ──▶   ▲  ◀─────────────┘
 //	         3 below Max: a new worker ────────────────▶   │   counts the unit that has ended,
 //	         4 else Saturated: the caller decides          │   and pops the next, or parks

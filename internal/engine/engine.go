@@ -53,10 +53,10 @@ type Config struct {
 
 // Limits can change while an engine runs.
 type Limits struct {
-	Core, Max   int
-	WhenBusy    bool // it grows before it queues
-	KeepAlive   time.Duration
-	CoreTimeout bool
+	Kept, Max int
+	WhenBusy  bool // it grows before it queues
+	KeepAlive time.Duration
+	KeepNone  bool
 }
 
 // eager returns the number of workers below which a unit that finds none idle starts one,
@@ -65,13 +65,13 @@ func (l *Limits) eager() int {
 	if l.WhenBusy {
 		return l.Max
 	}
-	return l.Core
+	return l.Kept
 }
 
-// mostLocked returns how many workers there may be. One with a Timed queue does not grow beyond Core.
+// mostLocked returns how many workers there may be. One with a Timed queue does not grow beyond Kept.
 func (e *Engine) mostLocked() int {
 	if e.timed != nil {
-		return max(e.Core, 1)
+		return max(e.Kept, 1)
 	}
 	return e.Max
 }
@@ -260,7 +260,7 @@ func (e *Engine) Resize(to Limits, rate *bucket.Bucket) {
 	e.Unlock()
 }
 
-// Prestart starts up to n workers, as long as there are fewer than Core, and returns how many
+// Prestart starts up to n workers, as long as there are fewer than Kept, and returns how many
 // it has started.
 func (e *Engine) Prestart(n int) int {
 	e.Lock()
@@ -268,7 +268,7 @@ func (e *Engine) Prestart(n int) int {
 	if e.Lender != nil {
 		return 0
 	}
-	return e.prestartLocked(n, e.Core)
+	return e.prestartLocked(n, e.Kept)
 }
 
 func (e *Engine) prestartLocked(n, limit int) (started int) {

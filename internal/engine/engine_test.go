@@ -239,7 +239,7 @@ func TestEngineFourSteps(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := new(world)
-				e := New(config(NewLine(2), Limits{Core: 2, Max: 3, WhenBusy: c.whenBusy}))
+				e := New(config(NewLine(2), Limits{Kept: 2, Max: 3, WhenBusy: c.whenBusy}))
 				got := ""
 				for n := 1; n <= 6; n++ {
 					v := e.Submit(w.probe(n), false)
@@ -281,7 +281,7 @@ func TestEngineGateIsCheckedUnderItsLock(t *testing.T) {
 func TestEngineGateOpensWhenAUnitWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := new(world)
-		e := New(config(new(Stream), Limits{Core: 1, Max: 1}))
+		e := New(config(new(Stream), Limits{Kept: 1, Max: 1}))
 		isOpen := func(when string, want bool) {
 			t.Helper()
 			if e.gate.open.Load() != want {
@@ -318,7 +318,7 @@ func TestLineLimitOfPlaces(t *testing.T) {
 // next one to an engine without a queue.
 func TestEngineTakesUnitOfWhoSawAnOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := New(config(NewLine(0), Limits{Core: 1, Max: 1}))
+		e := New(config(NewLine(0), Limits{Kept: 1, Max: 1}))
 		for range 100 {
 			shown := make(chan struct{})
 			if v := e.Submit(&showing{shown: shown}, false); v > Queued {
@@ -340,7 +340,7 @@ func TestEngineRoomIsForWhoTakesTheNext(t *testing.T) {
 	rated := func(burst int64) func() *Engine {
 		return func() *Engine {
 			c := config(NewLine(1), Limits{Max: 1, WhenBusy: true})
-			c.Lender = New(config(new(Stream), Limits{Core: 1, Max: 1}))
+			c.Lender = New(config(new(Stream), Limits{Kept: 1, Max: 1}))
 			c.Rate = bucket.Bucket{Interval: int64(time.Hour), Burst: burst}
 			e := New(c)
 			e.Borrow()
@@ -353,12 +353,12 @@ func TestEngineRoomIsForWhoTakesTheNext(t *testing.T) {
 		then func(*Engine) // when the outcome is shown
 		want int           // units that are taken then
 	}{
-		{"free", func() *Engine { return New(config(NewLine(1), Limits{Core: 1, Max: 1})) }, nil, 2},
+		{"free", func() *Engine { return New(config(NewLine(1), Limits{Kept: 1, Max: 1})) }, nil, 2},
 		{"a token", rated(2), nil, 2},
 		{"no token", rated(1), nil, 1},
-		{"too many", func() *Engine { return New(config(NewLine(1), Limits{Core: 2, Max: 2})) }, func(e *Engine) {
+		{"too many", func() *Engine { return New(config(NewLine(1), Limits{Kept: 2, Max: 2})) }, func(e *Engine) {
 			e.Submit(new(world).probe(1), false)
-			e.Resize(Limits{Core: 1, Max: 1}, nil)
+			e.Resize(Limits{Kept: 1, Max: 1}, nil)
 		}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -416,7 +416,7 @@ func TestEngineUnitRunsAgain(t *testing.T) {
 	}{{true, []int{1, 1, 1, 2}}, {false, []int{1, 2, 1, 1}}} {
 		synctest.Test(t, func(t *testing.T) {
 			w := new(world)
-			conf := config(new(Stream), Limits{Core: 1, Max: 1})
+			conf := config(new(Stream), Limits{Kept: 1, Max: 1})
 			conf.InOrder = c.inOrder
 			e := New(conf)
 			first, second := w.probe(1), w.probe(2)
@@ -443,7 +443,7 @@ func TestEngineUnitRunsAgainAtShutdown(t *testing.T) {
 	for _, keeps := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			w := new(world)
-			conf := config(new(Stream), Limits{Core: 1, Max: 1})
+			conf := config(new(Stream), Limits{Kept: 1, Max: 1})
 			conf.Keeps = func(Unit) bool { return keeps }
 			e := New(conf)
 			u := w.probe(1)
@@ -465,7 +465,7 @@ func TestEngineUnitRunsAgainAtShutdown(t *testing.T) {
 func TestEngineBorrowsWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := new(world)
-		lender := New(config(new(Stream), Limits{Core: 4, Max: 4}))
+		lender := New(config(new(Stream), Limits{Kept: 4, Max: 4}))
 		conf := config(NewLine(Any), Limits{Max: 2, WhenBusy: true})
 		conf.Lender = lender
 		e := New(conf)
@@ -624,10 +624,10 @@ func playModel(t *testing.T, seed uint64) {
 		func() Queue { return due(time.Now().Add(-1), false) },
 	}
 	limits := func(r *rand.Rand) Limits {
-		l := Limits{Core: r.IntN(3), KeepAlive: time.Duration(r.IntN(3)) * time.Millisecond}
-		l.Max = max(1, l.Core+r.IntN(3))
+		l := Limits{Kept: r.IntN(3), KeepAlive: time.Duration(r.IntN(3)) * time.Millisecond}
+		l.Max = max(1, l.Kept+r.IntN(3))
 		l.WhenBusy = r.IntN(2) == 0
-		l.CoreTimeout = l.KeepAlive > 0 && r.IntN(2) == 0
+		l.KeepNone = l.KeepAlive > 0 && r.IntN(2) == 0
 		return l
 	}
 	w := &world{limits: make(map[*Engine]int), resized: make(map[*Engine]bool)}
@@ -643,7 +643,7 @@ func playModel(t *testing.T, seed uint64) {
 		c.Max = Unlimited
 	}
 	if _, keyed := c.Queue.(*Keys); !keyed && r.IntN(4) == 0 { // that is for one worker, and without keys
-		c.InOrder, c.Core, c.Max = true, min(c.Core, 1), 1
+		c.InOrder, c.Kept, c.Max = true, min(c.Kept, 1), 1
 	}
 	note(New(c))
 	room = func() int { return []int{Any, r.IntN(4)}[r.IntN(2)] }
@@ -727,7 +727,7 @@ func playModel(t *testing.T, seed uint64) {
 						case e.timed != nil:
 							l.Max = Unlimited
 						case e.InOrder:
-							l.Core, l.Max = min(l.Core, 1), 1
+							l.Kept, l.Max = min(l.Kept, 1), 1
 						}
 						e.Resize(l, nil)
 					} else {

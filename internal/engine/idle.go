@@ -76,7 +76,7 @@ func (e *Engine) dispatchLocked() {
 	case e.idle.top != nil:
 		e.wakeLocked()
 	case e.workers == e.active && e.stage < Stopped && // else one is about to look
-		(e.countedLocked() < max(e.Core, 1) || e.lendsLocked()):
+		(e.countedLocked() < max(e.Kept, 1) || e.lendsLocked()):
 		e.hireLocked()
 	case e.covered < e.lent && len(e.wanted) > 0:
 		e.setAlarmLocked() // for what is wanted then
@@ -133,7 +133,7 @@ func (e *Engine) park(w *Worker) step {
 }
 
 // aboveCoreLocked reports whether a worker may exit when it has been idle for KeepAlive.
-func (e *Engine) aboveCoreLocked() bool { return e.CoreTimeout || e.workers > e.Core }
+func (e *Engine) aboveCoreLocked() bool { return e.KeepNone || e.workers > e.Kept }
 
 // mayExitLocked reports whether a worker that has been idle for so long may exit.
 func (e *Engine) mayExitLocked(idle time.Duration) bool {

@@ -40,13 +40,13 @@ var Hourly = TriggerFunc(func(t time.Time) time.Time { return t.Truncate(time.Ho
 func OverExecutors(t *testing.T, test func(t *testing.T, ex executor.Executor)) {
 	t.Helper()
 	for name, c := range map[string]executor.Config{
-		"one worker":     {Core: 1},
-		"six workers":    {Core: 6},
+		"one worker":     {Workers: 1},
+		"six workers":    {Workers: 6},
 		"handoff":        {Max: 100, Queue: executor.Handoff()},
-		"caller runs":    {Core: 1, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
-		"blocks":         {Core: 1, Queue: executor.Bounded(1), Reject: executor.Block},
-		"prioritized":    {Core: 1, Queue: executor.Prioritized()},
-		"core times out": {Core: 2, KeepAlive: time.Second, AllowCoreTimeout: true},
+		"caller runs":    {Workers: 1, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
+		"blocks":         {Workers: 1, Queue: executor.Bounded(1), Reject: executor.Block},
+		"prioritized":    {Workers: 1, Queue: executor.Prioritized()},
+		"core times out": {Workers: 2, KeepAlive: time.Second, KeepNone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { test(t, NewPool(t, c)) })

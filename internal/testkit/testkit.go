@@ -101,17 +101,17 @@ func NewScheduled(t testing.TB, c executor.ScheduledConfig) *executor.ScheduledP
 	return Closing(t, pool)
 }
 
-// Scheduled returns NewScheduled with the given Core and defaults otherwise.
+// Scheduled returns NewScheduled with the given Workers and defaults otherwise.
 func Scheduled(t testing.TB, core int) *executor.ScheduledPool {
 	t.Helper()
-	return NewScheduled(t, executor.ScheduledConfig{Core: core})
+	return NewScheduled(t, executor.ScheduledConfig{Workers: core})
 }
 
 // BusyPool returns a pool with one worker and room for one task in its queue,
 // and a blocker that keeps the worker busy. It must be called in a bubble.
 func BusyPool(t testing.TB, policy executor.RejectPolicy) (*executor.Pool, *Blocker) {
 	t.Helper()
-	pool := NewPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: policy})
+	pool := NewPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(1), Reject: policy})
 	block := NewBlocker(t)
 	block.Fill(t, pool, 1)
 	return pool, block

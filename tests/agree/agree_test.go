@@ -133,7 +133,7 @@ func unpacked(h *dto.Histogram) histogram.Snapshot {
 func TestPrometheusScrape(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1}
-		p := testkit.NewPool(t, executor.Config{Name: "mail", Core: 2, Observer: o})
+		p := testkit.NewPool(t, executor.Config{Name: "mail", Workers: 2, Observer: o})
 		for i := range 1001 {
 			p.Go(t.Context(), func(context.Context) error { time.Sleep(time.Duration(i * i)); return nil })
 		}
@@ -331,9 +331,9 @@ func agree(t *testing.T, name string, classic, native *dto.MetricFamily) {
 func load(t *testing.T, o *executor.Observer) (*executor.Pool, *executor.ScheduledPool) {
 	t.Helper()
 	p := testkit.NewPool(t, executor.Config{
-		Name: "mail", Core: 2, Max: 3, Queue: executor.Bounded(4), KeepAlive: time.Hour, Observer: o,
+		Name: "mail", Workers: 2, Max: 3, Queue: executor.Bounded(4), KeepAlive: time.Hour, Observer: o,
 	})
-	s := testkit.NewScheduled(t, executor.ScheduledConfig{Name: "timers", Core: 1, Observer: o})
+	s := testkit.NewScheduled(t, executor.ScheduledConfig{Name: "timers", Workers: 1, Observer: o})
 	tick := func(context.Context) error { return nil }
 	if _, err := s.AtFixedRate(t.Context(), 0, time.Second, tick, executor.Named("tick")); err != nil {
 		t.Fatal(err)

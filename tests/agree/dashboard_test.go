@@ -29,8 +29,8 @@ func exported(t *testing.T) map[string]map[string]bool {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1, MaxNames: 2}
 		nop := func(context.Context) error { return nil }
-		p := testkit.NewPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Observer: o})
-		s := testkit.NewScheduled(t, executor.ScheduledConfig{Name: "timers", Core: 1, Observer: o})
+		p := testkit.NewPool(t, executor.Config{Workers: 1, Queue: executor.Bounded(1), Observer: o})
+		s := testkit.NewScheduled(t, executor.ScheduledConfig{Name: "timers", Workers: 1, Observer: o})
 		testkit.MustGo(t, p, nop, executor.Named("a"))
 		if _, err := s.AtFixedRate(context.Background(), 0, time.Second, nop, executor.Named("tick")); err != nil {
 			t.Fatal(err)

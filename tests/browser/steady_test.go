@@ -45,7 +45,7 @@ func steady(t *testing.T, page func(*executor.Observer) http.Handler) {
 	o := &executor.Observer{Every: 1, MaxNames: 10, MaxEvents: 50}
 	busy := func(ctx context.Context) error { <-ctx.Done(); return nil }
 	for i := range 5 {
-		p, err := executor.New(executor.Config{Name: fmt.Sprint("pool ", i), Core: 8, Observer: o})
+		p, err := executor.New(executor.Config{Name: fmt.Sprint("pool ", i), Workers: 8, Observer: o})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func runUI() (base string, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	atEnd(cancel)
 	o := &executor.Observer{Every: 1, MaxNames: 10, MaxEvents: 50}
-	pool, err := executor.New(executor.Config{Name: "thumbnails", Core: 4, Observer: o})
+	pool, err := executor.New(executor.Config{Name: "thumbnails", Workers: 4, Observer: o})
 	if err != nil {
 		return "", err
 	}
@@ -129,7 +129,7 @@ func addJobs(ctx context.Context, jobs *durable.Jobs) error {
 	var errs []error
 	for n := range 60 {
 		delay := time.Duration(max(n-20, 0)) * time.Hour
-		_, err := mails.Schedule(ctx, delay, n, durable.Key(fmt.Sprint("welcome/", n)))
+		_, err := mails.AddAfter(ctx, delay, n, durable.Key(fmt.Sprint("welcome/", n)))
 		errs = append(errs, err)
 	}
 	errs = append(errs, jobs.NoteAct(ctx, durable.Act{
@@ -139,9 +139,9 @@ func addJobs(ctx context.Context, jobs *durable.Jobs) error {
 	errs = append(errs, err)
 	_, err = reports.AtFixedRate(ctx, "hourly", 0, time.Hour, "short")
 	errs = append(errs, err)
-	id, err := reports.Schedule(ctx, 0, "long", durable.Key("yearly report"))
+	id, err := reports.Add(ctx, "long", durable.Key("yearly report"))
 	errs = append(errs, err)
-	outline, err := reports.Schedule(ctx, 0, "short", durable.Key("outline"))
+	outline, err := reports.Add(ctx, "short", durable.Key("outline"))
 	errs = append(errs, err)
 	var parts []durable.ID
 	for i := range 20 {
@@ -152,15 +152,15 @@ func addJobs(ctx context.Context, jobs *durable.Jobs) error {
 		case i > 3:
 			delay = time.Hour
 		}
-		part, err := reports.Schedule(ctx, delay, name, durable.Key(fmt.Sprint("chapter/", i)), durable.After(outline))
+		part, err := reports.AddAfter(ctx, delay, name, durable.Key(fmt.Sprint("chapter/", i)), durable.After(outline))
 		if i == 1 {
-			part, err = mails.Schedule(ctx, 0, 3, durable.Key("letter to a reader"), durable.After(outline))
+			part, err = mails.Add(ctx, 3, durable.Key("letter to a reader"), durable.After(outline))
 		}
 		parts, errs = append(parts, part), append(errs, err)
 	}
-	book, err := reports.Schedule(ctx, 0, "short", durable.Key("book"), durable.After(parts...), durable.EvenIfFailed())
+	book, err := reports.Add(ctx, "short", durable.Key("book"), durable.After(parts...), durable.EvenIfFailed())
 	errs = append(errs, err)
-	_, err = mails.Schedule(ctx, 0, 1, durable.Key("to the printer"), durable.After(book))
+	_, err = mails.Add(ctx, 1, durable.Key("to the printer"), durable.After(book))
 	errs = append(errs, err)
 	orders := durable.Handle(jobs, "order", func(ctx context.Context, _ string) (string, error) {
 		for _, name := range []string{"reserve", "charge"} {
@@ -170,7 +170,7 @@ func addJobs(ctx context.Context, jobs *durable.Jobs) error {
 		}
 		return durable.Wait[string](ctx, "decision")
 	})
-	order, err := orders.Schedule(ctx, 0, "", durable.Key("order/7"))
+	order, err := orders.Add(ctx, "", durable.Key("order/7"))
 	errs = append(errs, err)
 	for i := range uiViews {
 		switch uiViews[i].name {

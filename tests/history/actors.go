@@ -134,7 +134,7 @@ func (r *recording) reconfigure(rng *rand.Rand, over <-chan struct{}) {
 	for !closed(over) {
 		switch rng.IntN(6) {
 		case 0:
-			r.pool.Reconfigure(func(s *executor.Settings) { s.Core = rng.IntN(4) })
+			r.pool.Reconfigure(func(s *executor.Settings) { s.Workers = rng.IntN(4) })
 		case 1:
 			r.pool.Reconfigure(func(s *executor.Settings) { s.Max = 1 + rng.IntN(4) })
 		case 2:
@@ -142,7 +142,7 @@ func (r *recording) reconfigure(rng *rand.Rand, over <-chan struct{}) {
 				s.KeepAlive = time.Duration(rng.IntN(100)) * time.Microsecond
 			})
 		case 3:
-			r.pool.Reconfigure(func(s *executor.Settings) { s.AllowCoreTimeout = rng.IntN(2) == 0 })
+			r.pool.Reconfigure(func(s *executor.Settings) { s.KeepNone = rng.IntN(2) == 0 })
 		case 4:
 			r.pool.Prestart(1)
 		case 5:

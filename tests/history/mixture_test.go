@@ -75,14 +75,14 @@ func newMixture(t *testing.T, seed uint64) *mixture {
 		observer = &executor.Observer{Every: 1, MaxNames: 4, MaxEvents: 64}
 	}
 	if r.IntN(2) == 0 {
-		c := executor.ScheduledConfig{Core: r.IntN(4), Logger: quiet, Observer: observer}
+		c := executor.ScheduledConfig{Workers: r.IntN(4), Logger: quiet, Observer: observer}
 		m.timed = testkit.NewScheduled(t, c)
 		m.pool = m.timed.Pool
 	} else {
 		core := r.IntN(4)
-		c := executor.Config{Core: core, Max: max(1, core+r.IntN(3)), KeepAlive: time.Millisecond}
+		c := executor.Config{Workers: core, Max: max(1, core+r.IntN(3)), KeepAlive: time.Millisecond}
 		c.Logger, c.Observer = quiet, observer
-		c.AllowCoreTimeout = r.IntN(2) == 0
+		c.KeepNone = r.IntN(2) == 0
 		c.Reject = pick(r, executor.Abort, executor.CallerRuns, executor.Discard, executor.DiscardOldest,
 			executor.Block, executor.BlockFor(time.Millisecond))
 		c.GrowWhenBusy = r.IntN(2) == 0

@@ -139,16 +139,16 @@ func (s *setup) plain(queue, policy int, hooks executor.Hooks) {
 	s.Prioritized = strings.HasSuffix(queues[queue].name, "Prioritized")
 	s.reject(policy)
 	c := executor.Config{
-		Core: s.core, Max: s.max, Queue: queues[queue].queue(1 + s.rng.IntN(6)), Reject: policies[policy].policy,
+		Workers: s.core, Max: s.max, Queue: queues[queue].queue(1 + s.rng.IntN(6)), Reject: policies[policy].policy,
 		KeepAlive: time.Duration(s.rng.IntN(200)) * time.Microsecond,
 		Hooks:     hooks, Logger: slog.New(slog.DiscardHandler),
 	}
 	if s.rng.IntN(2) == 0 {
 		c.GrowWhenBusy = true
 	} else if name := queues[queue].name; name == "Unbounded" || name == "Prioritized" {
-		c.Max = max(1, c.Core) // New accepts no more, since the pool would not grow
+		c.Max = max(1, c.Workers) // New accepts no more, since the pool would not grow
 	}
-	c.AllowCoreTimeout = c.KeepAlive > 0 && s.rng.IntN(2) == 0
+	c.KeepNone = c.KeepAlive > 0 && s.rng.IntN(2) == 0
 	if s.Discards && queues[queue].name == "BoundedPrioritized" && s.rng.IntN(2) == 0 {
 		c.Reject = executor.DropLowest
 	}
@@ -164,11 +164,11 @@ func (s *setup) scheduled(policy int, hooks executor.Hooks) {
 	s.Scheduled = true
 	s.reject(policy)
 	c := executor.ScheduledConfig{
-		Core: s.core, Reject: policies[policy].policy, Hooks: hooks, Logger: slog.New(slog.DiscardHandler),
+		Workers: s.core, Reject: policies[policy].policy, Hooks: hooks, Logger: slog.New(slog.DiscardHandler),
 		KeepAlive:   time.Duration(s.rng.IntN(200)) * time.Microsecond,
 		DropDelayed: s.rng.IntN(2) == 0, KeepPeriodic: s.rng.IntN(2) == 0,
 	}
-	c.AllowCoreTimeout = c.KeepAlive > 0 && s.rng.IntN(2) == 0
+	c.KeepNone = c.KeepAlive > 0 && s.rng.IntN(2) == 0
 	s.Drops = c.DropDelayed || s.changing != nil
 	s.Stops = !c.KeepPeriodic || s.changing != nil
 	s.OneWorker = s.core <= 1
@@ -192,7 +192,7 @@ func (s *setup) reject(first int) {
 }
 
 func (s *setup) String() string {
-	return fmt.Sprintf("%s, core %d, max %d, %d submitters of %d tasks, reconfigured %t, orderly %v after %v: %+v",
+	return fmt.Sprintf("%s, kept %d, max %d, %d submitters of %d tasks, reconfigured %t, orderly %v after %v: %+v",
 		s.Name, s.core, s.max, s.submitters, s.tasks, s.reconfigured, s.orderly, s.shutdownAfter, s.World)
 }
 

@@ -24,7 +24,7 @@ func Draw(r *rand.Rand) *Program {
 func drawPool(r *rand.Rand) *Program {
 	p := &Program{
 		Scheduled: r.IntN(2) == 0,
-		Core:      r.IntN(3),
+		Workers:   r.IntN(3),
 		Reject:    pick(r, policies[:]...),
 		Keep:      pick(r, 0, forGood, 2+r.IntN(6)),
 		Delayed:   r.IntN(2) == 0,
@@ -32,11 +32,11 @@ func drawPool(r *rand.Rand) *Program {
 	}
 	if p.Scheduled {
 		p.Queue = "unbounded"
-		p.CoreToo = p.timesOut() && p.Core > 0
+		p.CoreToo = p.timesOut() && p.Workers > 0
 		return p
 	}
 	p.Queue = pick(r, "unbounded", "handoff", "prioritized", "bounded:1", "bounded:2", "bounded:3")
-	p.Max = max(1, p.Core+r.IntN(3))
+	p.Max = max(1, p.Workers+r.IntN(3))
 	p.CoreToo = r.IntN(2) == 0
 	return p
 }

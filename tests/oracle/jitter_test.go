@@ -11,7 +11,7 @@ func TestJitterFindsCancelInDueTick(t *testing.T) {
 	for before := range 10 {
 		for _, do := range []string{"schedule", "rate", "delay"} {
 			t.Run(fmt.Sprintf("%s/%d", do, before), func(t *testing.T) {
-				p := &Program{Scheduled: true, Core: 1, Reject: "abort", End: 29}
+				p := &Program{Scheduled: true, Workers: 1, Reject: "abort", End: 29}
 				for range before {
 					p.Steps = append(p.Steps, Step{Do: "prestart"})
 				}
@@ -29,7 +29,7 @@ func TestJitterFindsCancelInDueTick(t *testing.T) {
 // A program without a race has the same trace with every jitter.
 func TestJitterKeepsTraceWithoutRace(t *testing.T) {
 	for before := range 10 {
-		p := &Program{Scheduled: true, Core: 1, Reject: "abort", End: 29}
+		p := &Program{Scheduled: true, Workers: 1, Reject: "abort", End: 29}
 		for range before {
 			p.Steps = append(p.Steps, Step{Do: "prestart"})
 		}
@@ -45,7 +45,7 @@ func TestJitterKeepsTraceWithoutRace(t *testing.T) {
 // The ends of a sum of bodies and of an equal sum of delays are a race, even if all steps are
 // in one tick, because the bodies of the JDK take a little longer.
 func TestJitterOfBodiesAndDelaysDiffers(t *testing.T) {
-	p := &Program{Scheduled: true, Core: 1, Reject: "abort", Keep: forGood, End: 20, Steps: []Step{
+	p := &Program{Scheduled: true, Workers: 1, Reject: "abort", Keep: forGood, End: 20, Steps: []Step{
 		{Do: "execute", Task: 0, Args: [3]int{6}, Body: "ok"},
 		{Do: "delay", Task: 1, Args: [3]int{2, 0, 6}, Body: "ok"}, // second run at 6+2+6
 		{Do: "rate", Task: 2, Args: [3]int{3, 4, 5}, Body: "ok"},  // third run at 4+5+5

@@ -103,7 +103,7 @@ func (r *run) open() {
 	quiet := slog.New(slog.DiscardHandler)
 	if r.Scheduled {
 		r.sched, err = executor.NewScheduled(executor.ScheduledConfig{
-			Core: r.Core, KeepAlive: keep, Reject: reject, Hooks: hooks, Logger: quiet,
+			Workers: r.Workers, KeepAlive: keep, Reject: reject, Hooks: hooks, Logger: quiet,
 			DropDelayed: !r.Delayed, KeepPeriodic: r.Periodic,
 			Slack: -1, // the JDK has none
 		})
@@ -122,10 +122,10 @@ func (r *run) open() {
 		}
 		most := r.Max
 		if r.Queue == "unbounded" || r.Queue == "prioritized" {
-			most = max(1, r.Core) // New accepts no more, since the pool would not grow
+			most = max(1, r.Workers) // New accepts no more, since the pool would not grow
 		}
 		r.pool, err = executor.New(executor.Config{
-			Core: r.Core, Max: most, KeepAlive: keep, AllowCoreTimeout: r.CoreToo,
+			Workers: r.Workers, Max: most, KeepAlive: keep, KeepNone: r.CoreToo,
 			Queue: q, Reject: reject, Hooks: hooks, Logger: quiet,
 		})
 		if err == nil {
@@ -183,7 +183,7 @@ func (r *run) do(s Step) {
 	case "remove":
 		r.note("remove %d %t", s.Task, r.remove(s.Task))
 	case "setcore":
-		r.note("setcore %t", r.pool.Reconfigure(func(to *executor.Settings) { to.Core = s.Args[0] }) == nil)
+		r.note("setcore %t", r.pool.Reconfigure(func(to *executor.Settings) { to.Workers = s.Args[0] }) == nil)
 	case "setmax":
 		r.note("setmax %t", r.pool.Reconfigure(func(to *executor.Settings) { to.Max = s.Args[0] }) == nil)
 	case "prestart":

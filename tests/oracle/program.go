@@ -9,16 +9,16 @@ import (
 // Program is a pool, and what its user does with it. Both sides read its text, which has
 // a line for the pool and one for each step.
 type Program struct {
-	Scheduled bool
-	Core, Max int
-	Queue     string // unbounded, handoff, prioritized, bounded:N
-	Reject    string // abort, callerruns, discard, discardoldest
-	Keep      int    // keep-alive time of workers above Core, in ticks
-	CoreToo   bool   // the keep-alive time applies to the workers of Core, too
-	Delayed   bool   // delayed tasks stay after Shutdown
-	Periodic  bool   // periodic tasks stay after Shutdown
-	End       int    // the tick of ShutdownNow, if the pool has not terminated
-	Steps     []Step
+	Scheduled    bool
+	Workers, Max int
+	Queue        string // unbounded, handoff, prioritized, bounded:N
+	Reject       string // abort, callerruns, discard, discardoldest
+	Keep         int    // keep-alive time of workers above Workers, in ticks
+	CoreToo      bool   // the keep-alive time applies to the workers of Workers, too
+	Delayed      bool   // delayed tasks stay after Shutdown
+	Periodic     bool   // periodic tasks stay after Shutdown
+	End          int    // the tick of ShutdownNow, if the pool has not terminated
+	Steps        []Step
 }
 
 // forGood is a Keep that is longer than any program.
@@ -50,7 +50,7 @@ func (p *Program) String() string {
 		kind = "scheduled"
 	}
 	fmt.Fprintf(&b, "%s %d %d %s %s %d %t %t %t %d\n", kind,
-		p.Core, p.Max, p.Queue, p.Reject, p.Keep, p.CoreToo, p.Delayed, p.Periodic, p.End)
+		p.Workers, p.Max, p.Queue, p.Reject, p.Keep, p.CoreToo, p.Delayed, p.Periodic, p.End)
 	for _, s := range p.Steps {
 		b.WriteString(s.String() + "\n")
 	}
@@ -82,7 +82,7 @@ func (p *Program) hasBody(bodies ...string) bool {
 }
 
 // hasPeriodic reports whether the program has periodic tasks. When one of them returns to
-// the queue, the JDK starts another worker below Core, where ours uses one that it has. So
+// the queue, the JDK starts another worker below Workers, where ours uses one that it has. So
 // the number of workers is not compared.
 func (p *Program) hasPeriodic() bool { return p.does("rate", "delay") }
 

@@ -27,7 +27,7 @@ var rules = []rule{
 	}, "the policy of the JDK calls itself until the stack overflows"},
 	{"keep-alive of several workers", func(p *Program) bool {
 		if p.Scheduled {
-			return p.timesOut() && p.Core > 1
+			return p.timesOut() && p.Workers > 1
 		}
 		return p.timesOut() && p.Max > 1 && p.Queue != "handoff"
 	}, "a queue of the JDK wakes the worker that has been idle for longest, so that none times out; " +
@@ -36,7 +36,7 @@ var rules = []rule{
 		return p.timesOut() && p.does("setcore", "setmax")
 	}, "a change of size restarts the keep-alive time of the JDK's idle workers"},
 	{"fewer core workers for periodic tasks", shrinksUnderPeriodic,
-		"the JDK has started workers that ours did not need, and those above the new Core stay"},
+		"the JDK has started workers that ours did not need, and those above the new Workers stay"},
 
 	{"bulk call that is rejected in part", func(p *Program) bool {
 		return p.hasBulk() && !takesBulk(p)
@@ -93,7 +93,7 @@ func wrongTarget(p *Program) bool {
 }
 
 func shrinksUnderPeriodic(p *Program) bool {
-	largest, periodic := p.Core, false
+	largest, periodic := p.Workers, false
 	for _, s := range p.Steps {
 		switch s.Do {
 		case "rate", "delay":

@@ -4,7 +4,7 @@ import "testing"
 
 // plainPool returns a program of a plain pool that breaks no rule.
 func plainPool() *Program {
-	return &Program{Core: 1, Max: 2, Queue: "unbounded", Reject: "abort", Steps: []Step{
+	return &Program{Workers: 1, Max: 2, Queue: "unbounded", Reject: "abort", Steps: []Step{
 		{At: 1, Do: "submit", Task: 0, Args: [3]int{2}, Body: "ok"},
 		{At: 2, Do: "stats", Task: 1, Body: "ok"},
 		{At: 4, Do: "cancel", Task: 0, Body: "ok"},
@@ -13,7 +13,7 @@ func plainPool() *Program {
 
 // scheduledPool returns a program of a scheduled pool that breaks no rule.
 func scheduledPool() *Program {
-	return &Program{Scheduled: true, Core: 2, Queue: "unbounded", Reject: "abort", Steps: []Step{
+	return &Program{Scheduled: true, Workers: 2, Queue: "unbounded", Reject: "abort", Steps: []Step{
 		{At: 0, Do: "schedule", Task: 0, Args: [3]int{2, 3}, Body: "ok"},
 		{At: 0, Do: "rate", Task: 1, Args: [3]int{1, 0, 4}, Body: "ok"},
 		{At: 1, Do: "setcore", Task: 2, Args: [3]int{3}, Body: "ok"},
@@ -80,7 +80,7 @@ func TestRulesFindTheirFault(t *testing.T) {
 				p.Max, p.Keep = 1, 5
 				then(p, Step{Do: "setmax", Task: 1, Args: [3]int{1}})
 			}},
-			{scheduledPool, func(p *Program) { p.Core, p.Keep = 1, 5 }},
+			{scheduledPool, func(p *Program) { p.Workers, p.Keep = 1, 5 }},
 		},
 		"fewer core workers for periodic tasks": {
 			{scheduledPool, func(p *Program) { p.Keep, p.Steps[2].Args[0] = forGood, 1 }},

@@ -33,7 +33,7 @@ func openFilesUntil(t *testing.T, good func(n int) bool) (n int) {
 	return n
 }
 
-// A scheduled pool with Core 0 has a worker and a descriptor for its alarm while something is
+// A scheduled pool with Workers 0 has a worker and a descriptor for its alarm while something is
 // scheduled, and neither otherwise. There are no descriptors in a bubble.
 func TestScheduledPoolIdleHasNoDescriptor(t *testing.T) {
 	const workers, alarms = "engine.(*Engine).work", "internal/alarm.(*waker).run"

@@ -20,8 +20,8 @@ func TestLookWalksNoWaitingTask(t *testing.T) {
 	n := testkit.Scale(1_000_000)
 	o := &executor.Observer{Every: 1}
 	quiet := slog.New(slog.DiscardHandler) // of the tasks that are dropped at the end
-	fixed := testkit.NewPool(t, executor.Config{Core: 1, Observer: o, Logger: quiet})
-	timers := testkit.NewScheduled(t, executor.ScheduledConfig{Core: 1, Observer: o, Logger: quiet})
+	fixed := testkit.NewPool(t, executor.Config{Workers: 1, Observer: o, Logger: quiet})
+	timers := testkit.NewScheduled(t, executor.ScheduledConfig{Workers: 1, Observer: o, Logger: quiet})
 	gate := make(chan struct{})
 	defer close(gate)
 	testkit.MustGo(t, fixed, func(context.Context) error { <-gate; return nil })

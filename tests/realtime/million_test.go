@@ -24,7 +24,7 @@ func TestScheduledPoolMillionTasks(t *testing.T) {
 		n = 1_000_000
 	}
 	type workerKey struct{}
-	p := testkit.NewScheduled(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{
+	p := testkit.NewScheduled(t, executor.ScheduledConfig{Workers: 2, Hooks: executor.Hooks{
 		BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 			return context.WithValue(ctx, workerKey{}, info.Worker)
 		},

@@ -57,12 +57,12 @@ func TestScheduledPoolAlarmsAreClosed(t *testing.T) {
 	})
 }
 
-// While goroutines schedule, cancel and change Core, each task that was not canceled runs exactly
+// While goroutines schedule, cancel and change Workers, each task that was not canceled runs exactly
 // once and not before its time, and the pool terminates.
 func TestScheduledPoolLosesNoWakeup(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
 		for _, core := range []int{0, 1, 3} {
-			p := testkit.NewScheduled(t, executor.ScheduledConfig{Core: core})
+			p := testkit.NewScheduled(t, executor.ScheduledConfig{Workers: core})
 			var runs, expected atomic.Int64
 			var wg sync.WaitGroup
 			stop := make(chan struct{})
@@ -112,7 +112,7 @@ func TestScheduledPoolLosesNoWakeup(t *testing.T) {
 					case <-stop:
 						return
 					case <-time.After(100 * time.Microsecond):
-						if err := p.Reconfigure(func(s *executor.Settings) { s.Core = i % 5 }); err != nil {
+						if err := p.Reconfigure(func(s *executor.Settings) { s.Workers = i % 5 }); err != nil {
 							t.Error(err)
 						}
 					}
@@ -135,7 +135,7 @@ func TestScheduledPoolPeriodicTasksEnd(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
 		for round := range testkit.Scale(60) {
 			p := testkit.NewScheduled(t, executor.ScheduledConfig{
-				Core:         round % 3,
+				Workers:      round % 3,
 				KeepPeriodic: round%2 == 0,
 			})
 			var wg sync.WaitGroup
@@ -196,7 +196,7 @@ func TestScheduledPoolPeriodicTasksEnd(t *testing.T) {
 func TestScheduledPoolScheduleDuringShutdown(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
 		for round := range testkit.Scale(200) {
-			p := testkit.NewScheduled(t, executor.ScheduledConfig{Core: round % 3})
+			p := testkit.NewScheduled(t, executor.ScheduledConfig{Workers: round % 3})
 			var wg sync.WaitGroup
 			for g := range 3 {
 				wg.Go(func() {
@@ -230,7 +230,7 @@ func TestScheduledPoolScheduleDuringShutdown(t *testing.T) {
 // first is canceled in the same moment.
 func TestScheduledPoolHeadChangesQuickly(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
-		p := testkit.NewScheduled(t, executor.ScheduledConfig{Core: 1})
+		p := testkit.NewScheduled(t, executor.ScheduledConfig{Workers: 1})
 		for i := range testkit.Scale(2000) {
 			later := executor.SubmitAfter(context.Background(), p, time.Hour, testkit.NopValue)
 			head := executor.SubmitAfter(context.Background(), p, 30*time.Microsecond, testkit.NopValue)

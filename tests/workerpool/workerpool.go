@@ -26,7 +26,7 @@ func WithIdleTimeout(d time.Duration) Option {
 	return func(c *executor.Config) {
 		switch {
 		case d < 0:
-			c.Core = c.Max
+			c.Workers = c.Max
 		case d > 0:
 			c.KeepAlive = d
 		}

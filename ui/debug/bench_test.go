@@ -13,7 +13,7 @@ import (
 func BenchmarkOverview(b *testing.B) {
 	o := &executor.Observer{Every: 1, MaxNames: 10, MaxEvents: 100}
 	for i := range 100 {
-		p := newPool(b, o, executor.Config{Name: fmt.Sprint("pool ", i), Core: 8})
+		p := newPool(b, o, executor.Config{Name: fmt.Sprint("pool ", i), Workers: 8})
 		for j := range 100 {
 			p.Go(context.Background(), func(ctx context.Context) error {
 				if j >= 90 {

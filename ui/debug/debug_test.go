@@ -38,7 +38,7 @@ func newPool(t testing.TB, o *executor.Observer, c executor.Config) *executor.Po
 
 func newScheduled(t testing.TB, o *executor.Observer, name string) *executor.ScheduledPool {
 	t.Helper()
-	p, err := executor.NewScheduled(executor.ScheduledConfig{Name: name, Core: 1, Observer: o})
+	p, err := executor.NewScheduled(executor.ScheduledConfig{Name: name, Workers: 1, Observer: o})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ var (
 // Nothing in it needs more than the policy allows.
 func TestHandlerLinks(t *testing.T) {
 	o := &executor.Observer{MaxNames: 3, MaxEvents: 9}
-	p := newPool(t, o, executor.Config{Name: "mail", Core: 1})
+	p := newPool(t, o, executor.Config{Name: "mail", Workers: 1})
 	s := newScheduled(t, o, "timers")
 	if _, err := s.AtFixedRate(t.Context(), time.Hour, time.Hour, nop, executor.Named("hourly")); err != nil {
 		t.Fatal(err)
@@ -272,7 +272,7 @@ func TestPagesShowHostileNames(t *testing.T) {
 		defer close(stuck)
 		s := newScheduled(t, o, hostile[0])
 		for _, name := range hostile {
-			p := newPool(t, o, executor.Config{Name: name, Core: 1})
+			p := newPool(t, o, executor.Config{Name: name, Workers: 1})
 			p.Go(t.Context(), nop, executor.Named(name))
 			p.Go(t.Context(), func(context.Context) error { <-stuck; return nil }, executor.Named(name))
 			if _, err := s.AtFixedRate(t.Context(), 0, time.Second, nop, executor.Named(name)); err != nil {
@@ -318,11 +318,11 @@ func TestPageHasSomeRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1, MaxNames: 60, MaxEvents: 100}
 		s := newScheduled(t, o, "timers")
-		big := newPool(t, o, executor.Config{Name: "big", Core: 60})
+		big := newPool(t, o, executor.Config{Name: "big", Workers: 60})
 		h := debug.Handler(o)
 		for i := range 60 {
 			name := fmt.Sprintf("some service %d", i)
-			p := newPool(t, o, executor.Config{Name: name, Core: 2})
+			p := newPool(t, o, executor.Config{Name: name, Workers: 2})
 			for range 1000 {
 				p.Go(t.Context(), func(context.Context) error { time.Sleep(time.Second); return nil })
 			}
@@ -350,7 +350,7 @@ func TestOverviewAttention(t *testing.T) {
 		o := &executor.Observer{Every: 1}
 		h := debug.Handler(o)
 		p := newPool(t, o, executor.Config{
-			Name: "mail", Core: 1, Queue: executor.Bounded(2),
+			Name: "mail", Workers: 1, Queue: executor.Bounded(2),
 			Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
 		})
 		expect := func(want string) {
@@ -388,7 +388,7 @@ func TestOverviewAttention(t *testing.T) {
 func TestHandlerLooksOnceInASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{}
-		p := newPool(t, o, executor.Config{Core: 1})
+		p := newPool(t, o, executor.Config{Workers: 1})
 		h := debug.Handler(o)
 		runs := func() (n int64) {
 			var report debug.Report
@@ -428,7 +428,7 @@ func (s slowly) String() string {
 func TestHandlerShowsNoOlderLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{}
-		p := newPool(t, o, executor.Config{Name: "mail", Core: 1})
+		p := newPool(t, o, executor.Config{Name: "mail", Workers: 1})
 		was := new(atomic.Bool)
 		was.Store(true)
 		s, err := newScheduled(t, o, "reports").On(t.Context(), slowly{was}, nop)

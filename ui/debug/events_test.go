@@ -16,7 +16,7 @@ import (
 func TestStreamUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1}
-		p := newPool(t, o, executor.Config{Name: "mail", Core: 1})
+		p := newPool(t, o, executor.Config{Name: "mail", Workers: 1})
 		h := debug.Handler(o)
 		ctx, cancel := context.WithCancel(t.Context())
 		l := pagetest.Listen(ctx, h, "")
@@ -50,7 +50,7 @@ func TestStreamUpdates(t *testing.T) {
 func TestStreamHostileNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1, MaxNames: 100}
-		p := newPool(t, o, executor.Config{Name: "a\r\revent: evil\rdata: \"x\"\r\r", Core: 1})
+		p := newPool(t, o, executor.Config{Name: "a\r\revent: evil\rdata: \"x\"\r\r", Workers: 1})
 		for _, name := range hostile {
 			p.Go(t.Context(), nop, executor.Named(name))
 		}
@@ -73,7 +73,7 @@ func TestStreamHostileNames(t *testing.T) {
 func TestStreamEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{}
-		p := newPool(t, o, executor.Config{Core: 1})
+		p := newPool(t, o, executor.Config{Workers: 1})
 		h := debug.Handler(o)
 		overview := pagetest.Listen(t.Context(), h, "")
 		pool := pagetest.Listen(t.Context(), h, "pool&id=1")

@@ -14,7 +14,7 @@ import (
 // A program shows its pools, and reads the same as JSON.
 func Example() {
 	observer := &executor.Observer{Every: 1, MaxNames: 20, MaxEvents: 200}
-	pool, err := executor.New(executor.Config{Name: "mail", Core: 4, Observer: observer})
+	pool, err := executor.New(executor.Config{Name: "mail", Workers: 4, Observer: observer})
 	if err != nil {
 		panic(err)
 	}

@@ -30,7 +30,7 @@ func writeMetrics(b *bytes.Buffer, l *poolview.Look) {
 		add(float64(p.Active), "executor_worker_state", "active")
 		add(float64(p.Idle), "executor_worker_state", "idle")
 	})
-	m.gauge("worker_core", "Workers to keep.", func(p *poolview.Pool, add addSample) { add(float64(p.Core)) })
+	m.gauge("worker_kept", "Workers to keep.", func(p *poolview.Pool, add addSample) { add(float64(p.Kept)) })
 	m.gauge("worker_limit", "The most workers, where there is a limit.", func(p *poolview.Pool, add addSample) {
 		if p.Max >= 0 {
 			add(float64(p.Max))

@@ -93,7 +93,7 @@ func TestNumbersAgree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1, MaxNames: 2}
 		p := newPool(t, o, executor.Config{
-			Name: "mail", Core: 2, Max: 3, Queue: executor.Bounded(4), KeepAlive: time.Hour,
+			Name: "mail", Workers: 2, Max: 3, Queue: executor.Bounded(4), KeepAlive: time.Hour,
 			Hooks: executor.Hooks{
 				OnPanic:   func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 				AfterTask: func(context.Context, executor.TaskInfo, error) {},
@@ -144,7 +144,7 @@ func TestNumbersAgree(t *testing.T) {
 		}{
 			{"active", int64(got.Active), int64(j.Active), `worker_count{` + labels + `,executor_worker_state="active"}`},
 			{"idle", int64(got.Idle), int64(j.Idle), `worker_count{` + labels + `,executor_worker_state="idle"}`},
-			{"core", int64(got.Core), int64(j.Core), `worker_core{` + labels + `}`},
+			{"kept", int64(got.Kept), int64(j.Kept), `worker_kept{` + labels + `}`},
 			{"max", int64(got.Max), int64(j.Max), `worker_limit{` + labels + `}`},
 			{"queued", int64(got.Queued), int64(j.Queued), `queue_size{` + labels + `}`},
 			{"capacity", int64(got.Capacity), int64(j.Capacity), `queue_capacity{` + labels + `}`},
@@ -201,7 +201,7 @@ func TestNumbersAgree(t *testing.T) {
 func TestMetricsBuckets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1}
-		p := newPool(t, o, executor.Config{Core: 1})
+		p := newPool(t, o, executor.Config{Workers: 1})
 		for _, d := range []time.Duration{
 			0, 1, time.Millisecond, time.Second, 1100 * time.Millisecond, time.Hour, 48 * time.Hour,
 		} {
@@ -224,7 +224,7 @@ func TestMetricsBuckets(t *testing.T) {
 func TestMetricsHostileNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &executor.Observer{Every: 1, MaxNames: 100}
-		p := newPool(t, o, executor.Config{Name: "mail", Core: 1})
+		p := newPool(t, o, executor.Config{Name: "mail", Workers: 1})
 		names := append(hostile, "(others)", strings.Repeat("long", 2560)+"er", "a\rb", "a\x01b")
 		for _, name := range names {
 			newPool(t, o, executor.Config{Name: name})
@@ -257,7 +257,7 @@ func TestMetricsHostileNames(t *testing.T) {
 func TestPausedPoolIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := new(executor.Observer)
-		p := newPool(t, o, executor.Config{Name: "mail", Core: 1, Max: 1, Queue: executor.Bounded(4)})
+		p := newPool(t, o, executor.Config{Name: "mail", Workers: 1, Max: 1, Queue: executor.Bounded(4)})
 		h := debug.Handler(o)
 		for _, paused := range []bool{false, true, false} {
 			if p.Resume(); paused {

@@ -27,7 +27,7 @@ type PoolReport struct {
 	Paused    bool           `json:"paused"`
 	Uptime    float64        `json:"uptime"` // in seconds
 
-	Core     int `json:"core"`
+	Kept     int `json:"kept"`
 	Max      int `json:"max"`      // -1: no limit
 	Capacity int `json:"capacity"` // -1: no limit
 	Workers  int `json:"workers"`
@@ -118,7 +118,7 @@ func newReport(l *poolview.Look) Report {
 		p := &l.Pools[i]
 		v := PoolReport{
 			Number: p.Number, Name: p.Name, Scheduled: p.Scheduled, Stage: p.Stage, Paused: p.Paused, Uptime: p.Uptime.Seconds(),
-			Core: p.Core, Max: p.Max, Capacity: p.Capacity,
+			Kept: p.Kept, Max: p.Max, Capacity: p.Capacity,
 			Workers: p.Workers, Active: p.Active, Idle: p.Idle, Largest: p.Largest,
 			Queued: p.Queued, Blocked: p.Blocked,
 			Submitted: p.Submitted, Succeeded: p.Succeeded, Failed: p.Failed, Canceled: p.Canceled,

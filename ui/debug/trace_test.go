@@ -15,7 +15,7 @@ import (
 // A flight recorder is asked only if there is one, it runs, and no other request asks.
 func TestTrace(t *testing.T) {
 	o := &executor.Observer{}
-	p := newPool(t, o, executor.Config{Core: 1})
+	p := newPool(t, o, executor.Config{Workers: 1})
 	recorder := trace.NewFlightRecorder(trace.FlightRecorderConfig{})
 	expect := func(h http.Handler, w *httptest.ResponseRecorder, status int, says string) {
 		t.Helper()

@@ -29,8 +29,8 @@ func TestFailover(t *testing.T) {
 				t.Fatal(err)
 			}
 			begun := make(chan time.Time, 1)
-			free := durable.Client[chore, int](jobs, "free")
-			if _, err := free.Schedule(t.Context(), 0, chore{Work: time.Hour}); err != nil {
+			free := durable.KindOf[chore, int](jobs, "free")
+			if _, err := free.Add(t.Context(), chore{Work: time.Hour}); err != nil {
 				t.Fatal(err)
 			}
 			victim := f.start()

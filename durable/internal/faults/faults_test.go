@@ -263,7 +263,7 @@ type load struct {
 // add adds the schedules.
 func (l load) add(t *testing.T, jobs *durable.Jobs) {
 	t.Helper()
-	tick := durable.Client[chore, int](jobs, "tick")
+	tick := durable.KindOf[chore, int](jobs, "tick")
 	for i := range l.schedules {
 		_, err := tick.AtFixedRate(t.Context(), fmt.Sprint("tick", i), 0, l.period, chore{Work: time.Duration(i%l.work) * time.Millisecond},
 			durable.OnMissed(durable.CatchUp(1<<20)), durable.Attempts(1000), durable.WithTags(history.Tag("tick")))

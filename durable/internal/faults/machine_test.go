@@ -109,7 +109,7 @@ type machine struct {
 func newMachine(jobs *durable.Jobs, write func(note) (alive bool)) *machine {
 	m := &machine{jobs: jobs, kinds: make(map[string]*durable.Kind[chore, int]), write: write}
 	for name, opts := range kinds {
-		m.kinds[name] = durable.Handle(jobs, name, m.handle, append(opts, durable.Backoff(10*time.Millisecond, 100*time.Millisecond))...)
+		m.kinds[name] = durable.Handle(jobs, name, m.handle, append(opts, durable.WithBackoff(executor.Backoff(10*time.Millisecond, 100*time.Millisecond)))...)
 	}
 	return m
 }
@@ -172,7 +172,7 @@ func (m *machine) steps(ctx context.Context, j durable.Job, c chore) (sum int, e
 			return n, nil
 		})
 		if err == nil && i == 0 {
-			err = durable.Sleep(ctx, "nap", c.Work)
+			err = durable.SnoozeOnce(ctx, "nap", c.Work)
 		}
 		if err == nil && i == 1 && c.Signal {
 			_, err = durable.Wait[int](ctx, "go")
@@ -256,7 +256,7 @@ func (u *user) add(ctx context.Context) (call func()) {
 func (u *user) schedule(ctx context.Context, kind string, delay time.Duration, c chore, opts []durable.Option, signal bool) func() {
 	return func() {
 		for try := 0; try < 50 && ctx.Err() == nil; try++ {
-			id, err := u.kinds[kind].Schedule(ctx, delay, c, opts...)
+			id, err := u.kinds[kind].AddAfter(ctx, delay, c, opts...)
 			if err == nil {
 				u.accept(id)
 				if signal && kind == "steps" && c.Signal { // often before it is waited for
@@ -279,7 +279,7 @@ func (u *user) again(ctx context.Context) func() {
 	return func() {
 		for try := 0; try < 50 && ctx.Err() == nil; try++ {
 			at := time.Now()
-			id, err := u.kinds[history.Again].Schedule(ctx, delay, c, opts...)
+			id, err := u.kinds[history.Again].AddAfter(ctx, delay, c, opts...)
 			if err == nil {
 				u.write(note{Accepted: []durable.ID{id}, Wish: &history.Wish{Key: key, At: at}})
 				return

@@ -101,15 +101,15 @@ func BenchmarkLateness(b *testing.B) {
 			late <- now.Sub(j.Due)
 			return 0, nil
 		})
-		remote := durable.Client[payload, int](newJobs(b, store, nil), "k")
+		remote := durable.KindOf[payload, int](newJobs(b, store, nil), "k")
 		stop := start(b, jobs)
 		defer stop()
 		time.Sleep(2 * time.Second)
 		const n = 200
 		for name, add := range map[string]func(time.Duration) error{
-			"local": func(d time.Duration) error { _, err := local.Schedule(b.Context(), d, mail); return err },
+			"local": func(d time.Duration) error { _, err := local.AddAfter(b.Context(), d, mail); return err },
 			"remote": func(d time.Duration) error {
-				_, err := remote.Schedule(b.Context(), max(d, 100*time.Millisecond), mail)
+				_, err := remote.AddAfter(b.Context(), max(d, 100*time.Millisecond), mail)
 				return err
 			},
 		} {
@@ -131,11 +131,11 @@ func BenchmarkLateness(b *testing.B) {
 // Time of one durable Schedule, alone, and by 16 goroutines at the same time.
 func BenchmarkSchedule(b *testing.B) {
 	each(b, func(b *testing.B, store durable.Store) {
-		k := durable.Client[payload, int](newJobs(b, store, nil), "k")
+		k := durable.KindOf[payload, int](newJobs(b, store, nil), "k")
 		var ds []time.Duration
 		for range 300 {
 			begun := time.Now()
-			if _, err := k.Schedule(b.Context(), time.Hour, mail); err != nil {
+			if _, err := k.AddAfter(b.Context(), time.Hour, mail); err != nil {
 				b.Fatal(err)
 			}
 			ds = append(ds, time.Since(begun))
@@ -146,7 +146,7 @@ func BenchmarkSchedule(b *testing.B) {
 		for range 16 {
 			wg.Go(func() {
 				for range 300 {
-					if _, err := k.Schedule(b.Context(), time.Hour, mail); err != nil {
+					if _, err := k.AddAfter(b.Context(), time.Hour, mail); err != nil {
 						b.Error(err)
 					}
 				}
@@ -180,7 +180,7 @@ func BenchmarkThroughput(b *testing.B) {
 		}
 		begun := time.Now()
 		for range n / len(mails) {
-			if _, err := k.ScheduleAll(b.Context(), 0, mails); err != nil {
+			if _, err := k.AddAll(b.Context(), 0, mails); err != nil {
 				b.Fatal(err)
 			}
 		}

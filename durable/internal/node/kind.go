@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/executor-go/executor/durable/store"
@@ -16,7 +15,8 @@ type Kind struct {
 	Rate   store.Rate
 	// PerPartition is how many of each partition may be held on all nodes together; 0 for no bound.
 	PerPartition int
-	First, Max   time.Duration
+	// Backoff returns how long to wait after the nth failed attempt. It is the user's.
+	Backoff func(n int) time.Duration
 	// Internal kinds are those of package durable itself. The node does not report them.
 	Internal bool
 	// Encode returns what is stored of a value, and Decode reads that. what says what it is.
@@ -26,11 +26,18 @@ type Kind struct {
 	Handle func(ctx context.Context, payload []byte) (result []byte, err error)
 }
 
-// backoff returns how long to wait after the nth failed attempt.
-func (k *Kind) backoff(attempt int) time.Duration {
-	d := k.Max
-	if shift := attempt - 1; shift < 40 && k.First < k.Max>>shift {
-		d = k.First << shift
-	}
-	return d - rand.N(d/2+1)
+// badBackoff is how long a job waits whose Backoff panics, or is negative.
+const badBackoff = time.Hour
+
+// backoff returns how long the job waits after its attempt has failed.
+func (r *run) backoff() (d time.Duration) {
+	defer func() {
+		p := recover()
+		if p != nil || d < 0 {
+			r.n.logOf(&r.job).Error("durable: the backoff of a kind panicked, or is negative; the job waits for an hour",
+				"attempt", r.job.Attempt, "backoff", d, "panic", p)
+			d = badBackoff
+		}
+	}()
+	return r.kind.Backoff(r.job.Attempt)
 }

@@ -165,7 +165,7 @@ func (n *Node) logOf(job *store.Job) *slog.Logger {
 	return n.cfg.Log().With("job", job.ID, "key", job.Key, "kind", job.Kind)
 }
 
-func (n *Node) workers() int { return max(n.cfg.Pool.Settings().Core, 1) }
+func (n *Node) workers() int { return max(n.cfg.Pool.Settings().Workers, 1) }
 
 // newName returns a name that no incarnation has had.
 func (n *Node) newName() string { return n.prefix + "-" + strings.ToLower(rand.Text()[:10]) }

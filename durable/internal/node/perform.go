@@ -185,7 +185,7 @@ func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byt
 		return r.follow(tt, o)
 	}
 	o := r.ending(store.RunFailed, started, err)
-	wait := r.kind.backoff(r.job.Attempt)
+	wait := r.backoff()
 	var later *retryError
 	if errors.As(err, &later) {
 		wait = max(wait, later.d)

@@ -60,7 +60,7 @@ func Child(open func() (durable.Store, error)) bool {
 			all += v + " "
 		}
 		return all, nil
-	}, durable.Backoff(time.Millisecond, time.Millisecond))
+	}, durable.WithBackoff(executor.Backoff(time.Millisecond, time.Millisecond)))
 	fail(jobs.Run(context.Background()))
 	return true
 }
@@ -92,11 +92,11 @@ func Kill(t *testing.T, store durable.Store, command func() *exec.Cmd) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := durable.Client[string, string](jobs, kind)
+	client := durable.KindOf[string, string](jobs, kind)
 	var ids []durable.ID
 	for range kills {
 		cmd := start()
-		more, err := client.ScheduleAll(t.Context(), 0, make([]string, jobsEach), durable.Attempts(1000))
+		more, err := client.AddAll(t.Context(), 0, make([]string, jobsEach), durable.Attempts(1000))
 		if err != nil {
 			t.Fatal(err)
 		}

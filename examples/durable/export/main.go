@@ -47,7 +47,7 @@ func run(ctx context.Context, store durable.Store, e exporter, night string) err
 		return jobs.Run(ctx)
 	}
 
-	id, err := exports.Schedule(ctx, 0, night, durable.Key("export/"+night)) // safe to repeat
+	id, err := exports.Add(ctx, night, durable.Key("export/"+night)) // safe to repeat
 	if err != nil {
 		return err
 	}

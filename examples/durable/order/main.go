@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/examples/durable/internal/world"
 )
@@ -35,7 +36,7 @@ func main() {
 			return err
 		}
 		s := &shop{jobs: jobs, outside: outside}
-		s.orders = durable.Handle(jobs, "order", s.handle, durable.Backoff(100*time.Millisecond, time.Second))
+		s.orders = durable.Handle(jobs, "order", s.handle, durable.WithBackoff(executor.Backoff(100*time.Millisecond, time.Second)))
 		switch {
 		case *approve != "":
 			return s.decide(ctx, *approve, true)
@@ -65,7 +66,7 @@ func (s *shop) run(ctx context.Context, n int) error {
 	for i := range ids {
 		// With a key this is safe to repeat: a second call adds nothing.
 		o := Order{Name: fmt.Sprint("order-", i+1), Euro: 10 + i%3*50}
-		id, err := s.orders.Schedule(ctx, 0, o, durable.Key(o.Name))
+		id, err := s.orders.Add(ctx, o, durable.Key(o.Name))
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/sqlite"
 )
@@ -35,9 +36,9 @@ func run(ctx context.Context, file string, names []string) error {
 	if err != nil {
 		return err
 	}
-	mails := durable.Handle(jobs, "welcome", send, durable.Backoff(time.Second, time.Minute))
+	mails := durable.Handle(jobs, "welcome", send, durable.WithBackoff(executor.Backoff(time.Second, time.Minute)))
 	for _, name := range names {
-		id, err := mails.Schedule(ctx, 5*time.Second, Mail{name}, durable.Key("welcome/"+name))
+		id, err := mails.AddAfter(ctx, 5*time.Second, Mail{name}, durable.Key("welcome/"+name))
 		if err != nil {
 			return err
 		}

@@ -83,10 +83,10 @@ func NewScheduled(t testing.TB, c executor.ScheduledConfig) *executor.ScheduledP
 	return Closing(t, pool)
 }
 
-// Scheduled returns NewScheduled with the given Core and defaults otherwise.
+// Scheduled returns NewScheduled with the given Workers and defaults otherwise.
 func Scheduled(t testing.TB, core int) *executor.ScheduledPool {
 	t.Helper()
-	return NewScheduled(t, executor.ScheduledConfig{Core: core})
+	return NewScheduled(t, executor.ScheduledConfig{Workers: core})
 }
 
 // MustGo submits fn and stops the test if the pool does not accept it.

@@ -258,7 +258,7 @@ func did(ok bool, answer string) (outcome, error) {
 
 // poolActions returns what can be done to a pool.
 func poolActions(p *executor.Pool) []action {
-	size := p.Settings().Core
+	size := p.Settings().Workers
 	if f := p.Figures(); !f.Scheduled && f.Max >= 0 {
 		size = f.Max
 	}

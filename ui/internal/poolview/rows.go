@@ -203,7 +203,7 @@ func (p *Pool) facts() []Fact {
 	}
 	return []Fact{
 		{"Active workers", fmt.Sprintf("%s of %s", page.Count(p.Active), page.Count(p.Workers)),
-			fmt.Sprintf("core %d, %s, largest %d", p.Core, limit(p.Max), p.Largest)},
+			fmt.Sprintf("%d kept, %s, largest %d", p.Kept, limit(p.Max), p.Largest)},
 		{"Waiting", page.Count(p.Queued), limit(p.Capacity)},
 		{"Blocked submitters", page.Count(p.Blocked), ""},
 		{"Succeeded", page.Count(p.Succeeded), ""},

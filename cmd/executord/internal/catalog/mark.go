@@ -51,10 +51,10 @@ func SetMark(ctx context.Context, jobs *durable.Jobs, store durable.Store, names
 	if !ok || e.Spec.Off || e.State.Done() || len(e.Spec.After) == 0 {
 		return nil
 	}
-	kind := durable.Client[mark, struct{}](jobs, markRoot+namespace)
+	kind := durable.KindOf[mark, struct{}](jobs, markRoot+namespace)
 	m := mark{Job: name, By: by, Trace: traceparent}
 	for again := true; again; {
-		if _, err := kind.Schedule(ctx, dormant, m, durable.Key(markKey(namespace, name, by))); err != nil {
+		if _, err := kind.AddAfter(ctx, dormant, m, durable.Key(markKey(namespace, name, by))); err != nil {
 			return fmt.Errorf("setting a mark: %w", err)
 		}
 		if again, err = tryAfter(ctx, jobs, store, e); err != nil {

@@ -131,11 +131,11 @@ func (c *Catalog) takeSet(ctx context.Context, steps []Step) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for declined := true; declined; {
-		var set []durable.Registration
+		var set []durable.PreparedSchedule
 		var of []*Step
 		for i := range steps {
 			s := &steps[i]
-			var r durable.Registration
+			var r durable.PreparedSchedule
 			if s.Err == nil {
 				r, s.Err = c.registration(NewSpec(*s.Job), *s.Job)
 			}
@@ -234,8 +234,8 @@ func (c *Catalog) register(ctx context.Context, spec Spec, j job.Job) (durable.I
 	return results[0].Job.ID, nil
 }
 
-func (c *Catalog) registration(spec Spec, j job.Job) (durable.Registration, error) {
-	kind := durable.Client[Spec, struct{}](c.Jobs, Kind(c.Namespace))
+func (c *Catalog) registration(spec Spec, j job.Job) (durable.PreparedSchedule, error) {
+	kind := durable.KindOf[Spec, struct{}](c.Jobs, Kind(c.Namespace))
 	key := Key(c.Namespace, j.Name)
 	options := []durable.Option{
 		durable.OnOverlap(durable.OverlapSkip()), // the daemon decides
@@ -245,16 +245,16 @@ func (c *Catalog) registration(spec Spec, j job.Job) (durable.Registration, erro
 		options = append(options, durable.Queue(queue))
 	}
 	if j.Schedule.After {
-		return kind.FixedRate(key, dormant, dormant, spec, options...), nil
+		return kind.PrepareAtFixedRate(key, dormant, dormant, spec, options...), nil
 	}
 	if every := j.Schedule.Every(); every > 0 {
-		return kind.FixedRate(key, every, every, spec, options...), nil
+		return kind.PrepareAtFixedRate(key, every, every, spec, options...), nil
 	}
 	times, err := j.Schedule.Calendar(spec.Zone)
 	if err != nil {
-		return durable.Registration{}, fmt.Errorf("%w: %w", executor.ErrInvalid, err)
+		return durable.PreparedSchedule{}, fmt.Errorf("%w: %w", executor.ErrInvalid, err)
 	}
-	return kind.Triggered(key, times, spec, options...), nil
+	return kind.PrepareOn(key, times, spec, options...), nil
 }
 
 var priorities = map[string]durable.Priority{"low": durable.Low, "": durable.Normal, "normal": durable.Normal, "high": durable.High}

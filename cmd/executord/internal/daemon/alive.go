@@ -21,5 +21,5 @@ func (d *Daemon) Alive(ctx context.Context) bool {
 		return true
 	}
 	s := d.pool.Stats()
-	return s.Stage != executor.StageRunning || s.Active >= d.pool.Settings().Core
+	return s.Stage != executor.StageRunning || s.Active >= d.pool.Settings().Workers
 }

@@ -64,7 +64,7 @@ func New(c Config) (*Daemon, error) {
 	d.mu.entries, d.mu.channels = make(map[string]*entry), make(map[string][]string)
 	var err error
 	if d.pool, err = executor.NewScheduled(executor.ScheduledConfig{
-		Name: "executord", Core: workers(c.File), KeepAlive: time.Minute, AllowCoreTimeout: true, Logger: c.Log,
+		Name: "executord", Workers: workers(c.File), KeepAlive: time.Minute, KeepNone: true, Logger: c.Log,
 		Observer: c.Observer,
 	}); err != nil {
 		return nil, err

@@ -107,7 +107,7 @@ func (n *Notifier) handleLocked(c *Channel) {
 		if h.kinds[k] == nil && (h != n.shared || !k.pings) {
 			h.kinds[k] = durable.Handle(h.Jobs, kindOf(n.Namespace, k),
 				func(ctx context.Context, l letter) (answer, error) { return n.send(ctx, h, k, l) },
-				durable.GlobalLimit(1), durable.Backoff(firstPause, longPause))
+				durable.GlobalLimit(1), durable.WithBackoff(executor.Backoff(firstPause, longPause)))
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (n *Notifier) put(h *home, k kindKey, l letter, delay time.Duration) (durab
 	ctx, cancel := context.WithTimeout(context.Background(), asking)
 	defer cancel()
 	var result durable.InsertResult
-	_, err := kind.Schedule(ctx, delay, l, durable.Key(rootOf(k.pings)+n.Namespace+"/"+l.ID), durable.ReplaceUntried(),
+	_, err := kind.AddAfter(ctx, delay, l, durable.Key(rootOf(k.pings)+n.Namespace+"/"+l.ID), durable.ReplaceUntried(),
 		durable.Attempts(tries), durable.WithResult(&result))
 	return result.Job, err
 }

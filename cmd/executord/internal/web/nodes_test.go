@@ -30,7 +30,7 @@ func cluster(t *testing.T) (h http.Handler, jobs *durable.Jobs, node string) {
 		t.Fatal(err)
 	}
 	observer := new(executor.Observer)
-	pool, err := executor.NewScheduled(executor.ScheduledConfig{Core: 1, Observer: observer})
+	pool, err := executor.NewScheduled(executor.ScheduledConfig{Workers: 1, Observer: observer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestServerLetsNoViewerDrain(t *testing.T) {
 func TestServerPassesNoOtherActionOfUI(t *testing.T) {
 	h, jobs, node := cluster(t)
 	kind := durable.Handle(jobs, "mail", func(context.Context, int) (int, error) { return 0, nil })
-	id, err := kind.Schedule(t.Context(), time.Hour, 0)
+	id, err := kind.AddAfter(t.Context(), time.Hour, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestOutcomeIsSameInBothLists(t *testing.T) {
 		})
 		var ids []durable.ID
 		for i := range labels {
-			id, err := kind.Schedule(t.Context(), 0, i, durable.Key(catalog.Key("test", fmt.Sprint("job", i))))
+			id, err := kind.Add(t.Context(), i, durable.Key(catalog.Key("test", fmt.Sprint("job", i))))
 			if err != nil {
 				t.Fatal(err)
 			}
