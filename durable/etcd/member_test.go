@@ -211,8 +211,10 @@ func TestMemberLooksAfterItsDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := h.upkeep(t.Context()); text != "" || err != nil {
-		t.Errorf("of a database with much free space it says %q, %v", text, err)
+	for text := "not yet"; text != ""; { // a read that goes on keeps the pages for a moment
+		if text, err = h.upkeep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	insert(t, s)
 }
