@@ -56,6 +56,7 @@ func TestSetStateIsOfNextFiring(t *testing.T) {
 		}
 		both.Wait()
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		if want := []string{"ab", "cc", ""}; !slices.Equal(states, want) {
 			t.Errorf("states %q, want %q", states, want)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,9 +98,9 @@ func TestRegisterSetAgainAfterDelete(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				jobs := newJobs(t, memory.New())
-				runs := 0
+				var runs atomic.Int32
 				kind := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
-					runs++
+					runs.Add(1)
 					time.Sleep(10 * time.Minute)
 					return "", nil
 				})
@@ -120,11 +121,11 @@ func TestRegisterSetAgainAfterDelete(t *testing.T) {
 					time.Sleep(time.Minute)
 				}
 				synctest.Wait()
-				before := runs
+				before := runs.Load()
 				time.Sleep(4*time.Hour + time.Minute)
 				synctest.Wait()
-				if runs-before < 4 {
-					t.Errorf("%d runs in four hours", runs-before)
+				if n := runs.Load() - before; n < 4 {
+					t.Errorf("%d runs in four hours", n)
 				}
 			})
 		})

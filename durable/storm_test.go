@@ -245,6 +245,7 @@ type storm struct {
 	jumps    []time.Time // of the store's clock, on this machine's
 	forward  time.Time   // when it was put forward last
 	back     bool        // one of them was back
+	again    int         // how many were back by so much that schedules have their times again
 	running  map[durable.ID]bool
 	began    map[string]bool // by job, epoch and occurrence
 	together map[string]int  // of kind, by node and of all
@@ -586,6 +587,9 @@ func (s *storm) jump() {
 		return
 	}
 	s.jumps, s.back = append(s.jumps, time.Now()), s.back || by < 0
+	if by < -time.Second {
+		s.again++
+	}
 	if by > 0 {
 		s.forward = time.Now()
 	}
@@ -659,17 +663,20 @@ func (s *storm) check() {
 			s.Errorf("in the end a job is %+v", j)
 		}
 		tried := 0
-		done := make(map[time.Time]bool)
+		done := make(map[time.Time]int)
 		runs := must(s.store.Runs(s.Context(), j.ID, 0, 1<<20))
 		slices.Reverse(runs)
 		for _, r := range runs {
 			if tried++; !j.Periodic() && !s.moved[j.ID] && r.Attempt != tried {
 				s.Errorf("job %v: run %d was attempt %d", j.ID, tried, r.Attempt)
 			}
-			if r.Verdict == durable.RunSucceeded && done[r.Occurrence] && !s.moved[j.ID] {
-				s.Errorf("job %v was committed twice for %v", j.ID, r.Occurrence)
+			if r.Verdict != durable.RunSucceeded {
+				continue
 			}
-			done[r.Occurrence] = done[r.Occurrence] || r.Verdict == durable.RunSucceeded
+			done[r.Occurrence]++
+			if most := 1 + s.again; done[r.Occurrence] > most && !s.moved[j.ID] || !j.Periodic() && done[r.Occurrence] > 1 {
+				s.Errorf("job %v was committed %d times for %v", j.ID, done[r.Occurrence], r.Occurrence)
+			}
 		}
 	}
 }
