@@ -4,23 +4,65 @@ package main
 var durableMutants = []mutant{
 	{
 		file: "durable/internal/node/poll.go", what: "a claim whose answer was lost is forgotten",
-		old: "		n.mu.Lock()\n\t\tn.loseAnswerLocked()\n\t\tn.mu.Unlock()\n\t\treturn false, false, err",
+		old: "		n.ledger.loseAnswer()\n\t\treturn false, false, err",
 		new: "		return false, false, err",
 	},
 	{
-		file: "durable/internal/node/run.go", what: "a run whose confirm was refused begins",
-		old: "	if !ok {\n\t\tr.dropLocked()\n\t}\n\tif r.state == gone {",
+		file: "durable/internal/node/run_state.go", what: "a run whose confirm was refused begins",
+		old: "	if !ok {\n\t\tl.dropLocked(r)\n\t}\n\tif r.state == gone {",
 		new: "	if r.state == gone {",
 	},
 	{
 		file: "durable/internal/node/place.go", what: "an insert whose answer was lost is forgotten",
-		old: "		if err != nil {\n\t\t\tn.loseAnswerLocked()\n\t\t}\n",
+		old: "		if failed {\n\t\t\tl.loseAnswerLocked()\n\t\t}\n",
 		new: "",
 	},
 	{
-		file: "durable/internal/node/heartbeat.go", what: "a lease is renewed from when the answer came",
-		old: "int64(sent.Sub(n.clock.Base))",
-		new: "int64(time.Since(n.clock.Base))",
+		file: "durable/internal/node/lease.go", what: "a lease is renewed from when the answer came",
+		old: "l.mu.renewed = sent\n",
+		new: "l.mu.renewed = time.Now()\n",
+	},
+	{
+		file: "durable/internal/node/release.go", what: "a release frees what is being inserted",
+		old: "	for _, jobs := range l.mu.inserting {",
+		new: "	for _, jobs := range map[*store.NewJob][]store.NewJob{} {",
+		by:  "./durable/internal/node", test: "TestLedgerKeepsItsBooks",
+	},
+	{
+		file: "durable/internal/node/ledger.go", what: "a job is held that was claimed by an incarnation of before",
+		old: "if l.mu.name != name || !l.keepsLocked(&r.job) {",
+		new: "if !l.keepsLocked(&r.job) {",
+		by:  "./durable/internal/node", test: "TestLedgerKeepsItsBooks",
+	},
+	{
+		file: "durable/internal/node/ledger.go", what: "what came after a pause waits",
+		old: "if l.mu.name != name || !l.keepsLocked(&r.job) {",
+		new: "if l.mu.name != name || l.mu.fenced || l.mu.draining || l.mu.resting {",
+		by:  "./durable/internal/node", test: "TestLedgerKeepsItsBooks",
+	},
+	{
+		file: "durable/internal/node/run_state.go", what: "a run that was given back is not released",
+		old: "	l.dropLocked(r)\n\tl.mu.due++\n",
+		new: "	l.dropLocked(r)\n",
+		by:  "./durable/internal/node", test: "TestLedgerKeepsItsBooks",
+	},
+	{
+		file: "durable/internal/node/run_state.go", what: "a run that was postponed is kept by a node that rests",
+		old: "	if !l.keepsLocked(&r.job) {\n\t\tl.giveBackLocked(r)\n\t\treturn false, true\n\t}\n",
+		new: "",
+		by:  "./durable/internal/node", test: "TestLedgerKeepsItsBooks",
+	},
+	{
+		file: "durable/internal/node/run_state.go", what: "a run begins when the lease is over",
+		old: "	if l.leaseLeftLocked() <= 0 {\n",
+		new: "	if l.leaseLeftLocked() <= -1<<62 {\n",
+		by:  "./durable/internal/node", test: "TestLedgerKeepsItsBooks",
+	},
+	{
+		file: "durable/internal/node/budget.go", what: "a claim asks for more of a kind than its limit has room for",
+		old: "k.Limit-l.mu.perKind[name]",
+		new: "k.Limit",
+		by:  "./durable/internal/node", test: "TestLedgerKeepsItsBooks",
 	},
 	{
 		file: "durable/internal/storeclock/storeclock.go", what: "an answer from before a jump of the store's clock undoes what a later one said",

@@ -43,12 +43,8 @@ var errNotKept = errors.New("durable: the node does not begin the job any more")
 // its process at once would otherwise never use up its attempts. The worker waits for the answer.
 func (r *run) called(ctx context.Context, started storeclock.Start) error {
 	n := r.n
-	n.mu.Lock()
-	r.job.Started = started.At.Truncate(time.Microsecond)
-	kept := n.keepsLocked(&r.job)
-	n.mu.Unlock()
 	switch {
-	case !kept:
+	case !n.ledger.calling(r, started.At.Truncate(time.Microsecond)):
 		return errNotKept
 	case !r.job.Suspect:
 		n.begins.add(r, started)
@@ -65,9 +61,7 @@ func (r *run) called(ctx context.Context, started storeclock.Start) error {
 	if at := timetable.Later(r.job.Due, r.job.Occurrence); r.job.Attempt <= 1 && n.clock.Until(at) > storeclock.Noise {
 		return errEarly
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.keepsLocked(&r.job) {
+	if !n.ledger.keeps(r) {
 		return errNotKept
 	}
 	return nil
@@ -137,11 +131,4 @@ func (b *begins) takeOver() []store.Ref {
 	over := b.over
 	b.over = nil
 	return over
-}
-
-// goesOn reports whether the handler may not have returned.
-func (r *run) goesOn() bool {
-	r.n.mu.Lock()
-	defer r.n.mu.Unlock()
-	return r.state == begun
 }

@@ -132,7 +132,7 @@ func (s *committer) try(ctx context.Context, group []entry) error {
 			b.Outcomes = append(b.Outcomes, *e.outcome)
 		case e.begun.IsZero():
 			b.Confirms = append(b.Confirms, store.Confirm{Ref: e.ref(), Occurrence: e.occurrence})
-		case e.goesOn():
+		case s.n.ledger.goesOn(e.run):
 			b.Begun = append(b.Begun, store.Begin{Ref: e.ref(), Started: e.begun})
 		}
 	}

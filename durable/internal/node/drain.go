@@ -10,23 +10,19 @@ import (
 // drain ends the node's work. It returns when nothing is held, or when the store has not taken the last outcomes within
 // a lease after the last handler returned.
 func (n *Node) drain(ctx context.Context) {
-	n.mu.Lock()
-	n.mu.draining = true
-	n.giveBackLocked(all)
-	n.checkEmptyLocked()
-	n.mu.Unlock()
+	n.ledger.drain()
 	n.drains(executor.ErrShutdown)
 
 	bodies := make(chan struct{})
 	go func() {
-		n.bodies.Wait()
+		n.ledger.bodies.Wait()
 		close(bodies)
 	}()
 	n.releaseUntil(ctx, bodies)
 	timer := time.NewTimer(n.cfg.Lease)
 	defer timer.Stop()
 	select {
-	case <-n.mu.empty:
+	case <-n.ledger.empty:
 	case <-timer.C:
 		n.cfg.Log().Error("durable: gave up on outcomes that the store did not accept; the jobs will run again")
 	}
@@ -44,11 +40,7 @@ func (n *Node) untilDrain(ctx context.Context) (_ context.Context, stop func()) 
 // have returned. After Config.Drain it cancels these.
 func (n *Node) releaseUntil(ctx context.Context, bodies <-chan struct{}) {
 	// On a timer of its own, since a call that the store does not answer must not delay it.
-	patience := time.AfterFunc(max(n.cfg.Drain, 0), func() {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		n.cancelLocked(executor.ErrShutdown)
-	})
+	patience := time.AfterFunc(max(n.cfg.Drain, 0), func() { n.ledger.handlers().cancel(executor.ErrShutdown) })
 	defer patience.Stop()
 	again := time.NewTimer(n.cfg.Poll)
 	defer again.Stop()
@@ -61,24 +53,13 @@ func (n *Node) releaseUntil(ctx context.Context, bodies <-chan struct{}) {
 		case <-bodies:
 		case <-n.wakeup:
 		case <-again.C:
-			n.retryRelease()
+			n.ledger.retryRelease()
 			again.Reset(n.cfg.Poll)
 		}
 		select {
 		case <-bodies: // whatever else there was
 			return
 		default:
-		}
-	}
-}
-
-// checkEmptyLocked closes empty when a draining node holds nothing.
-func (n *Node) checkEmptyLocked() {
-	if n.mu.draining && len(n.mu.held) == 0 {
-		select {
-		case <-n.mu.empty:
-		default:
-			close(n.mu.empty)
 		}
 	}
 }

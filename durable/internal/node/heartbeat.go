@@ -28,14 +28,14 @@ func (n *Node) heartbeatInterval() time.Duration { return n.cfg.Lease * 3 / 10 }
 // could begin them again. The clock for this is the monotonic one, which goes on while a
 // process is stopped.
 func (n *Node) heartbeatLoop(ctx context.Context) {
-	fence := time.AfterFunc(n.leaseLeft(), n.fence)
+	fence := time.AfterFunc(n.ledger.leaseLeft(), n.fence)
 	defer fence.Stop()
 	outage := n.outage("heartbeat")
 	var aside sync.WaitGroup // what no heartbeat waits for
 	defer aside.Wait()
 	for {
 		// An answer that took long leaves little of the lease.
-		pause := min(n.heartbeatInterval(), max(n.leaseLeft()/2, 0))
+		pause := min(n.heartbeatInterval(), max(n.ledger.leaseLeft()/2, 0))
 		if outage.failed > 0 {
 			pause = min(n.heartbeatInterval(), outage.delay())
 		}
@@ -53,7 +53,7 @@ func (n *Node) heartbeatLoop(ctx context.Context) {
 		if renewed := (*store.RenewedError)(nil); errors.As(err, &renewed) {
 			n.heard(asked, renewed.Now)
 			n.renew(asked.At)
-			fence.Reset(n.leaseLeft())
+			fence.Reset(n.ledger.leaseLeft())
 		}
 		if !outage.over(err) {
 			continue
@@ -61,21 +61,19 @@ func (n *Node) heartbeatLoop(ctx context.Context) {
 		n.heard(asked, pulse.Now)
 		if !pulse.Alive {
 			dead := n.name()
-			n.lose()
+			n.ledger.lose().cancel(ErrLeaseLost)
 			n.cfg.Log().Warn("durable: this node was declared dead; it joins again under a new name", "node", dead)
 			if !n.join(ctx) {
 				return
 			}
-			fence.Reset(n.leaseLeft())
+			fence.Reset(n.ledger.leaseLeft())
 			continue
 		}
-		n.hearPaused(asked.At, pulse.Paused)
+		n.announcePaused(n.ledger.hearPaused(asked.At, pulse.Paused))
 		n.hearDraining(pulse.Draining)
-		n.mu.Lock()
-		n.mu.alone = pulse.Alone
-		n.mu.Unlock()
+		n.ledger.setAlone(pulse.Alone)
 		n.renew(asked.At)
-		fence.Reset(n.leaseLeft())
+		fence.Reset(n.ledger.leaseLeft())
 		n.reporter.wake()
 		n.CancelRuns(pulse.Canceled)
 		if pulse.Freed > 0 {
@@ -136,66 +134,19 @@ func (n *Node) watch() (w store.Watch, far bool) {
 
 // renew notes that the heartbeat sent at that time was answered.
 func (n *Node) renew(sent time.Time) {
-	n.renewed.Store(int64(sent.Sub(n.clock.Base)))
-	n.mu.Lock()
-	was := n.mu.fenced && n.leaseLeft() > 0 // or the answer took too long to be of use
-	if was {
-		n.mu.fenced = false
-		n.mu.releasesDue++ // what fence dropped is still this node's in the store
-	}
-	n.mu.Unlock()
-	if was {
+	if n.ledger.renew(sent) {
 		n.Wake()
 	}
 }
 
-// leaseLeft is how long the node may still rely on its lease.
-func (n *Node) leaseLeft() time.Duration {
-	since := time.Since(n.clock.Base) - time.Duration(n.renewed.Load())
-	return n.cfg.Lease*5/6 - since
-}
-
 // fence is called when the node can't rely on its lease any more.
 func (n *Node) fence() {
-	n.mu.Lock()
-	if n.leaseLeft() > 0 { // renewed just now: asked under the lock, or renew could come in between
-		n.mu.Unlock()
-		return
-	}
-	alone := n.mu.alone
-	if alone {
-		n.suspendLocked()
-	} else {
-		n.fenceLocked()
-	}
-	n.mu.Unlock()
-	// Last, since a log may be slow.
-	if alone {
+	fenced, alone, handlers := n.ledger.fence()
+	handlers.cancel(ErrLeaseLost)
+	switch {
+	case alone:
 		n.cfg.Log().Warn("durable: could not renew the lease in time; no job begins until the store answers", "node", n.name())
-		return
-	}
-	n.cfg.Log().Error("durable: could not renew the lease in time; handlers are canceled", "node", n.name())
-}
-
-// fenceLocked drops what has not begun and cancels the handlers of what has. That is one step: nothing would cancel
-// what began between the two.
-func (n *Node) fenceLocked() {
-	n.suspendLocked()
-	n.cancelLocked(ErrLeaseLost)
-}
-
-// suspendLocked drops what has not begun, and has the node begin nothing until its lease is renewed.
-func (n *Node) suspendLocked() {
-	n.mu.fenced = true
-	n.giveBackLocked(all)
-}
-
-// lose drops all that the node held: it is another's, or will be.
-func (n *Node) lose() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.fenceLocked()
-	for _, r := range n.mu.held {
-		r.dropLocked()
+	case fenced:
+		n.cfg.Log().Error("durable: could not renew the lease in time; handlers are canceled", "node", n.name())
 	}
 }

@@ -18,20 +18,17 @@ func TestNodeGoesOnThatIsRenewedAtTheFence(t *testing.T) {
 		Log: func() *slog.Logger { return slog.New(slog.DiscardHandler) }})
 	for range 500 {
 		n.renew(time.Now().Add(-time.Hour)) // its lease is over
-		n.mu.Lock()
-		n.mu.fenced = false // but the timer has not fired
+		n.ledger.mu.Lock()
+		n.ledger.mu.fenced = false // but the timer has not fired
 		var timer sync.WaitGroup
 		timer.Go(n.fence)
 		for range 100 { // mostly it waits for the lock then
 			runtime.Gosched()
 		}
-		n.mu.Unlock()
+		n.ledger.mu.Unlock()
 		n.renew(time.Now())
 		timer.Wait()
-		n.mu.Lock()
-		fenced := n.mu.fenced
-		n.mu.Unlock()
-		if fenced {
+		if n.ledger.standing().fenced {
 			t.Fatal("it is fenced, though its lease is renewed")
 		}
 	}

@@ -36,16 +36,15 @@ func (n *Node) Status() (info store.NodeInfo, left time.Duration, phases [4]int,
 	if !n.clock.Known() {
 		return info, left, phases, false
 	}
-	beat := n.clock.Now().Add(time.Duration(n.renewed.Load()) - time.Since(n.clock.Base))
+	beat := n.clock.Now().Add(-n.ledger.renewedAgo())
 	info = store.NodeInfo{NodeDetails: n.details(), Beat: beat.Truncate(time.Microsecond), Lease: n.cfg.Lease}
-	left = n.leaseLeft()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	info.Name, info.Joined, info.Jobs, info.Draining = n.mu.name, n.mu.joined, len(n.mu.held), n.mu.resting
+	node := n.ledger.incarnation()
+	counts, held := n.ledger.counts()
+	info.Name, info.Joined, info.Jobs, info.Draining = node.name, node.joined, held, n.ledger.standing().resting
 	for s := claimed; s < gone; s++ {
-		phases[s.phase()] += n.mu.inState[s]
+		phases[s.phase()] += counts[s]
 	}
-	return info, left, phases, true
+	return info, n.ledger.leaseLeft(), phases, true
 }
 
 // A Held is a job that the node holds.
@@ -56,17 +55,7 @@ type Held struct {
 }
 
 // Held returns what the node holds, in no order.
-func (n *Node) Held() []Held {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	all := make([]Held, 0, len(n.mu.held))
-	for _, r := range n.mu.held {
-		h := Held{r.job, r.state.phase(), r.progress.Load()}
-		h.Job.Payload = nil
-		all = append(all, h)
-	}
-	return all
-}
+func (n *Node) Held() []Held { return n.ledger.jobs() }
 
 // Now returns the time of the store. It reports false if that is not known yet, or n is nil.
 func (n *Node) Now() (time.Time, bool) {
@@ -82,10 +71,8 @@ func (n *Node) Progress(id store.ID) (p *store.RunProgress, here bool) {
 	if n == nil {
 		return nil, false
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	r := n.mu.held[id]
-	if r == nil || r.state != begun {
+	r, state := n.ledger.find(id)
+	if state != begun {
 		return nil, false
 	}
 	return r.progress.Load(), true
@@ -96,24 +83,18 @@ func (n *Node) Output(id store.ID, seq int64) (output.Log, bool) {
 	if n == nil {
 		return output.Log{}, false
 	}
-	n.mu.Lock()
-	r := n.mu.held[id]
-	if r == nil || r.state != begun && r.state != committing || seq != 0 && seq != r.job.Runs+1 {
-		n.mu.Unlock()
+	r, state := n.ledger.find(id)
+	if state != begun && state != committing || seq != 0 && seq != r.job.Runs+1 {
 		return output.Log{}, false
 	}
-	live, number := r.state == begun, r.job.Runs+1
-	n.mu.Unlock()
 	o := r.output.Load().Snapshot()
-	o.Seq, o.Live = number, live
+	o.Seq, o.Live = r.job.Runs+1, state == begun
 	return o, true
 }
 
 // HeldRef returns the run of that job which this node has, the zero Ref if it has none.
 func (n *Node) HeldRef(id store.ID) (ref store.Ref) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if r := n.mu.held[id]; r != nil {
+	if r, _ := n.ledger.find(id); r != nil {
 		ref = r.ref()
 	}
 	return ref

@@ -34,10 +34,12 @@ const maxHeld = 1024
 //	prune      removes what has been kept for long enough
 //	review     has schedules go on from the present when the store's clock was set back
 //
-// Handlers run on the pool's workers. See runState for the life of a run.
+// Handlers run on the pool's workers. What the node holds and may do is in its ledger, which all of these ask and tell;
+// see runState for the life of a run.
 type Node struct {
 	cfg       Config
 	clock     *storeclock.Clock
+	ledger    *ledger
 	committer *committer
 	reporter  *reporter
 	host      string
@@ -52,9 +54,7 @@ type Node struct {
 	idleBeats chan time.Time // to poll: when a heartbeat was sent that found nothing to claim
 	gained    atomic.Int64   // jobs claimed since the beginning
 
-	// In nanoseconds since clock.Base: when the heartbeat that renewed the lease last was sent, and when poll polls
-	// next, unless it is woken.
-	renewed, nextPoll atomic.Int64
+	nextPoll atomic.Int64 // when poll polls next, unless it is woken: in nanoseconds since clock.Base
 
 	health  health
 	cursors cursors
@@ -62,41 +62,7 @@ type Node struct {
 	reviews reviews
 	unread  sync.Map // schedules and policies of jobs that were left to other nodes, and that the log has
 
-	bodies     sync.WaitGroup // handlers that have not returned
-	poolClosed sync.Once      // the log has the line that the pool is shut down
-
-	// mu is a leaf lock, except that the clock's is taken under it.
-	mu struct {
-		sync.Mutex
-		name   string    // of this incarnation, by which the store knows the node
-		joined time.Time // on the store's clock
-
-		// What the node holds. Each run in held is in one state, and inState and perKind count them.
-		held    map[store.ID]*run
-		inState [gone + 1]int
-		perKind map[string]int
-
-		// Whether it may claim and begin. It holds nothing that waits while one of the first two is set. See budget.go.
-		fenced   bool // the lease may be over
-		alone    bool // as the last heartbeat has it; see fence
-		draining bool
-		resting  bool          // it is to drain, though Run goes on; see queue.go
-		empty    chan struct{} // closed when draining and held is empty
-		load
-		solitude
-		payloads payloads
-
-		// What the store may have for this node that the node does not know of. See release.go.
-		releasesDue  int       // events since the last release after which that may be so
-		releaseFar   bool      // some of them gave back what is far away, since the clock was set back
-		releaseAgain bool      // the last release could not free all, or may have come too early
-		answerLost   time.Time // when a claim or an insert was given up last
-		inserting    map[*store.NewJob][]store.NewJob
-
-		// Kinds that are paused: of these nothing is claimed or begun. See pause.go.
-		paused     map[string]bool
-		pausedHere map[string]time.Time // paused or resumed by this program, and when, until the store reports it
-	}
+	poolClosed sync.Once // the log has the line that the pool is shut down
 }
 
 // A Config is what a node needs to know. Functions may be called by several goroutines at once.
@@ -148,15 +114,7 @@ func New(ctx context.Context, c Config) *Node {
 	n.committer, n.reporter = newCommitter(n), newReporter(n)
 	n.begins.committer = n.committer
 	n.reviews.wanted = make(chan struct{}, 1)
-	n.mu.held = make(map[store.ID]*run)
-	n.mu.perKind = make(map[string]int)
-	n.mu.fenced = true // until it has joined
-	n.mu.empty = make(chan struct{})
-	n.mu.budget = n.workers()
-	n.mu.inserting = make(map[*store.NewJob][]store.NewJob)
-	n.mu.paused = make(map[string]bool)
-	n.mu.pausedHere = make(map[string]time.Time)
-	n.mu.payloads.mean = maxPayloads / 256
+	n.ledger = newLedger(&n.cfg, n.passAlone)
 	return n
 }
 
@@ -165,7 +123,9 @@ func (n *Node) logOf(job *store.Job) *slog.Logger {
 	return n.cfg.Log().With("job", job.ID, "key", job.Key, "kind", job.Kind)
 }
 
-func (n *Node) workers() int { return max(n.cfg.Pool.Settings().Workers, 1) }
+func (n *Node) workers() int { return workersOf(n.cfg.Pool) }
+
+func workersOf(p *executor.ScheduledPool) int { return max(p.Settings().Workers, 1) }
 
 // newName returns a name that no incarnation has had.
 func (n *Node) newName() string { return n.prefix + "-" + strings.ToLower(rand.Text()[:10]) }
@@ -198,10 +158,8 @@ func (n *Node) Run(ctx context.Context) {
 func (n *Node) join(ctx context.Context) bool {
 	outage := n.outage("join")
 	for ctx.Err() == nil {
-		n.mu.Lock()
-		n.mu.name = n.newName()
-		name := n.mu.name
-		n.mu.Unlock()
+		name := n.newName()
+		n.ledger.incarnate(incarnation{name, n.ledger.incarnation().joined})
 		opCtx, cancel := n.opContext(ctx)
 		before := time.Now()
 		var paused []string
@@ -219,11 +177,9 @@ func (n *Node) join(ctx context.Context) bool {
 		cancel()
 		if outage.over(err) {
 			n.heard(asked, now)
-			n.hearPaused(before, paused)
+			n.announcePaused(n.ledger.hearPaused(before, paused))
 			n.renew(asked.At)
-			n.mu.Lock()
-			n.mu.joined = now
-			n.mu.Unlock()
+			n.ledger.incarnate(incarnation{name, now})
 			n.reporter.wake()
 			n.reviews.want()
 			return true
@@ -270,11 +226,7 @@ func (n *Node) Wake() {
 }
 
 // name returns the name of this incarnation.
-func (n *Node) name() string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.mu.name
-}
+func (n *Node) name() string { return n.ledger.incarnation().name }
 
 // ahead is how far a claim looks ahead: to the next poll and a little beyond.
 func (n *Node) ahead() time.Duration {

@@ -116,20 +116,18 @@ func (h *health) long(patience time.Duration) error {
 
 // Healthy returns what keeps the node from doing its part, nil if nothing does.
 func (n *Node) Healthy() error {
-	n.mu.Lock()
-	fenced, draining := n.mu.fenced, n.mu.draining
-	n.mu.Unlock()
+	standing := n.ledger.standing()
 	patience := n.cfg.Lease
-	if fenced {
+	if standing.fenced {
 		patience = -1
 	}
 	if err := n.health.long(patience); err != nil {
 		return err
 	}
 	switch {
-	case draining:
+	case standing.draining:
 		return errors.New("durable: not healthy: the node is draining")
-	case fenced:
+	case standing.fenced:
 		return errors.New("durable: not healthy: the node has no lease")
 	case n.cfg.Pool.Stats().Stage != executor.StageRunning:
 		return errors.New("durable: not healthy: the pool is shut down")

@@ -5,58 +5,65 @@ import (
 	"time"
 )
 
-// PauseHere pauses or resumes a kind without waiting for the next heartbeat. Answers to what was asked of the store
-// before do not count for the kind.
-func (n *Node) PauseHere(kind string, pause bool) {
-	n.mu.Lock()
-	n.mu.pausedHere[kind] = time.Now()
-	kinds := maps.Clone(n.mu.paused)
+// pauses are the kinds that are paused: of these nothing is claimed or begun. They are a part of the ledger.
+type pauses struct {
+	paused     map[string]bool
+	pausedHere map[string]time.Time // paused or resumed by this program, and when, until the store reports it
+}
+
+// pauseHere pauses or resumes a kind without waiting for the next heartbeat, and returns what is new. Answers to what was
+// asked of the store before do not count for the kind.
+func (l *ledger) pauseHere(kind string, pause bool) (paused, resumed []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.pausedHere[kind] = time.Now()
+	kinds := maps.Clone(l.mu.paused)
 	if delete(kinds, kind); pause {
 		kinds[kind] = true
 	}
-	paused, resumed := n.pauseLocked(kinds)
-	n.mu.Unlock()
-	n.announcePaused(paused, resumed)
+	return l.pauseLocked(kinds)
 }
 
 // hearPaused takes the answer to a question that was sent then, except for the kinds that were paused or resumed here
-// since.
-func (n *Node) hearPaused(sent time.Time, names []string) {
+// since. It returns what is new.
+func (l *ledger) hearPaused(sent time.Time, names []string) (paused, resumed []string) {
 	kinds := make(map[string]bool, len(names))
 	for _, name := range names {
 		kinds[name] = true
 	}
-	n.mu.Lock()
-	for kind, at := range n.mu.pausedHere {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for kind, at := range l.mu.pausedHere {
 		if sent.After(at) {
-			delete(n.mu.pausedHere, kind) // later answers know of it, too
-		} else if delete(kinds, kind); n.mu.paused[kind] {
+			delete(l.mu.pausedHere, kind) // later answers know of it, too
+		} else if delete(kinds, kind); l.mu.paused[kind] {
 			kinds[kind] = true
 		}
 	}
-	paused, resumed := n.pauseLocked(kinds)
-	n.mu.Unlock()
-	n.announcePaused(paused, resumed)
+	return l.pauseLocked(kinds)
 }
 
-// pauseLocked makes kinds those that are paused, drops what has not begun of them, and returns what is new.
-func (n *Node) pauseLocked(kinds map[string]bool) (paused, resumed []string) {
+// pauseLocked makes kinds those that are paused, and gives back what has not begun of them.
+func (l *ledger) pauseLocked(kinds map[string]bool) (paused, resumed []string) {
 	for kind := range kinds {
-		if !n.mu.paused[kind] {
+		if !l.mu.paused[kind] {
 			paused = append(paused, kind)
 		}
 	}
-	for kind := range n.mu.paused {
+	for kind := range l.mu.paused {
 		if !kinds[kind] {
 			resumed = append(resumed, kind)
 		}
 	}
-	n.mu.paused = kinds
+	l.mu.paused = kinds
 	if len(paused) > 0 {
-		n.giveBackLocked(func(r *run) bool { return kinds[r.job.Kind] })
+		l.giveBackAllLocked(func(r *run) bool { return kinds[r.job.Kind] })
 	}
 	return paused, resumed
 }
+
+// PauseHere pauses or resumes a kind without waiting for the next heartbeat.
+func (n *Node) PauseHere(kind string, pause bool) { n.announcePaused(n.ledger.pauseHere(kind, pause)) }
 
 // announcePaused makes poll release what was dropped and claim what goes on, and logs it.
 func (n *Node) announcePaused(paused, resumed []string) {

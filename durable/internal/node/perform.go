@@ -156,13 +156,10 @@ func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byt
 		o.Result = result
 		return r.follow(tt, o)
 	}
-	r.n.mu.Lock()
-	canceled := r.cancelWanted
-	r.n.mu.Unlock()
 	cause := context.Cause(ctx)
 	var snooze *snoozeError
 	switch {
-	case canceled:
+	case r.n.ledger.canceled(r):
 		o := r.ending(store.RunCanceled, started, err)
 		o.State, o.Due = store.Canceled, time.Time{} // unless a schedule was registered again, nothing follows
 		return o

@@ -29,25 +29,51 @@ var errNoAnswer = errors.New("durable: the insert did not return")
 // them, since the node does not hold them yet.
 func (n *Node) beginInsert(jobs []store.NewJob) store.Placement {
 	for i := range jobs {
-		if k := n.cfg.Kind(jobs[i].Kind); k == nil || k.bounded() || !n.serves(jobs[i].Queue) {
+		if k := n.cfg.Kind(jobs[i].Kind); k == nil || k.bounded() || !n.cfg.serves(jobs[i].Queue) {
 			return store.Placement{}
 		}
 	}
 	if !n.open() {
 		return store.Placement{}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if slices.ContainsFunc(jobs, func(j store.NewJob) bool { return n.mu.paused[j.Kind] }) {
-		return store.Placement{}
-	}
 	lead := n.lead()
-	free := n.freeLocked(n.clock.Until(jobs[0].Due) > lead || jobs[0].Due.IsZero() && jobs[0].Delay > lead)
-	if free <= 0 || n.soughtLocked() || !n.takesLocked() {
+	later := n.clock.Until(jobs[0].Due) > lead || jobs[0].Due.IsZero() && jobs[0].Delay > lead
+	p := n.ledger.beginInsert(jobs, later)
+	if p.Node != "" {
+		p.Ahead, p.Lead = n.ahead(), lead
+	}
+	return p
+}
+
+// beginInsert returns for how many of the jobs, which are due later or not, there is room, zero if for none. Until
+// endInsert no release frees them.
+func (l *ledger) beginInsert(jobs []store.NewJob, later bool) store.Placement {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slices.ContainsFunc(jobs, func(j store.NewJob) bool { return l.mu.paused[j.Kind] }) {
 		return store.Placement{}
 	}
-	n.mu.inserting[&jobs[0]] = jobs
-	return store.Placement{Node: n.mu.name, Ahead: n.ahead(), Lead: lead, Limit: free}
+	free := l.freeLocked(later)
+	if free <= 0 || l.soughtLocked() || !l.takesLocked() {
+		return store.Placement{}
+	}
+	l.mu.inserting[&jobs[0]] = jobs
+	return store.Placement{Node: l.mu.name, Limit: free}
+}
+
+// endInsert takes what the insert of jobs has placed on the node under that name, "" if it was not to place any. failed is
+// set if the answer was lost. It returns the runs to arm, and whether a release is due.
+func (l *ledger) endInsert(name string, jobs []store.NewJob, held []*run, failed bool) (runs []*run, due bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	runs = l.holdLocked(name, held)
+	if name != "" {
+		delete(l.mu.inserting, &jobs[0]) // in the same step: what is dropped from here on is to be released
+		if failed {
+			l.loseAnswerLocked()
+		}
+	}
+	return runs, l.mu.due > 0
 }
 
 // endInsert takes what the insert has placed on this node.
@@ -68,57 +94,28 @@ func (n *Node) endInsert(p store.Placement, jobs []store.NewJob, results []store
 			near = true
 		}
 	}
-	n.mu.Lock()
-	runs := n.holdLocked(p.Node, held)
-	if p.Node != "" {
-		delete(n.mu.inserting, &jobs[0]) // in the same step: what is dropped from here on is to be released
-		if err != nil {
-			n.loseAnswerLocked()
-		}
-	}
-	poll := near || n.mu.releasesDue > 0
-	n.mu.Unlock()
+	runs, due := n.ledger.endInsert(p.Node, jobs, n.runs(held), err != nil)
 	for _, r := range runs {
 		r.arm()
 	}
-	if poll {
+	if near || due {
 		n.Wake()
 	}
 }
 
-// keepsLocked reports whether the node may have, and begin, a job that has not begun. If not, it is to be given back.
-func (n *Node) keepsLocked(j *store.Job) bool {
-	return !n.mu.fenced && !n.mu.draining && !n.mu.resting && !n.mu.paused[j.Kind] && n.serves(j.Queue)
-}
-
 // hold takes jobs that the store has given to this node under that name.
 func (n *Node) hold(name string, jobs []store.Job) {
-	n.mu.Lock()
-	runs := n.holdLocked(name, jobs)
-	n.mu.Unlock()
-	for _, r := range runs {
+	for _, r := range n.ledger.hold(name, n.runs(jobs)) {
 		r.arm()
 	}
 }
 
-// holdLocked is hold, except that the caller arms the runs that it returns.
-func (n *Node) holdLocked(name string, jobs []store.Job) []*run {
-	runs := make([]*run, 0, len(jobs))
+// runs returns runs of jobs that the store has given to this node.
+func (n *Node) runs(jobs []store.Job) []*run {
+	runs := make([]*run, len(jobs))
 	now := n.clock.Now()
 	for i := range jobs {
-		if n.mu.name != name || !n.keepsLocked(&jobs[i]) { // since they were asked for
-			n.mu.releasesDue++
-			continue
-		}
-		r := &run{n: n, job: jobs[i], kind: n.cfg.Kind(jobs[i].Kind), since: now}
-		if old := n.mu.held[r.job.ID]; old != nil {
-			if old.job.Epoch >= r.job.Epoch {
-				continue // a later answer came first: the job was freed since, and claimed again
-			}
-			old.dropLocked() // its epoch is over
-		}
-		r.enterLocked()
-		runs = append(runs, r)
+		runs[i] = &run{n: n, job: jobs[i], kind: n.cfg.Kind(jobs[i].Kind), since: now}
 	}
 	return runs
 }

@@ -37,7 +37,7 @@ func (n *Node) pollLoop(ctx context.Context) {
 			n.tokenCame()
 			tick = false
 		case <-audit.C:
-			n.scheduleAudit()
+			n.ledger.audit()
 			tick, claim = false, outage.failed > 0
 		case idle = <-n.idleBeats:
 			claim = outage.failed > 0
@@ -47,8 +47,8 @@ func (n *Node) pollLoop(ctx context.Context) {
 			return
 		}
 		if tick {
-			n.giveBackLate()
-			n.retryRelease()
+			n.ledger.giveBackLate(n.cfg.Pool.Stats(), n.cfg.Poll, n.clock.Now())
+			n.ledger.retryRelease()
 		}
 		called, err := n.poll(ctx, claim)
 		if ctx.Err() != nil {
@@ -105,9 +105,7 @@ func (n *Node) claim(
 	asked := n.clock.Ask()
 	claims, err := n.claimJobs(opCtx, queue, req)
 	if err != nil {
-		n.mu.Lock()
-		n.loseAnswerLocked()
-		n.mu.Unlock()
+		n.ledger.loseAnswer()
 		return false, false, err
 	}
 	n.heard(asked, claims.Now)
@@ -116,11 +114,8 @@ func (n *Node) claim(
 	}
 	again = claims.More && slices.ContainsFunc(claims.Jobs, func(j store.Job) bool { return j.State == store.Claimed })
 	more = others || claims.More && !again
-	n.mu.Lock()
-	n.claimedLocked(more)
-	n.mu.payloads.learn(claims.Jobs)
-	rest := !later && n.askedLocked(req.Kinds, claims.Jobs) && claims.More && !again && !claims.Busy
-	n.mu.Unlock()
+	exhausted := n.ledger.claimed(req.Kinds, claims.Jobs, later, more)
+	rest := exhausted && claims.More && !again && !claims.Busy
 	n.gained.Add(int64(len(claims.Jobs)))
 	n.hold(req.Node, claims.Jobs)
 	if rest {
@@ -139,47 +134,5 @@ func (n *Node) request(later, rated bool) (store.ClaimRequest, bool) {
 	}
 	names := n.cfg.Kinds()
 	rand.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.takesLocked() {
-		return store.ClaimRequest{}, false
-	}
-	idle := 0 // workers for jobs of kinds with a rate
-	if rated {
-		idle = n.idleLocked()
-		if idle == 0 && n.passLocked(names) {
-			return store.ClaimRequest{}, false
-		}
-	}
-	if armed := n.mu.inState[armed]; armed > 0 && armed > n.mu.budget/2 {
-		n.mu.more = true // a poll is worth its while when half of them have begun
-		return store.ClaimRequest{}, false
-	}
-	free := n.freeLocked(later)
-	if free <= 0 {
-		n.mu.more = true // there may be room when some have begun
-		return store.ClaimRequest{}, false
-	}
-	req := store.ClaimRequest{Node: n.mu.name, Ahead: n.ahead(), Lead: n.lead(), Limit: free}
-	for _, name := range names {
-		if n.mu.paused[name] {
-			continue
-		}
-		most := free
-		k := n.cfg.Kind(name)
-		if k.Limit > 0 {
-			most = min(most, k.Limit-n.mu.perKind[name])
-		}
-		if k.Rate != (store.Rate{}) {
-			if most = min(most, idle); most > 0 && !later {
-				req.Limit = min(free, idle) // what is claimed with them must not take their workers
-			}
-		}
-		if most > 0 {
-			limit := k.limit()
-			limit.Max = most
-			req.Kinds = append(req.Kinds, limit)
-		}
-	}
-	return req, len(req.Kinds) > 0
+	return n.ledger.request(names, later, rated, n.ahead(), n.lead())
 }

@@ -30,8 +30,8 @@ func (n *Node) reportedQueues() []string {
 }
 
 // serves reports whether the node serves a queue.
-func (n *Node) serves(queue string) bool {
-	_, found := slices.BinarySearch(n.cfg.Queues(), queue)
+func (c *Config) serves(queue string) bool {
+	_, found := slices.BinarySearch(c.Queues(), queue)
 	return found
 }
 
@@ -41,9 +41,7 @@ func (n *Node) QueuesChanged() {
 	if n == nil {
 		return
 	}
-	n.mu.Lock()
-	n.giveBackLocked(func(r *run) bool { return !n.serves(r.job.Queue) })
-	n.mu.Unlock()
+	n.ledger.giveBack(func(r *run) bool { return !n.cfg.serves(r.job.Queue) })
 	n.reporter.wake()
 	n.Wake()
 }
@@ -51,14 +49,7 @@ func (n *Node) QueuesChanged() {
 // hearDraining takes the answer of a heartbeat whether somebody has asked this node to drain. If so, it gives back what
 // has not begun, and takes nothing; what runs goes on.
 func (n *Node) hearDraining(drain bool) {
-	n.mu.Lock()
-	was := n.mu.resting
-	n.mu.resting = drain
-	if drain && !was {
-		n.giveBackLocked(all)
-	}
-	n.mu.Unlock()
-	switch {
+	switch was := n.ledger.rest(drain); {
 	case drain && !was:
 		n.cfg.Log().Info("durable: this node was asked to drain; it takes no more jobs", "node", n.name())
 		n.Wake()
@@ -70,10 +61,7 @@ func (n *Node) hearDraining(drain bool) {
 
 // restAgain has a node that is to drain do so under a new name, too.
 func (n *Node) restAgain(ctx context.Context, name string) error {
-	n.mu.Lock()
-	resting := n.mu.resting
-	n.mu.Unlock()
-	if !resting {
+	if !n.ledger.standing().resting {
 		return nil
 	}
 	_, err := n.cfg.Parts.Drains.DrainNode(ctx, name, true)

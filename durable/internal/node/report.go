@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/executor-go/executor/durable/store"
 )
@@ -25,16 +24,9 @@ type reporter struct {
 	kick chan struct{} // one slot
 
 	// The goroutine of loop has these alone.
-	node    incarnation // that has reported
+	node    incarnation // that has reported; one that reports before it has joined is none that the store knows
 	details store.NodeDetails
 	sent    map[*run]*store.RunProgress
-}
-
-// An incarnation is the node from when it has joined until it is declared dead. A report that comes before is of no
-// node, though it has the name.
-type incarnation struct {
-	name   string
-	joined time.Time
 }
 
 func newReporter(n *Node) *reporter {
@@ -96,24 +88,19 @@ func (p *reporter) report(ctx context.Context) error {
 
 // look returns the node, and up to maxProgress runs whose progress is new. It forgets those that are over.
 func (p *reporter) look() (node incarnation, running map[*run]*store.RunProgress) {
-	n := p.n
+	node, runs := p.n.ledger.running()
+	sent := make(map[*run]*store.RunProgress, len(p.sent))
 	running = make(map[*run]*store.RunProgress)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for r := range p.sent {
-		if r.state != begun {
-			delete(p.sent, r)
+	for _, r := range runs { // in random order: where there are more than that, each has its turn
+		if progress, before := p.sent[r]; before {
+			sent[r] = progress
 		}
-	}
-	for _, r := range n.mu.held { // in random order: where there are more than that, each has its turn
-		if r.state != begun || len(running) == maxProgress {
-			continue
-		}
-		if progress := r.progress.Load(); progress != nil && p.sent[r] != progress {
+		if progress := r.progress.Load(); progress != nil && p.sent[r] != progress && len(running) < maxProgress {
 			running[r] = progress
 		}
 	}
-	return incarnation{n.mu.name, n.mu.joined}, running
+	p.sent = sent
+	return node, running
 }
 
 // details returns what the node reports of itself.

@@ -8,15 +8,41 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// newStateTest returns a node that holds one run, of a job in that state of the store.
-func newStateTest(t *testing.T, s store.State) *run {
+// newLedgerTest returns the books of a node that has joined under the name "n", has two workers, and serves the default
+// queue.
+func newLedgerTest(t *testing.T, kinds ...*Kind) *ledger {
 	t.Helper()
-	pool := executor.Scheduled(1)
+	pool := executor.Scheduled(2)
 	t.Cleanup(pool.Close)
-	n := New(t.Context(), Config{Name: "n", Pool: pool})
-	r := &run{n: n, kind: &Kind{Name: "k"}, job: store.Job{ID: store.NewID(), Kind: "k", State: s}}
-	r.enterLocked()
-	return r
+	c := &Config{Pool: pool, Lease: time.Minute, Queues: func() []string { return []string{""} }}
+	c.Kinds = func() (names []string) {
+		for _, k := range kinds {
+			names = append(names, k.Name)
+		}
+		return names
+	}
+	c.Kind = func(name string) *Kind {
+		for _, k := range kinds {
+			if k.Name == name {
+				return k
+			}
+		}
+		return nil
+	}
+	l := newLedger(c, func() {})
+	l.incarnate(incarnation{"n", time.Now()})
+	l.renew(time.Now())
+	return l
+}
+
+// newStateTest returns books with one run, of a job in that state of the store.
+func newStateTest(t *testing.T, s store.State) (*ledger, *run) {
+	t.Helper()
+	k := &Kind{Name: "k"}
+	l := newLedgerTest(t, k)
+	r := &run{kind: k, job: store.Job{ID: store.NewID(), Kind: "k", State: s}}
+	l.hold("n", []*run{r})
+	return l, r
 }
 
 // A run moves along the arrows of runState and along no other.
@@ -24,10 +50,10 @@ func TestRunStateArrows(t *testing.T) {
 	for from := claimed; from <= gone; from++ {
 		for to := claimed; to <= gone; to++ {
 			t.Run(from.String()+" to "+to.String(), func(t *testing.T) {
-				r := newStateTest(t, store.Waiting)
-				r.n.mu.inState[r.state]--
+				l, r := newStateTest(t, store.Waiting)
+				l.mu.inState[r.state]--
 				r.state = from
-				r.n.mu.inState[from]++
+				l.mu.inState[from]++
 				want := false
 				for _, next := range arrows[from] {
 					want = want || next == to
@@ -37,76 +63,31 @@ func TestRunStateArrows(t *testing.T) {
 						t.Errorf("panicked: %t", panicked)
 					}
 				}()
-				r.moveLocked(to)
+				l.moveLocked(r, to)
 			})
 		}
 	}
 }
 
-// The counts are those of the runs that are held, whatever way a run takes.
-func TestRunStateCounts(t *testing.T) {
-	for name, way := range map[string][]func(*run){
-		"claimed ahead": {
-			func(r *run) { r.confirmLocked(0) },
-			func(r *run) { r.confirmedLocked(time.Time{}, time.Now()) },
-			func(r *run) { r.beginLocked(func(error) {}) },
-			func(r *run) { r.moveLocked(committing) },
-			(*run).dropLocked,
-		},
-		"postponed": {
-			func(r *run) { r.confirmLocked(0) },
-			func(r *run) { r.confirmedLocked(time.Time{}, time.Now()) },
-			func(r *run) { r.beginLocked(func(error) {}) },
-			(*run).postponeLocked,
-			func(r *run) { r.confirmedLocked(time.Now(), time.Now()) },
-			(*run).giveBackLocked,
-		},
-		"given back":    {(*run).giveBackLocked},
-		"dropped twice": {(*run).dropLocked, (*run).dropLocked},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newStateTest(t, store.Claimed)
-			check := func() {
-				for s := claimed; s < gone; s++ {
-					want := 0
-					for _, held := range r.n.mu.held {
-						if held.state == s {
-							want++
-						}
-					}
-					if got := r.n.mu.inState[s]; got != want {
-						t.Errorf("%s: %d are counted as %s, want %d", r.state, got, s, want)
-					}
-				}
-				if got := r.n.mu.perKind["k"]; got != len(r.n.mu.held) {
-					t.Errorf("%s: %d are counted of its kind, and %d held", r.state, got, len(r.n.mu.held))
-				}
-			}
-			check()
-			for _, step := range way {
-				step(r)
-				check()
-			}
-			if r.state != gone {
-				t.Errorf("it is %s at the end", r.state)
-			}
-		})
-	}
-}
-
 // An attempt is counted when the run begins, and taken back when it is postponed.
 func TestRunStateCountsAnAttemptOnce(t *testing.T) {
-	r := newStateTest(t, store.Claimed)
+	l, r := newStateTest(t, store.Claimed)
+	begin := func() {
+		t.Helper()
+		_, _, turn := l.arm(r, time.Now().Add(2*time.Hour), time.Second, 0)
+		if a, _, _ := l.begin(r, turn, func(error) {}, time.Now().Add(2*time.Hour)); a != admitted {
+			t.Fatalf("it may not begin: %d", a)
+		}
+	}
 	at := time.Now()
-	r.confirmLocked(0)
-	r.confirmedLocked(time.Time{}, at)
-	r.beginLocked(func(error) {})
-	r.postponeLocked()
-	if r.job.Attempt != 0 || r.job.State != store.Confirmed {
+	l.confirm(r, 0)
+	l.confirmed(r, true, time.Time{}, at)
+	begin()
+	if ask, _ := l.postpone(r); !ask || r.job.Attempt != 0 || r.job.State != store.Confirmed {
 		t.Errorf("postponed, it is %+v", r.job)
 	}
-	r.confirmedLocked(at.Add(time.Hour), at)
-	r.beginLocked(func(error) {})
+	l.confirmed(r, true, at.Add(time.Hour), at)
+	begin()
 	if r.job.Attempt != 1 || !r.decided || !r.job.Occurrence.Equal(at.Add(time.Hour)) {
 		t.Errorf("it is %+v, decided: %t", r.job, r.decided)
 	}
@@ -114,16 +95,16 @@ func TestRunStateCountsAnAttemptOnce(t *testing.T) {
 
 // A run that was armed anew is not confirmed by the timer that was set before.
 func TestRunStateIgnoresEarlierTurns(t *testing.T) {
-	r := newStateTest(t, store.Claimed)
+	l, r := newStateTest(t, store.Claimed)
 	r.turn = 2
-	if r.confirmLocked(1) || r.state != claimed {
+	if l.confirm(r, 1) || r.state != claimed {
 		t.Errorf("it is %s", r.state)
 	}
 }
 
 // A job that was due when it was claimed is armed at once.
 func TestRunStateOfWhatWasDue(t *testing.T) {
-	if r := newStateTest(t, store.Confirmed); r.state != armed {
+	if _, r := newStateTest(t, store.Confirmed); r.state != armed {
 		t.Errorf("it is %s", r.state)
 	}
 }

@@ -12,27 +12,28 @@ const (
 )
 
 // solitude is that of a run whose job may be what kills its nodes: it waits until the handlers that run have returned,
-// and while it is alone no other begins, so that it takes none with it. It is guarded by n.mu.
+// and while it is alone no other begins, so that it takes none with it. It is a part of the ledger.
 type solitude struct {
-	solo   *run        // waits to be alone, or is
-	timer  *time.Timer // calls passAlone
-	behind []*run      // were to begin meanwhile
+	solo      *run        // waits to be alone, or is
+	timer     *time.Timer // calls passAlone
+	passAlone func()
+	behind    []*run // were to begin meanwhile
 }
 
 // admitLocked reports whether the run may begin now. If not, it is armed again later.
-func (n *Node) admitLocked(r *run) bool {
-	s := &n.mu.solitude
+func (l *ledger) admitLocked(r *run) bool {
+	s := &l.mu.solitude
 	switch {
 	case s.solo == nil && r.job.Lost < aloneAfter:
 		return true
 	case s.solo == nil:
 		s.solo = r
 		if s.timer == nil {
-			s.timer = time.AfterFunc(aloneFor, n.passAlone)
+			s.timer = time.AfterFunc(aloneFor, s.passAlone)
 		} else {
 			s.timer.Reset(aloneFor)
 		}
-		return n.mu.inState[begun] == 0
+		return l.mu.inState[begun] == 0
 	case s.solo == r: // it has waited
 		s.timer.Reset(aloneFor)
 		return true
@@ -42,27 +43,32 @@ func (n *Node) admitLocked(r *run) bool {
 }
 
 // endedLocked notes that a run has ended, or was dropped.
-func (n *Node) endedLocked(r *run) {
-	if a := n.mu.solo; a != nil && (a == r || a.state == armed && n.mu.inState[begun] == 0) {
-		n.mu.solitude.timer.Reset(0)
+func (l *ledger) endedLocked(r *run) {
+	if a := l.mu.solo; a != nil && (a == r || a.state == armed && l.mu.inState[begun] == 0) {
+		l.mu.solitude.timer.Reset(0)
 	}
 }
 
-// passAlone lets the run begin that has waited to be alone; or, if it was alone for long enough, or is over, all
-// others.
-func (n *Node) passAlone() {
-	n.mu.Lock()
-	a := n.mu.solo
-	if a != nil && a.state == armed {
-		n.mu.Unlock()
-		a.arm()
-		return
+// pass returns the run to arm that has waited to be alone, or, if it was alone for long enough, or is over, all that
+// have waited behind it. It reports whether the node is open for others again.
+func (l *ledger) pass() (arm []*run, open bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a := l.mu.solo; a != nil && a.state == armed {
+		return []*run{a}, false
 	}
-	behind := n.mu.behind
-	n.mu.solo, n.mu.behind = nil, nil
-	n.mu.Unlock()
-	for _, r := range behind {
+	arm = l.mu.behind
+	l.mu.solo, l.mu.behind = nil, nil
+	return arm, true
+}
+
+// passAlone is called by the timer of the ledger's solitude.
+func (n *Node) passAlone() {
+	arm, open := n.ledger.pass()
+	for _, r := range arm {
 		r.arm()
 	}
-	n.Wake()
+	if open {
+		n.Wake()
+	}
 }
