@@ -9,8 +9,8 @@
 // A [UI] is an [http.Handler]. It may be mounted at any path that ends in a slash, with [http.StripPrefix] or without,
 // because its links are relative and the last element of the path selects the page:
 //
-//	…/                     what needs attention, all pools, and how many jobs there are
-//	…/pools, …/pool?id=3   pools; a pool: its workers, histograms, task names and events
+//	…/                     what needs attention, all pools with charts of a day, and how many jobs there are
+//	…/pools, …/pool?id=3   pools; a pool: its charts of a day, workers, histograms, task names and events
 //	…/schedules            the times of all periodic work, 24 hours back and ahead
 //	…/jobs, …/job?id=…     jobs by state, kind, key, tags and errors; a job: its states, steps,
 //	                       output, runs, and the jobs before and after it
@@ -42,8 +42,9 @@
 // # Cost
 //
 // A UI has no goroutine. It reads the pools when a request asks for them, at most once a second however many pages are
-// open. Its history therefore has gaps while no page is open. It reads each view of a database at most once in 2 s. If
-// that takes more than a tenth of a second, the UI waits for 20 times as long as it took. For each [Source] it makes
+// open, and once a minute by a timer. Of each minute of the last day it remembers what the pools did, in 35 KB for all
+// pools together, and as much for each of the first 100. It reads each view of a database at most once in 2 s. If that
+// takes more than a tenth of a second, the UI waits for 20 times as long as it took. For each [Source] it makes
 // one such request to the database at a time. The pages say how old a view is. At most 100 pages get live updates at a
 // time.
 package ui

@@ -136,7 +136,9 @@ type UI struct {
 }
 
 // New returns a UI that is ready to serve. If c is not valid, New returns an error that matches [executor.ErrInvalid],
-// and says which field is wrong and how to fix it. New starts no goroutine, and reads no pool or database.
+// and says which field is wrong and how to fix it. New starts no goroutine, and reads no pool or database. With an
+// Observer it sets a timer, which reads the counters of the pools once a minute; it ends with Close, or when the program
+// does not refer to the UI any more.
 func New(c Config) (*UI, error) {
 	if c.Observer == nil && len(c.Jobs) == 0 && len(c.Pages) == 0 {
 		return nil, invalid("Config has nothing to show; set Observer, Jobs or Pages")
@@ -252,10 +254,13 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("ui: %w: "+format, append([]any{executor.ErrInvalid}, args...)...)
 }
 
-// Close ends the live updates of all pages, and waits until their requests have ended. u still serves pages after that,
-// without live updates. Close may be called several times. A program that calls [http.Server.Shutdown] need not call
-// Close before it: Shutdown ends the live updates of its server.
-func (u *UI) Close() { u.streams.Close() }
+// Close ends the live updates of all pages, and waits until their requests have ended. It also ends the memory of what
+// pools do while nobody looks. u still serves pages after that, without live updates. Close may be called several times.
+// A program that calls [http.Server.Shutdown] need not call Close before it: Shutdown ends the live updates of its server.
+func (u *UI) Close() {
+	u.site.Pools.Close()
+	u.streams.Close()
+}
 
 // ServeHTTP answers a request. The last element of the path selects the page, see the package comment.
 func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -315,6 +320,7 @@ func (u *UI) serveEvents(w http.ResponseWriter, r *http.Request, access Access) 
 		http.Error(w, "ui: "+err.Error(), http.StatusBadRequest)
 		return
 	}
+	v.Live = true
 	u.streams.Serve(w, r, func() (page.Update, error) {
 		if now, _ := u.access(r); now != access {
 			return page.Update{}, errAccess

@@ -59,6 +59,15 @@ func runUI() (base string, err error) {
 			return "", err
 		}
 	}
+	tasks := make(chan struct{})
+	go func() { // so that the charts have something
+		defer close(tasks)
+		for ctx.Err() == nil {
+			pool.Go(ctx, func(context.Context) error { return nil }, executor.Named("crop"))
+			time.Sleep(100 * time.Millisecond)
+		}
+	}()
+	atEnd(func() { cancel(); <-tasks })
 	jobs, err := durable.New(durable.Config{Store: memory.New(), Name: "web1", Drain: time.Millisecond})
 	if err != nil {
 		return "", err

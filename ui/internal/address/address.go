@@ -19,6 +19,7 @@ type View struct {
 	Name   string // the last element of its path
 	Source string // of a page about jobs
 	Act    bool   // with what changes jobs
+	Live   bool   // as an update of a page that is shown already
 	Number int    // of a pool
 	ID     durable.ID
 	Run    int64         // of a job, 0 for the last
@@ -26,7 +27,7 @@ type View struct {
 	State  string        // of jobs, or the verdict of runs
 	Kind   string        // of jobs
 	Search string        // of keys, or of names
-	Span   time.Duration // of the timeline
+	Span   time.Duration // of the timeline, or of charts
 	Own    string        // the query of a page of the program's own
 	Job    string        // of runs: its name
 	Ended  Ended         // of runs

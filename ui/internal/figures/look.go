@@ -12,6 +12,7 @@ import (
 // Pools has what was seen of the pools of an Observer. Its methods may be called by any goroutine.
 type Pools struct {
 	watcher *poolview.Watcher
+	memory  *memory
 
 	mu       sync.Mutex
 	latest   *Look
@@ -20,8 +21,14 @@ type Pools struct {
 	numbered int // series ever
 }
 
-// NewPools returns Pools of an Observer, which may be nil.
-func NewPools(o *executor.Observer) *Pools { return &Pools{watcher: poolview.NewWatcher(o)} }
+// NewPools returns Pools of an Observer, which may be nil. It looks at them once a minute, until Close, or until nothing
+// refers to the Pools any more.
+func NewPools(o *executor.Observer) *Pools {
+	return &Pools{watcher: poolview.NewWatcher(o), memory: newMemory(o)}
+}
+
+// Close ends the looks that nobody asks for.
+func (p *Pools) Close() { p.memory.Close() }
 
 // Look is one look at all pools. It does not change.
 type Look struct {

@@ -9,22 +9,42 @@ import (
 
 	"github.com/executor-go/executor/histogram"
 	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/page"
 )
 
-// point is what all pools together did at one time. A value is NaN where it is not known.
+// point is what pools did at one time. A value is NaN where it is not known.
 type point struct {
 	at     time.Time
 	values [seriesCount]float64
 }
 
-// What the charts show, in their order.
+// What the charts show.
 const (
-	seriesRate   = iota // runs in a second
-	seriesQueued        // tasks that wait
-	seriesWait          // the 99th percentile of the waits, in milliseconds
-	seriesLate          // that of the lateness of scheduled runs
+	seriesRate     = iota // runs in a second
+	seriesFailed          // those of them that failed
+	seriesQueued          // tasks that wait
+	seriesWait            // the 99th percentile of the waits, in milliseconds
+	seriesLate            // that of the lateness of scheduled runs
+	seriesRejected        // tasks that were rejected in a minute
 	seriesCount
 )
+
+// charts are what is drawn of them, those with the same unit on one.
+var charts = []struct {
+	title, unit string // the unit is "ms" for durations, else ""
+	lines       []line
+}{
+	{"Runs per second", "", []line{{seriesRate, "runs", "c1"}, {seriesFailed, "failed", "bad"}}},
+	{"Waiting tasks", "", []line{{seriesQueued, "waiting", "c1"}}},
+	{"Delays", "ms", []line{{seriesWait, "wait p99", "c1"}, {seriesLate, "lateness p99", "c2"}}},
+	{"Rejected tasks a minute", "", []line{{seriesRejected, "rejected", "bad"}}},
+}
+
+// line is a line of a chart.
+type line struct {
+	series      int
+	name, color string
+}
 
 // totals has the points of the last minutes.
 type totals struct {
@@ -34,46 +54,60 @@ type totals struct {
 
 const (
 	pointLimit = 300
-	gapTime    = 5 * time.Second // between two points: nobody looked, and there is no line
+	gapTime    = 90 * time.Second // between two points: there is no line
 )
 
-// add adds what a look has seen, and returns it.
-func (t *totals) add(l *poolview.Look) point {
-	p := point{at: l.At}
+// pointOf returns what pools did at a look.
+func pointOf(at time.Time, pools []poolview.Pool) point {
+	p := point{at: at}
 	var wait, late histogram.Snapshot
 	known := false
-	rate := 0.0
-	for i := range l.Pools {
-		s := &l.Pools[i]
+	for i := range pools {
+		s := &pools[i]
 		p.values[seriesQueued] += float64(s.Queued)
 		if s.Recent.Rate >= 0 {
-			rate += s.Recent.Rate
+			p.values[seriesRate] += s.Recent.Rate
+			p.values[seriesFailed] += s.Recent.FailRate
 			known = true
 		}
+		p.values[seriesRejected] += float64(s.Recent.Rejected)
 		justWait, justLate := s.Recent.Just()
 		wait, late = wait.Add(justWait), late.Add(justLate)
 	}
-	p.values[seriesRate] = math.NaN()
-	if known {
-		p.values[seriesRate] = math.Round(rate*10) / 10
+	if !known {
+		p.values[seriesRate], p.values[seriesFailed] = math.NaN(), math.NaN()
 	}
 	p.values[seriesWait], p.values[seriesLate] = millis(wait), millis(late)
+	return p
+}
+
+// add adds what a look has seen, and returns it.
+func (t *totals) add(l *poolview.Look) point {
+	p := pointOf(l.At, l.Pools)
 	t.points[t.n%pointLimit] = p
 	t.n++
 	return p
 }
 
-// millis returns the 99th percentile of s in milliseconds with three digits.
+// millis returns the 99th percentile of s in milliseconds.
 func millis(s histogram.Snapshot) float64 {
 	if s.Count == 0 {
 		return math.NaN()
 	}
-	ms := float64(s.Quantile(0.99)) / 1e6
-	if ms == 0 {
-		return 0
+	return float64(s.Quantile(0.99)) / 1e6
+}
+
+// rounded returns x with three digits.
+func rounded(x float64) float64 {
+	if x == 0 || math.IsNaN(x) {
+		return x
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(ms))-2)
-	return math.Round(ms/unit) * unit
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-2)
+	if unit >= 1 {
+		return math.Round(x/unit) * unit
+	}
+	per := math.Round(1 / unit) // a power of ten, so that what is divided by it has no further digits
+	return math.Round(x*per) / per
 }
 
 // all returns the points of the last five minutes, the oldest first.
@@ -87,58 +121,115 @@ func (t *totals) all() (points []point) {
 	return points
 }
 
+// joined returns minutes and the points of looks, in the order of time. A minute in which there was a look is left out.
+func joined(minutes, looks []point) (all []point) {
+	i := 0
+	for _, m := range minutes {
+		for i < len(looks) && !looks[i].at.After(m.at.Add(-time.Minute)) {
+			all = append(all, looks[i])
+			i++
+		}
+		if i == len(looks) || looks[i].at.After(m.at) {
+			all = append(all, m)
+		}
+	}
+	return append(all, looks[i:]...)
+}
+
+// Plots are the charts of pools over a span of time.
+type Plots struct {
+	All    []Plot
+	Points string // as JSON: the seconds since 1970, and the values of each series; "" with what is drawn by scripts already
+	Span   int    // seconds
+}
+
 // A Plot is one of the large charts.
 type Plot struct {
-	Number         int
-	Title, Names   string
-	First, Second  string // the names of the series
-	Start          int64
-	Points         string   // as JSON: the seconds from Start, and the values of each series
-	Lines, Seconds []string // the points of lines, without scripts
-	Rows           []plotRow
+	Number  int
+	Title   string
+	Unit    string // "ms", or ""
+	Series  string // for scripts: of each line its series, its color and its name
+	Label   string
+	Picture *picture // for those who have no scripts; nil with what they have already
+	Names   []string
+	Rows    []plotRow
 }
 
-type plotRow struct{ Time, First, Second string }
-
-// Plots returns the two charts of the last minutes.
-func (l *Look) Plots() []Plot {
-	points := l.totals
-	return []Plot{
-		newPlot(0, "Runs and waiting tasks", "runs per second", "waiting tasks", points, seriesRate),
-		newPlot(1, "Delays", "wait p99, ms", "lateness p99, ms", points, seriesWait),
-	}
+type plotRow struct {
+	Time   string
+	Values []string
 }
 
-func newPlot(number int, title, first, second string, points []point, series int) Plot {
-	c := Plot{Number: number, Title: title, Names: first + "|" + second, First: first, Second: second}
-	if len(points) == 0 {
-		c.Points = "[[],[],[]]"
-		return c
-	}
-	c.Start = points[0].at.Unix()
-	columns := [3][]any{}
-	add := func(x int64, a, b float64) {
-		columns[0] = append(columns[0], x)
-		columns[1], columns[2] = append(columns[1], number3(a)), append(columns[2], number3(b))
-	}
-	for i, p := range points {
-		x := p.at.Unix() - c.Start
-		if i > 0 && p.at.Sub(points[i-1].at) > gapTime {
-			add(points[i-1].at.Unix()-c.Start+1, math.NaN(), math.NaN())
+// Plots returns the charts of a pool, of all pools for 0, as they were in a span until now. With live they are for a page
+// that has them already.
+func (p *Pools) Plots(pool int, span time.Duration, live bool) (all Plots) {
+	l := p.Look()
+	points := p.memory.points(pool, l.At.Add(-span))
+	if pool == 0 {
+		var recent []point
+		for _, one := range l.totals {
+			if l.At.Sub(one.at) <= span {
+				recent = append(recent, one)
+			}
 		}
-		add(x, p.values[series], p.values[series+1])
+		points = joined(points, recent)
+	} else if of := l.Pool(pool); of != nil {
+		points = joined(points, []point{pointOf(l.At, []poolview.Pool{*of})})
 	}
-	text, err := json.Marshal(columns)
-	if err != nil {
-		panic("ui: " + err.Error()) // they are numbers
+	all.Span = int(span.Seconds())
+	for number, c := range charts {
+		if plot, ok := newPlot(number, c.title, c.unit, c.lines, points, live, l.At.Location()); ok {
+			all.All = append(all.All, plot)
+		}
 	}
-	c.Points = string(text)
-	c.Lines, c.Seconds = polyline(points, series), polyline(points, series+1)
-	for i := len(points) - 1; i >= 0; i -= 10 {
-		p := points[i]
-		c.Rows = append(c.Rows, plotRow{p.at.Format("15:04:05"), value(p.values[series]), value(p.values[series+1])})
+	if !live {
+		all.Points = columns(points)
 	}
-	return c
+	return all
+}
+
+// newPlot returns a chart, false if there is nothing to be drawn.
+func newPlot(number int, title, unit string, lines []line, points []point, live bool, in *time.Location) (Plot, bool) {
+	var drawn []line
+	for _, line := range lines {
+		n, most := 0, 0.0
+		for _, p := range points {
+			if v := p.values[line.series]; !math.IsNaN(v) {
+				n, most = n+1, max(most, v)
+			}
+		}
+		if n > 1 && most > 0 { // else there is nothing to be seen
+			drawn = append(drawn, line)
+		}
+	}
+	c := Plot{Number: number, Title: title, Unit: unit}
+	if drawn == nil {
+		return c, false
+	}
+	var series []string
+	for _, line := range drawn {
+		series, c.Names = append(series, fmt.Sprint(line.series, " ", line.color, " ", line.name)), append(c.Names, line.name)
+	}
+	c.Series = strings.Join(series, "|")
+	c.Label = title + ", " + span(points)
+	if live {
+		return c, true
+	}
+	c.Picture = newPicture(drawn, unit, points, in)
+	const rows = 24
+	for i, step := len(points)-1, 1+len(points)/rows; i >= 0; i -= step {
+		row := plotRow{Time: points[i].at.In(in).Format("15:04:05")}
+		for _, line := range drawn {
+			row.Values = append(row.Values, value(points[i].values[line.series], unit))
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	return c, true
+}
+
+// span returns how long the time of points is.
+func span(points []point) string {
+	return "the last " + page.Short(points[len(points)-1].at.Sub(points[0].at).Round(time.Second))
 }
 
 // number3 returns x for JSON, which has no NaN.
@@ -146,66 +237,62 @@ func number3(x float64) any {
 	if math.IsNaN(x) {
 		return nil
 	}
-	return x
+	return rounded(x)
 }
 
-func value(x float64) string {
-	if math.IsNaN(x) {
+// value returns a value with its unit.
+func value(x float64, unit string) string {
+	switch {
+	case math.IsNaN(x):
 		return "–"
+	case unit == "ms":
+		return page.Short(time.Duration(x * float64(time.Millisecond)))
+	case x >= 1000:
+		return page.Count(int64(math.Round(x)))
 	}
 	return fmt.Sprintf("%.3g", x)
 }
 
-const plotWidth, plotHeight = 300, 60
-
-// polyline returns a series as lines, which have gaps where it is not known.
-func polyline(points []point, series int) (all []string) {
-	newest := points[len(points)-1].at
-	most := 0.0
-	for _, p := range points {
-		if v := p.values[series]; v > most {
-			most = v
+// columns returns points as JSON, with a hole between two that are far from each other.
+func columns(points []point) string {
+	all := [1 + seriesCount][]any{{}}
+	add := func(x int64, values [seriesCount]float64) {
+		all[0] = append(all[0], x)
+		for i, v := range values {
+			all[1+i] = append(all[1+i], number3(v))
 		}
 	}
-	var line strings.Builder
-	n := 0
-	flush := func() {
-		if n > 1 {
-			all = append(all, line.String())
+	for i, p := range points {
+		if i > 0 && p.at.Sub(points[i-1].at) > gapTime {
+			add(points[i-1].at.Unix()+1, hole)
 		}
-		line.Reset()
-		n = 0
+		add(p.at.Unix(), p.values)
 	}
-	step := 1 + len(points)/60
-	var before time.Time
-	for i := 0; i < len(points); i += step {
-		p := points[i]
-		v := p.values[series]
-		if math.IsNaN(v) || !before.IsZero() && p.at.Sub(before) > gapTime*time.Duration(step) {
-			flush()
-		}
-		before = p.at
-		if math.IsNaN(v) {
-			continue
-		}
-		if n++; n > 1 {
-			line.WriteByte(' ')
-		}
-		y := plotHeight - 1
-		if most > 0 {
-			y = int(float64(plotHeight-1) * (1 - v/most))
-		}
-		fmt.Fprintf(&line, "%d,%d", plotWidth-int(newest.Sub(p.at).Seconds()), y)
+	text, err := json.Marshal(all)
+	if err != nil {
+		panic("ui: " + err.Error()) // they are numbers
 	}
-	flush()
-	return all
+	return string(text)
 }
 
-// Newest returns the newest values of the charts that are shown, as JSON.
-func (l *Look) Newest() string {
+var hole = func() (values [seriesCount]float64) {
+	for i := range values {
+		values[i] = math.NaN()
+	}
+	return values
+}()
+
+// Newest returns the newest values of a pool, of all for 0, as JSON: the time, and the values of each series.
+func (l *Look) Newest(pool int) string {
 	p := l.newest
-	pair := func(i int) []any { return []any{number3(p.values[i]), number3(p.values[i+1])} }
-	text, err := json.Marshal([]any{p.at.Unix(), pair(seriesRate), pair(seriesWait)})
+	if of := l.Pool(pool); of != nil {
+		p = pointOf(l.At, []poolview.Pool{*of})
+	}
+	all := []any{p.at.Unix()}
+	for _, v := range p.values {
+		all = append(all, number3(v))
+	}
+	text, err := json.Marshal(all)
 	if err != nil {
 		panic("ui: " + err.Error())
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/ui/internal/address"
-	"github.com/executor-go/executor/ui/internal/figures"
 	"github.com/executor-go/executor/ui/internal/poolview"
 	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
@@ -19,7 +18,7 @@ type overview struct {
 	Pooled    bool // there is an Observer
 	Pools     []poolview.Row
 	More      int // pools that are not shown
-	Plots     []figures.Plot
+	Charts    plots
 	Sources   []sourceRow
 	Events    []poolview.Happened
 	At        string
@@ -66,7 +65,7 @@ func overviewBody(ctx context.Context, u *Site, v address.View) (string, any, er
 	o.Attention = poolview.Urgent(all)
 	if o.Pooled {
 		o.Pools, o.More = l.Rows("", overviewPools)
-		o.Plots = l.Plots()
+		o.Charts = newPlots(u, v)
 		o.Events = l.Happened(0)
 	}
 	return "Overview", o, nil

@@ -49,12 +49,12 @@ func (u *Site) View(name string, q url.Values, act bool) (v address.View, err er
 type Fragment struct {
 	Title string
 	HTML  []byte
-	Point string // the newest values of the charts, if it has some
+	Point string // the newest values of the charts of pools, if it may have some
 }
 
 // views are the pages by the last element of their paths.
 var views = map[string]kind{
-	"":          {tab: "Overview", template: "overview", body: overviewBody},
+	"":          {tab: "Overview", template: "overview", parse: parseCharts, body: overviewBody},
 	"pools":     {tab: "Pools", template: "pools", pools: true, parse: parsePools, body: poolsBody},
 	"pool":      {template: "poolPage", pools: true, parse: parsePool, body: poolBody},
 	"schedules": {tab: "Timeline", template: "schedules", parse: parseSchedules, body: schedulesBody},
@@ -94,8 +94,8 @@ func (u *Site) Fragment(ctx context.Context, v address.View) (*Fragment, error) 
 				return nil, err
 			}
 			f := &Fragment{Title: title, HTML: b.Bytes()}
-			if kind.template == "overview" && u.Pooled {
-				f.Point = u.Pools.Look().Newest()
+			if u.Pooled && (kind.template == "overview" || kind.template == "poolPage") {
+				f.Point = u.Pools.Look().Newest(v.Number)
 			}
 			return f, nil
 		})

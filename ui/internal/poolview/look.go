@@ -32,7 +32,7 @@ type Recent struct {
 	Since            time.Time          // one to two minutes ago, or less at first
 	Wait, Late, Run  histogram.Snapshot // since then
 	Rejected, Panics int64              // in the last minute
-	Rate             float64            // runs in a second, since the look before; negative if not known
+	Rate, FailRate   float64            // runs in a second, and failures, since the look before; negative if not known
 
 	now, before base // before is zero if not known
 }
@@ -60,6 +60,7 @@ type point struct {
 	at       time.Time
 	queued   int
 	runs     int64
+	failures int64
 	rejected int64
 	panics   int64
 }
@@ -80,11 +81,12 @@ func (s *history) ago(i int) (point, bool) {
 
 // add adds what was seen of a pool, and returns what has happened since.
 func (s *history) add(at time.Time, f *executor.Figures) (r Recent) {
-	p := point{at, f.Queued, f.Runs, f.Rejected, f.Panics}
+	p := point{at, f.Queued, f.Runs, f.Failures, f.Rejected, f.Panics}
 	r.now = base{at, f.Wait, f.Late, f.Run}
-	r.Rate = -1
+	r.Rate, r.FailRate = -1, -1
 	if before, ok := s.ago(0); ok && at.Sub(before.at) <= time.Minute {
-		r.Rate = float64(p.runs-before.runs) / at.Sub(before.at).Seconds()
+		past := at.Sub(before.at).Seconds()
+		r.Rate, r.FailRate = float64(p.runs-before.runs)/past, float64(p.failures-before.failures)/past
 		r.before = s.last
 	}
 	s.points[s.n%historyLen] = p

@@ -19,39 +19,58 @@ probe.hidden = true
 document.body.append(probe)
 const color = name => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color }
 const faint = c => c.replace('rgb(', 'rgba(').replace(')', ', .12)')
-const charts = new Map() // by the number of the chart
-const most = 300
+const charts = new Map() // by the IDs of their figures
+const section = document.getElementById('charts')
+const seen = section ? JSON.parse(section.dataset.points) : [[]] // the times, and the values of each series
+const hole = 90 // seconds between two points without a line
+
+// A figure names its lines: each has the number of its series, the name of its color, and a name.
+const lines = el => el.dataset.series.split('|').map(text => text.split(' ')).map(([n, c, ...name]) => ({n: +n, c, name: name.join(' ')}))
+const columns = el => [seen[0], ...lines(el).map(line => seen[1 + line.n] ?? [])]
+
+// Numbers as short as fit beside a chart, and durations in their unit.
+const brief = y => y >= 1e4 ? Intl.NumberFormat('en', {notation: 'compact'}).format(y) : y.toLocaleString('en', {maximumSignificantDigits: 3})
+const took = ms => {
+  const [unit, name] = [[864e5, 'd'], [36e5, 'h'], [6e4, 'min'], [1e3, 's'], [1, 'ms'], [1e-3, 'µs']].find(([unit]) => ms >= unit) ?? [1, 'ms']
+  return brief(ms / unit) + '\xa0' + name
+}
 
 const chart = el => {
-  const old = charts.get(el.dataset.chart)
-  const data = old ? old.data : JSON.parse(el.dataset.points)
-  if (!old) data[0] = data[0].map(x => x + +el.dataset.start)
-  old?.destroy()
+  charts.get(el.id)?.destroy()
+  const box = el.querySelector('.plot') ?? document.createElement('div')
+  box.className = 'plot'
+  el.insertBefore(box, el.querySelector('details'))
   const axis = {stroke: color('soft'), grid: {stroke: color('line'), width: 1}, ticks: {show: false}, font: '12px system-ui'}
-  const size = () => ({width: el.clientWidth, height: 170})
+  const size = () => ({width: box.clientWidth, height: 170})
   const time = x => x == null ? '–' : new Date(x * 1000).toTimeString().slice(0, 8)
-  const names = el.dataset.series.split('|')
+  const short = (u, xs) => xs.map(x => u.scales.x.max - u.scales.x.min < 300 ? time(x) : time(x).slice(0, 5))
+  const says = el.dataset.unit === 'ms' ? took : brief
+  el.querySelectorAll(':scope > :is(svg, .key)').forEach(drawn => drawn.remove())
   const u = new uPlot({
-    ...size(), padding: [8, 28, 0, 0], cursor: {drag: {x: true, y: false}}, axes: [{...axis, space: 80, values: (u, xs) => xs.map(x => u.data[0].length > 1 ? time(x) : '')}, {...axis, size: 54}],
+    ...size(), padding: [8, 28, 0, 0], cursor: {drag: {x: true, y: false}}, axes: [{...axis, space: 80, values: short}, {...axis, size: 58, values: (_, ys) => ys.map(says)}],
     scales: {x: {time: true}, y: {range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1]}},
-    series: [{label: 'Time', value: (_, x) => time(x)}, ...names.map((label, i) => {
-      const stroke = color('c' + (i + 1))
-      return {label, stroke, width: 1.5, fill: i ? undefined : faint(stroke), points: {show: false}, value: (_, y) => y == null ? '–' : y.toLocaleString()}
+    series: [{label: 'Time', value: (_, x) => time(x)}, ...lines(el).map(line => {
+      const stroke = color(line.c)
+      return {label: line.name, stroke, width: 1.5, fill: line.c === 'c1' ? faint(stroke) : undefined, points: {show: false}, value: (_, y) => y == null ? '–' : says(y)}
     })],
-  }, data, el)
-  new ResizeObserver(() => u.setSize(size())).observe(el)
-  charts.set(el.dataset.chart, u)
+  }, columns(el), box)
+  new ResizeObserver(() => u.setSize(size())).observe(box)
+  charts.set(el.id, u)
 }
-const draw = () => document.querySelectorAll('[data-chart]').forEach(chart)
+const draw = all => document.querySelectorAll('[data-series]').forEach(el => { if (all || !charts.has(el.id)) chart(el) })
 
-// point adds the newest values: a time, and the values of each chart.
+// point adds the newest values: a time, and the values of each series.
 const point = ([x, ...values]) => {
-  for (const [key, u] of charts) {
-    const last = u.data[0].at(-1)
-    if (last >= x) continue
-    const gap = x - last > 5
-    const grown = (col, y, hole) => [...col, ...(gap ? [hole] : []), y].slice(-most)
-    u.setData(u.data.map((col, i) => i ? grown(col, values[key][i - 1], null) : grown(col, x, last + 1)))
+  const last = seen[0].at(-1)
+  if (!section || last >= x) return
+  const add = (x, values) => { seen[0].push(x); values.forEach((v, i) => (seen[i + 1] ??= []).push(v)) }
+  if (x - last > hole) add(last + 1, values.map(() => null))
+  add(x, values)
+  const old = seen[0].findIndex(t => t >= x - section.dataset.span)
+  if (old > 0) seen.forEach(column => column.splice(0, old))
+  for (const [id, u] of charts) {
+    const el = document.getElementById(id)
+    if (el) u.setData(columns(el))
   }
 }
 
@@ -61,12 +80,13 @@ const morph = html => {
   Idiomorph.morph(main, html, {
     morphStyle: 'innerHTML', restoreFocus: true,
     callbacks: {
-      beforeNodeMorphed: (from, to) => !(from.nodeType === 1 && from.matches('input, select, textarea, [data-chart]')
+      beforeNodeMorphed: (from, to) => !(from.nodeType === 1 && from.matches('input, select, textarea, [data-series]')
         && to.nodeType === 1 && from.id === to.id),
       beforeAttributeUpdated: (name, el) => !(name === 'open' && el.nodeName === 'DETAILS'),
     },
   })
   if (atEnd) out.scrollTop = out.scrollHeight
+  draw()
 }
 
 let source, paused = keep.get('paused') === 'yes'
@@ -131,7 +151,7 @@ const colours = () => {
   const isDark = chosen ? chosen === 'dark' : dark.matches
   scheme.title = scheme.ariaLabel = isDark ? 'Light colours' : 'Dark colours'
   scheme.onclick = () => { keep.set('scheme', isDark ? 'light' : 'dark'); colours() }
-  draw()
+  draw(true)
 }
 scheme.hidden = false
 dark.addEventListener('change', colours)
