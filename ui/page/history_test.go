@@ -88,9 +88,9 @@ func TestHoursDrawsRuns(t *testing.T) {
 		{From: at, Until: at.Add(time.Hour), Good: 480, Path: "runs?a=<b>&c=1"}, {From: at.Add(time.Hour), Until: at.Add(2 * time.Hour)},
 		{From: at.Add(2 * time.Hour), Until: at.Add(3 * time.Hour), Good: 10, Bad: 1},
 	}
-	out := string(Hours(hours, "Runs & hours"))
+	out := string(Hours(hours))
 	for _, want := range []string{
-		"<figcaption>Runs &amp; hours<", `<a href="runs?a=&lt;b&gt;&amp;c=1" aria-label="12:00 to 13:00: 480 runs" tabindex="-1">`,
+		"<figcaption>Runs an hour, at most 480; times in UTC<", `<a href="runs?a=&lt;b&gt;&amp;c=1" aria-label="12:00 to 13:00: 480 runs" tabindex="-1">`,
 		`<rect x="2" y="0" width="16" height="48"/></a>`, `13:00 to 14:00: 0 runs" tabindex="-1"`,
 		`aria-label="14:00 to 15:00: 11 runs, 1 failed"><title>`, `<rect x="42" y="44" width="16" height="2"/><path`, "<span>12:00</span></div>",
 	} {

@@ -20,13 +20,24 @@ const (
 	hourFoot   = 56
 )
 
-// Hours draws how many runs ended in each of some hours, those that did not end well on top, in another colour and with a
-// mark below. Each column is a link. axis names the hours below the chart.
-func Hours(hours []Hour, caption string) template.HTML {
+// mostOf returns how many runs ended in the hour that has most, at least 1.
+func mostOf(hours []Hour) int {
 	most := 1
 	for _, h := range hours {
 		most = max(most, h.Good+h.Bad)
 	}
+	return most
+}
+
+// Hours draws how many runs ended in each of some hours, those that did not end well on top, in another colour and with a
+// mark below. Each column is a link. The hours are named below the chart, and its title has their zone. It is empty if
+// nothing ended.
+func Hours(hours []Hour) template.HTML {
+	if good, bad := ended(hours); good+bad == 0 {
+		return ""
+	}
+	most := mostOf(hours)
+	caption := fmt.Sprintf("Runs an hour, at most %s; times in %s", Count(most), hours[0].From.Format("MST"))
 	// at returns the height of so many runs: at least that of a line, if there are any.
 	at := func(n int) int {
 		if n == 0 {
@@ -71,7 +82,53 @@ func Hours(hours []Hour, caption string) template.HTML {
 	return template.HTML(out.String())
 }
 
-func runs(n int) string {
+// HoursLine draws the same for a cell of a table, as a picture without links.
+func HoursLine(hours []Hour) template.HTML {
+	good, bad := ended(hours)
+	if good+bad == 0 {
+		return ""
+	}
+	const width, height = 4, 17 // of a column with the space beside it
+	most := mostOf(hours)
+	var out strings.Builder
+	fmt.Fprintf(&out, `<svg class="line" viewBox="0 0 %d %d" role="img" aria-label="%s">`, width*len(hours), height, RunsText(good, bad))
+	for i, h := range hours {
+		all, failed := (height*(h.Good+h.Bad)+most-1)/most, (height*h.Bad+most-1)/most // at least a line
+		if all > failed {
+			fmt.Fprintf(&out, `<path d="M%d %dh3v%dh-3z"/>`, width*i, height-all, all-failed)
+		}
+		if failed > 0 {
+			fmt.Fprintf(&out, `<path class="bad" d="M%d %dh3v%dh-3z"/>`, width*i, height-failed, failed)
+		}
+	}
+	out.WriteString("</svg>")
+	return template.HTML(out.String())
+}
+
+// ended returns how many runs ended in some hours, well and not.
+func ended(hours []Hour) (good, bad int) {
+	for _, h := range hours {
+		good, bad = good+h.Good, bad+h.Bad
+	}
+	return good, bad
+}
+
+// RunsText returns how many runs ended in 24 hours and how many percent of them well, such as "312 runs in 24 h, 98.1 % ok",
+// and "" if none did. It is 100 % only if all did, and 0 % only if none.
+func RunsText[N int | int64](good, bad N) string {
+	all := good + bad
+	if all == 0 {
+		return ""
+	}
+	tenths := N(float64(good) / float64(all) * 1000)
+	if good > 0 && tenths == 0 {
+		tenths = 1
+	}
+	share := fmt.Sprintf("%d.%d", tenths/10, tenths%10)
+	return runs(all) + " in 24 h, " + strings.TrimSuffix(share, ".0") + " % ok"
+}
+
+func runs[N int | int64](n N) string {
 	if n == 1 {
 		return "1 run"
 	}

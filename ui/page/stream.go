@@ -97,7 +97,7 @@ func (c *stream) update(u Update) {
 	if !bytes.Equal(u.Main, c.sent.Main) {
 		text = event("main", string(u.Main))
 	}
-	if u.Point != c.sent.Point {
+	if u.Point != "" && u.Point != c.sent.Point {
 		text += "event: point\ndata: " + u.Point + "\n\n"
 	}
 	c.sent = u

@@ -22,6 +22,23 @@ func served(s *page.Streams, look func() (page.Update, error)) http.Handler {
 // always is the same update each time.
 func always() (page.Update, error) { return page.Update{Main: []byte("x")}, nil }
 
+// An update without a point sends none, also after one that has sent one: scripts would read an empty text as JSON.
+func TestStreamsSendNoEmptyPoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		points := []string{"[1]", "", "[1]", "[2]"}
+		n := 0
+		ctx, cancel := context.WithCancel(t.Context())
+		l := pagetest.Listen(ctx, served(page.NewStreams("shop"), func() (page.Update, error) {
+			n++
+			return page.Update{Main: []byte("x"), Point: points[min(n, len(points))-1]}, nil
+		}), "")
+		time.Sleep(10 * time.Second)
+		cancel()
+		<-l.Ended()
+		l.Events(t) // fails if the data of one is no JSON
+	})
+}
+
 // There are no more than a hundred streams, and a place is free again when a browser leaves.
 func TestStreamsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 	"github.com/executor-go/executor/histogram"
 )
 
-// minute is what pools did in one minute, by the indexes below. A value is NaN where it is not known.
+// minute is what pools did in one minute, by the indexes of points, but with the number of runs in place of rates. A value
+// is NaN where it is not known.
 type minute [seriesCount]float32
 
 const (
@@ -71,6 +72,8 @@ func (m *minutes) points(after time.Time) (points []point) {
 		for k, v := range one {
 			p.values[k] = float64(v)
 		}
+		p.values[seriesRate] /= 60
+		p.values[seriesFailed] /= 60
 		points = append(points, p)
 	}
 	return points
@@ -161,10 +164,9 @@ func (m *memory) look() {
 		justWait, justLate := c.wait.Sub(before.wait), c.late.Sub(before.late)
 		wait, late = wait.Add(justWait), late.Add(justLate)
 		one := minute{
-			seriesRate: float32(float64(c.runs-before.runs) / past.Seconds()), seriesQueued: float32(f.Queued),
+			seriesRate: float32(c.runs - before.runs), seriesQueued: float32(f.Queued),
 			seriesWait: float32(millis(justWait)), seriesLate: float32(millis(justLate)),
-			seriesRejected: float32(float64(c.rejected-before.rejected) / past.Minutes()),
-			seriesFailed:   float32(float64(c.failures-before.failures) / past.Seconds()),
+			seriesRejected: float32(c.rejected - before.rejected), seriesFailed: float32(c.failures - before.failures),
 		}
 		for _, k := range []int{seriesRate, seriesQueued, seriesRejected, seriesFailed} {
 			sum[k] += one[k]
@@ -209,3 +211,18 @@ func (m *memory) points(pool int, after time.Time) []point {
 	}
 	return nil
 }
+
+// runs returns how many runs there were in all that is remembered, and how many of them failed.
+func (m *memory) runs() (runs, failed int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, one := range m.sum.all {
+		if r, f := one[seriesRate], one[seriesFailed]; r == r && f == f { // they are known
+			runs, failed = runs+int64(r), failed+int64(f)
+		}
+	}
+	return runs, failed
+}
+
+// Runs returns how many runs there were in the last day, as far as it is remembered, and how many of them failed.
+func (p *Pools) Runs() (runs, failed int64) { return p.memory.runs() }

@@ -37,7 +37,7 @@ const (
 )
 
 // newPicture draws lines of points, of which there is one at least.
-func newPicture(lines []line, unit string, points []point, in *time.Location) *picture {
+func newPicture(lines []line, unit string, points []point, gap time.Duration, in *time.Location) *picture {
 	from, until := points[0].at, points[len(points)-1].at
 	span := max(until.Sub(from), time.Second)
 	axis := poolview.Axis{From: from.In(in), Span: span, Left: pictureLeft, Width: pictureWidth - pictureLeft}
@@ -79,7 +79,7 @@ func newPicture(lines []line, unit string, points []point, in *time.Location) *p
 		}
 		for _, p := range points {
 			v := p.values[line.series]
-			if math.IsNaN(v) || !before.IsZero() && p.at.Sub(before) > gapTime {
+			if math.IsNaN(v) || !before.IsZero() && p.at.Sub(before) > gap {
 				end()
 			}
 			before = p.at

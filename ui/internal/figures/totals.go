@@ -29,16 +29,21 @@ const (
 	seriesCount
 )
 
-// charts are what is drawn of them, those with the same unit on one.
-var charts = []struct {
+// chart is what is drawn together: what has the same unit.
+type chart struct {
 	title, unit string // the unit is "ms" for durations, else ""
 	lines       []line
-}{
+}
+
+// poolCharts are those of pools, and jobCharts those of jobs, whose points have a value for each line of them.
+var poolCharts = []chart{
 	{"Runs per second", "", []line{{seriesRate, "runs", "c1"}, {seriesFailed, "failed", "bad"}}},
 	{"Waiting tasks", "", []line{{seriesQueued, "waiting", "c1"}}},
 	{"Delays", "ms", []line{{seriesWait, "wait p99", "c1"}, {seriesLate, "lateness p99", "c2"}}},
 	{"Rejected tasks a minute", "", []line{{seriesRejected, "rejected", "bad"}}},
 }
+
+var jobCharts = []chart{{"Delay and duration of 95 % of the runs, by the hour", "ms", []line{{0, "waited", "c1"}, {1, "took", "c2"}}}}
 
 // line is a line of a chart.
 type line struct {
@@ -54,7 +59,7 @@ type totals struct {
 
 const (
 	pointLimit = 300
-	gapTime    = 90 * time.Second // between two points: there is no line
+	gapTime    = 90 * time.Second // between two points of pools, between which there is no line
 )
 
 // pointOf returns what pools did at a look.
@@ -138,6 +143,7 @@ func joined(minutes, looks []point) (all []point) {
 
 // Plots are the charts of pools over a span of time.
 type Plots struct {
+	Shown  bool // also if there is none yet
 	All    []Plot
 	Points string // as JSON: the seconds since 1970, and the values of each series; "" with what is drawn by scripts already
 	Span   int    // seconds
@@ -162,7 +168,7 @@ type plotRow struct {
 
 // Plots returns the charts of a pool, of all pools for 0, as they were in a span until now. With live they are for a page
 // that has them already.
-func (p *Pools) Plots(pool int, span time.Duration, live bool) (all Plots) {
+func (p *Pools) Plots(pool int, span time.Duration, live bool) Plots {
 	l := p.Look()
 	points := p.memory.points(pool, l.At.Add(-span))
 	if pool == 0 {
@@ -176,22 +182,48 @@ func (p *Pools) Plots(pool int, span time.Duration, live bool) (all Plots) {
 	} else if of := l.Pool(pool); of != nil {
 		points = joined(points, []point{pointOf(l.At, []poolview.Pool{*of})})
 	}
-	all.Span = int(span.Seconds())
+	return newPlots(poolCharts, points, gapTime, span, live, l.At.Location())
+}
+
+// Hourly is how long runs waited and took in an hour; negative if that is not known.
+type Hourly struct {
+	Until      time.Time
+	Wait, Took time.Duration
+}
+
+// HourlyPlots returns the chart of some hours. With live it is for a page that has it already.
+func HourlyPlots(hours []Hourly, live bool, in *time.Location) Plots {
+	var points []point
+	for _, h := range hours {
+		p := point{at: h.Until, values: hole}
+		for i, d := range []time.Duration{h.Wait, h.Took} {
+			if d >= 0 {
+				p.values[i] = float64(d) / float64(time.Millisecond)
+			}
+		}
+		points = append(points, p)
+	}
+	return newPlots(jobCharts, points, 2*time.Hour, 24*time.Hour, live, in)
+}
+
+// newPlots returns charts of points, between which there is no line if they are further from each other than gap.
+func newPlots(charts []chart, points []point, gap, span time.Duration, live bool, in *time.Location) (all Plots) {
+	all.Shown, all.Span = true, int(span.Seconds())
 	for number, c := range charts {
-		if plot, ok := newPlot(number, c.title, c.unit, c.lines, points, live, l.At.Location()); ok {
+		if plot, ok := newPlot(number, c, points, gap, live, in); ok {
 			all.All = append(all.All, plot)
 		}
 	}
 	if !live {
-		all.Points = columns(points)
+		all.Points = columns(points, gap)
 	}
 	return all
 }
 
 // newPlot returns a chart, false if there is nothing to be drawn.
-func newPlot(number int, title, unit string, lines []line, points []point, live bool, in *time.Location) (Plot, bool) {
+func newPlot(number int, of chart, points []point, gap time.Duration, live bool, in *time.Location) (Plot, bool) {
 	var drawn []line
-	for _, line := range lines {
+	for _, line := range of.lines {
 		n, most := 0, 0.0
 		for _, p := range points {
 			if v := p.values[line.series]; !math.IsNaN(v) {
@@ -202,7 +234,7 @@ func newPlot(number int, title, unit string, lines []line, points []point, live 
 			drawn = append(drawn, line)
 		}
 	}
-	c := Plot{Number: number, Title: title, Unit: unit}
+	c := Plot{Number: number, Title: of.title, Unit: of.unit}
 	if drawn == nil {
 		return c, false
 	}
@@ -211,16 +243,16 @@ func newPlot(number int, title, unit string, lines []line, points []point, live 
 		series, c.Names = append(series, fmt.Sprint(line.series, " ", line.color, " ", line.name)), append(c.Names, line.name)
 	}
 	c.Series = strings.Join(series, "|")
-	c.Label = title + ", " + span(points)
+	c.Label = of.title + ", " + span(points)
 	if live {
 		return c, true
 	}
-	c.Picture = newPicture(drawn, unit, points, in)
+	c.Picture = newPicture(drawn, of.unit, points, gap, in)
 	const rows = 24
 	for i, step := len(points)-1, 1+len(points)/rows; i >= 0; i -= step {
 		row := plotRow{Time: points[i].at.In(in).Format("15:04:05")}
 		for _, line := range drawn {
-			row.Values = append(row.Values, value(points[i].values[line.series], unit))
+			row.Values = append(row.Values, value(points[i].values[line.series], of.unit))
 		}
 		c.Rows = append(c.Rows, row)
 	}
@@ -254,7 +286,7 @@ func value(x float64, unit string) string {
 }
 
 // columns returns points as JSON, with a hole between two that are far from each other.
-func columns(points []point) string {
+func columns(points []point, gap time.Duration) string {
 	all := [1 + seriesCount][]any{{}}
 	add := func(x int64, values [seriesCount]float64) {
 		all[0] = append(all[0], x)
@@ -263,7 +295,7 @@ func columns(points []point) string {
 		}
 	}
 	for i, p := range points {
-		if i > 0 && p.at.Sub(points[i-1].at) > gapTime {
+		if i > 0 && p.at.Sub(points[i-1].at) > gap {
 			add(points[i-1].at.Unix()+1, hole)
 		}
 		add(p.at.Unix(), p.values)

@@ -2,12 +2,14 @@ package pages
 
 import (
 	"context"
+	"html/template"
 	"net/url"
 	"slices"
 	"time"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/figures"
 	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
 )
@@ -24,6 +26,8 @@ type jobsPage struct {
 	ActAll       string // link to what can be done to all jobs of the list
 	Kinds        []string
 	Jobs         []jobRow
+	Hours        template.HTML // what ended in each hour of the last day, of the kind or of all
+	Charts       plots
 	All          string // link to all jobs
 	Asked        bool   // the list does not have all
 	First, Next  string // links to other pages, "" if there is none
@@ -48,6 +52,14 @@ func jobsBody(ctx context.Context, u *Site, v address.View) (string, any, error)
 	}
 	p.tabs(v, counts)
 	p.asked(v)
+	if !v.Narrow() && v.State == "" && v.After == "" {
+		day, err := s.Day(ctx)
+		if err != nil {
+			p.Error = page.Lines(err.Error(), 300)
+		}
+		p.Hours = page.Hours(hoursOf(s, day, v.Kind, now.Location()))
+		p.Charts.Plots = figures.HourlyPlots(hourly(day, v.Kind), v.Live, now.Location())
+	}
 	jobs, asOf, err := source.Query(ctx, s, jobsKey{v.State, v.Kind, v.Search, v.After, v.Wanted},
 		func(ctx context.Context) ([]durable.Job, error) {
 			f := v.Filter(time.Now())
@@ -81,6 +93,18 @@ func jobsBody(ctx context.Context, u *Site, v address.View) (string, any, error)
 		p.Jobs = append(p.Jobs, newJobRow(s, &jobs[i], now))
 	}
 	return "Jobs", p, nil
+}
+
+// hourly returns how long runs of a kind waited and took in the hours of a day.
+func hourly(day source.Day, kind string) (hours []figures.Hourly) {
+	for i, e := range day.Of(kind) {
+		until := day.Hours[i].From.Add(time.Hour)
+		if until.After(day.Now) {
+			until = day.Now
+		}
+		hours = append(hours, figures.Hourly{Until: until, Wait: e.Wait, Took: e.Took})
+	}
+	return hours
 }
 
 type jobsKey struct {

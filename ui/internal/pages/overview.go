@@ -3,10 +3,14 @@ package pages
 import (
 	"cmp"
 	"context"
+	"html/template"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui/internal/address"
+	"github.com/executor-go/executor/ui/internal/figures"
 	"github.com/executor-go/executor/ui/internal/poolview"
 	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
@@ -14,6 +18,12 @@ import (
 
 // overview is what the overview shows.
 type overview struct {
+	Headline  string
+	Bad       bool   // something needs attention
+	Sums      string // what ended in the last day
+	Next      string // when the next job is due
+	NextName  string
+	NextPath  string
 	Attention []poolview.Notice
 	Pooled    bool // there is an Observer
 	Pools     []poolview.Row
@@ -27,7 +37,8 @@ type overview struct {
 // sourceRow is a source in the overview.
 type sourceRow struct {
 	Name, Path string
-	Nodes      string // that are alive
+	Hours      template.HTML // what ended in each
+	Nodes      string        // that are alive
 	NodesPath  string
 	States     []string
 	Kinds      []kindRow
@@ -41,6 +52,10 @@ type kindRow struct {
 	Kind, Path string
 	Paused     bool
 	Jobs       []cell
+	Hours      template.HTML // what ended in each of the last day
+	Oldest     string        // for how long the first one has been due
+	Late       bool
+	Wait, Took string // in the last day
 }
 
 // cell is a number in a table, with where to see more.
@@ -53,8 +68,17 @@ func overviewBody(ctx context.Context, u *Site, v address.View) (string, any, er
 	l := u.Pools.Look()
 	o := &overview{Pooled: u.Pooled, At: page.ClockZone(l.At, l.At)}
 	all := l.Attention()
+	good, bad := 0, 0
+	var next time.Time
 	for _, s := range u.Sources {
-		row := newSourceRow(ctx, s, l.At)
+		row, day := newSourceRow(ctx, s, l.At)
+		for _, e := range day.Of("") {
+			good, bad = good+e.Good, bad+e.Bad
+		}
+		if kind, due := nextOf(ctx, s, l.At); !due.IsZero() && (next.IsZero() || due.Before(next)) {
+			next, o.NextName = due, page.Printable(kind, 60)
+			o.NextPath = address.View{Name: "jobs", Source: s.Name, Kind: kind, State: "waiting"}.Link()
+		}
 		ns, err := sourceAttention(ctx, s, l.At)
 		if err != nil && row.Error == "" {
 			row.Error = page.Lines(err.Error(), 300)
@@ -62,7 +86,21 @@ func overviewBody(ctx context.Context, u *Site, v address.View) (string, any, er
 		o.Sources = append(o.Sources, row)
 		all = append(all, ns...)
 	}
+	if o.Headline, o.Bad = "All well", poolview.Problems(all) > 0; o.Bad {
+		o.Headline = poolview.ProblemsText(poolview.Problems(all))
+	}
 	o.Attention = poolview.Urgent(all)
+	if !next.IsZero() {
+		o.Next = page.Since(next, l.At)
+	}
+	var sums []string
+	if text := page.RunsText(good, bad); text != "" {
+		sums = append(sums, "jobs: "+text)
+	}
+	if runs, failed := u.Pools.Runs(); runs > 0 {
+		sums = append(sums, "pools: "+page.RunsText(runs-failed, failed))
+	}
+	o.Sums = strings.Join(sums, "; ")
 	if o.Pooled {
 		o.Pools, o.More = l.Rows("", overviewPools)
 		o.Charts = newPlots(u, v)
@@ -78,7 +116,7 @@ const (
 )
 
 // newSourceRow returns a source in the overview.
-func newSourceRow(ctx context.Context, s *source.Source, now time.Time) sourceRow {
+func newSourceRow(ctx context.Context, s *source.Source, now time.Time) (sourceRow, source.Day) {
 	row := sourceRow{Name: page.Printable(s.Name, 40), Path: address.View{Name: "jobs", Source: s.Name}.Link()}
 	counts, asOf, err := countsOf(ctx, s)
 	shown := address.Shown(counts)
@@ -94,6 +132,12 @@ func newSourceRow(ctx context.Context, s *source.Source, now time.Time) sourceRo
 		row.Error = page.Lines(err.Error(), 300)
 	}
 	row.AsOf = page.ClockZone(asOf, now)
+	day, err := s.Day(ctx)
+	if err != nil && row.Error == "" {
+		row.Error = page.Lines(err.Error(), 300)
+	}
+	row.Hours = page.Hours(hoursOf(s, day, "", now.Location()))
+	oldest := make(map[string]time.Time)
 	kinds := make(map[string][]int)
 	for _, c := range counts {
 		if kinds[c.Kind] == nil {
@@ -104,6 +148,16 @@ func newSourceRow(ctx context.Context, s *source.Source, now time.Time) sourceRo
 				kinds[c.Kind][i] += c.Jobs
 			}
 		}
+		if c.State == durable.Waiting {
+			oldest[c.Kind] = c.Due
+		}
+	}
+	for _, e := range day.Hours {
+		for kind := range e.Kinds {
+			if kind != "" && kinds[kind] == nil {
+				kinds[kind] = make([]int, shown) // its jobs have been removed since
+			}
+		}
 	}
 	paused, err := pausedOf(ctx, s)
 	if err != nil && row.Error == "" {
@@ -112,8 +166,12 @@ func newSourceRow(ctx context.Context, s *source.Source, now time.Time) sourceRo
 	for kind, jobs := range kinds {
 		r := kindRow{
 			Kind: page.Printable(kind, 60), Paused: slices.Contains(paused, kind),
-			Path: address.View{Name: "jobs", Source: s.Name, Kind: kind}.Link(),
+			Path: address.View{Name: "jobs", Source: s.Name, Kind: kind}.Link(), Hours: page.HoursLine(hoursOf(s, day, kind, now.Location())),
 		}
+		if due := oldest[kind]; !due.IsZero() && now.Sub(due) >= time.Second {
+			r.Oldest, r.Late = page.Age(now.Sub(due)), now.Sub(due) > figures.Overdue
+		}
+		r.Wait, r.Took = slowest(day.Of(kind))
 		for i, n := range jobs {
 			c := cell{Text: page.Count(n), Bad: address.States[i].Name == "dead" && n > 0}
 			if n > 0 {
@@ -127,5 +185,43 @@ func newSourceRow(ctx context.Context, s *source.Source, now time.Time) sourceRo
 	if n := len(row.Kinds); n > overviewKinds {
 		row.More, row.Kinds = n-overviewKinds, row.Kinds[:overviewKinds]
 	}
-	return row
+	return row, day
+}
+
+// nextOf returns when the next job of a source is due, and its kind; the zero Time if none is.
+func nextOf(ctx context.Context, s *source.Source, now time.Time) (kind string, due time.Time) {
+	counts, _, _ := countsOf(ctx, s) // an error is shown with the counts
+	for _, c := range counts {
+		if c.State == durable.Waiting && c.Due.After(now) && (due.IsZero() || c.Due.Before(due)) {
+			kind, due = c.Kind, c.Due
+		}
+	}
+	return kind, due
+}
+
+// hoursOf returns what ended of a kind, of all for "", in each hour of a day, as it is drawn. Each hour leads to its runs.
+func hoursOf(s *source.Source, day source.Day, kind string, in *time.Location) (hours []page.Hour) {
+	for i, e := range day.Of(kind) {
+		from := day.Hours[i].From.In(in)
+		until := from.Add(time.Hour)
+		to := address.View{Name: "runs", Source: s.Name, Kind: kind}
+		to.Ended.From, to.Ended.Until = from.Format(time.RFC3339), until.Format(time.RFC3339)
+		hours = append(hours, page.Hour{From: from, Until: until, Good: e.Good, Bad: e.Bad, Path: to.Link()})
+	}
+	return hours
+}
+
+// slowest returns how long runs waited and took in the hour in which it was longest, for people.
+func slowest(hours []source.Ended) (wait, took string) {
+	longest := source.Ended{Wait: -1, Took: -1}
+	for _, e := range hours {
+		longest.Wait, longest.Took = max(longest.Wait, e.Wait), max(longest.Took, e.Took)
+	}
+	text := func(d time.Duration) string {
+		if d < 0 {
+			return "–"
+		}
+		return page.Short(d)
+	}
+	return text(longest.Wait), text(longest.Took)
 }

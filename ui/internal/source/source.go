@@ -28,6 +28,7 @@ type Source struct {
 
 	cache *Cache
 	turn  chan struct{} // one slot
+	day   Day           // that was read last; who has the turn uses it
 }
 
 // OutcomeTab is a tab of the list of runs.
@@ -96,7 +97,15 @@ type viewKey struct {
 // Query returns what read reads from a source, as Cached does. key names it among the views of the source, and must be
 // comparable.
 func Query[T any](ctx context.Context, s *Source, key any, read func(context.Context) (T, error)) (T, time.Time, error) {
-	return Cached(ctx, s.cache, viewKey{s, key}, Life, func() (value T, err error) {
+	return queryFor(ctx, s, key, QueryLife, read)
+}
+
+// queryFor is Query for a view that is good for a while at least.
+func queryFor[T any](
+	ctx context.Context, s *Source, key any, least time.Duration, read func(context.Context) (T, error),
+) (T, time.Time, error) {
+	life := func(took time.Duration) time.Duration { return max(least, Life(took)) }
+	return Cached(ctx, s.cache, viewKey{s, key}, life, func() (value T, err error) {
 		select {
 		case s.turn <- struct{}{}:
 		case <-ctx.Done():

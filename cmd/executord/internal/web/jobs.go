@@ -288,10 +288,7 @@ func (p *jobsPage) head(jobs []view.Job, day view.Day, now time.Time) {
 		p.Needing = append(p.Needing, needing{j.Job, troubleAt(j), troubleOf(j, now)})
 	}
 	sum := day.Sum()
-	if ended := sum.OK + sum.Failed; ended > 0 {
-		p.Sum = fmt.Sprintf("%s in 24 h, %s ok", runCount(ended), percent(sum.OK, ended))
-		p.Chart = page.Hours(hoursOf(day), chartTitle(day))
-	}
+	p.Sum, p.Chart = page.RunsText(sum.OK, sum.Failed), page.Hours(hoursOf(day))
 }
 
 // troubleAt returns where the trouble of a job is seen: the output of its last run, if that has failed.
@@ -335,39 +332,11 @@ func hoursOf(day view.Day) []page.Hour {
 	return hours
 }
 
-func chartTitle(day view.Day) string {
-	most := 0
-	for _, h := range day.Hours {
-		most = max(most, h.OK+h.Failed)
-	}
-	zone := time.Now().Local().Format("MST")
-	return fmt.Sprintf("Runs an hour, at most %s; times in %s", page.Count(most), zone)
-}
-
-// percent returns a part as percents, which are 100 only if it is all, and 0 only if it is none.
-func percent(part, all int) string {
-	tenths := 1000 * part / all
-	if part < all && tenths == 1000 {
-		tenths = 999
-	}
-	if tenths%10 == 0 {
-		return fmt.Sprintf("%d %%", tenths/10)
-	}
-	return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)
-}
-
 func jobCount(n int) string {
 	if n == 1 {
 		return "1 job"
 	}
 	return page.Count(n) + " jobs"
-}
-
-func runCount(n int) string {
-	if n == 1 {
-		return "1 run"
-	}
-	return page.Count(n) + " runs"
 }
 
 // mostGroups is how many groups have a link.

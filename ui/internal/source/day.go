@@ -1,0 +1,180 @@
+package source
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// Day is what ended in each of the last 24 hours. It does not change.
+type Day struct {
+	Now   time.Time // of the store
+	Hours []Hour    // the oldest first; the last is not over; earlier ones than the first are not known yet
+}
+
+// Hour is what ended in an hour.
+type Hour struct {
+	From  time.Time
+	Kinds map[string]Ended // by kind, and by "" of all
+	whole bool             // it was read after its end
+}
+
+// Ended is what ended in an hour: jobs, and runs of periodic jobs.
+type Ended struct {
+	Good, Bad int
+	// Wait and Took are the 95th percentiles of how long runs waited, and how long they took, of the latest runs of the
+	// hour; negative if there was none.
+	Wait, Took time.Duration
+}
+
+const (
+	hoursOfDay = 24
+
+	// sampleLimit is how many runs of an hour are looked at. It is documented.
+	sampleLimit = 1000
+
+	// settled is how old an end is, so that the store has all that are older.
+	settled = 5 * time.Second
+
+	// dayLife is for how long a day is good at least.
+	dayLife = 10 * time.Second
+
+	// dayTime is how long the store is asked at a time: earlier hours follow when it is asked again.
+	dayTime = 300 * time.Millisecond
+)
+
+// Day returns what ended in each of the last 24 hours.
+func (s *Source) Day(ctx context.Context) (Day, error) {
+	day, _, err := queryFor(ctx, s, "day", dayLife, func(ctx context.Context) (Day, error) {
+		next, err := s.readDay(ctx, s.day)
+		if err == nil {
+			s.day = next // one request at a time reads
+		}
+		return next, err
+	})
+	return day, err
+}
+
+// readDay returns the day with what is new since the old one.
+func (s *Source) readDay(ctx context.Context, old Day) (next Day, err error) {
+	if next.Now, err = s.Jobs.Now(ctx); err != nil {
+		return old, err
+	}
+	known := make(map[time.Time]Hour)
+	for _, h := range old.Hours {
+		known[h.From] = h
+	}
+	began := time.Now()
+	latest := next.Now.UTC().Truncate(time.Hour)
+	for i := range hoursOfDay {
+		from := latest.Add(-time.Duration(i) * time.Hour)
+		h := known[from]
+		if !h.whole {
+			if i > 0 && time.Since(began) > dayTime {
+				if h.From.IsZero() {
+					break // earlier ones are not known, either
+				}
+			} else if h, err = s.readHour(ctx, from, h, next.Now); err != nil {
+				return old, err
+			}
+		}
+		next.Hours = append(next.Hours, h)
+	}
+	slices.Reverse(next.Hours)
+	return next, nil
+}
+
+// readHour reads an hour. What was known of it is kept: jobs and runs that were counted may have been removed since.
+func (s *Source) readHour(ctx context.Context, from time.Time, old Hour, now time.Time) (Hour, error) {
+	in := durable.TimeRange{From: from, Until: from.Add(time.Hour)}
+	h := Hour{From: from, Kinds: make(map[string]Ended), whole: now.Sub(in.Until) >= settled}
+	counts, err := s.Jobs.Counts(ctx, durable.Filter{States: []durable.State{durable.Succeeded, durable.Dead}, Updated: in})
+	if err != nil {
+		return h, err
+	}
+	runs, err := s.Jobs.Latest(ctx, durable.LatestFilter{Finished: in, Limit: sampleLimit})
+	if err != nil {
+		return h, err
+	}
+	jobs, ran := make(map[string]Ended), make(map[string]Ended)
+	for _, c := range counts {
+		e := jobs[c.Kind]
+		if c.State == durable.Succeeded {
+			e.Good += c.Jobs
+		} else {
+			e.Bad += c.Jobs
+		}
+		jobs[c.Kind] = e
+	}
+	waits, took := make(map[string][]time.Duration), make(map[string][]time.Duration)
+	for i := range runs {
+		r := &runs[i]
+		word, like := s.Outcome(&r.Run)
+		if word == "" {
+			continue
+		}
+		e := ran[r.Kind]
+		switch like {
+		case durable.RunSucceeded:
+			e.Good++
+		case durable.RunFailed, durable.RunLost:
+			e.Bad++
+		default:
+			continue
+		}
+		ran[r.Kind] = e
+		if r.Started.IsZero() {
+			continue
+		}
+		for _, kind := range []string{r.Kind, ""} {
+			took[kind] = append(took[kind], max(r.Finished.Sub(r.Started), 0))
+			if r.Attempt <= 1 && !r.Occurrence.IsZero() {
+				waits[kind] = append(waits[kind], max(r.Started.Sub(r.Occurrence), 0))
+			}
+		}
+	}
+	// A periodic job ends no more than its last time, and of many runs not all are looked at: both are at least so many.
+	all := Ended{}
+	kinds := maps.Clone(jobs)
+	maps.Copy(kinds, ran)
+	maps.Copy(kinds, old.Kinds)
+	for kind := range kinds {
+		if kind == "" {
+			continue
+		}
+		e := Ended{
+			Good: max(jobs[kind].Good, ran[kind].Good, old.Kinds[kind].Good),
+			Bad:  max(jobs[kind].Bad, ran[kind].Bad, old.Kinds[kind].Bad),
+			Wait: high(waits[kind]), Took: high(took[kind]),
+		}
+		h.Kinds[kind] = e
+		all.Good, all.Bad = all.Good+e.Good, all.Bad+e.Bad
+	}
+	all.Wait, all.Took = high(waits[""]), high(took[""])
+	h.Kinds[""] = all
+	return h, nil
+}
+
+// high returns the 95th percentile of some durations, a negative one if there are none.
+func high(all []time.Duration) time.Duration {
+	if len(all) == 0 {
+		return -1
+	}
+	slices.Sort(all)
+	return all[(len(all)*95+99)/100-1]
+}
+
+// Of returns what ended of a kind, of all for "".
+func (d Day) Of(kind string) (all []Ended) {
+	for _, h := range d.Hours {
+		e, known := h.Kinds[kind]
+		if !known {
+			e.Wait, e.Took = -1, -1
+		}
+		all = append(all, e)
+	}
+	return all
+}
