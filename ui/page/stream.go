@@ -2,12 +2,15 @@ package page
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -59,6 +62,11 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, look func() (Upd
 	defer s.leave()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // for a proxy
+	zipped := acceptsGzip(r)
+	if zipped {
+		w.Header().Set("Content-Encoding", "gzip")
+	}
+	w.Header().Add("Vary", "Accept-Encoding")
 	if r.Method == http.MethodHead {
 		return
 	}
@@ -66,6 +74,10 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, look func() (Upd
 	defer cancel()
 	defer context.AfterFunc(serving, cancel)()
 	c := stream{w: w, control: http.NewResponseController(w)}
+	if zipped {
+		c.zip, _ = gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
+		defer c.zip.Close()
+	}
 	c.send("retry: 1000\n\n")
 	ticker := time.NewTicker(tickTime)
 	defer ticker.Stop()
@@ -86,6 +98,7 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, look func() (Upd
 // stream is a connection to a browser.
 type stream struct {
 	w       http.ResponseWriter
+	zip     *gzip.Writer // to w; nil if the browser does not want it
 	control *http.ResponseController
 	sent    Update // the latest
 	err     error
@@ -127,9 +140,29 @@ func (c *stream) send(text string) {
 	}
 	// In place of Server.WriteTimeout, where there is one. The error of a writer without deadlines does not matter.
 	_ = c.control.SetWriteDeadline(time.Now().Add(writeTime))
-	if _, c.err = c.w.Write([]byte(text)); c.err == nil {
+	if c.zip == nil {
+		_, c.err = c.w.Write([]byte(text))
+	} else if _, c.err = c.zip.Write([]byte(text)); c.err == nil {
+		c.err = c.zip.Flush()
+	}
+	if c.err == nil {
 		c.err = c.control.Flush()
 	}
+}
+
+// acceptsGzip reports whether the answer to a request may be compressed with gzip.
+func acceptsGzip(r *http.Request) bool {
+	for _, header := range r.Header.Values("Accept-Encoding") {
+		for one := range strings.SplitSeq(header, ",") {
+			name, params, _ := strings.Cut(one, ";")
+			if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+				q, given := strings.CutPrefix(strings.TrimSpace(params), "q=")
+				weight, err := strconv.ParseFloat(q, 64)
+				return !given || err == nil && weight > 0
+			}
+		}
+	}
+	return false
 }
 
 // Paced returns a writer to w that gives up if the browser does not take a part of what is written in ten seconds, and

@@ -1,10 +1,14 @@
 package page_test
 
 import (
+	"bufio"
+	"compress/gzip"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -37,6 +41,48 @@ func TestStreamsSendNoEmptyPoint(t *testing.T) {
 		<-l.Ended()
 		l.Events(t) // fails if the data of one is no JSON
 	})
+}
+
+// A browser that takes gzip gets each update zipped, and complete at once; another one gets it as it is.
+func TestStreamsZip(t *testing.T) {
+	text := strings.Repeat("<tr><td>the same again</td></tr>", 1000)
+	for accepts, zipped := range map[string]bool{
+		"": false, "gzip": true, "br, GZIP;q=0.5": true, "deflate, gzip;q=0": false, "identity": false, "gzip;q=x": false,
+	} {
+		s := page.NewStreams("shop")
+		server := httptest.NewServer(served(s, func() (page.Update, error) { return page.Update{Main: []byte(text)}, nil }))
+		ask, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask.Header.Set("Accept-Encoding", accepts) // set by hand, it is not decoded by the client
+		r, err := server.Client().Do(ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := io.Reader(r.Body)
+		if (r.Header.Get("Content-Encoding") == "gzip") != zipped || r.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%q: %v", accepts, r.Header)
+		}
+		if zipped {
+			if body, err = gzip.NewReader(r.Body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lines := bufio.NewScanner(body)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() { // no more comes until the stream ends
+			if strings.HasPrefix(lines.Text(), "data: ") {
+				if !strings.Contains(lines.Text(), text) {
+					t.Errorf("%q: the update is not complete", accepts)
+				}
+				break
+			}
+		}
+		s.Close()
+		r.Body.Close()
+		server.Close()
+	}
 }
 
 // There are no more than a hundred streams, and a place is free again when a browser leaves.

@@ -74,7 +74,7 @@
   button.hidden = false
   button.onclick = () => {
     paused = !paused
-    button.textContent = paused ? 'Go live' : 'Stop'
+    button.textContent = paused ? 'Resume updates' : 'Pause updates'
     if (paused) {
       close()
       status('not updated')

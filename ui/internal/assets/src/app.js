@@ -103,8 +103,7 @@ const open = () => {
 const close = () => { source?.close(); source = undefined }
 
 const show = () => {
-  button.textContent = paused ? 'Go live' : 'Stop'
-  button.title = paused ? 'Update this page live' : 'Stop updates of this page'
+  button.textContent = paused ? 'Resume updates' : 'Pause updates'
   if (paused) say('not updated')
 }
 if (document.body.dataset.events) {
@@ -160,6 +159,38 @@ dark.addEventListener('change', colours)
 document.addEventListener('change', e => {
   if (e.target.id !== 'all') return
   e.target.form.querySelectorAll('input[name=id]').forEach(box => { box.checked = e.target.checked })
+})
+
+// Keys: rows are those whose header is a link.
+const keys = document.createElement('dialog')
+keys.id = 'keys'
+keys.innerHTML = '<form method="dialog"><h2>Keys</h2><dl></dl><button>Close</button></form>'
+const help = {
+  '/': 'find', j: 'next row', k: 'row before', Enter: 'open the row', r: 'run the job of the row, or of the page, now', '?': 'show these keys',
+}
+for (const [key, text] of Object.entries(help)) {
+  const term = document.createElement('dt'), says = document.createElement('dd')
+  term.append(Object.assign(document.createElement('kbd'), {textContent: key}))
+  says.textContent = text
+  keys.querySelector('dl').append(term, says)
+}
+document.body.append(keys)
+const row = () => document.activeElement.closest('tbody tr')
+const step = by => {
+  const rows = [...document.querySelectorAll('main tbody tr:has(> th a)')].filter(r => r.checkVisibility())
+  const at = rows.indexOf(row())
+  rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.length - 1)]?.querySelector('th a').focus()
+}
+const act = {
+  '/': () => main.querySelector('form[role=search] input:is([type=search], [type=text])')?.focus(),
+  j: () => step(1), k: () => step(-1),
+  r: () => (row() ?? main).querySelector("a[href^='act?'][href*='do=run']")?.click(),
+  '?': () => keys.showModal(),
+}
+document.addEventListener('keydown', e => {
+  if (e.ctrlKey || e.altKey || e.metaKey || e.target.matches('input, select, textarea') || keys.open || !Object.hasOwn(act, e.key)) return
+  e.preventDefault()
+  act[e.key]()
 })
 
 const current = document.querySelector('header nav [aria-current]') // it is seen among the tabs
