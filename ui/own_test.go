@@ -269,3 +269,31 @@ func TestSourceLinkWithoutPage(t *testing.T) {
 		t.Errorf("the page is %s", text)
 	}
 }
+
+// The banner of a program is on each page, also on those with an error and those of the program's own, and is asked for once
+// in ten seconds.
+func TestBannerIsOnEachPage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		u := newUI(t, ui.Config{Observer: newObserver(t), Banner: func(context.Context) template.HTML {
+			asked++
+			return "<p>the disk is <b>full</b></p>"
+		}})
+		for range 20 {
+			for _, path := range []string{"/", "/pools", "/none"} {
+				if text := ask(u, http.MethodGet, path, nil).Body.String(); !strings.Contains(text, "<div id=\"banner\"><p>the disk is <b>full</b></p></div>") {
+					t.Errorf("%s has no banner: %s", path, text)
+				}
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+		}
+		head, _, err := u.Frame("mine", "")
+		if err != nil || !strings.Contains(string(head), "the disk is") {
+			t.Errorf("a frame has no banner: %s %v", head, err)
+		}
+		if asked != 2 && asked != 3 {
+			t.Errorf("it was asked for %d times in 20 s", asked)
+		}
+	})
+}

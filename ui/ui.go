@@ -73,6 +73,11 @@ type Config struct {
 	// except what was paused by hand.
 	Problems func(context.Context) (int, error)
 
+	// Banner returns HTML for the top of each page, such as a warning that concerns all of them, and "" for none. It is not
+	// escaped. The goroutine of a request calls it, at most once in ten seconds however many pages are open. The default,
+	// nil, is none.
+	Banner func(context.Context) template.HTML
+
 	// Menu is HTML at the end of the header, such as a link or a form. It is not escaped. The default is none.
 	Menu template.HTML
 
@@ -216,7 +221,7 @@ func New(c Config) (*UI, error) {
 	pools := figures.NewPools(c.Observer)
 	u.site = pages.Site{
 		Title: c.Title, Menu: c.Menu, Payloads: c.Payloads, Pooled: c.Observer != nil, Pools: pools, Sources: sources,
-		Journal: journal, Cache: cache, Problems: c.Problems,
+		Journal: journal, Cache: cache, Problems: c.Problems, Banner: c.Banner,
 	}
 	u.site.Add(own)
 	u.engine = act.Engine{

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"context"
 	"html/template"
 	"net/http"
 	"slices"
@@ -18,6 +19,7 @@ type layout struct {
 	Events      string
 	Tabs        []tab
 	Sources     []tab // links to the same page of another source
+	Banner      template.HTML
 	Main        template.HTML
 	Menu        template.HTML
 	ReadOnly    bool
@@ -25,7 +27,7 @@ type layout struct {
 
 // serve answers with a page around main.
 func (u *Site) serve(w http.ResponseWriter, r *http.Request, status int, v address.View, title, events string, main []byte) {
-	text, err := u.framed(v, u.problems(r.Context()), title, events, template.HTML(main))
+	text, err := u.framed(r.Context(), v, u.problems(r.Context()), title, events, template.HTML(main))
 	if err != nil {
 		http.Error(w, "ui: "+err.Error(), http.StatusInternalServerError)
 		return
@@ -37,10 +39,10 @@ func (u *Site) serve(w http.ResponseWriter, r *http.Request, status int, v addre
 }
 
 // framed returns a page around main.
-func (u *Site) framed(v address.View, problems, title, events string, main template.HTML) ([]byte, error) {
+func (u *Site) framed(ctx context.Context, v address.View, problems, title, events string, main template.HTML) ([]byte, error) {
 	p := layout{
 		Title: title, Name: u.Title, Problems: problems, Events: events, Tabs: u.tabs(v), Main: main, Menu: u.Menu,
-		ReadOnly: !v.Act && !u.own,
+		ReadOnly: !v.Act && !u.own, Banner: u.banner(ctx),
 	}
 	if u.kinds[v.Name].jobs && len(u.Sources) > 1 {
 		for _, s := range u.Sources {
@@ -87,7 +89,7 @@ const here = "\x00"
 // Frame returns what is before and after the content of a page with this title. The tab of the page with this path is
 // marked, if there is one. Problems are not counted.
 func (u *Site) Frame(title, path string) (head, tail []byte, err error) {
-	return around(u.framed(address.View{Name: path}, "", title, "", here))
+	return around(u.framed(context.Background(), address.View{Name: path}, "", title, "", here))
 }
 
 // BareFrame is Frame without tabs, menu and footer.

@@ -20,9 +20,10 @@ type Site struct {
 	Pooled   bool // there are pools
 	Pools    *figures.Pools
 	Sources  source.Sources
-	Journal  *source.Source                     // that keeps what was done to pools; nil if there is none
-	Cache    *source.Cache                      // what was rendered and read last
-	Problems func(context.Context) (int, error) // counts what is wrong; nil for what needs attention
+	Journal  *source.Source                      // that keeps what was done to pools; nil if there is none
+	Cache    *source.Cache                       // what was rendered and read last
+	Problems func(context.Context) (int, error)  // counts what is wrong; nil for what needs attention
+	Banner   func(context.Context) template.HTML // of each page; nil for none
 
 	kinds    map[string]kind // by the last element of their paths
 	tabOrder []string        // of the header

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"html/template"
 	"time"
 
 	"github.com/executor-go/executor/ui/internal/poolview"
@@ -31,6 +32,23 @@ func (u *Site) problems(ctx context.Context) string {
 		n = max(n, 1)
 	}
 	return poolview.ProblemsText(n)
+}
+
+// bannerKey is the key of the banner in the cache.
+type bannerKey struct{}
+
+// banner returns what is on top of each page.
+func (u *Site) banner(ctx context.Context) template.HTML {
+	if u.Banner == nil {
+		return ""
+	}
+	life := func(took time.Duration) time.Duration { return max(problemsLife, source.Life(took)) }
+	text, _, _ := source.Cached(ctx, u.Cache, bannerKey{}, life, func() (template.HTML, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), source.QueryTime)
+		defer cancel()
+		return u.Banner(ctx), nil
+	})
+	return text
 }
 
 // countProblems returns how many things need attention, without what was done by hand.

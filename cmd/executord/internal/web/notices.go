@@ -52,6 +52,9 @@ func told(a notify.About) string {
 	return text
 }
 
+// further returns how many events a notice is about besides the first.
+func further(n notify.Notice) int { return max(len(n.Events)-1, 0) + n.More }
+
 // toldClass returns how the outcome of a notice is coloured.
 func toldClass(n notify.Notice) string {
 	switch {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +45,7 @@ func TestServerShowsNotices(t *testing.T) {
 	for _, want := range []string{
 		`<a href="run?job=backup&amp;run=1"><bdi>backup</bdi>, run 1</a> <span class="v">failed: exit status 3</span>`, ">200 OK queued<",
 		`<i class="pill bad">given up</i> <span class="v">8 tries</span>`, "503 try again later", "<bdi>web2</bdi>", `<i class="pill held">waiting</i> <span class="v">held: quiet hours</span>`,
-		`<a href="job?name=sync"><bdi>sync</bdi></a>`, "and 3 more", "in\u00a01.", `title="2026-11-27 03:00:00 `,
+		`<a href="job?name=sync"><bdi>sync</bdi></a>`, "<summary>and 3 more</summary>", "<summary>why</summary>", "in\u00a01.", `title="2026-11-27 03:00:00 `,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %s in %s", want, text)
@@ -97,5 +98,36 @@ func TestServerNoticesJSON(t *testing.T) {
 	f.err = errors.New("down")
 	if w := ask(h, "GET", "/api/notices", nil); w.Code != 503 || !strings.Contains(fmt.Sprint(w.Body), "the store does not answer: down") {
 		t.Errorf("without a store: %d %s", w.Code, w.Body)
+	}
+}
+
+// Each page says that a job file has a mistake, that the daemon is not ready, as on a full disk, and that there was no room
+// for events; a page says nothing while all is well.
+func TestServerSaysWhatConcernsAllPages(t *testing.T) {
+	f := noticed()
+	wrong := false
+	read := time.Now().Add(-3 * time.Hour)
+	server := func() http.Handler {
+		return New(Config{Daemon: f, Reading: func() (bool, time.Time) { return !wrong, read }}).Handler()
+	}
+	paths := []string{"/", "/job?name=backup", "/notices", "/runs", "/run?job=backup&run=1"}
+	h := server()
+	for _, path := range paths {
+		if text := ask(h, "GET", path, nil).Body.String(); !strings.Contains(text, `<div id="banner">`) || strings.Contains(text, `<p role="alert"`) {
+			t.Errorf("%s has a banner: %s", path, text)
+		}
+	}
+	wrong, f.ready = true, errors.New("disk <full>\x1b[1m")
+	f.channels[1].Dropped = 7
+	h = server()
+	for _, path := range paths {
+		text := ask(h, "GET", path, nil).Body.String()
+		for _, want := range []string{
+			"A job file has a mistake", "3\u00a0h\u00a0ago", `not ready: disk &lt;full&gt;\x1b[1m`, `no room for 7 of the events that <a href="notices">`,
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %s: %s", path, want, text)
+			}
+		}
 	}
 }

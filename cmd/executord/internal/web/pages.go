@@ -50,6 +50,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"has":        has,
 
 	"told":      told,
+	"further":   further,
 	"toldClass": toldClass,
 }).ParseFS(files, "*.html"))
 
@@ -216,6 +217,29 @@ func (s *Server) own(acts bool) []ui.Page {
 
 // bad reports whether a job needs somebody.
 func bad(j *view.Job) bool { return j.Trouble() != "" }
+
+// banner says on each page what is wrong with the daemon, and not with a job.
+func (s *Server) banner(ctx context.Context) template.HTML {
+	var b struct {
+		Wrong    bool // the files have a mistake, and those of Read are used
+		Read     time.Time
+		NotReady error
+		Lost     int // events that nobody is told
+	}
+	if s.Reading != nil {
+		ok, at := s.Reading()
+		b.Wrong, b.Read = !ok, at
+	}
+	b.NotReady = s.Daemon.Ready(ctx)
+	for _, c := range s.Daemon.Channels() {
+		b.Lost += c.Dropped
+	}
+	text, err := rendered("banner", b)
+	if err != nil {
+		return ""
+	}
+	return text
+}
 
 // failing returns how many jobs need somebody.
 func (s *Server) failing(ctx context.Context) (n int, err error) {

@@ -161,7 +161,7 @@ func New(c Config) *Server {
 func (s *Server) newUI(acts bool) *ui.UI {
 	c := ui.Config{
 		Observer: s.Observer, Title: "executord", Pages: s.own(acts), Menu: s.menu(), Hosts: []string{"*"},
-		Problems: s.failing, Authorize: s.access,
+		Problems: s.failing, Authorize: s.access, Banner: s.banner,
 	}
 	if acts {
 		c.Actions, c.ActionOf, c.Logger = true, s.action, s.Log

@@ -132,6 +132,8 @@ const look = async () => {
     const icon = fresh.querySelector('link[rel=icon]')
     if (!icon) throw 0 // it is not one of these pages
     document.title = title = fresh.title
+    const [banner, says] = [document, fresh].map(d => d.getElementById('banner'))
+    if (banner && says && banner.innerHTML !== says.innerHTML) banner.replaceChildren(...says.childNodes)
     const now = document.querySelector('link[rel=icon]')
     if (now.getAttribute('href') !== icon.getAttribute('href')) now.replaceWith(icon)
   } catch { document.title = '(not connected) ' + title }
