@@ -1008,8 +1008,11 @@ func TestJobShowsNextTimes(t *testing.T) {
 			}
 			return all
 		}
-		if text := get(t, u, "/job?id="+id.String()); !strings.Contains(text, "<h2>Next times, Asia/Tokyo</h2>") {
-			t.Errorf("they are not in their zone: %s", text)
+		for zone, want := range map[string]string{"": "UTC", "job": "Asia/Tokyo", "America/New_York": "America/New_York"} {
+			text := ask(u, http.MethodGet, "/job?id="+id.String(), inZone(zone)).Body.String()
+			if !strings.Contains(text, "<h2>Next times, "+want+"</h2>") {
+				t.Errorf("in zone %q they are not in that of %s: %s", zone, want, text)
+			}
 		}
 		if got, want := times(), []string{"1 02:30", "2 02:30", "3 02:30", "4 02:30", "5 02:30"}; !slices.Equal(got, want) {
 			t.Errorf("at first %q; want %q", got, want)

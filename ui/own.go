@@ -106,13 +106,14 @@ func ownActions(of func(url.Values) (*Action, error)) func(url.Values) (*act.Own
 }
 
 // reserved are the last elements of paths that are no pages.
-var reserved = []string{".", "..", "events", "act", "output"}
+var reserved = []string{".", "..", "events", "act", "output", "zone"}
 
 // Frame returns the HTML before and after the content of a page with this title. Use it for an answer of the program's
 // own that is not a [Page], such as one that is streamed. If path is the path of a page with a tab, that tab is marked.
-// The title does not have the number of problems. The content between must be HTML whose text is escaped.
-func (u *UI) Frame(title, path string) (head, tail []byte, err error) {
-	return u.site.Frame(title, path)
+// The title does not have the number of problems. The content between must be HTML whose text is escaped. r is the request
+// that is answered.
+func (u *UI) Frame(r *http.Request, title, path string) (head, tail []byte, err error) {
+	return u.site.Frame(r, title, path)
 }
 
 // BareFrame is [UI.Frame] without tabs and without Config.Menu, for a login page.

@@ -7,6 +7,7 @@ import (
 	"html"
 	"html/template"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -153,7 +154,7 @@ func TestOwnPagesRefused(t *testing.T) {
 // A frame is what a page has around its content, and needs no Body.
 func TestFrame(t *testing.T) {
 	u := newUI(t, ui.Config{Title: "shop", Pages: []ui.Page{{Path: "", Tab: "Backups", Body: echo}}})
-	head, tail, err := u.Frame("<Log>", "")
+	head, tail, err := u.Frame(httptest.NewRequest("GET", "/x", nil), "<Log>", "")
 	if err != nil || !strings.Contains(string(head), "<title>&lt;Log&gt; · shop</title>") ||
 		!strings.HasSuffix(string(head), `<main id="main">`) || !strings.HasPrefix(string(tail), "</main>") ||
 		strings.Contains(string(head), "data-events") {
@@ -288,7 +289,7 @@ func TestBannerIsOnEachPage(t *testing.T) {
 			time.Sleep(time.Second)
 			synctest.Wait()
 		}
-		head, _, err := u.Frame("mine", "")
+		head, _, err := u.Frame(httptest.NewRequest("GET", "/x", nil), "mine", "")
 		if err != nil || !strings.Contains(string(head), "the disk is") {
 			t.Errorf("a frame has no banner: %s %v", head, err)
 		}

@@ -288,6 +288,8 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	acts := access == Act
 	switch {
+	case last == "zone":
+		page.ServeZone(w, r)
 	case last == "events":
 		u.serveEvents(w, r, access)
 	case last == "act" && acts:
@@ -325,7 +327,7 @@ func (u *UI) serveEvents(w http.ResponseWriter, r *http.Request, access Access) 
 		http.Error(w, "ui: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	v.Live = true
+	v.Live, v.Zone = true, page.ZoneOf(r).Name()
 	u.streams.Serve(w, r, func() (page.Update, error) {
 		if now, _ := u.access(r); now != access {
 			return page.Update{}, errAccess

@@ -20,6 +20,7 @@ type View struct {
 	Source string // of a page about jobs
 	Act    bool   // with what changes jobs
 	Live   bool   // as an update of a page that is shown already
+	Zone   string // in which times are shown, as page.ZoneNamed has it
 	Number int    // of a pool
 	ID     durable.ID
 	Run    int64         // of a job, 0 for the last

@@ -10,7 +10,7 @@ import (
 
 // Ended is when runs ended that are asked for, as an address has it. It is a part of the name of what is cached.
 type Ended struct {
-	Day         string // 2006-01-02, in the zone of the program; "" for all
+	Day         string // 2006-01-02, in the zone of the reader; "" for all
 	From, Until string // as RFC 3339 has them; "" for no bound
 }
 
@@ -37,11 +37,11 @@ func (e *Ended) add(q url.Values) {
 	}
 }
 
-// Range returns the times that are asked for: those that are both in the day and between the bounds.
-func (e *Ended) Range() (r durable.TimeRange) {
+// Range returns the times that are asked for: those that are both in the day, of a zone, and between the bounds.
+func (e *Ended) Range(in *time.Location) (r durable.TimeRange) {
 	r.From, _ = time.Parse(time.RFC3339, e.From) // parse has checked all of them
 	r.Until, _ = time.Parse(time.RFC3339, e.Until)
-	if day, err := time.ParseInLocation(time.DateOnly, e.Day, time.Local); err == nil {
+	if day, err := time.ParseInLocation(time.DateOnly, e.Day, in); err == nil {
 		next := day.AddDate(0, 0, 1)
 		if r.From.Before(day) {
 			r.From = day

@@ -40,6 +40,17 @@ type Look struct {
 	series   map[*executor.Series]int       // their numbers
 }
 
+// In returns the look with its times in a zone.
+func (l *Look) In(zone *time.Location) *Look {
+	in, all := *l, *l.Look
+	all.At, all.Events = all.At.In(zone), slices.Clone(all.Events)
+	for i := range all.Events {
+		all.Events[i].Time = all.Events[i].Time.In(zone)
+	}
+	in.Look = &all
+	return &in
+}
+
 // Series returns the number of a series, from 1, and 0 if it is not known.
 func (l *Look) Series(s *executor.Series) int { return l.series[s] }
 

@@ -168,7 +168,7 @@ type plotRow struct {
 
 // Plots returns the charts of a pool, of all pools for 0, as they were in a span until now. With live they are for a page
 // that has them already.
-func (p *Pools) Plots(pool int, span time.Duration, live bool) Plots {
+func (p *Pools) Plots(pool int, span time.Duration, live bool, in *time.Location) Plots {
 	l := p.Look()
 	points := p.memory.points(pool, l.At.Add(-span))
 	if pool == 0 {
@@ -182,7 +182,7 @@ func (p *Pools) Plots(pool int, span time.Duration, live bool) Plots {
 	} else if of := l.Pool(pool); of != nil {
 		points = joined(points, []point{pointOf(l.At, []poolview.Pool{*of})})
 	}
-	return newPlots(poolCharts, points, gapTime, span, live, l.At.Location())
+	return newPlots(poolCharts, points, gapTime, span, live, in)
 }
 
 // Hourly is how long runs waited and took in an hour; negative if that is not known.

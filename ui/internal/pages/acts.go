@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
@@ -42,7 +41,7 @@ func parseActs(v *address.View, q url.Values) error {
 
 func actsBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
 	s := u.sourceOf(u.kinds[v.Name], v.Source)
-	now := time.Now()
+	now := page.ZoneFrom(ctx).Now()
 	p := &actsPage{Kept: "The store keeps this for a year."}
 	if len(u.Sources) == 0 {
 		p.Kept = fmt.Sprintf("There is no store: the latest %s are kept in memory, until the program ends.", page.Count(memory.MostActs))

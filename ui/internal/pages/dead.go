@@ -3,7 +3,6 @@ package pages
 import (
 	"context"
 	"net/url"
-	"time"
 
 	"github.com/executor-go/executor/ui/internal/act"
 	"github.com/executor-go/executor/ui/internal/address"
@@ -28,7 +27,7 @@ type deadRow struct {
 
 func deadBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
 	s := u.Sources.Find(v.Source)
-	now := time.Now()
+	now := page.ZoneFrom(ctx).Now()
 	p := &deadPage{}
 	groups, asOf, err := s.DeadGroups(ctx)
 	if err != nil {

@@ -2,11 +2,14 @@ package pages
 
 import (
 	"bytes"
-	"context"
 	"html/template"
 	"net/http"
+	"net/url"
+	"path"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/page"
@@ -18,7 +21,11 @@ type layout struct {
 	Problems    string // how many, "" if there are none
 	Events      string
 	Tabs        []tab
-	Sources     []tab // links to the same page of another source
+	Sources     []tab  // links to the same page of another source
+	Zone        string // in which times are shown
+	Zones       []tab  // to choose another
+	Offset      int    // of the zone, in seconds
+	ZoneName    string
 	Banner      template.HTML
 	Main        template.HTML
 	Menu        template.HTML
@@ -27,7 +34,7 @@ type layout struct {
 
 // serve answers with a page around main.
 func (u *Site) serve(w http.ResponseWriter, r *http.Request, status int, v address.View, title, events string, main []byte) {
-	text, err := u.framed(r.Context(), v, u.problems(r.Context()), title, events, template.HTML(main))
+	text, err := u.framed(r, v, u.problems(r.Context()), title, events, template.HTML(main))
 	if err != nil {
 		http.Error(w, "ui: "+err.Error(), http.StatusInternalServerError)
 		return
@@ -39,11 +46,12 @@ func (u *Site) serve(w http.ResponseWriter, r *http.Request, status int, v addre
 }
 
 // framed returns a page around main.
-func (u *Site) framed(ctx context.Context, v address.View, problems, title, events string, main template.HTML) ([]byte, error) {
+func (u *Site) framed(r *http.Request, v address.View, problems, title, events string, main template.HTML) ([]byte, error) {
 	p := layout{
 		Title: title, Name: u.Title, Problems: problems, Events: events, Tabs: u.tabs(v), Main: main, Menu: u.Menu,
-		ReadOnly: !v.Act && !u.own, Banner: u.banner(ctx),
+		ReadOnly: !v.Act && !u.own, Banner: u.banner(r.Context()),
 	}
+	p.zones(r, len(u.Sources) > 0 || u.own)
 	if u.kinds[v.Name].jobs && len(u.Sources) > 1 {
 		for _, s := range u.Sources {
 			to := address.View{Name: v.Name, Source: s.Name}
@@ -54,6 +62,32 @@ func (u *Site) framed(ctx context.Context, v address.View, problems, title, even
 		}
 	}
 	return p.rendered()
+}
+
+// zones fills in the time zone of a request, and links to others. That of the browser is added by a script.
+func (p *layout) zones(r *http.Request, jobs bool) {
+	z := page.ZoneOf(r)
+	p.Zone, p.ZoneName = z.Says(), z.Name()
+	_, p.Offset = z.Now().Zone()
+	to := path.Base("/" + r.URL.Path)
+	if to == "/" || strings.HasSuffix(r.URL.Path, "/") {
+		to = ""
+	}
+	if r.URL.RawQuery != "" {
+		to += "?" + r.URL.RawQuery
+	}
+	add := func(name, says string) {
+		q := url.Values{"in": {name}, "to": {to}}
+		p.Zones = append(p.Zones, tab{says, "zone?" + q.Encode(), z.Name() == name})
+	}
+	add("", "of the program, "+time.Now().Local().Format("MST"))
+	add("UTC", "UTC")
+	if jobs {
+		add("job", "the job's")
+	}
+	if z.Name() != "" && z.Name() != "UTC" && !z.OfJobs() {
+		add(z.Name(), z.Name())
+	}
 }
 
 func (p layout) rendered() ([]byte, error) {
@@ -88,8 +122,8 @@ const here = "\x00"
 
 // Frame returns what is before and after the content of a page with this title. The tab of the page with this path is
 // marked, if there is one. Problems are not counted.
-func (u *Site) Frame(title, path string) (head, tail []byte, err error) {
-	return around(u.framed(context.Background(), address.View{Name: path}, "", title, "", here))
+func (u *Site) Frame(r *http.Request, title, path string) (head, tail []byte, err error) {
+	return around(u.framed(r, address.View{Name: path}, "", title, "", here))
 }
 
 // BareFrame is Frame without tabs, menu and footer.

@@ -119,7 +119,7 @@ func readJob(ctx context.Context, s *source.Source, id durable.ID, run int64) (j
 }
 
 func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
-	now := time.Now()
+	now := page.ZoneFrom(ctx).Now()
 	s := u.Sources.Find(v.Source)
 	r, asOf, err := readJob(ctx, s, v.ID, v.Run)
 	switch {
@@ -161,10 +161,10 @@ func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) 
 			continue
 		}
 		row.Output = address.View{Name: "job", Source: v.Source, ID: v.ID, Run: run.Seq}.Link()
-		p.Runs, bars = append(p.Runs, row), append(bars, newBar(&run, row))
+		p.Runs, bars = append(p.Runs, row), append(bars, newBar(&run, row, now.Location()))
 	}
 	p.History = page.History(bars)
-	p.Next = page.Next(figures.Upcoming(j, now, page.MostNext), now)
+	p.Next = nextTimes(ctx, figures.Upcoming(j, now, page.MostNext), now)
 	if p.ErrorTitle = "Last error"; len(p.Runs) > 0 && p.Runs[0].Class == "other" {
 		p.ErrorTitle = "Last run: " + p.Runs[0].Outcome
 	}
@@ -256,14 +256,22 @@ func jobFacts(j *durable.Job, now time.Time) []poolview.Fact {
 	return facts
 }
 
+// nextTimes shows the next times of a job, which are in its zone.
+func nextTimes(ctx context.Context, times []time.Time, now time.Time) template.HTML {
+	for i := range times {
+		times[i] = page.ZoneFrom(ctx).OfJob(times[i])
+	}
+	return page.Next(times, now)
+}
+
 // newBar returns a run in the history of its job.
-func newBar(r *durable.Run, row runRow) page.Bar {
+func newBar(r *durable.Run, row runRow, in *time.Location) page.Bar {
 	took := time.Duration(0)
 	if !r.Started.IsZero() {
 		took = max(r.Finished.Sub(r.Started), 0)
 	}
 	return page.Bar{
 		Took: took, Class: row.Class, Says: fmt.Sprintf("run %d: %s after %s", r.Seq, row.Outcome, page.Short(took)), Path: row.Output,
-		At: r.Finished.Local(),
+		At: r.Finished.In(in),
 	}
 }

@@ -38,7 +38,7 @@ type jobsPage struct {
 
 func jobsBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
 	s := u.Sources.Find(v.Source)
-	now := time.Now()
+	now := page.ZoneFrom(ctx).Now()
 	p := &jobsPage{Source: v.Source, State: v.State, Kind: v.Kind, Search: v.Search, Act: v.Act}
 	counts, _, err := countsOf(ctx, s)
 	if err != nil {

@@ -45,7 +45,7 @@ type heldRow struct {
 
 func nodesBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
 	s := u.Sources.Find(v.Source)
-	now := time.Now()
+	now := page.ZoneFrom(ctx).Now()
 	p := &nodesPage{Kinds: s.Named == nil, Act: v.Act}
 	nodes, asOf, err := nodesOf(ctx, s)
 	if err != nil {

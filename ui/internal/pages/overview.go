@@ -65,7 +65,7 @@ type cell struct {
 }
 
 func overviewBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
-	l := u.Pools.Look()
+	l := u.Pools.Look().In(page.ZoneFrom(ctx).Location())
 	o := &overview{Pooled: u.Pooled, At: page.ClockZone(l.At, l.At)}
 	all := l.Attention()
 	good, bad := 0, 0
@@ -103,7 +103,7 @@ func overviewBody(ctx context.Context, u *Site, v address.View) (string, any, er
 	o.Sums = strings.Join(sums, "; ")
 	if o.Pooled {
 		o.Pools, o.More = l.Rows("", overviewPools)
-		o.Charts = newPlots(u, v)
+		o.Charts = newPlots(ctx, u, v)
 		o.Events = l.Happened(0)
 	}
 	return "Overview", o, nil

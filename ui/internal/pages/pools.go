@@ -28,8 +28,8 @@ func parsePools(v *address.View, q url.Values) (err error) {
 	return err
 }
 
-func poolsBody(_ context.Context, u *Site, v address.View) (string, any, error) {
-	l := u.Pools.Look()
+func poolsBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
+	l := u.Pools.Look().In(page.ZoneFrom(ctx).Location())
 	p := &poolsPage{Search: v.Search, At: page.ClockZone(l.At, l.At), Events: l.Happened(0)}
 	p.Pools, p.More = l.Rows(v.Search, rowLimit)
 	return "Pools", p, nil
@@ -77,12 +77,12 @@ type plots struct {
 }
 
 // newPlots returns the charts of the pool of a page, or of all.
-func newPlots(u *Site, v address.View) (p plots) {
+func newPlots(ctx context.Context, u *Site, v address.View) (p plots) {
 	span := v.Span
 	if span == 0 {
 		span = chartSpans[len(chartSpans)-1]
 	}
-	p.Plots = u.Pools.Plots(v.Number, span, v.Live)
+	p.Plots = u.Pools.Plots(v.Number, span, v.Live, page.ZoneFrom(ctx).Location())
 	for _, d := range chartSpans {
 		text := fmt.Sprintf("%dm", int(d.Minutes()))
 		if d >= time.Hour {
@@ -93,13 +93,13 @@ func newPlots(u *Site, v address.View) (p plots) {
 	return p
 }
 
-func poolBody(_ context.Context, u *Site, v address.View) (string, any, error) {
-	l := u.Pools.Look()
+func poolBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
+	l := u.Pools.Look().In(page.ZoneFrom(ctx).Location())
 	p := l.Page(v.Number)
 	if p == nil {
 		return "", nil, address.Gonef("there is no pool %d; it may have ended", v.Number)
 	}
-	body := &poolPage{Page: p, Charts: newPlots(u, v), At: page.ClockZone(l.At, l.At)}
+	body := &poolPage{Page: p, Charts: newPlots(ctx, u, v), At: page.ClockZone(l.At, l.At)}
 	if v.Act {
 		body.Act = "act?pool=" + strconv.Itoa(v.Number)
 	}

@@ -119,19 +119,20 @@ func parsePlace(text string) (r durable.Run, err error) {
 type runsKey struct {
 	state, kind, node, job, after string
 	ended                         address.Ended
+	zone                          string // of the day
 	address.Wanted
 }
 
 func runsBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
 	s := u.Sources.Find(v.Source)
-	now := time.Now()
+	now := page.ZoneFrom(ctx).Now()
 	p := &runsPage{
 		Source: v.Source, State: v.State, Kinds: s.Named == nil, Kind: v.Kind, Node: v.Search, Job: v.Job, Tag: strings.ReplaceAll(v.Tags, "\n", " "),
 		Day: v.Ended.Day, From: v.Ended.From, Until: v.Ended.Until, Running: v.State == RunningTab,
 	}
 	if in := v.Ended; in.From != "" || in.Until != "" {
-		r := (&address.Ended{From: in.From, Until: in.Until}).Range()
-		p.Between = page.ClockZone(r.From.Local(), now) + " to " + page.ClockZone(r.Until.Local(), now)
+		r := (&address.Ended{From: in.From, Until: in.Until}).Range(now.Location())
+		p.Between = page.ClockZone(r.From, now) + " to " + page.ClockZone(r.Until, now)
 		p.Always = v.Link("from", "", "until", "", "after", "")
 	}
 	p.Tabs = append(p.Tabs, tab{"all", v.Link("state", "", "after", ""), v.State == ""})
@@ -139,7 +140,7 @@ func runsBody(ctx context.Context, u *Site, v address.View) (string, any, error)
 	for _, t := range outcomeTabs(s) {
 		p.Tabs = append(p.Tabs, tab{page.Printable(t.Name, 40), v.Link("state", t.Name, "after", ""), v.State == t.Name})
 	}
-	list, asOf, err := source.Query(ctx, s, runsKey{v.State, v.Kind, v.Search, v.Job, v.After, v.Ended, v.Wanted},
+	list, asOf, err := source.Query(ctx, s, runsKey{v.State, v.Kind, v.Search, v.Job, v.After, v.Ended, v.Zone, v.Wanted},
 		func(ctx context.Context) (runList, error) {
 			if v.State == RunningTab {
 				return listRunning(ctx, s, v)
@@ -182,7 +183,7 @@ const mostPages = 20
 func listRuns(ctx context.Context, s *source.Source, v address.View) (list runList, err error) {
 	t, _ := outcomeTab(s, v.State)
 	f := durable.LatestFilter{
-		Verdicts: t.Verdicts, Kind: v.Kind, Node: v.Search, Tags: v.List(), Finished: v.Ended.Range(), Limit: 2 * rowLimit,
+		Verdicts: t.Verdicts, Kind: v.Kind, Node: v.Search, Tags: v.List(), Finished: v.Ended.Range(page.ZoneFrom(ctx).Location()), Limit: 2 * rowLimit,
 	}
 	if v.Job != "" {
 		if f.Keys, err = s.KeysOf(ctx, v.Job); err != nil || len(f.Keys) == 0 {

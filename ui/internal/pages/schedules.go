@@ -50,7 +50,7 @@ func schedulesBody(ctx context.Context, u *Site, v address.View) (string, any, e
 	if span == 0 {
 		span = 24 * time.Hour
 	}
-	l := u.Pools.Look()
+	l := u.Pools.Look().In(page.ZoneFrom(ctx).Location())
 	p := &schedulesPage{AsOf: page.ClockZone(l.At, l.At)}
 	for _, d := range timelineSpans {
 		text := fmt.Sprintf("%dh", int(d.Hours()))

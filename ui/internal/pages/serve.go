@@ -78,6 +78,8 @@ const ownTabs = "\x00" // no path
 func (u *Site) Fragment(ctx context.Context, v address.View) (*Fragment, error) {
 	f, _, err := source.Cached(ctx, u.Cache, v, func(time.Duration) time.Duration { return freshness },
 		func() (*Fragment, error) {
+			zone, _ := page.ZoneNamed(v.Zone)
+			ctx := page.WithZone(ctx, zone)
 			kind := u.kinds[v.Name]
 			title, body, err := kind.body(ctx, u, v)
 			switch {
@@ -110,6 +112,7 @@ func (u *Site) ServePage(w http.ResponseWriter, r *http.Request, name string, ac
 		return
 	}
 	v, err := u.View(name, q, act)
+	v.Zone = page.ZoneOf(r).Name()
 	var f *Fragment
 	if err == nil {
 		f, err = u.Fragment(r.Context(), v)

@@ -23,6 +23,7 @@ import (
 // says of it.
 type jobPage struct {
 	view.Job
+	In       string   // the name of the zone of times
 	Story    *story   // of a job that fails, or is flaky
 	Hold     *holding // what keeps it from running
 	Tags     []choice
@@ -73,7 +74,9 @@ func (s *Server) showJob(ctx context.Context, q url.Values, acts bool) (string, 
 	if err == nil && !found {
 		return "", "", ui.NotFound(fmt.Sprintf("the job %.100q does not exist", name))
 	}
-	p := &jobPage{Job: j}
+	zone := page.ZoneFrom(ctx)
+	j = jobIn(zone, j)
+	p := &jobPage{Job: j, In: zone.Says()}
 	if err == nil {
 		p.Runs, _, err = s.Daemon.Runs(ctx, name, runsOfPage)
 	}
@@ -90,7 +93,18 @@ func (s *Server) showJob(ctx context.Context, q url.Values, acts bool) (string, 
 	if err != nil {
 		return "", "", noAnswer(err)
 	}
-	p.Times, p.Chart = page.Next(next, time.Now()), page.History(barsOf(name, j.Past))
+	runs := p.Runs
+	p.Runs = nil
+	for _, r := range runs {
+		p.Runs = append(p.Runs, runIn(zone, r))
+	}
+	for i := range next {
+		next[i] = zone.OfJob(next[i])
+	}
+	if p.Hold != nil {
+		p.Hold.At = zone.In(p.Hold.At)
+	}
+	p.Times, p.Chart = page.Next(next, zone.Now()), page.History(barsOf(name, j.Past))
 	if j.Spec != nil {
 		p.Settings = view.Settings(j.Spec)
 	}

@@ -242,7 +242,12 @@ func (s *Server) jobsBody(acts bool) func(context.Context, url.Values) (string, 
 		if err != nil {
 			return "", "", noAnswer(err)
 		}
-		now := time.Now()
+		zone := page.ZoneFrom(ctx)
+		now := zone.Now()
+		jobs = slices.Clone(jobs)
+		for i := range jobs {
+			jobs[i] = jobIn(zone, jobs[i])
+		}
 		p := &jobsPage{File: s.Title, Acts: acts, All: len(jobs), AllNeed: wanted{}.link("state", stateNeeds)}
 		p.head(jobs, day, now)
 		if s.Durable != nil {
@@ -288,7 +293,7 @@ func (p *jobsPage) head(jobs []view.Job, day view.Day, now time.Time) {
 		p.Needing = append(p.Needing, needing{j.Job, troubleAt(j), troubleOf(j, now)})
 	}
 	sum := day.Sum()
-	p.Sum, p.Chart = page.RunsText(sum.OK, sum.Failed), page.Hours(hoursOf(day))
+	p.Sum, p.Chart = page.RunsText(sum.OK, sum.Failed), page.Hours(hoursOf(day, now.Location()))
 }
 
 // troubleAt returns where the trouble of a job is seen: the output of its last run, if that has failed.
@@ -321,10 +326,10 @@ func troubleOf(j *view.Job, now time.Time) string {
 }
 
 // hoursOf returns the hours of a day as they are drawn, each of which leads to its runs.
-func hoursOf(day view.Day) []page.Hour {
+func hoursOf(day view.Day, in *time.Location) []page.Hour {
 	var hours []page.Hour
 	for _, h := range day.Hours {
-		from := h.From.Local()
+		from := h.From.In(in)
 		until := from.Add(time.Hour)
 		path := "runs?" + url.Values{"from": {from.Format(time.RFC3339)}, "until": {until.Format(time.RFC3339)}}.Encode()
 		hours = append(hours, page.Hour{From: from, Until: until, Good: h.OK, Bad: h.Failed, Path: path})
@@ -504,7 +509,7 @@ func barsOf(name string, runs []view.Past) []page.Bar {
 		if r.Took > 0 {
 			says += " after " + page.Short(r.Took)
 		}
-		bars = append(bars, page.Bar{Took: r.Took, Class: class(r.Outcome), Says: says, Path: path + number, At: r.Finished.Local()})
+		bars = append(bars, page.Bar{Took: r.Took, Class: class(r.Outcome), Says: says, Path: path + number, At: r.Finished})
 	}
 	return bars
 }

@@ -31,7 +31,11 @@ func (s *Server) noticesBody(ctx context.Context, q url.Values) (string, templat
 	}
 	found := slices.DeleteFunc(all, func(n notify.Notice) bool { return !concerns(n, body.Find) })
 	body.Left = max(len(found)-mostNotices, 0)
-	body.Notices = found[:min(len(found), mostNotices)]
+	zone := page.ZoneFrom(ctx)
+	for _, n := range found[:min(len(found), mostNotices)] {
+		n.At, n.Until = zone.In(n.At), zone.In(n.Until)
+		body.Notices = append(body.Notices, n)
+	}
 	main, err := rendered("notices", body)
 	return "Alerts", main, err
 }

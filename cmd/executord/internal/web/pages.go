@@ -172,8 +172,8 @@ func rendered(name string, body any) (template.HTML, error) {
 }
 
 // page answers with a page that is made once.
-func (s *Server) page(w http.ResponseWriter, status int, title, name string, body any) {
-	s.answer(w, status, name, body, func() (head, tail []byte, err error) { return s.ui.Frame(title, "") })
+func (s *Server) page(w http.ResponseWriter, r *http.Request, status int, title, name string, body any) {
+	s.answer(w, status, name, body, func() (head, tail []byte, err error) { return s.ui.Frame(r, title, "") })
 }
 
 // alone answers with a page for somebody who may see no other.
@@ -204,7 +204,7 @@ func (s *Server) sorry(w http.ResponseWriter, r *http.Request, status int, text 
 		page.Refuse(w, r, status, text)
 		return
 	}
-	s.page(w, status, http.StatusText(status), "sorry", text)
+	s.page(w, r, status, http.StatusText(status), "sorry", text)
 }
 
 // noAnswer returns the error of a store as a page shows it.
@@ -269,11 +269,12 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	body := runBody{Run: run, Facts: facts, Find: r.URL.Query().Get("find")}
+	zone := page.ZoneOf(r)
+	body := runBody{Run: runIn(zone, run), Facts: facts, Find: r.URL.Query().Get("find")}
 	if s.acts(r) && run.Outcome == view.InProgress {
 		body.Actions = []link{endOf(&run)}
 	}
-	head, tail, err := s.ui.Frame(job.Printable(name), "")
+	head, tail, err := s.ui.Frame(r, job.Printable(name), "")
 	if err != nil {
 		return
 	}
@@ -307,7 +308,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if end, facts, _, ok := s.Daemon.Output(run.Job, int(run.Run)); ok {
-		body.Run, body.Facts = end, facts
+		body.Run, body.Facts = runIn(zone, end), facts
 		line.missing(w, facts.Lines)
 		part("run-end")
 	}
@@ -347,12 +348,12 @@ func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name stri
 		s.sorry(w, r, http.StatusServiceUnavailable, noAnswer(err).Error())
 		return
 	}
-	s.page(w, http.StatusOK, job.Printable(name), "other-run", struct {
+	s.page(w, r, http.StatusOK, job.Printable(name), "other-run", struct {
 		view.Run
 		record.Stored
 		Found bool
 		Find  string
-	}{runs[i], stored, kept, r.URL.Query().Get("find")})
+	}{runIn(page.ZoneOf(r), runs[i]), stored, kept, r.URL.Query().Get("find")})
 }
 
 // printer writes lines of output as HTML.

@@ -27,7 +27,7 @@ func (s *Server) serveRunNow(w http.ResponseWriter, r *http.Request) {
 	case !found:
 		s.sorry(w, r, http.StatusNotFound, fmt.Sprintf("The job %.100q does not exist.", name))
 	default:
-		s.page(w, http.StatusOK, "Run "+job.Printable(name)+" now", "run-now", struct{ Job view.Job }{j})
+		s.page(w, r, http.StatusOK, "Run "+job.Printable(name)+" now", "run-now", struct{ Job view.Job }{j})
 	}
 }
 

@@ -18,6 +18,10 @@ const probe = document.createElement('i')
 probe.hidden = true
 document.body.append(probe)
 const color = name => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color }
+// Times are those of the zone of the page, as the texts of the server: by its name, or by what it is off now.
+const {zone, offset} = document.body.dataset
+const named = zone && zone !== 'job' && new Intl.DateTimeFormat('en-GB', {timeStyle: 'medium', timeZone: zone})
+const clock = x => named ? named.format(x * 1000) : new Date((x + +offset) * 1000).toISOString().slice(11, 19)
 const faint = c => c.replace('rgb(', 'rgba(').replace(')', ', .12)')
 const charts = new Map() // by the IDs of their figures
 const section = document.getElementById('charts')
@@ -42,12 +46,12 @@ const chart = el => {
   el.insertBefore(box, el.querySelector('details'))
   const axis = {stroke: color('soft'), grid: {stroke: color('line'), width: 1}, ticks: {show: false}, font: '12px system-ui'}
   const size = () => ({width: box.clientWidth, height: 170})
-  const time = x => x == null ? '–' : new Date(x * 1000).toTimeString().slice(0, 8)
+  const time = x => x == null ? '–' : clock(x)
   const short = (u, xs) => xs.map(x => u.scales.x.max - u.scales.x.min < 300 ? time(x) : time(x).slice(0, 5))
   const says = el.dataset.unit === 'ms' ? took : brief
   el.querySelectorAll(':scope > :is(svg, .key)').forEach(drawn => drawn.remove())
   const u = new uPlot({
-    ...size(), padding: [8, 28, 0, 0], cursor: {drag: {x: true, y: false}}, axes: [{...axis, space: 80, values: short}, {...axis, size: 58, values: (_, ys) => ys.map(says)}],
+    ...size(), padding: [8, 28, 0, 0], cursor: {drag: {x: true, y: false}}, tzDate: x => zone && zone !== 'job' ? uPlot.tzDate(new Date(x * 1000), zone) : new Date((x + +offset + new Date().getTimezoneOffset() * 60) * 1000), axes: [{...axis, space: 80, values: short}, {...axis, size: 58, values: (_, ys) => ys.map(says)}],
     scales: {x: {time: true}, y: {range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1]}},
     series: [{label: 'Time', value: (_, x) => time(x)}, ...lines(el).map(line => {
       const stroke = color(line.c)
@@ -103,7 +107,8 @@ const open = () => {
 const close = () => { source?.close(); source = undefined }
 
 const show = () => {
-  button.textContent = paused ? 'Resume updates' : 'Pause updates'
+  button.firstChild.data = paused ? 'Resume' : 'Pause'
+  button.title = (paused ? 'Resume' : 'Pause') + ' updates'
   if (paused) say('not updated')
 }
 if (document.body.dataset.events) {
@@ -162,6 +167,18 @@ document.addEventListener('change', e => {
   if (e.target.id !== 'all') return
   e.target.form.querySelectorAll('input[name=id]').forEach(box => { box.checked = e.target.checked })
 })
+
+// The zone of the browser, beside the others.
+const zones = document.querySelector('#zones div')
+const mine = Intl.DateTimeFormat().resolvedOptions().timeZone
+if (zones && mine && ![...zones.children].some(a => a.textContent === mine)) {
+  const link = zones.querySelector('a').cloneNode()
+  const to = new URL(link.href)
+  to.searchParams.set('in', mine)
+  link.href = to.href
+  link.textContent = 'mine, ' + mine
+  if (zone !== mine) { link.removeAttribute('aria-current'); zones.append(link) }
+}
 
 // Keys: rows are those whose header is a link.
 const keys = document.createElement('dialog')
