@@ -270,7 +270,11 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	zone := page.ZoneOf(r)
-	body := runBody{Run: runIn(zone, run), Facts: facts, Find: r.URL.Query().Get("find")}
+	body := runBody{Run: runIn(zone, run), Facts: facts, reading: s.readingOf(r, name, n)}
+	if !facts.Ended.IsZero() {
+		lines, _ := output.After(0)
+		body.FirstErr = firstStderr(lines)
+	}
 	if s.acts(r) && run.Outcome == view.InProgress {
 		body.Actions = []link{endOf(&run)}
 	}
@@ -288,7 +292,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 			return err
 		})
 	}
-	line := printer{find: body.Find}
+	line := printer{find: body.Find, zone: zone}
 	part("run", head)
 	defer func() { send(w, func() error { _, err := w.Write(tail); return err }) }()
 	err = s.follow(r, output, true, func(lines []record.Line) error {
@@ -323,8 +327,50 @@ var errLong = errors.New("the page has reached its limit")
 type runBody struct {
 	view.Run
 	Facts   record.Facts
-	Find    string // what lines must have to be shown
 	Actions []link
+	reading
+}
+
+// reading is how somebody reads the output of a run.
+type reading struct {
+	Find         string // what lines must have to be shown
+	Cut          bool   // long lines are not wrapped
+	Wrap         string // the address of the page with the other way
+	FirstErr      int64  // the number of the first line of standard error, 0 for none that is known
+	Before, Next string // the addresses of the runs beside it
+}
+
+func (s *Server) readingOf(r *http.Request, name string, n int) reading {
+	q := r.URL.Query()
+	at := func(n int, wrap bool) string {
+		to := url.Values{"job": {name}, "run": {fmt.Sprint(n)}}
+		if find := q.Get("find"); find != "" {
+			to.Set("find", find)
+		}
+		if !wrap {
+			to.Set("wrap", "no")
+		}
+		return "run?" + to.Encode()
+	}
+	v := reading{Find: q.Get("find"), Cut: q.Get("wrap") == "no"}
+	v.Wrap = at(n, v.Cut)
+	if n > 1 {
+		v.Before = at(n-1, !v.Cut)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), time.Second) // what a run has written does not need the store
+	defer cancel()
+	if j, found, err := s.job(ctx, name); err == nil && found && int64(n) < j.Runs {
+		v.Next = at(n+1, !v.Cut)
+	}
+	return v
+}
+
+// firstStderr returns the number of the first line of standard error, 0 if there is none.
+func firstStderr(lines []record.Line) int64 {
+	if i := slices.IndexFunc(lines, func(l record.Line) bool { return l.Stderr }); i >= 0 {
+		return lines[i].N
+	}
+	return 0
 }
 
 // serveOtherRun shows what the history says of a run whose output is not here.
@@ -348,16 +394,19 @@ func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name stri
 		s.sorry(w, r, http.StatusServiceUnavailable, noAnswer(err).Error())
 		return
 	}
-	s.page(w, r, http.StatusOK, job.Printable(name), "other-run", struct {
+	body := struct {
 		view.Run
 		record.Stored
+		reading
 		Found bool
-		Find  string
-	}{runIn(page.ZoneOf(r), runs[i]), stored, kept, r.URL.Query().Get("find")})
+	}{runIn(page.ZoneOf(r), runs[i]), stored, s.readingOf(r, name, n), kept}
+	body.FirstErr = firstStderr(stored.Head)
+	s.page(w, r, http.StatusOK, job.Printable(name), "other-run", body)
 }
 
 // printer writes lines of output as HTML.
 type printer struct {
+	zone    page.Zone
 	find    string // what lines must have to be printed
 	last    int64  // the number of the latest
 	printed int    // how many
@@ -375,7 +424,8 @@ func (p *printer) print(w io.Writer, lines []record.Line) error {
 		if l.Stderr {
 			class = ` class="err"`
 		}
-		fmt.Fprintf(&b, "<li value=\"%d\"%s>%s</li>\n", l.N, class, coloured(l.Text))
+		fmt.Fprintf(&b, "<li value=\"%d\" id=\"l%[1]d\"%[2]s><a href=\"#l%[1]d\" tabindex=\"-1\">%[3]s</a>%[4]s</li>\n",
+			l.N, class, p.zone.In(l.At).Format("15:04:05.000"), coloured(l.Text))
 		p.printed++
 	}
 	_, err := io.WriteString(w, b.String())

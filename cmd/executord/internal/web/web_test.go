@@ -348,9 +348,33 @@ func TestServerShowsRun(t *testing.T) {
 	f, run := newFake("backup")
 	defer run.End(nil)
 	text := ask(New(Config{Daemon: f}).Handler(), "GET", "/run?job=backup&run=1", nil).Body.String()
-	for _, want := range []string{`<li value="1">plain</li>`, `<li value="2" class="err">wrong</li>`, ">failed<", "exit status 3", "</html>"} {
+	for _, want := range []string{`<li value="1" id="l1"><a href="#l1" tabindex="-1">`, `</a>plain</li>`, `<li value="2" id="l2" class="err"><a href="#l2"`, `</a>wrong</li>`, `<a href="#l2">First of stderr</a>`, `<a href="#end">`, `<span id="end">`, ">failed<", "exit status 3", "</html>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not have %s:\n%s", want, text)
+		}
+	}
+}
+
+// The output of a run leads to those of the runs beside it, and to the same with long lines that are not wrapped, each with
+// what was searched for.
+func TestServerLeadsToRunsBeside(t *testing.T) {
+	f, run := newFake("backup")
+	run.End(nil)
+	f.jobs[0].Runs = 2
+	h := New(Config{Daemon: f}).Handler()
+	const find = "a%22b"
+	for query, want := range map[string][]string{
+		"run=1":         {`<a href="run?find=a%22b&amp;job=backup&amp;run=2" rel="next">`, `href="run?find=a%22b&amp;job=backup&amp;run=1&amp;wrap=no">Do not wrap`, `class="output"`},
+		"run=2&wrap=no": {`<a href="run?find=a%22b&amp;job=backup&amp;run=1&amp;wrap=no" rel="prev">`, `href="run?find=a%22b&amp;job=backup&amp;run=2">Wrap long lines`, `class="output cut"`},
+	} {
+		text := ask(h, "GET", "/run?job=backup&find="+find+"&"+query, nil).Body.String()
+		for _, want := range want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s has no %s: %s", query, want, text)
+			}
+		}
+		if strings.Contains(text, `rel="prev"`) == strings.Contains(text, `rel="next"`) {
+			t.Errorf("%s leads to runs that there are not: %s", query, text)
 		}
 	}
 }
@@ -370,7 +394,7 @@ func TestServerShowsStoredRun(t *testing.T) {
 	}
 	text := ask(h, "GET", "/run?job=backup&run=7", nil).Body.String()
 	for _, want := range []string{
-		`<li value="1">&lt;first&gt;</li>`, "123 bytes were left out", `<li class="late err"><span class="c1">last</span></li>`,
+		`<li value="1" id="l1">&lt;first&gt;</li>`, "123 bytes were left out", `<li class="late err"><span class="c1">last</span></li>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not have %s:\n%s", want, text)
