@@ -185,8 +185,11 @@ func TestSchedulesFoldLanes(t *testing.T) {
 			if n, m := len(lanes.FindAllString(first, -1)), len(lanes.FindAllString(rest, -1)); n != shown || m != all-shown {
 				t.Errorf("of %d schedules, %d are shown, and %d are folded", all, n, m)
 			}
-			if !strings.Contains(first, fmt.Sprintf(">report %d</text>", all-1)) {
-				t.Error("the one that fails is not among the first")
+			if name := fmt.Sprintf(">report %d</text>", all-1); lanes.FindString(first) != name {
+				t.Errorf("the first lane is %s, and the one that fails is %s", lanes.FindString(first), name)
+			}
+			if n := len(regexp.MustCompile(`<a href="job\?id=[^"]*"><text[^>]*>report \d+</text></a>`).FindAllString(page, -1)); n != all {
+				t.Errorf("of %d names %d lead to their jobs", all, n)
 			}
 		})
 	}

@@ -25,6 +25,7 @@ type Timeline struct {
 // A Lane is a line of the timeline.
 type Lane struct {
 	Name   string
+	Path   string // of the page about it
 	Y      int // of the name
 	Traces []Trace
 }
@@ -42,7 +43,8 @@ const (
 )
 
 // NewTimelines returns the timeline of rows, span back and ahead. Where there are many rows it returns two: that of the
-// rows that need attention and of those that ran most, and that of all others.
+// rows that need attention and of those that ran most, and that of all others. In each, the rows that need attention now
+// are the first, and all are ordered by name, so that they stay where they are.
 func NewTimelines(rows []*Scheduled, now time.Time, span time.Duration) []Timeline {
 	parts := [][]*Scheduled{rows}
 	if len(rows) > lanesShown*3/2 {
@@ -87,6 +89,16 @@ func newTimeline(rows []*Scheduled, now time.Time, span time.Duration) Timeline 
 		}
 		return at.Format("15:04")
 	})
+	rank := func(s *Scheduled) int {
+		if s.trouble(now) == math.MaxInt {
+			return 0
+		}
+		return 1
+	}
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b *Scheduled) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.name, b.name))
+	})
 	for i, row := range rows {
 		t.Lanes = append(t.Lanes, row.lane(a, now, lanesTop+laneHeight*i))
 	}
@@ -105,7 +117,7 @@ func stepOf(span time.Duration) time.Duration {
 }
 
 func (s *Scheduled) lane(a poolview.Axis, now time.Time, y int) Lane {
-	l := Lane{Name: laneName(s.name), Y: y + laneHeight - 4}
+	l := Lane{Name: laneName(s.name), Path: s.path, Y: y + laneHeight - 4}
 	middle := y + laneHeight/2
 	xs := make(map[string][]float64)
 	for _, r := range s.past {
