@@ -95,29 +95,43 @@ func (h *home) ask(ctx context.Context, nth int) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+nowPath, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := h.clock.http.Do(req)
-	if err != nil {
+	told, received, err := askTime(ctx, h.clock.http, url)
+	switch {
+	case errors.Is(err, errNoClock):
+		h.clock.learn(status.Leader, time.Duration(h.clock.own().UnixNano()), time.Now())
+	case err != nil:
 		h.clock.forget(status.Leader)
 		return err
-	}
-	defer resp.Body.Close()
-	told, err := io.ReadAll(io.LimitReader(resp.Body, 9))
-	received := time.Now()
-	switch {
-	case err != nil:
-		return err
-	case resp.StatusCode == http.StatusNotFound: // it is no member of ours
-		h.clock.learn(status.Leader, time.Duration(h.clock.own().UnixNano()), time.Now())
-	case resp.StatusCode != http.StatusOK || len(told) != 8:
-		return fmt.Errorf("%s does not tell the time: %s", url, resp.Status)
 	default:
-		h.clock.learn(status.Leader, time.Duration(binary.BigEndian.Uint64(told))*time.Microsecond, received)
+		h.clock.learn(status.Leader, time.Duration(told.UnixNano()), received)
 	}
 	return nil
+}
+
+var errNoClock = errors.New("it is a server of etcd that does not tell its time")
+
+// askTime asks the member at a URL for its time, and returns when the answer was received, too.
+func askTime(ctx context.Context, web *httpClient, url string) (told, received time.Time, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+nowPath, nil)
+	if err != nil {
+		return told, received, err
+	}
+	resp, err := web.Do(req)
+	if err != nil {
+		return told, received, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 9))
+	received = time.Now()
+	switch {
+	case err != nil:
+		return told, received, err
+	case resp.StatusCode == http.StatusNotFound: // it is no member of ours
+		return told, received, errNoClock
+	case resp.StatusCode != http.StatusOK || len(body) != 8:
+		return told, received, fmt.Errorf("%s does not tell the time: %s", url, resp.Status)
+	}
+	return time.UnixMicro(int64(binary.BigEndian.Uint64(body))), received, nil
 }
 
 // urlOf returns where clients find a member.

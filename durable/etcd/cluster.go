@@ -3,6 +3,7 @@ package etcd
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,9 +15,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/etcdutl/v3/snapshot"
@@ -30,56 +33,90 @@ type MemberInfo struct {
 	Peer    string // its address in Member.Peers, as host:port
 	Client  string // its address for other programs, "" if it has never been there
 	Leads   bool
-	Learner bool   // it gets what it lacks, and has no vote yet
-	Error   error  // why it does not answer; nil if it does
-	Version string // of its etcd
-	Used    int64  // bytes of its database that are in use
-	Size    int64  // of its database
-	Quota   int64  // see Member.Quota
+	Learner bool          // it gets what it lacks, and has no vote yet
+	Error   error         // why it does not answer; nil if it does
+	Version string        // of its etcd
+	Ahead   time.Duration // of its clock, by which that is ahead of this machine's, but for the way of the answer
+	Used    int64         // bytes of its database that are in use
+	Size    int64         // of its database
+	Quota   int64         // see Member.Quota
 }
 
-// Members returns the members of the cluster, in the order of their addresses. Those that do not answer within a second
-// have an Error.
+// Members returns the members of the cluster, in the order of their addresses, as far as this program's member knows.
+// Those that do not answer within a second have an Error.
 func (s *Store) Members(ctx context.Context) ([]MemberInfo, error) {
-	list, err := s.home.client.MemberList(ctx)
+	h := s.home
+	return (&observer{h.client, h.clock.http, Client{TLS: h.tls, Logger: h.log}, h.quiet}).members(ctx)
+}
+
+// Members returns the members of a cluster, as those of [Client.Endpoints] know that answer. A majority need not be there:
+// without one nobody leads. It is an error if none of them answers before ctx ends.
+func Members(ctx context.Context, c Client) ([]MemberInfo, error) {
+	web, err := httpFor(c.TLS)
+	if err != nil {
+		return nil, err
+	}
+	defer web.CloseIdleConnections()
+	quiet := new(atomic.Bool)
+	quiet.Store(true)
+	client, err := c.dial(quiet)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	return (&observer{client, web, c, quiet}).members(ctx)
+}
+
+// An observer asks each member by itself.
+type observer struct {
+	cluster *clientv3.Client
+	web     *httpClient
+	one     Client // how a member is reached, but for its address
+	quiet   *atomic.Bool
+}
+
+func (o *observer) members(ctx context.Context) ([]MemberInfo, error) {
+	list, err := o.cluster.MemberList(ctx, clientv3.WithSerializable())
 	if err != nil {
 		return nil, explain(err)
 	}
-	var all []MemberInfo
-	for _, m := range list.Members {
-		info := MemberInfo{Peer: hostOf(m.PeerURLs), Client: hostOf(m.ClientURLs), Learner: m.IsLearner}
-		if info.Error = errAway; info.Client != "" {
-			info.Error = s.home.at(ctx, m.ClientURLs[0], func(ctx context.Context, c *clientv3.Client) error {
-				st, err := c.Status(ctx, m.ClientURLs[0])
-				if err == nil {
-					info.Leads, info.Version = st.Leader == m.ID, st.Version
-					info.Used, info.Size, info.Quota = st.DbSizeInUse, st.DbSize, st.DbSizeQuota
-				}
-				return err
-			})
+	all := make([]MemberInfo, len(list.Members))
+	var asked sync.WaitGroup
+	for i, m := range list.Members {
+		all[i] = MemberInfo{Peer: hostOf(m.PeerURLs), Client: hostOf(m.ClientURLs), Learner: m.IsLearner, Error: errAway}
+		if all[i].Client != "" {
+			asked.Go(func() { all[i].Error = o.ask(ctx, m, &all[i]) })
 		}
-		all = append(all, info)
 	}
+	asked.Wait()
 	slices.SortFunc(all, func(a, b MemberInfo) int { return cmp.Compare(a.Peer, b.Peer) })
 	return all, nil
 }
 
 var errAway = errors.New("the member has not been there yet")
 
-// at calls fn, for up to a second, with a client of one member.
-func (h *home) at(ctx context.Context, url string, fn func(context.Context, *clientv3.Client) error) error {
+// ask asks one member how it is, for up to a second.
+func (o *observer) ask(ctx context.Context, m *pb.Member, info *MemberInfo) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	if slices.Contains(h.client.Endpoints(), url) {
-		return fn(ctx, h.client)
-	}
-	one := Client{Endpoints: []string{hostOf([]string{url})}, TLS: h.tls, Logger: h.log}
-	c, err := one.dial(h.quiet)
+	of := o.one
+	of.Endpoints = []string{info.Client}
+	c, err := of.dial(o.quiet)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	return fn(ctx, c)
+	status, err := c.Status(ctx, c.Endpoints()[0])
+	if err != nil {
+		return err
+	}
+	info.Leads, info.Version = status.Leader == m.ID, status.Version
+	info.Used, info.Size, info.Quota = status.DbSizeInUse, status.DbSize, status.DbSizeQuota
+	told, received, err := askTime(ctx, o.web, m.ClientURLs[0])
+	if info.Ahead = told.Sub(received); errors.Is(err, errNoClock) {
+		info.Ahead, err = 0, nil
+	}
+	return err
 }
 
 func hostOf(urls []string) string {
@@ -195,11 +232,15 @@ func Restore(m Member, file string) error {
 	if err := os.Remove(m.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // it may be there, and empty
 		return invalidf("directory %s is not empty; restore into another one", m.Dir)
 	}
+	token, err := fingerprint(file)
+	if err != nil {
+		return fmt.Errorf("durable/etcd: %s can't be restored: %w", file, err)
+	}
 	quiet := new(atomic.Bool)
 	quiet.Store(true)
 	err = snapshot.NewV3(zapLogger(m.logger(), quiet)).Restore(snapshot.RestoreConfig{
 		SnapshotPath: file, Name: cfg.Name, OutputDataDir: m.Dir, PeerURLs: []string{cfg.AdvertisePeerUrls[0].String()},
-		InitialCluster: cfg.InitialCluster, InitialClusterToken: cfg.InitialClusterToken,
+		InitialCluster: cfg.InitialCluster, InitialClusterToken: token,
 	})
 	if err != nil {
 		return fmt.Errorf("durable/etcd: %s can't be restored: %w", file, err)
@@ -207,31 +248,60 @@ func Restore(m Member, file string) error {
 	return nil
 }
 
+// fingerprint returns the checksum at the end of a backup. The identity of the cluster that is made from the backup has it,
+// so that a member with the data of the one before is none of this one.
+func fingerprint(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var sum [sha256.Size]byte
+	if _, err := f.Seek(-sha256.Size, io.SeekEnd); err != nil {
+		return "", errors.New("it is no backup")
+	}
+	if _, err := io.ReadFull(f, sum[:]); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("executor %x", sum), nil
+}
+
+// These are why a directory does not fit the cluster, in errors of Join, after what was found.
+var (
+	// ErrNoPlace says that the cluster does not know the member, whose directory is empty.
+	ErrNoPlace = errors.New("make room for this member by Replace, or correct Peers")
+	// ErrDataLost says that the cluster knows the member, but its directory is empty.
+	ErrDataLost = errors.New("take the directory that it had or, if its data are lost, replace it by itself (Replace)")
+	// ErrOtherCluster says that the directory has the data of another cluster, such as one of before a backup was
+	// restored.
+	ErrOtherCluster = errors.New("correct Dir or Peers; if nothing of those data is needed, remove them, and replace the " +
+		"member by itself (Replace)")
+	// ErrOtherMember says that the directory has the data of another member.
+	ErrOtherMember = errors.New("correct Dir; each member needs its own")
+	// ErrRemoved says that the member was removed from the cluster.
+	ErrRemoved = errors.New("to have it come back, remove its data, and make room for it by Replace")
+)
+
 // admit finds out what a member with an empty directory is: one of a new cluster, or one that Replace has made room
-// for.
-func (m *Member) admit(ctx context.Context, cfg *embed.Config, web *httpClient) error {
-	if _, err := os.Stat(cfg.Dir + "/member"); err == nil {
-		return nil // it goes on with what it has
+// for. It reports whether the directory is empty.
+func (m *Member) admit(ctx context.Context, cfg *embed.Config, web *httpClient) (empty bool, err error) {
+	if _, err := os.Stat(dataOf(cfg)); err == nil {
+		return false, nil // it goes on with what it has
 	}
 	own := cfg.AdvertisePeerUrls[0].String()
-	for _, peer := range strings.Split(cfg.InitialCluster, ",") {
-		_, url, _ := strings.Cut(peer, "=")
-		if url == own {
-			continue
-		}
-		members, err := membersAt(ctx, url, web)
+	for _, url := range others(cfg) {
+		members, _, err := membersAt(ctx, url, web)
 		if err != nil {
 			continue // it is not there
 		}
 		i := slices.IndexFunc(members, func(of membership.Member) bool { return slices.Contains(of.PeerURLs, own) })
 		switch {
 		case i < 0:
-			return fmt.Errorf("%s is a member of a cluster that %s is none of: its members are %s; "+
-				"make room for this one by Replace, or correct Peers",
-				hostOf([]string{url}), cfg.Name, addressesOf(members))
+			return true, fmt.Errorf("%s is a member of a cluster that %s is none of: its members are %s; %w",
+				hostOf([]string{url}), cfg.Name, addressesOf(members), ErrNoPlace)
 		case len(members[i].ClientURLs) > 0:
-			return fmt.Errorf("the cluster knows the member %s, whose data are not in %s: take the directory that it had or, "+
-				"if its data are lost, replace it by itself (Replace)", cfg.Name, cfg.Dir)
+			return true, fmt.Errorf("the cluster knows the member %s, whose data are not in %s: %w",
+				cfg.Name, cfg.Dir, ErrDataLost)
 		case members[i].Name != "":
 			continue // this cluster is about to be founded
 		}
@@ -243,7 +313,59 @@ func (m *Member) admit(ctx context.Context, cfg *embed.Config, web *httpClient) 
 			}
 		}
 		cfg.InitialCluster = strings.Join(initial, ",")
-		return nil
+		return true, nil
+	}
+	return true, nil
+}
+
+// dataOf returns where the member has its data.
+func dataOf(cfg *embed.Config) string { return filepath.Join(cfg.Dir, "member") }
+
+// others returns the URLs of the other peers.
+func others(cfg *embed.Config) (all []string) {
+	for _, peer := range strings.Split(cfg.InitialCluster, ",") {
+		if _, url, _ := strings.Cut(peer, "="); url != cfg.AdvertisePeerUrls[0].String() {
+			all = append(all, url)
+		}
+	}
+	return all
+}
+
+// misplaced asks the other peers whether this member is one of their cluster, and returns why not.
+func misplaced(ctx context.Context, cfg *embed.Config, server *etcdserver.EtcdServer, web *httpClient) error {
+	for _, url := range others(cfg) {
+		members, cluster, err := membersAt(ctx, url, web)
+		switch {
+		case err != nil:
+			continue // it is not there
+		case cluster != server.Cluster().ID().String():
+			return fmt.Errorf("the data in %s are of another cluster than that of %s: %w", cfg.Dir, hostOf([]string{url}),
+				ErrOtherCluster)
+		case !slices.ContainsFunc(members, func(m membership.Member) bool { return m.ID == server.MemberID() }):
+			return fmt.Errorf("the member whose data are in %s was removed from the cluster, whose members are %s: %w", cfg.Dir,
+				addressesOf(members), ErrRemoved)
+		}
+	}
+	return nil
+}
+
+// mistaken returns why a cluster that this member has found a majority of is not the one of its peers.
+func mistaken(cfg *embed.Config, server *etcdserver.EtcdServer) error {
+	own, known := cfg.AdvertisePeerUrls[0].String(), false
+	for _, m := range server.Cluster().Members() {
+		if m.ID == server.MemberID() && !slices.Contains(m.PeerURLs, own) {
+			return fmt.Errorf("the data in %s are those of the member %s, and not of %s: %w", cfg.Dir, hostOf(m.PeerURLs),
+				cfg.Name, ErrOtherMember)
+		}
+		known = known || slices.ContainsFunc(others(cfg), func(url string) bool { return slices.Contains(m.PeerURLs, url) })
+	}
+	if !known && max(len(others(cfg)), len(server.Cluster().Members())-1) > 0 {
+		var all []membership.Member
+		for _, m := range server.Cluster().Members() {
+			all = append(all, *m)
+		}
+		return fmt.Errorf("the data in %s are of a cluster whose members are %s: %w", cfg.Dir, addressesOf(all),
+			ErrOtherCluster)
 	}
 	return nil
 }
@@ -256,23 +378,23 @@ func addressesOf(members []membership.Member) string {
 	return strings.Join(all, ", ")
 }
 
-// membersAt asks a member who the members are.
-func membersAt(ctx context.Context, url string, web *httpClient) (all []membership.Member, err error) {
+// membersAt asks a member who the members are, and of which cluster.
+func membersAt(ctx context.Context, url string, web *httpClient) (all []membership.Member, cluster string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/members", nil)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	resp, err := web.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, errors.New(resp.Status)
+		return nil, "", errors.New(resp.Status)
 	}
-	return all, json.NewDecoder(resp.Body).Decode(&all)
+	return all, resp.Header.Get("X-Etcd-Cluster-Id"), json.NewDecoder(resp.Body).Decode(&all)
 }
 
 // promote has a member that was added have a vote, as soon as it has what the cluster has.

@@ -3,6 +3,8 @@ package etcd
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +19,8 @@ import (
 // A member whose machine is gone for good is replaced by another one, which gets all jobs and a vote.
 func TestReplaceMember(t *testing.T) {
 	t.Parallel()
-	all := members(t, 3, nil)
+	dir := t.TempDir()
+	all := members(t, 3, func(n int, m *Member) { m.Dir = filepath.Join(dir, fmt.Sprint(n)) })
 	var peers []string
 	for _, s := range all {
 		peers = append(peers, s.home.server.Config().Name)
@@ -32,9 +35,9 @@ func TestReplaceMember(t *testing.T) {
 	join := func(peers []string, self string) (*Store, error) {
 		return Join(ctx, Member{Peers: peers, Self: self, Dir: t.TempDir(), Logger: all[0].home.log})
 	}
-	for want, self := range map[string]string{"is none of": fresh, "whose data are not in": peers[2]} {
-		if _, err := join(append(slices.Clone(peers), fresh), self); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("joining without a place: %v, want %q", err, want)
+	for want, self := range map[error]string{ErrNoPlace: fresh, ErrDataLost: peers[2]} {
+		if _, err := join(append(slices.Clone(peers), fresh), self); !errors.Is(err, want) {
+			t.Errorf("joining without a place: %v, want %v", err, want)
 		}
 	}
 	for _, wrong := range [][2]string{{"192.0.2.1", fresh}, {peers[2], peers[0]}} {
@@ -54,6 +57,10 @@ func TestReplaceMember(t *testing.T) {
 	defer s.Close()
 	if _, err := s.Get(ctx, id); err != nil {
 		t.Error(err)
+	}
+	gone := Member{Peers: peers, Self: peers[2], Dir: filepath.Join(dir, "2"), Logger: all[0].home.log}
+	if _, err := Join(ctx, gone); !errors.Is(err, ErrRemoved) {
+		t.Errorf("the member that was replaced comes back: %v", err)
 	}
 	all[1].Close() // the new member has a vote
 	all[1] = nil
@@ -81,7 +88,8 @@ func TestReplaceMember(t *testing.T) {
 func TestBackupIsRestored(t *testing.T) {
 	t.Parallel()
 	var all []Member
-	first := members(t, 3, func(_ int, m *Member) { m.noSync = true })
+	var old [3]string
+	first := members(t, 3, func(n int, m *Member) { m.noSync, old[n] = true, m.Dir })
 	for n := range 3 {
 		peers := first[0].home.server.Config().InitialCluster
 		m := Member{Dir: filepath.Join(t.TempDir(), "new"), Logger: first[0].home.log, noSync: true}
@@ -113,18 +121,98 @@ func TestBackupIsRestored(t *testing.T) {
 			t.Errorf("restoring into a directory with data: %v", err)
 		}
 	}
+	left := all[2] // a member that the backup was not restored on
+	left.Dir = old[2]
+	again := members(t, 2, func(n int, m *Member) { *m = all[n] })
+	if _, err := Join(t.Context(), left); !errors.Is(err, ErrOtherCluster) {
+		t.Errorf("a member with the data of before joins: %v", err)
+	}
+	left.Dir = filepath.Join(t.TempDir(), "empty")
+	for range 2 { // it leaves nothing behind
+		if _, err := Join(t.Context(), left); !errors.Is(err, ErrOtherCluster) && !errors.Is(err, ErrDataLost) {
+			t.Errorf("a member without data joins: %v", err)
+		}
+	}
+	again = append(again, members(t, 1, func(_ int, m *Member) { *m = all[2] })...)
 	broken := all[0]
 	broken.Dir = filepath.Join(t.TempDir(), "broken")
 	if b, err := os.ReadFile(file); err != nil || os.WriteFile(file, b[:len(b)/2], 0o600) != nil || Restore(broken, file) == nil {
 		t.Error("half of a backup was restored", err)
 	}
-	again := members(t, 3, func(n int, m *Member) { *m = all[n] })
 	for _, s := range again {
 		if j, err := s.Find(t.Context(), "key"); err != nil || j.ID != before || len(j.Payload) != 5000 {
 			t.Error(j.ID, err)
 		}
 		if _, err := s.Get(t.Context(), after); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("what was added after the backup: %v", err)
+		}
+	}
+}
+
+// A member whose directory has what is another cluster's, or another member's, does not join.
+func TestJoinNeedsTheDataOfTheMember(t *testing.T) {
+	t.Parallel()
+	dir, peers := t.TempDir(), addresses(t, 3)
+	member := func(of string, self int, peers ...string) (m Member) {
+		return Member{Peers: peers, Self: peers[self], Dir: filepath.Join(dir, of), Logger: slog.New(slog.DiscardHandler), noSync: true}
+	}
+	for _, peer := range peers[:2] {
+		members(t, 1, func(_ int, m *Member) { *m = member(peer, 0, peer) })[0].Close()
+	}
+	for _, test := range []struct {
+		m    Member
+		want error
+	}{
+		{member(peers[0], 1, peers...), ErrOtherMember},
+		{member(peers[0], 0, peers...), ErrOtherCluster}, // nobody else is there
+	} {
+		if _, err := Join(t.Context(), test.m); !errors.Is(err, test.want) {
+			t.Errorf("%s in %s: %v, want %v", test.m.Self, test.m.Dir, err, test.want)
+		}
+	}
+	members(t, 1, func(_ int, m *Member) { *m = member(peers[0], 0, peers[0]) })
+	if _, err := Join(t.Context(), member(peers[1], 1, peers...)); !errors.Is(err, ErrOtherCluster) {
+		t.Errorf("a member of another cluster joins: %v", err)
+	}
+}
+
+// Members tells who is there when there is no majority, and how far the clocks are off.
+func TestMembersAreSeenWithoutMajority(t *testing.T) {
+	t.Parallel()
+	wrong := []time.Duration{7 * time.Second, 0, -4 * time.Second}
+	all := members(t, 3, func(n int, m *Member) { m.now = func() time.Time { return time.Now().Add(wrong[n]) } })
+	var of [3]string
+	for n, s := range all {
+		of[n] = s.home.server.Config().Name
+	}
+	c := Client{Endpoints: []string{all[0].home.server.Config().ListenClientUrls[0].Host}, Logger: all[0].home.log}
+	look := func() []MemberInfo {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		infos, err := Members(ctx, c)
+		if err != nil || len(infos) != 3 {
+			t.Fatal(infos, err)
+		}
+		return infos
+	}
+	for _, m := range look() {
+		want := wrong[slices.Index(of[:], m.Peer)]
+		if off := m.Ahead - want; m.Error != nil || off > 0 || off < -time.Second || m.Version == "" || m.Size == 0 {
+			t.Errorf("%+v; its clock is ahead by %v", m, want)
+		}
+	}
+	for n := range 2 {
+		all[n+1].Close()
+		all[n+1] = nil
+	}
+	for leads := true; leads; {
+		leads = false
+		for _, m := range look() {
+			if (m.Error == nil) != (m.Peer == of[0]) {
+				t.Fatalf("%+v", m)
+			}
+			leads = leads || m.Leads
 		}
 	}
 }

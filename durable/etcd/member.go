@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,25 +96,22 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.admit(ctx, cfg, client); err != nil {
+	empty, err := m.admit(ctx, cfg, client)
+	if err != nil {
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
 	server, err := embed.StartEtcd(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
-	select {
-	case <-server.Server.ReadyNotify():
-		err = promote(ctx, server.Server)
-	case <-ctx.Done():
-		err = fmt.Errorf("a majority of the members %q was not there: %w", m.Peers, context.Cause(ctx))
-	case err = <-server.Err():
-	case <-server.Server.StopNotify():
-		err = errors.New("the member has stopped; see its log")
-	}
-	if err != nil {
+	if err := m.begin(ctx, cfg, server, client); err != nil {
+		quiet.Store(true)
 		server.Server.Stop() // without it Close would wait for a majority
 		server.Close()
+		client.CloseIdleConnections()
+		if empty && errors.Is(err, ErrOtherCluster) { // what it has founded is of no use
+			err = errors.Join(err, os.RemoveAll(dataOf(cfg)))
+		}
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
 	inside := v3client.New(server.Server)
@@ -133,6 +131,43 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 	}
 	return s, err
 }
+
+// begin waits until the member is one of a majority, and has a vote. Meanwhile it looks whether the cluster is that of the
+// peers.
+func (m *Member) begin(ctx context.Context, cfg *embed.Config, server *embed.Etcd, web *httpClient) (err error) {
+	asking, stop := context.WithCancel(ctx)
+	wrong, asked := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(asked)
+		for asking.Err() == nil {
+			if err := misplaced(asking, cfg, server.Server, web); err != nil {
+				wrong <- err
+				return
+			}
+			pause(asking, askEvery)
+		}
+	}()
+	defer func() { stop(); <-asked }()
+	select {
+	case <-server.Server.ReadyNotify():
+		if err = mistaken(cfg, server.Server); err == nil {
+			err = promote(ctx, server.Server)
+		}
+	case <-ctx.Done():
+		err = fmt.Errorf("a majority of the members %q was not there: %w", m.Peers, context.Cause(ctx))
+	case err = <-wrong:
+	case err = <-server.Err():
+	case <-server.Server.StopNotify():
+		err = errors.New("the member has stopped; see its log")
+	}
+	if err != nil {
+		err = cmp.Or(misplaced(ctx, cfg, server.Server, web), err)
+	}
+	return err
+}
+
+// askEvery is how often a member that waits for the others asks whether it is one of them.
+const askEvery = 250 * time.Millisecond
 
 func (m *Member) logger() *slog.Logger {
 	if m.Logger == nil {

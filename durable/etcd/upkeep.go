@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -106,16 +105,8 @@ func (h *home) isTurn(ctx context.Context, s *clientv3.StatusResponse) bool {
 func (h *home) answers(ctx context.Context, url string) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+nowPath, nil)
-	if err != nil {
-		return false
-	}
-	resp, err := h.clock.http.Do(req)
-	if err != nil {
-		return false
-	}
-	resp.Body.Close()
-	return resp.StatusCode == http.StatusOK
+	_, _, err := askTime(ctx, h.clock.http, url)
+	return err == nil
 }
 
 // giveLead gives the lead to another member, if there is one.
