@@ -30,8 +30,7 @@ import (
 
 // MemberInfo is a member as the cluster knows it.
 type MemberInfo struct {
-	Peer    string // its address in Member.Peers, as host:port
-	Client  string // its address for other programs, "" if it has never been there
+	Address string // that of Member.Peers, as host:port
 	Leads   bool
 	Learner bool          // it gets what it lacks, and has no vote yet
 	Error   error         // why it does not answer; nil if it does
@@ -83,13 +82,13 @@ func (o *observer) members(ctx context.Context) ([]MemberInfo, error) {
 	all := make([]MemberInfo, len(list.Members))
 	var asked sync.WaitGroup
 	for i, m := range list.Members {
-		all[i] = MemberInfo{Peer: hostOf(m.PeerURLs), Client: hostOf(m.ClientURLs), Learner: m.IsLearner, Error: errAway}
-		if all[i].Client != "" {
+		all[i] = MemberInfo{Address: addressOf(m.PeerURLs), Learner: m.IsLearner, Error: errAway}
+		if len(m.ClientURLs) > 0 {
 			asked.Go(func() { all[i].Error = o.ask(ctx, m, &all[i]) })
 		}
 	}
 	asked.Wait()
-	slices.SortFunc(all, func(a, b MemberInfo) int { return cmp.Compare(a.Peer, b.Peer) })
+	slices.SortFunc(all, func(a, b MemberInfo) int { return cmp.Compare(a.Address, b.Address) })
 	return all, nil
 }
 
@@ -100,7 +99,7 @@ func (o *observer) ask(ctx context.Context, m *pb.Member, info *MemberInfo) erro
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	of := o.one
-	of.Endpoints = []string{info.Client}
+	of.Endpoints = []string{hostOf(m.ClientURLs)}
 	c, err := of.dial(o.quiet)
 	if err != nil {
 		return err
@@ -135,7 +134,7 @@ func hostOf(urls []string) string {
 // gets what the cluster has, and a vote after that. Change Peers of the other members at their next start. A majority
 // of the members must be there. Replace may be repeated after an error.
 func (s *Store) Replace(ctx context.Context, gone, fresh string) error {
-	gone, fresh = withPort(gone, PeerPort), withPort(fresh, PeerPort)
+	gone, fresh = withPort(gone), withPort(fresh)
 	c := s.home.client
 	list, err := c.MemberList(ctx)
 	if err != nil {
@@ -144,7 +143,7 @@ func (s *Store) Replace(ctx context.Context, gone, fresh string) error {
 	scheme, waits := "http", false
 	var remove []uint64
 	for _, m := range list.Members {
-		host := hostOf(m.PeerURLs)
+		host := addressOf(m.PeerURLs)
 		if strings.HasPrefix(m.PeerURLs[0], "https:") {
 			scheme = "https"
 		}
@@ -174,7 +173,7 @@ func (s *Store) Replace(ctx context.Context, gone, fresh string) error {
 		return nil
 	}
 	return s.home.reconfigure(ctx, func(ctx context.Context) error {
-		_, err := c.MemberAddAsLearner(ctx, []string{scheme + "://" + fresh})
+		_, err := c.MemberAddAsLearner(ctx, []string{scheme + "://" + peerOf(fresh)})
 		if errors.Is(err, rpctypes.ErrPeerURLExist) {
 			return nil // by an earlier try
 		}
@@ -298,7 +297,7 @@ func (m *Member) admit(ctx context.Context, cfg *embed.Config, web *httpClient) 
 		switch {
 		case i < 0:
 			return true, fmt.Errorf("%s is a member of a cluster that %s is none of: its members are %s; %w",
-				hostOf([]string{url}), cfg.Name, addressesOf(members), ErrNoPlace)
+				addressOf([]string{url}), cfg.Name, addressesOf(members), ErrNoPlace)
 		case len(members[i].ClientURLs) > 0:
 			return true, fmt.Errorf("the cluster knows the member %s, whose data are not in %s: %w",
 				cfg.Name, cfg.Dir, ErrDataLost)
@@ -309,7 +308,7 @@ func (m *Member) admit(ctx context.Context, cfg *embed.Config, web *httpClient) 
 		initial := []string{cfg.Name + "=" + own}
 		for n, of := range members {
 			if n != i {
-				initial = append(initial, cmp.Or(of.Name, hostOf(of.PeerURLs))+"="+of.PeerURLs[0])
+				initial = append(initial, cmp.Or(of.Name, addressOf(of.PeerURLs))+"="+of.PeerURLs[0])
 			}
 		}
 		cfg.InitialCluster = strings.Join(initial, ",")
@@ -339,7 +338,7 @@ func misplaced(ctx context.Context, cfg *embed.Config, server *etcdserver.EtcdSe
 		case err != nil:
 			continue // it is not there
 		case cluster != server.Cluster().ID().String():
-			return fmt.Errorf("the data in %s are of another cluster than that of %s: %w", cfg.Dir, hostOf([]string{url}),
+			return fmt.Errorf("the data in %s are of another cluster than that of %s: %w", cfg.Dir, addressOf([]string{url}),
 				ErrOtherCluster)
 		case !slices.ContainsFunc(members, func(m membership.Member) bool { return m.ID == server.MemberID() }):
 			return fmt.Errorf("the member whose data are in %s was removed from the cluster, whose members are %s: %w", cfg.Dir,
@@ -354,7 +353,7 @@ func mistaken(cfg *embed.Config, server *etcdserver.EtcdServer) error {
 	own, known := cfg.AdvertisePeerUrls[0].String(), false
 	for _, m := range server.Cluster().Members() {
 		if m.ID == server.MemberID() && !slices.Contains(m.PeerURLs, own) {
-			return fmt.Errorf("the data in %s are those of the member %s, and not of %s: %w", cfg.Dir, hostOf(m.PeerURLs),
+			return fmt.Errorf("the data in %s are those of the member %s, and not of %s: %w", cfg.Dir, addressOf(m.PeerURLs),
 				cfg.Name, ErrOtherMember)
 		}
 		known = known || slices.ContainsFunc(others(cfg), func(url string) bool { return slices.Contains(m.PeerURLs, url) })
@@ -373,7 +372,7 @@ func mistaken(cfg *embed.Config, server *etcdserver.EtcdServer) error {
 func addressesOf(members []membership.Member) string {
 	var all []string
 	for _, m := range members {
-		all = append(all, hostOf(m.PeerURLs))
+		all = append(all, addressOf(m.PeerURLs))
 	}
 	return strings.Join(all, ", ")
 }

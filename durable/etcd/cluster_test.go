@@ -72,7 +72,7 @@ func TestReplaceMember(t *testing.T) {
 	slices.Sort(now)
 	leaders := 0
 	for i, m := range infos {
-		if m.Peer != now[i] || m.Learner || (m.Error != nil) != (m.Peer == peers[1]) {
+		if m.Address != now[i] || m.Learner || (m.Error != nil) != (m.Address == peers[1]) {
 			t.Errorf("member %d is %+v", i, m)
 		}
 		if m.Leads {
@@ -197,7 +197,7 @@ func TestMembersAreSeenWithoutMajority(t *testing.T) {
 		return infos
 	}
 	for _, m := range look() {
-		want := wrong[slices.Index(of[:], m.Peer)]
+		want := wrong[slices.Index(of[:], m.Address)]
 		if off := m.Ahead - want; m.Error != nil || off > 0 || off < -time.Second || m.Version == "" || m.Size == 0 {
 			t.Errorf("%+v; its clock is ahead by %v", m, want)
 		}
@@ -209,7 +209,7 @@ func TestMembersAreSeenWithoutMajority(t *testing.T) {
 	for leads := true; leads; {
 		leads = false
 		for _, m := range look() {
-			if (m.Error == nil) != (m.Peer == of[0]) {
+			if (m.Error == nil) != (m.Address == of[0]) {
 				t.Fatalf("%+v", m)
 			}
 			leads = leads || m.Leads

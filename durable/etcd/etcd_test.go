@@ -18,7 +18,7 @@ import (
 
 var given sync.Map // the ports of addresses
 
-// addresses returns n addresses of loopback for members, whose ports before are free as well. They are of no range that
+// addresses returns n addresses of loopback for members, whose ports after are free as well. They are of no range that
 // the system takes ports from, so that no connection gets one before the member is there.
 func addresses(t testing.TB, n int) (all []string) {
 	t.Helper()
@@ -27,7 +27,7 @@ func addresses(t testing.TB, n int) (all []string) {
 			t.Fatal("there are no free ports")
 		}
 		port := 10_000 + 2*rand.IntN(11_000)
-		if _, taken := given.LoadOrStore(port, true); taken || !free(port) || !free(port-1) {
+		if _, taken := given.LoadOrStore(port, true); taken || !free(port) || !free(port+1) {
 			continue
 		}
 		all = append(all, fmt.Sprint("127.0.0.1:", port))

@@ -22,17 +22,14 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 )
 
-// Ports of members, where an address has none.
-const (
-	PeerPort   = 2380 // for the other members
-	ClientPort = 2379 // for other programs
-)
+// Port is that of members for other programs, where an address has none. At the port after that, they meet each other.
+const Port = 2379
 
 // A Member says how this program is a member of a cluster.
 type Member struct {
-	// Peers are the addresses of all members, this one among them, as host or host:port; the port is PeerPort if there
-	// is none. Each member is given the same list. Three members go on without one of them, and five without two; an
-	// even number is no better than the odd one below.
+	// Peers are the addresses of all members, this one among them, as host or host:port, the port being that for other
+	// programs; it is Port if there is none. Each member is given the same list. Three members go on without one of them,
+	// and five without two; an even number is no better than the odd one below.
 	Peers []string
 	// Self is the one of Peers that is this member. If it is "", it is the one whose host is an address of this
 	// machine.
@@ -40,11 +37,8 @@ type Member struct {
 	// Dir is the directory of the data of this member, which belongs to no other program. It is created, and needs a
 	// disk that is quick to sync: a memory card is too slow. It must not be on a network file system.
 	Dir string
-	// Client is the address for other programs, as host:port. If it is "", it is the host of Self, with ClientPort if
-	// the port of Self is PeerPort, else with the port before that.
-	Client string
-	// Listen, unless it is "", is the address at which the other members are waited for, if that is not the one of
-	// Peers: in a container, for example, 0.0.0.0:2380.
+	// Listen, unless it is "", is the host at which others are waited for, if that is not the one of Self: in a
+	// container, for example, 0.0.0.0.
 	Listen string
 	// TLS are the certificates. Members on loopback need none.
 	TLS *TLS
@@ -188,56 +182,48 @@ func (m *Member) config() (*embed.Config, error) {
 	var initial []string
 	loopback, own := true, ""
 	for _, p := range m.Peers {
-		addr := withPort(p, PeerPort)
+		addr := withPort(p)
 		host, _, err := net.SplitHostPort(addr)
-		if err != nil || host == "" {
-			return nil, invalidf("peer %q must be host or host:port", p)
+		port, bad := portOf(addr)
+		if err != nil || host == "" || bad != nil || port < 1 || port > 65534 {
+			return nil, invalidf("member %q must be host or host:port, with a port from 1 to 65534", p)
 		}
 		loopback = loopback && isLoopback(host)
-		switch mine := p == m.Self || m.Self == "" && isOwn(host); {
+		switch mine := m.Self != "" && addr == withPort(m.Self) || m.Self == "" && isOwn(host); {
 		case mine && own != "":
-			return nil, invalidf("peers %s and %s are both on this machine; set Self to the one that is this member", own, addr)
+			return nil, invalidf("members %s and %s are both on this machine: set Self to the one that this is", own, addr)
 		case mine:
 			own = addr
 		}
-		initial = append(initial, addr+"="+m.scheme()+"://"+addr)
+		initial = append(initial, addr+"="+m.scheme()+"://"+peerOf(addr))
 	}
 	slices.Sort(initial)
 	switch {
 	case own == "" && m.Self != "":
-		return nil, invalidf("Self %q is none of the peers %q", m.Self, m.Peers)
+		return nil, invalidf("Self %q is none of the members %q", m.Self, m.Peers)
 	case own == "":
-		return nil, invalidf("none of the peers %q is an address of this machine; set Self to the one that is this member",
-			m.Peers)
+		return nil, invalidf("none of the members %q is an address of this machine: set Self to the one that this is", m.Peers)
 	case len(slices.Compact(slices.Clone(initial))) != len(initial):
-		return nil, invalidf("one of the peers %q is there twice", m.Peers)
+		return nil, invalidf("one of the members %q is there twice", m.Peers)
 	case m.Dir == "":
 		return nil, invalidf("Dir is missing: the directory for the data of this member")
 	case !loopback && m.TLS == nil && !m.Insecure:
 		return nil, invalidf("members that are not on loopback need TLS, since whoever reaches their ports can change all " +
-			"jobs; see Certificates")
+			"jobs: see Certificates")
 	case m.Quota < 0:
 		return nil, invalidf("Quota %d is negative", m.Quota)
 	}
-	client := m.Client
-	if client == "" {
-		host, text, _ := net.SplitHostPort(own)
-		port, err := strconv.Atoi(text)
-		if err != nil || port < 2 {
-			return nil, invalidf("the port of %s must be a number above 1", own)
-		}
-		client = net.JoinHostPort(host, strconv.Itoa(port-1))
-	}
 	at := func(addr string) []url.URL { return []url.URL{{Scheme: m.scheme(), Host: addr}} }
+	listen := own
+	if m.Listen != "" {
+		_, port, _ := net.SplitHostPort(own)
+		listen = net.JoinHostPort(strings.Trim(m.Listen, "[]"), port)
+	}
 	cfg := embed.NewConfig()
 	cfg.Name, cfg.Dir = own, m.Dir
 	cfg.InitialCluster, cfg.InitialClusterToken = strings.Join(initial, ","), "executor"
-	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = at(cmp.Or(m.Listen, own)), at(own)
-	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = at(client), at(client)
-	if host, port, err := net.SplitHostPort(m.Listen); err == nil && port != "" && m.Client == "" {
-		_, port, _ = net.SplitHostPort(client)
-		cfg.ListenClientUrls = at(net.JoinHostPort(host, port))
-	}
+	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = at(peerOf(listen)), at(peerOf(own))
+	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = at(listen), at(own)
 	cfg.PeerTLSInfo, cfg.ClientTLSInfo = m.TLS.info(), m.TLS.info()
 	cfg.TickMs, cfg.ElectionMs = 50, 500
 	cfg.MaxTxnOps, cfg.MaxRequestBytes = uint(memberLimits.ops), uint(memberLimits.bytes+1<<20)
@@ -260,11 +246,34 @@ func (m *Member) scheme() string {
 }
 
 // withPort returns an address with a port.
-func withPort(addr string, port int) string {
+func withPort(addr string) string {
 	if _, _, err := net.SplitHostPort(addr); err == nil {
 		return addr
 	}
-	return net.JoinHostPort(strings.Trim(addr, "[]"), strconv.Itoa(port))
+	return net.JoinHostPort(strings.Trim(addr, "[]"), strconv.Itoa(Port))
+}
+
+func portOf(addr string) (int, error) {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(port)
+}
+
+// peerOf returns where the other members find the one with an address, and addressOf, from the URLs for that, its address.
+func peerOf(addr string) string { return besides(addr, 1) }
+
+func addressOf(urls []string) string { return besides(hostOf(urls), -1) }
+
+// besides returns an address with a port that is higher by n.
+func besides(addr string, n int) string {
+	port, err := portOf(addr)
+	if err != nil {
+		return addr
+	}
+	host, _, _ := net.SplitHostPort(addr)
+	return net.JoinHostPort(host, strconv.Itoa(port+n))
 }
 
 func isLoopback(host string) bool {
@@ -299,8 +308,7 @@ func httpFor(t *TLS) (*httpClient, error) {
 
 // A Client says how this program, which is no member, reaches a cluster.
 type Client struct {
-	// Endpoints are addresses of members for clients, as host or host:port; the port is ClientPort if there is none.
-	// Some of them are enough.
+	// Endpoints are addresses of members, as in Member.Peers. Some of them are enough.
 	Endpoints []string
 	TLS       *TLS // nil if the cluster has none
 	// Username and Password are for a cluster of etcd that asks for them.
@@ -347,7 +355,7 @@ func (c *Client) dial(quiet *atomic.Bool) (*clientv3.Client, error) {
 		MaxCallSendMsgSize: memberLimits.bytes + 1<<20,
 	}
 	for _, e := range c.Endpoints {
-		if e = withPort(e, ClientPort); c.TLS != nil {
+		if e = withPort(e); c.TLS != nil {
 			e = "https://" + e
 		}
 		cfg.Endpoints = append(cfg.Endpoints, e)

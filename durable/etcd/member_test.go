@@ -20,17 +20,17 @@ import (
 func TestJoinSaysWhatIsWrong(t *testing.T) {
 	two := []string{"127.0.0.1:7001", "127.0.0.1:7003"}
 	for want, m := range map[string]Member{
-		"none of the peers []":                   {Dir: "d"},
-		"none of the peers [\"192.0.2.1\"]":      {Dir: "d", Peers: []string{"192.0.2.1"}},
-		"Self \"127.0.0.1:7002\" is none of":     {Dir: "d", Peers: two, Self: "127.0.0.1:7002"},
-		"are both on this machine; set Self":     {Dir: "d", Peers: two},
-		"is there twice":                         {Dir: "d", Peers: []string{"192.0.2.1", "192.0.2.1:2380", "127.0.0.1"}},
-		"peer \":80\" must be host or host:port": {Dir: "d", Peers: []string{":80"}},
-		"Dir is missing":                         {Peers: two, Self: two[0]},
-		"need TLS":                               {Dir: "d", Peers: []string{"192.0.2.1", "127.0.0.1"}},
-		"Quota -1 is negative":                   {Dir: "d", Peers: two, Self: two[0], Quota: -1},
-		"must be a number above 1":               {Dir: "d", Peers: []string{"127.0.0.1:1"}},
-		"certificates can't be used":             {Dir: "d", Peers: two, Self: two[0], TLS: &TLS{CA: "none", Cert: "none", Key: "none"}},
+		"none of the members []":                   {Dir: "d"},
+		"none of the members [\"192.0.2.1\"]":      {Dir: "d", Peers: []string{"192.0.2.1"}},
+		"Self \"127.0.0.1:7002\" is none of":       {Dir: "d", Peers: two, Self: "127.0.0.1:7002"},
+		"are both on this machine: set Self":       {Dir: "d", Peers: two},
+		"is there twice":                           {Dir: "d", Peers: []string{"192.0.2.1", "192.0.2.1:2379", "127.0.0.1"}},
+		"member \":80\" must be host or host:port": {Dir: "d", Peers: []string{":80"}},
+		"Dir is missing":                           {Peers: two, Self: two[0]},
+		"need TLS":                                 {Dir: "d", Peers: []string{"192.0.2.1", "127.0.0.1"}},
+		"Quota -1 is negative":                     {Dir: "d", Peers: two, Self: two[0], Quota: -1},
+		"with a port from 1 to 65534":              {Dir: "d", Peers: []string{"127.0.0.1:65535"}},
+		"certificates can't be used":               {Dir: "d", Peers: two, Self: two[0], TLS: &TLS{CA: "none", Cert: "none", Key: "none"}},
 	} {
 		if _, err := Join(t.Context(), m); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%+v: the error is %v, want %q", m, err, want)
