@@ -85,7 +85,7 @@ state does not allow the change.`,
 	if a.example != "" {
 		cmd.Example += "\n  executord " + use + " --store jobs.db " + a.example
 	}
-	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
+	store := newStoreFlag(cmd, "the store: a file, postgres://... or etcd://...")
 	namespace := newNamespaceFlag(cmd, "the namespace of the jobs, if the store has several")
 	at := newAtFlag(cmd)
 	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, at, namespace)

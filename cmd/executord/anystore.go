@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -16,12 +17,12 @@ import (
 func newAnyStore() *cobra.Command {
 	return anystore.Command(anystore.Host{
 		Flag: func(cmd *cobra.Command) func(bool) (durable.Store, string, error) {
-			flag := newStoreFlag(cmd, "the store: a file, or postgres://...")
+			flag := newStoreFlag(cmd, "the store: a file, postgres://... or etcd://...")
 			return func(create bool) (durable.Store, string, error) {
 				if flag.name() == "" {
 					return nil, "", fmt.Errorf("%s needs a store: %s, or set %s", cmd.CommandPath(), stores.Hint, environ.StoreVariable)
 				}
-				store, shown, err := stores.Open(flag.name(), stores.Options{Create: create, Wait: databaseWait})
+				store, shown, err := stores.Open(context.Background(), flag.name(), stores.Options{Create: create, Wait: databaseWait})
 				if err != nil {
 					err = &exitError{exitMistake, err.Error()}
 				}

@@ -14,7 +14,7 @@ import (
 // The store of a program that executord knows nothing of is looked into, changed, and moved to another one.
 func TestStoreOfAnyProgram(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
-		opened, _, err := stores.Open(store, stores.Options{Create: true, Wait: databaseWait})
+		opened, _, err := stores.Open(t.Context(), store, stores.Options{Create: true, Wait: databaseWait})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ and the pages of a daemon, the latest first. Actions are kept for a year.`),
 		Example: "  executord acts --store jobs.db",
 		Args:    complaint.NoArguments,
 	}
-	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
+	store := newStoreFlag(cmd, "the store: a file, postgres://... or etcd://...")
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each")
 	number := cmd.Flags().IntP("number", "n", 20, "how many to show, at most")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

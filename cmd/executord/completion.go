@@ -70,7 +70,7 @@ func completeFlags(cmd *cobra.Command) {
 		switch f.Name {
 		case "store", "token-file", "tls-cert", "tls-key", "ca-file":
 			return // a file
-		case "dir":
+		case "dir", "data":
 			complete = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 		}
 		if err := cmd.RegisterFlagCompletionFunc(f.Name, complete); err != nil {

@@ -47,7 +47,7 @@ States
   executord jobs --store jobs.db --tag team=shop --state dead
   executord jobs --store 'postgres://app@db/app?sslmode=verify-full' --json`, "\n"),
 	}
-	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
+	store := newStoreFlag(cmd, "the store: a file, postgres://... or etcd://...")
 	at := newAtFlag(cmd)
 	namespace := newNamespaceFlag(cmd, "list only the jobs of this namespace")
 	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, at, namespace)

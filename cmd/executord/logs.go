@@ -55,7 +55,7 @@ of run sets; a line says how much is missing between them.`),
 			return nil
 		},
 	}
-	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
+	store := newStoreFlag(cmd, "the store: a file, postgres://... or etcd://...")
 	at := newAtFlag(cmd)
 	namespace := newNamespaceFlag(cmd, "the namespace of the job, if the store has several")
 	cmd.ValidArgsFunction = namesOfJobs(0, store, at, namespace)

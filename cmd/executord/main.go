@@ -16,11 +16,13 @@
 //	                         print a script that completes command lines
 //	executord version        print the version
 //
-// With run --store the jobs are kept in a file or in PostgreSQL, where these act on
-// them:
+// With run --store the jobs are kept in a file, in PostgreSQL or in etcd, and with run
+// --cluster by the daemons themselves, where these act on them:
 //
 //	executord run-now|pause|resume|exclude-next|end-run|cancel JOB...
 //	executord acts                            show the audit log
+//	executord cluster status|replace|backup|restore|certificates
+//	                                          look after the cluster of run --cluster
 //	executord migrate                         bring it up to date, or print the SQL for it
 //	executord store list|show|cancel|export|...
 //	                                          look into the store of any program
@@ -132,7 +134,7 @@ stays in the foreground, logs what jobs do and write, and runs unprivileged.`),
 	addGroup(root, "file", "With a job file:", newRun(), newRunOnce(), newCheck(), newNext(), newNotify())
 	addGroup(root, "write", "To write a job file:", newExplain(), newImport(), newSchema())
 	addGroup(root, "job", "As the command of a job:", newHTTP())
-	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate(), newAnyStore())...)
+	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate(), newAnyStore(), newCluster())...)
 	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs(), newNotices())
 	addGroup(root, "probe", "With a daemon that listens:", newHealth())
 	root.AddCommand(newCompletion(), newVersion())

@@ -51,7 +51,7 @@ replaced. If the store is up to date, it prints nothing.`),
 			fmt.Fprint(cmd.OutOrStdout(), script)
 			return nil
 		}
-		opened, shown, err := stores.Open(name, stores.Options{Create: true, Wait: databaseWait})
+		opened, shown, err := stores.Open(context.Background(), name, stores.Options{Create: true, Wait: databaseWait})
 		if err != nil {
 			return &exitError{exitMistake, err.Error()}
 		}

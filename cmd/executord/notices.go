@@ -37,7 +37,7 @@ most 1,000 of a namespace; of pings it keeps only those that were given up.`),
   executord notices --at 127.0.0.1:8384
   executord notices --store jobs.db backup -n 100`, "\n"),
 	}
-	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
+	store := newStoreFlag(cmd, "the store: a file, postgres://... or etcd://...")
 	at := newAtFlag(cmd)
 	namespace := newNamespaceFlag(cmd, "show only messages about this namespace")
 	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, at, namespace)

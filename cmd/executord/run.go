@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -37,12 +38,14 @@ the job sets overlap. The log goes to standard output, short on a terminal and
 as JSON elsewhere: a line at the start and at the end of each run, and one for
 each line that the job writes.
 
-With --store the jobs and the history of their runs are kept in a file, or in
-PostgreSQL. One catch-up run makes up for due times at which no daemon ran.
-Daemons with the same store and namespace share the jobs: each due time runs on
-one of them, or on the machines that the job names with the key "on". --name and
---label set the name and the labels of this machine. The other commands show and
-change the jobs in a store.
+With --store the jobs and the history of their runs are kept in a file, in
+PostgreSQL, or in etcd. With --cluster HOST,HOST,HOST --data DIR, the same on
+each of three machines, the daemons keep them by themselves: nothing else is
+installed, and if one machine is lost the others go on. One catch-up run makes
+up for due times at which no daemon ran. Daemons with the same store and
+namespace share the jobs: each due time runs on one of them, or on the machines
+that the job names with the key "on". --name and --label set the name and the
+labels of this machine. The other commands show and change the jobs in a store.
 
 With --listen 127.0.0.1:8384 it serves pages with the jobs, their runs and
 output, live, and answers executord jobs, runs and logs, Prometheus (/metrics)
@@ -97,7 +100,18 @@ func (o *runOptions) run() error {
 	o.hadJobs = len(file.Jobs) > 0
 	reloads := catchReloads()
 	defer signal.Stop(reloads)
-	store, dead, err := o.openStore()
+	ends, drain, release := watchSignals()
+	defer release()
+	var lost atomic.Bool
+	log := runlog.New(os.Stdout, o.log.value, func(err error) {
+		lost.Store(true)
+		drain(fmt.Errorf("the log cannot be written: %w", err))
+	})
+	defer log.Close()
+	store, dead, err := o.openStore(ends.Drain, log.Logger)
+	if err != nil && ends.Drain.Err() != nil { // nothing has begun
+		return conclude(log, daemon.Summary{}, lost.Load())
+	}
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
 	}
@@ -109,14 +123,6 @@ func (o *runOptions) run() error {
 	}
 	defer listening.close()
 
-	ends, drain, release := watchSignals()
-	defer release()
-	var lost atomic.Bool
-	log := runlog.New(os.Stdout, o.log.value, func(err error) {
-		lost.Store(true)
-		drain(fmt.Errorf("the log cannot be written: %w", err))
-	})
-	defer log.Close()
 	o.service = systemd.FromEnvironment(func(err error) {
 		log.Warn("service manager not notified", "reason", err.Error())
 	})
@@ -171,12 +177,12 @@ func (o *runOptions) run() error {
 
 // openStore opens the store of the command line, or one in memory. dead has the names of nodes whose processes were
 // killed.
-func (o *runOptions) openStore() (store daemon.Store, dead []string, err error) {
+func (o *runOptions) openStore(ctx context.Context, log *slog.Logger) (store daemon.Store, dead []string, err error) {
 	if !o.stored() {
 		return daemon.Memory(), nil, nil
 	}
 	store = daemon.Store{Namespace: *o.namespace, Lease: o.lease}
-	store.Store, store.Name, dead, err = stores.OpenForNode(o.store.name(), stores.Options{Create: true, Wait: databaseWait})
+	store.Store, store.Name, dead, err = stores.OpenForNode(ctx, o.store.name(), stores.Options{Wait: databaseWait, Log: log})
 	return store, dead, err
 }
 

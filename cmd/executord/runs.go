@@ -36,7 +36,7 @@ printed below it.`),
   executord runs --store jobs.db --outcome failed --since 24h
   executord runs --store jobs.db backup -n 100 --verbose`, "\n"),
 	}
-	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
+	store := newStoreFlag(cmd, "the store: a file, postgres://... or etcd://...")
 	at := newAtFlag(cmd)
 	namespace := newNamespaceFlag(cmd, "use only the jobs of this namespace")
 	cmd.ValidArgsFunction = namesOfJobs(manyNames, store, at, namespace)

@@ -17,6 +17,7 @@ import (
 var otherWords = map[string][]string{
 	"acts":         {"audit", "actions"},
 	"cancel":       {"delete", "remove", "rm"},
+	"cluster":      {"members", "etcd", "backup", "restore"},
 	"check":        {"test", "validate", "verify", "lint", "configtest"},
 	"end-run":      {"end", "abort", "terminate", "interrupt"},
 	"exclude-next": {"skip", "skip-next", "omit", "leave-out"},

@@ -33,6 +33,7 @@ type clock struct {
 	base time.Time
 	mu   struct {
 		sync.Mutex
+		asked  int               // the endpoint, counted on, that is asked who leads
 		leader uint64            // whose answers they are
 		urls   map[uint64]string // of the members
 		ahead  []time.Duration   // the time of the leader since 1970, less the time since base
@@ -76,16 +77,17 @@ func (c *clock) learn(leader uint64, told time.Duration, received time.Time) {
 	c.mu.known = true
 }
 
-// ask asks who leads, and that one for the time.
-func (h *home) ask(ctx context.Context, nth int) error {
+// ask asks who leads, and that one for the time. If it gets no answer, it asks another endpoint the next time.
+func (h *home) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	endpoint := "" // of the member in this program
 	if all := h.client.Endpoints(); len(all) > 0 {
-		endpoint = all[nth%len(all)]
+		endpoint = all[h.clock.endpoint(false)%len(all)]
 	}
 	status, err := h.client.Status(ctx, endpoint)
 	if err != nil {
+		h.clock.endpoint(true)
 		return err
 	}
 	if status.Leader == 0 {
@@ -161,6 +163,16 @@ func (h *home) urlOf(ctx context.Context, member uint64) (string, error) {
 	return urls[member], nil
 }
 
+// endpoint returns which endpoint is asked, or the one after that.
+func (c *clock) endpoint(next bool) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if next {
+		c.mu.asked++
+	}
+	return c.mu.asked
+}
+
 // forget forgets where a member is, since it may have moved.
 func (c *clock) forget(member uint64) {
 	c.mu.Lock()
@@ -170,13 +182,12 @@ func (c *clock) forget(member uint64) {
 
 // askOften asks until there are some answers, of which the first are slow.
 func (h *home) askOften(ctx context.Context) error {
-	for n := range answers / 2 {
-		for err := h.ask(ctx, n); err != nil; n++ {
+	for range answers / 2 {
+		for err := h.ask(ctx); err != nil; err = h.ask(ctx) {
 			if ctx.Err() != nil {
 				return fmt.Errorf("the cluster does not tell its time: %w", err)
 			}
 			pause(ctx, 20*time.Millisecond)
-			err = h.ask(ctx, n)
 		}
 	}
 	return nil
@@ -184,9 +195,9 @@ func (h *home) askOften(ctx context.Context) error {
 
 // keepTime asks again and again.
 func (h *home) keepTime(ctx context.Context) {
-	for n := 0; ctx.Err() == nil; n++ {
+	for ctx.Err() == nil {
 		next := timeEvery
-		if h.ask(ctx, n) != nil {
+		if h.ask(ctx) != nil {
 			next = timeEvery / 10
 		}
 		pause(ctx, next)

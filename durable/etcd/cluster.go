@@ -58,7 +58,7 @@ func Members(ctx context.Context, c Client) ([]MemberInfo, error) {
 	defer web.CloseIdleConnections()
 	quiet := new(atomic.Bool)
 	quiet.Store(true)
-	client, err := c.dial(quiet)
+	client, err := c.dial(ctx, quiet)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,13 @@ func (o *observer) members(ctx context.Context) ([]MemberInfo, error) {
 	for i, m := range list.Members {
 		all[i] = MemberInfo{Address: addressOf(m.PeerURLs), Learner: m.IsLearner, Error: errAway}
 		if len(m.ClientURLs) > 0 {
-			asked.Go(func() { all[i].Error = o.ask(ctx, m, &all[i]) })
+			asked.Go(func() {
+				one, cancel := context.WithTimeout(ctx, time.Second)
+				defer cancel()
+				if all[i].Error = o.ask(one, m, &all[i]); all[i].Error != nil && one.Err() != nil {
+					all[i].Error = errSilent
+				}
+			})
 		}
 	}
 	asked.Wait()
@@ -92,15 +98,16 @@ func (o *observer) members(ctx context.Context) ([]MemberInfo, error) {
 	return all, nil
 }
 
-var errAway = errors.New("the member has not been there yet")
+var (
+	errAway   = errors.New("the member has not been there yet")
+	errSilent = errors.New("the member does not answer within a second")
+)
 
-// ask asks one member how it is, for up to a second.
+// ask asks one member how it is.
 func (o *observer) ask(ctx context.Context, m *pb.Member, info *MemberInfo) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
 	of := o.one
 	of.Endpoints = []string{hostOf(m.ClientURLs)}
-	c, err := of.dial(o.quiet)
+	c, err := of.dial(ctx, o.quiet)
 	if err != nil {
 		return err
 	}

@@ -333,12 +333,13 @@ func Dial(ctx context.Context, c Client) (*Store, error) {
 		return nil, err
 	}
 	quiet := new(atomic.Bool)
-	client, err := c.dial(quiet)
+	client, err := c.dial(ctx, quiet)
 	if err != nil {
 		return nil, err
 	}
 	end := func() error {
 		quiet.Store(true)
+		defer web.CloseIdleConnections()
 		return client.Close()
 	}
 	if err := takesMuch(ctx, client); err != nil {
@@ -348,9 +349,12 @@ func Dial(ctx context.Context, c Client) (*Store, error) {
 	return open(ctx, client, settings{Prefix: c.Prefix, Logger: c.Logger, http: web, tls: c.TLS, quiet: quiet}, end)
 }
 
-func (c *Client) dial(quiet *atomic.Bool) (*clientv3.Client, error) {
+// dial makes a client. That waits for an answer, until ctx ends, if there is a user.
+func (c *Client) dial(ctx context.Context, quiet *atomic.Bool) (*clientv3.Client, error) {
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })()
 	cfg := clientv3.Config{
-		Username: c.Username, Password: c.Password, Logger: zapLogger(cmp.Or(c.Logger, slog.Default()), quiet),
+		Context: life, Username: c.Username, Password: c.Password, Logger: zapLogger(cmp.Or(c.Logger, slog.Default()), quiet),
 		DialKeepAliveTime: 2 * time.Second, DialKeepAliveTimeout: time.Second, PermitWithoutStream: true,
 		MaxCallSendMsgSize: memberLimits.bytes + 1<<20,
 	}
@@ -367,15 +371,26 @@ func (c *Client) dial(quiet *atomic.Bool) (*clientv3.Client, error) {
 		}
 	}
 	client, err := clientv3.New(cfg)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("durable/etcd: the cluster does not answer: %w", context.Cause(ctx))
+	case err != nil:
 		return nil, invalidf("%w", err)
 	}
 	return client, nil
 }
 
-// takesMuch returns an error if the servers take smaller transactions than members do.
-func takesMuch(ctx context.Context, c *clientv3.Client) error {
+// takesMuch returns an error if the servers take smaller transactions than members do. What a leader that has died was
+// asked for is asked for again.
+func takesMuch(ctx context.Context, c *clientv3.Client) (err error) {
 	never := slices.Repeat([]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision("!"), "<", 0)}, memberLimits.ops)
-	_, err := c.Txn(ctx).If(never...).Commit()
-	return err
+	for {
+		one, cancel := context.WithTimeout(ctx, 2*patience)
+		_, err = c.Txn(one).If(never...).Commit()
+		cancel()
+		if err == nil || declined(err) || ctx.Err() != nil {
+			return err
+		}
+		pause(ctx, 20*time.Millisecond)
+	}
 }

@@ -52,6 +52,18 @@ func TestJoinWaitsForAMajority(t *testing.T) {
 	}
 }
 
+// Dial that gets no answer ends with its context, also if it has a user.
+func TestDialWaitsForAnAnswer(t *testing.T) {
+	for _, user := range []string{"", "me"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		_, err := Dial(ctx, Client{Endpoints: addresses(t, 1), Username: user, Password: user, Logger: slog.New(slog.DiscardHandler)})
+		cancel()
+		if err == nil || ctx.Err() == nil || errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("with the user %q: %v", user, err)
+		}
+	}
+}
+
 func insert(t *testing.T, s *Store, change ...func(*store.NewJob)) store.ID {
 	t.Helper()
 	n := store.NewJob{ID: store.NewID(), Kind: "k", Schedule: store.Once, Attempts: 1}

@@ -25,7 +25,7 @@ var moduleArrows = []struct {
 	{"durable/etcd", []string{".", "durable"}},
 	{"ui/internal/assets", nil},
 	{"ui", []string{".", "durable"}},
-	{"cmd/executord", []string{".", "durable", "ui"}},
+	{"cmd/executord", []string{".", "durable", "durable/etcd", "ui"}},
 	{"examples", []string{".", "durable", "ui"}},
 	{"bench", []string{".", "durable"}},
 	{"tests", []string{".", "durable", "otel", "ui"}},

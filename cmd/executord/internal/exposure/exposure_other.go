@@ -12,3 +12,6 @@ func Refused(string, fs.FileInfo) string { return "" }
 
 // Beside refuses nothing.
 func Beside(string, fs.FileInfo, ...string) error { return nil }
+
+// Directory refuses nothing.
+func Directory(string, fs.FileInfo) error { return nil }

@@ -57,6 +57,15 @@ func Refused(name string, opened fs.FileInfo) string {
 	return writers(opened, "")
 }
 
+// Directory refuses a directory with a store in which others may put what they like.
+func Directory(name string, info fs.FileInfo) error {
+	if reason := writers(info, ""); reason != "" {
+		return fmt.Errorf("the directory %s: %s, who could choose the commands that are run: make executord's user or root its owner, "+
+			"and let only these write to it: chmod go-w %s", name, reason, name)
+	}
+	return nil
+}
+
 // Beside refuses files beside a store that somebody has put there who may not write to the store: SQLite takes the log
 // that lies beside it for a part of it, and the daemon the list of those that use it.
 func Beside(name string, store fs.FileInfo, suffixes ...string) error {

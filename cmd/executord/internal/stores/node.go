@@ -20,12 +20,13 @@ const nodesSuffix = "-nodes"
 
 // OpenForNode is Open for a daemon. In a file, daemons whose processes were killed do not keep what they held until their
 // leases end, if none of the others is alive: dead has their names.
-func OpenForNode(name string, o Options) (opened durable.Store, shown string, dead []string, err error) {
-	if opened, shown, err = Open(name, o); err != nil || IsDatabase(name) {
+func OpenForNode(ctx context.Context, name string, o Options) (opened durable.Store, shown string, dead []string, err error) {
+	o.Create, o.node = true, true
+	if opened, shown, err = Open(ctx, name, o); err != nil || openerOf(name) != nil {
 		return opened, shown, nil, err
 	}
 	node := &nodeStore{Full: opened, list: openList(name + nodesSuffix)}
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	if dead, err = node.bury(ctx); err != nil {
 		node.Close()

@@ -1,6 +1,7 @@
 package stores
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -13,15 +14,16 @@ import (
 // password is never in it, nor in an error. Unless o.Create is true, it must be
 // there already, and must have been a store before: a name that is mistyped is
 // no reason to make tables.
-func Open(name string, o Options) (store durable.Store, shown string, err error) {
+func Open(ctx context.Context, name string, o Options) (store durable.Store, shown string, err error) {
 	_, _, isURL := strings.Cut(name, "://")
 	key, _, isPair := strings.Cut(name, "=")
+	open := openerOf(name)
 	switch {
-	case IsDatabase(name):
-		return openDatabase(name, o)
+	case open != nil:
+		return open(ctx, name, o)
 	case isURL || strings.HasPrefix(name, "file:") || strings.Contains(name, ":memory:"):
 		// not shown: it may have a password
-		return nil, "", errors.New("the store is neither a file nor a PostgreSQL database: " + Hint)
+		return nil, "", errors.New("the store is neither a file, a PostgreSQL database nor a cluster: " + Hint)
 	case isPair && !strings.ContainsAny(key, `/\`) && (strings.Contains(name, " ") || strings.Contains(name, "password")):
 		return nil, "", errors.New("the store looks like the key=value form of a database's name: write it as a URL, as in --store postgres://user@host/database")
 	case name == "":

@@ -16,7 +16,7 @@ import (
 const firstLook = 3 * time.Second
 
 // openDatabase opens a store in PostgreSQL.
-func openDatabase(name string, o Options) (durable.Store, string, error) {
+func openDatabase(ctx context.Context, name string, o Options) (durable.Store, string, error) {
 	u, shown, err := parseDatabase(name)
 	if err != nil {
 		return nil, "", err
@@ -35,7 +35,7 @@ func openDatabase(name string, o Options) (durable.Store, string, error) {
 			return nil, "", fmt.Errorf("%s has no executord tables; run executord migrate, or check the database and the schema", shown)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), o.Wait)
+	ctx, cancel := context.WithTimeout(ctx, o.Wait)
 	defer cancel()
 	store, err := postgres.OpenContext(ctx, name)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package stores opens the stores of executord, files and databases of PostgreSQL, if they can be trusted: whoever can
-// write to a store chooses the commands that are run.
+// Package stores opens the stores of executord, files, databases of PostgreSQL and clusters of etcd, if they can be
+// trusted: whoever can write to a store chooses the commands that are run.
 package stores
 
 import (
@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -14,7 +15,8 @@ import (
 )
 
 // Hint says how a store is named.
-const Hint = "name a file, as in --store jobs.db, or a database, as in --store postgres://user@host/database"
+const Hint = "name a file, as in --store jobs.db, a database, as in --store postgres://user@host/database, or a cluster, " +
+	"as in --store etcd://host,host,host"
 
 // Patience bounds what the commands ask of a store that only visit it.
 const Patience = 30 * time.Second
@@ -23,6 +25,23 @@ const Patience = 30 * time.Second
 type Options struct {
 	Create bool          // also if it is not there, or has never been a store
 	Wait   time.Duration // for a server that does not answer
+	Log    *slog.Logger  // of a daemon
+
+	node bool // for a daemon
+}
+
+// openers are how stores are opened that are no files, by the schemes of their names.
+var openers = map[string]func(context.Context, string, Options) (durable.Store, string, error){
+	"postgres": openDatabase, "postgresql": openDatabase, clusterScheme: openCluster,
+}
+
+// openerOf returns how a store is opened, nil if it is a file.
+func openerOf(name string) func(context.Context, string, Options) (durable.Store, string, error) {
+	scheme, _, found := strings.Cut(name, "://")
+	if !found {
+		return nil
+	}
+	return openers[scheme]
 }
 
 // IsDatabase reports whether a name is that of a database of PostgreSQL.
@@ -58,6 +77,8 @@ func Explain(shown string, err error) error {
 		text = "it, or its log beside it, cannot be opened: run executord as its owner, or allow more open files (ulimit -n)"
 	case strings.Contains(text, "database or disk is full"):
 		text = "its disk is full: make room there"
+	case strings.HasPrefix(text, "durable/etcd: "):
+		text = ofCluster(err)
 	default:
 		text = strings.TrimPrefix(text, "durable/postgres: ")
 		text = strings.TrimPrefix(text, "durable/sqlite: ")
