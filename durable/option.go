@@ -2,9 +2,8 @@ package durable
 
 import (
 	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/executor-go/executor/durable/internal/argument"
 	"github.com/executor-go/executor/durable/internal/node"
 	"github.com/executor-go/executor/durable/internal/timetable"
 	"github.com/executor-go/executor/durable/store"
@@ -183,22 +182,7 @@ func OnMissed(m Missed) Option {
 }
 
 // checkName returns what is wrong with a key or a kind.
-func checkName(what, s string, limit int) error {
-	switch {
-	case s == "":
-		return invalid("%s: it must not be empty", what)
-	case len(s) > limit:
-		return invalid("%s %.20q...: it has %d bytes; at most %d are allowed", what, s, len(s), limit)
-	case !utf8.ValidString(s):
-		return invalid("%s %q: it must be valid UTF-8", what, s)
-	}
-	for i, r := range s {
-		if unicode.IsControl(r) {
-			return invalid("%s %q: it must have no control character (byte %d)", what, s, i)
-		}
-	}
-	return nil
-}
+func checkName(what, s string, limit int) error { return argument.Name("durable: "+what, s, limit) }
 
 // kind is what a program says of a kind of job.
 type kind struct {
