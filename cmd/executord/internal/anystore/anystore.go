@@ -7,15 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 // A Host is the program that has the command.
@@ -61,6 +62,7 @@ type client struct {
 	shown string
 	out   io.Writer
 	cmd   *cobra.Command
+	who   func() string
 }
 
 // visit opens a store, and calls fn with it.
@@ -81,12 +83,12 @@ func (h Host) visit(cmd *cobra.Command, open func(bool) (durable.Store, string, 
 		ctx, cancel = context.WithTimeout(ctx, wait)
 		defer cancel()
 	}
-	err = fn(ctx, client{store, jobs, shown, cmd.OutOrStdout(), cmd})
+	err = fn(ctx, client{store, jobs, shown, cmd.OutOrStdout(), cmd, h.Who})
 	switch mistake := new(mistaken); {
 	case err == nil || errors.Is(err, h.Quiet):
 		return err
-	case errors.As(err, &mistake):
-		return h.Mistake(mistake)
+	case errors.As(err, &mistake), errors.Is(err, executor.ErrInvalid):
+		return h.Mistake(err)
 	}
 	return h.Mistake(stores.Explain(shown, err))
 }
@@ -98,48 +100,42 @@ func (m *mistaken) Error() string { return m.text }
 
 func mistake(format string, args ...any) error { return &mistaken{fmt.Sprintf(format, args...)} }
 
-// filterFlags choose jobs.
-type filterFlags struct {
-	kind, queue, prefix, error string
-	states, tags               []string
+// queryFlags adds the flags that choose jobs, and returns what they choose.
+func queryFlags(cmd *cobra.Command) *admin.Query {
+	q := new(admin.Query)
+	cmd.Flags().StringVar(&q.Kind, "kind", "", "jobs of this kind")
+	cmd.Flags().StringVar(&q.Queue, "queue", "", "jobs in this queue")
+	cmd.Flags().StringVar(&q.Key, "key", "", "jobs whose key begins with this text")
+	cmd.Flags().StringSliceVar(&q.States, "state", nil, "jobs in this state, such as dead or waiting; if given again, in any of them")
+	cmd.Flags().StringArrayVar(&q.Tags, "tag", nil, "jobs with this tag, such as team=shop; if given again, with all of them")
+	cmd.Flags().StringVar(&q.Error, "error", "", "jobs whose error contains this text")
+	cmd.Flags().DurationVar(&q.Within, "within", 0, "jobs that were changed at most so long ago, such as 24h")
+	return q
 }
 
-var states = []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Succeeded,
-	durable.Dead, durable.Canceled, durable.Paused, durable.Blocked}
-
-func newFilterFlags(cmd *cobra.Command) *filterFlags {
-	f := new(filterFlags)
-	cmd.Flags().StringVar(&f.kind, "kind", "", "jobs of this kind")
-	cmd.Flags().StringVar(&f.queue, "queue", "", "jobs in this queue")
-	cmd.Flags().StringVar(&f.prefix, "key", "", "jobs whose key begins with this text")
-	cmd.Flags().StringArrayVar(&f.states, "state", nil, "jobs in this state, such as dead or waiting; if given again, in any of them")
-	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "jobs with this tag, such as team=shop; if given again, with all of them")
-	cmd.Flags().StringVar(&f.error, "error", "", "jobs whose error contains this text")
-	return f
-}
-
-// filter returns the filter, and whether it selects less than all.
-func (f *filterFlags) filter() (durable.Filter, bool, error) {
-	of := durable.Filter{Kind: f.kind, Queue: f.queue, Prefix: f.prefix, Tags: f.tags, Error: f.error}
-	for _, name := range f.states {
-		i := slices.IndexFunc(states, func(s durable.State) bool { return s.String() == name })
-		if i < 0 {
-			return of, false, fmt.Errorf("--state %q: it must be one of %v", name, states)
-		}
-		of.States = append(of.States, states[i])
+// check returns what is wrong with what flags choose.
+func check(q *admin.Query) error {
+	if err := q.Check(); err != nil {
+		return fmt.Errorf("--%w", err) // whose text begins with the name
 	}
-	some := f.kind != "" || f.queue != "" || f.prefix != "" || f.error != "" || len(f.states)+len(f.tags) > 0
-	return of, some, nil
+	return nil
 }
 
 // find returns the job with that ID or key.
 func (c client) find(ctx context.Context, name string) (durable.Job, error) {
-	j, err := c.jobs.Find(ctx, name)
-	if id, not := durable.ParseID(name); not == nil && errors.Is(err, durable.ErrNotFound) {
-		j, err = c.jobs.Get(ctx, id)
-	}
+	j, err := admin.Find(ctx, c.jobs, name)
 	if errors.Is(err, durable.ErrNotFound) {
 		return j, mistake("%s has no job with the ID or key %s", c.shown, printable(name))
 	}
 	return j, err
+}
+
+// do carries out an action of whoever runs the command.
+func (c client) do(ctx context.Context, a admin.Action) (admin.Answer, error) {
+	a.Who = c.who()
+	answer, err := admin.Do(ctx, c.jobs, a)
+	if answer.Unnoted != nil {
+		fmt.Fprintf(c.cmd.ErrOrStderr(), "executord: the action was done, but could not be stored in the audit log: %v\n", answer.Unnoted)
+	}
+	return answer, err
 }

@@ -123,7 +123,7 @@ func TestListFilters(t *testing.T) {
 	}{
 		{"list", []int{0, 1, 2, 3}}, {"list --kind mail --state dead", []int{0, 1}}, {"list --state waiting", []int{2, 3}},
 		{"list --state waiting --state dead --kind mail", []int{0, 1, 2}}, {"list --tag n=2 --tag team=shop", []int{2}},
-		{"list --error refused --key welcome/1", []int{1}}, {"list -n 1", []int{0}}, {"list -n 1 --after " + ids[0].String(), []int{1}},
+		{"list --error refused --key welcome/1", []int{1}}, {"list --within 1h --state dead,canceled", []int{0, 1}}, {"list -n 1", []int{0}}, {"list -n 1 --after " + ids[0].String(), []int{1}},
 	} {
 		out := s.ok(t, strings.Fields(test.line)...)
 		for i, id := range ids {
@@ -199,11 +199,11 @@ func TestChangeOfChosenNeedsYes(t *testing.T) {
 	if _, _, err := s.run(t, chosen...); err == nil || !strings.Contains(err.Error(), "2 jobs") || !strings.Contains(err.Error(), "--yes") || dead() != 2 {
 		t.Errorf("without --yes: %v, and %d are dead", err, dead())
 	}
-	if out := s.ok(t, append(chosen, "--yes", "--reason", "it is back")...); out != "2 changed\n" || dead() != 0 {
+	if out := s.ok(t, append(chosen, "--yes", "--reason", "it is back")...); out != "2 applied\n" || dead() != 0 {
 		t.Errorf("with --yes: %s, and %d are dead", out, dead())
 	}
 	acts := must(t)(s["a"].Acts(t.Context(), durable.ActFilter{Limit: 5})).([]durable.Act)
-	if len(acts) != 1 || acts[0].Action != "revive" || acts[0].Reason != "it is back" || acts[0].Who != "me" || !strings.Contains(acts[0].Key, "--error refused") {
+	if len(acts) != 1 || acts[0].Action != "revive jobs" || acts[0].Reason != "it is back" || acts[0].Who != "me" || acts[0].Key != "state dead, error has refused" {
 		t.Errorf("acts: %+v", acts)
 	}
 }
@@ -234,7 +234,7 @@ func TestChangeOfNamed(t *testing.T) {
 func TestChangeOfChosenThatChangesNone(t *testing.T) {
 	s, _ := filled(t)
 	for line, want := range map[string]string{
-		"resume --key welcome/2 --yes":         "0 changed, 1 too late\n",
+		"resume --key welcome/2 --yes":         "1 too late\n",
 		"resume --key nobody --yes":            "",
 		"resume --key nobody --yes --reason x": "",
 	} {
@@ -338,7 +338,7 @@ func TestNodes(t *testing.T) {
 // Jobs are moved into queues and out of them, by name or by filter; queues without a node are noted.
 func TestMove(t *testing.T) {
 	s, ids := filled(t)
-	if out := s.ok(t, "move", "--to", "gpu", "welcome/2"); out != "welcome/2: applied\n" {
+	if out := s.ok(t, "move", "--to", "gpu", "welcome/2"); out != "welcome/2: applied, to the queue gpu\n" {
 		t.Errorf("move: %s", out)
 	}
 	if out := s.ok(t, "queues"); !strings.Contains(fields(out), "gpu 1 ") || !strings.Contains(out, "no node serves it") {
@@ -350,7 +350,7 @@ func TestMove(t *testing.T) {
 	if out := s.ok(t, "show", "welcome/2"); !strings.Contains(out, "queue      gpu\n") {
 		t.Errorf("show: %s", out)
 	}
-	if out := s.ok(t, "move", "--queue", "gpu", "--to", "", "--yes"); out != "1 changed\n" {
+	if out := s.ok(t, "move", "--queue", "gpu", "--to", "", "--yes"); out != "1 applied\n" {
 		t.Errorf("move back: %s", out)
 	}
 	if out, _, err := s.run(t, "move", "--to", "gpu", "welcome/0"); !errors.Is(err, errQuiet) || out != "welcome/0: too late: it is dead\n" {
@@ -358,7 +358,7 @@ func TestMove(t *testing.T) {
 	}
 	part := store.NewJob{ID: durable.NewID(), Key: "part", Kind: "mail", Payload: []byte("1"), Schedule: store.Once, Attempts: 1, Partition: "ann"}
 	must(t)(s["a"].Insert(t.Context(), []store.NewJob{part}, store.Placement{}))
-	if out, _, err := s.run(t, "move", "--to", "gpu", "part"); !errors.Is(err, errQuiet) || out != "part: not moved: it has the partition ann\n" {
+	if out, _, err := s.run(t, "move", "--to", "gpu", "part"); !errors.Is(err, errQuiet) || out != "part: too late: it has the partition ann\n" {
 		t.Errorf("move of one with a partition: %q, %v", out, err)
 	}
 }

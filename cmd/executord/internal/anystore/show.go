@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 func printable(text string) string { return job.Printable(text) }
@@ -111,26 +113,26 @@ shown where there is room, and by show and --json.`),
 		Example: "  executord store list --store jobs.db --kind mail --state dead --state canceled",
 		Args:    complaint.NoArguments,
 	}
-	open, flags := h.Flag(cmd), newFilterFlags(cmd)
+	open, query := h.Flag(cmd), queryFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each job")
 	number := cmd.Flags().IntP("number", "n", 50, "how many jobs to show, at most")
 	after := cmd.Flags().String("after", "", "begin after the job with this ID")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		f, _, err := flags.filter()
-		if err != nil {
+		if err := check(query); err != nil {
 			return err
 		}
 		if *number < 1 || *number > 10_000 {
 			return fmt.Errorf("-n %d: it must be 1 to 10000", *number)
 		}
 		if *after != "" {
-			if f.After, err = durable.ParseID(*after); err != nil {
+			id, err := durable.ParseID(*after)
+			if err != nil {
 				return fmt.Errorf("--after %s: it must be the ID of a job", *after)
 			}
+			query.After = id
 		}
 		return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
-			f.Limit = *number + 1
-			list, err := c.jobs.List(ctx, f)
+			list, err := admin.List(ctx, c.jobs, *query, *number+1)
 			if err != nil {
 				return err
 			}
@@ -249,7 +251,7 @@ func (c client) showJob(ctx context.Context, j durable.Job, runs int) error {
 	line("partition", printable(j.Partition))
 	line("queue", printable(j.Queue))
 	line("tags", printable(strings.Join(j.Tags, ", ")))
-	for _, name := range sortedKeys(j.Meta) {
+	for _, name := range slices.Sorted(maps.Keys(j.Meta)) {
 		line("meta", printable(name+": "+j.Meta[name]))
 	}
 	line("error", printable(j.Error))
@@ -257,13 +259,13 @@ func (c client) showJob(ctx context.Context, j durable.Job, runs int) error {
 	line("payload", Shown(j.Payload))
 	line("result", Shown(j.Result))
 	if j.HasParents {
-		counts, err := c.store.CountParents(ctx, j.ID)
+		counts, err := c.jobs.CountParents(ctx, j.ID)
 		if err != nil {
 			return err
 		}
 		line("after", fmt.Sprintf("%d jobs, %d succeeded, %d failed; it needs %d", counts.Total, counts.Succeeded, counts.Failed, counts.Need))
 	}
-	steps, err := c.store.KeptSteps(ctx, j.ID)
+	steps, err := c.jobs.Steps(ctx, j.ID)
 	if err != nil {
 		return err
 	}
@@ -274,7 +276,7 @@ func (c client) showJob(ctx context.Context, j durable.Job, runs int) error {
 		}
 		line(what, printable(k.Name)+" "+instant(k.At)+" "+Shown(k.Result))
 	}
-	history, err := c.store.Runs(ctx, j.ID, 0, runs)
+	history, err := c.jobs.History(ctx, j.ID, 0, runs)
 	for _, r := range history {
 		text := fmt.Sprintf("%d %s %v, attempt %d, took %v", r.Seq, instant(r.Started), r.Verdict, r.Attempt, r.Finished.Sub(r.Started).Round(time.Millisecond))
 		if r.Error != "" {
@@ -285,14 +287,6 @@ func (c client) showJob(ctx context.Context, j durable.Job, runs int) error {
 	return err
 }
 
-func sortedKeys(m map[string]string) (keys []string) {
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // counts is the command that counts jobs.
 func (h Host) counts() *cobra.Command {
 	cmd := &cobra.Command{
@@ -301,15 +295,14 @@ func (h Host) counts() *cobra.Command {
 		Example: "  executord store counts --store jobs.db",
 		Args:    complaint.NoArguments,
 	}
-	open, flags := h.Flag(cmd), newFilterFlags(cmd)
+	open, query := h.Flag(cmd), queryFlags(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each kind and state")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		f, _, err := flags.filter()
-		if err != nil {
+		if err := check(query); err != nil {
 			return err
 		}
 		return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
-			counts, err := c.jobs.Counts(ctx, f)
+			_, counts, err := admin.Count(ctx, c.jobs, *query)
 			if err != nil {
 				return err
 			}
@@ -317,7 +310,6 @@ func (h Host) counts() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			sortCounts(counts)
 			if *asJSON {
 				return printJSON(c.out, counts)
 			}
@@ -329,12 +321,6 @@ func (h Host) counts() *cobra.Command {
 		})
 	}
 	return cmd
-}
-
-func sortCounts(counts []durable.Count) {
-	slices.SortFunc(counts, func(a, b durable.Count) int {
-		return cmp.Or(strings.Compare(a.Kind, b.Kind), cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State)))
-	})
 }
 
 func countRows(counts []durable.Count, paused []string) [][]string {
