@@ -47,7 +47,7 @@ func TestActStatusSaysWhatIsNotDone(t *testing.T) {
 		"an empty reason":   {form("do", "cancel", "id", waiting, "reason", " "), 400, "give a reason"},
 		"no action":         {form("id", waiting), 400, "Choose an action"},
 		"an unknown action": {form("do", "explode", "id", waiting), 400, "explode"},
-		"no time":           {form("do", "reschedule", "id", waiting, "value", "soon"), 400, "The time is"},
+		"no time":           {form("do", "reschedule", "id", waiting, "value", "soon"), 400, "The time"},
 		"not paused":        {form("do", "resume", "id", waiting), 409, "too late"},
 		"not dead":          {form("do", "revive", "id", waiting), 409, "too late"},
 		"no such job":       {form("do", "cancel", "id", durable.NewID().String()), 404, "not found"},

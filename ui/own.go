@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui/internal/act"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/pages"
@@ -60,15 +60,17 @@ type Action struct {
 	Attrs []slog.Attr
 
 	// Do carries out the action; it is required. The goroutine of the request calls it. ctx ends after a minute. It does
-	// not end if the browser disconnects. Do returns what became of the action, and the same in a few words:
+	// not end if the browser disconnects. Do returns what became of the action, in Text in a few words, and in Says as a
+	// sentence; without Says, the page says whether it is done. The status of the answer to the request follows from
+	// Outcome:
 	//
-	//   - [durable.Applied] and [durable.Deferred]: it is done now, or will be soon. The status of the answer is 200.
+	//   - [durable.Applied] and [durable.Deferred]: it is done now, or will be soon. The status is 200.
 	//   - [durable.TooLate]: the present state does not allow it. The status is 409.
 	//   - [durable.NotFound]: what it is about is not there. The status is 404.
 	//
 	// If Do returns an error, the action may or may not be done; the text may say which. The status is that of
-	// [BadRequest] or [NotFound], and 503 for any other error.
-	Do func(ctx context.Context) (answer durable.Answer, text string, err error)
+	// [BadRequest] or [NotFound], 400 for an error that matches [executor.ErrInvalid], and 503 for any other.
+	Do func(ctx context.Context) (admin.Answer, error)
 }
 
 // BadRequest returns an error for Page.Body, Config.ActionOf and Action.Do to return. The answer to the request has the

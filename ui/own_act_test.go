@@ -15,6 +15,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/durable/memory"
 	"github.com/executor-go/executor/ui"
 )
@@ -34,9 +35,9 @@ func backup(done *[]string, text string, answer durable.Answer, err error) func(
 		return &ui.Action{
 			Name: "back-up", Title: "Back up <" + disk + ">", Says: "The disk is read.", Danger: disk == "root",
 			Key: "backup/" + disk, Attrs: []slog.Attr{slog.String("disk", disk)},
-			Do: func(context.Context) (durable.Answer, string, error) {
+			Do: func(context.Context) (admin.Answer, error) {
 				*done = append(*done, disk)
-				return answer, text, err
+				return admin.Answer{Outcome: answer, Text: text}, err
 			},
 		}, nil
 	}
@@ -158,8 +159,8 @@ func TestOwnActionsBesideOthers(t *testing.T) {
 func TestOwnActionWithoutJob(t *testing.T) {
 	for back, want := range map[string]string{"": "./", "mine": "mine"} {
 		u, _ := newBackup(t, newJobs(t, nil), func(url.Values) (*ui.Action, error) {
-			return &ui.Action{Name: "tidy", Title: "Tidy up", Back: back, Do: func(context.Context) (durable.Answer, string, error) {
-				return durable.Applied, "tidied up", nil
+			return &ui.Action{Name: "tidy", Title: "Tidy up", Back: back, Do: func(context.Context) (admin.Answer, error) {
+				return admin.Answer{Outcome: durable.Applied, Text: "tidied up"}, nil
 			}}, nil
 		})
 		page := answered(t, u, form("do", "tidy"))
@@ -180,8 +181,8 @@ func TestOwnActionLeadsBackToJob(t *testing.T) {
 				Jobs: []ui.Source{{Jobs: jobs, Link: link}}, Actions: true, Logger: slog.New(slog.DiscardHandler),
 				Authorize: func(*http.Request) (ui.Access, string) { return ui.Act, "ann" },
 				ActionOf: func(url.Values) (*ui.Action, error) {
-					return &ui.Action{Name: "tidy", Title: "Tidy up", Key: key, Do: func(context.Context) (durable.Answer, string, error) {
-						return durable.Applied, "tidied up", nil
+					return &ui.Action{Name: "tidy", Title: "Tidy up", Key: key, Do: func(context.Context) (admin.Answer, error) {
+						return admin.Answer{Outcome: durable.Applied, Text: "tidied up"}, nil
 					}}, nil
 				},
 			})
@@ -232,9 +233,9 @@ func TestOwnActionWithoutAnswerOfStore(t *testing.T) {
 		begin := time.Now()
 		var after time.Duration
 		u, log := newBackup(t, jobs, func(url.Values) (*ui.Action, error) {
-			return &ui.Action{Name: "back-up", Title: "Back up", Key: "backup/db", Do: func(context.Context) (durable.Answer, string, error) {
+			return &ui.Action{Name: "back-up", Title: "Back up", Key: "backup/db", Do: func(context.Context) (admin.Answer, error) {
 				after = time.Since(begin)
-				return durable.Applied, "it is read", nil
+				return admin.Answer{Outcome: durable.Applied, Text: "it is read"}, nil
 			}}, nil
 		})
 		get(t, u, "/act?do=back-up")
@@ -267,9 +268,9 @@ func TestOwnActionThatTakesLongIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		u, log := newBackup(t, jobs, func(url.Values) (*ui.Action, error) {
-			return &ui.Action{Name: "back-up", Title: "Back up", Do: func(ctx context.Context) (durable.Answer, string, error) {
+			return &ui.Action{Name: "back-up", Title: "Back up", Do: func(ctx context.Context) (admin.Answer, error) {
 				<-ctx.Done()
-				return 0, "half of it is read", ctx.Err()
+				return admin.Answer{Text: "half of it is read"}, ctx.Err()
 			}}, nil
 		})
 		declined(t, u, http.StatusServiceUnavailable, form("do", "back-up"))

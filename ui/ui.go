@@ -43,8 +43,8 @@ type Config struct {
 	Actions bool
 
 	// ActionOf returns the action of the program's own that a request asks for. q has the parameters of the link. It
-	// returns nil if the request asks for an action of the UI, which are "run", "pause", "resume", "reschedule",
-	// "move", "revive", "cancel", "delete", "signal", "resize", "drain" and "undrain". The parameter "reason" is
+	// returns nil if the request asks for an action of the UI, which are "run-now", "pause", "resume",
+	// "reschedule", "move", "revive", "cancel", "delete", "signal", "resize", "drain" and "undrain". The parameter "reason" is
 	// reserved for the UI. The goroutine of the request calls ActionOf once for the page that asks for the confirmation,
 	// and again to carry out the action, but only for requests that may act. An error is shown with the status of
 	// [BadRequest] or [NotFound], and any other with status 503. ActionOf needs Actions. The default, nil, is no actions

@@ -327,7 +327,7 @@ func TestPagesLead(t *testing.T) {
 	}{{"/", u}, {"/ops/executor/", u}, {"/ops/executor/", http.StripPrefix("/ops/executor", u)}} {
 		from := url.URL{Path: h.prefix + "jobs"}
 		searched := ask(h.handler, http.MethodGet, from.Path+"?q="+id.String(), nil)
-		done := ask(h.handler, http.MethodPost, h.prefix+"act?"+form("do", "run", "id", id.String()).Encode(), func(r *http.Request) {
+		done := ask(h.handler, http.MethodPost, h.prefix+"act?"+form("do", "run-now", "id", id.String()).Encode(), func(r *http.Request) {
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.Body = io.NopCloser(strings.NewReader("reason=a+test"))
 		})

@@ -17,11 +17,12 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 // act is the command for one way of changing jobs.
 type act struct {
-	action      client.Action
+	action      admin.Verb
 	short, long string
 	example     string // besides that with a job
 }
@@ -29,16 +30,16 @@ type act struct {
 func newActs() []*cobra.Command {
 	var all []*cobra.Command
 	for _, a := range []act{
-		{client.RunNow, "Make jobs due at once", `
+		{admin.RunNow, "Make jobs due at once", `
 run-now makes the named jobs due at once: one of the daemons runs them. Their
 schedules go on afterwards. A job that is paused is resumed. --set sets a
 parameter, which the job file declares, for this run. --wait waits for the end
 of the runs, and prints how each has ended.`, "report --set DAY=2026-11-27"},
-		{client.Pause, "Keep jobs from running until they are resumed", `
+		{admin.Pause, "Keep jobs from running until they are resumed", `
 pause keeps the jobs named from running until resume, or until the time of
 --until, also when a daemon is started whose file has them. A run in progress
 may end.`, "'sync/*' --until 2h"},
-		{client.Resume, "Let jobs run again", `
+		{admin.Resume, "Let jobs run again", `
 resume lets jobs that are paused go on: at their next time, or at once if a time
 has passed meanwhile. Jobs that are canceled or dead are brought back, and wait
 for their next time.`, ""},
@@ -52,7 +53,7 @@ whichever daemon has it: its processes get SIGTERM, and SIGKILL if they do not
 end. It is not tried again, and its outcome is canceled. The schedule of the job
 goes on; to stop that, too, use cancel. If several runs of the job are in
 progress, --run says which one.`, "backup --run 17"},
-		{client.Cancel, "Keep jobs from running, and end their runs", `
+		{admin.Cancel, "Keep jobs from running, and end their runs", `
 cancel keeps the named jobs from running until resume, even if a daemon starts
 whose file has them. A run in progress is ended, as by end-run.`, ""},
 	} {
@@ -92,14 +93,14 @@ state does not allow the change.`,
 	reason := cmd.Flags().String("reason", "", "the reason, which executord acts shows")
 	order, wait := client.Order{Do: a.action}, false
 	switch a.action {
-	case client.RunNow:
+	case admin.RunNow:
 		cmd.Flags().StringArrayVar(&order.Set, "set", nil, "a parameter of this run, as `NAME=value`; may be repeated")
 		if err := cmd.RegisterFlagCompletionFunc("set", parametersOfJobs(store, namespace)); err != nil {
 			panic(err) // the flag is there
 		}
 		cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the runs; the exit code is 4 if one has not ended well")
 		cmd.Long += "\nWith --wait it is 4 if a run has not ended well."
-	case client.Pause:
+	case admin.Pause:
 		cmd.Flags().StringVar(&order.Until, "until", "", "resume the jobs then: 90m from now, 2027-03-27, '2027-03-27 14:00' or RFC 3339")
 	case client.EndRun:
 		cmd.Flags().Int64Var(&order.Run, "run", 0, "the `number` of the run, which executord runs shows; the default is the one in progress")
@@ -111,10 +112,10 @@ state does not allow the change.`,
 		if cmd.Flags().Changed("run") && order.Run < 1 {
 			return fmt.Errorf("--run %d: it must be the number of a run", order.Run)
 		}
-		if until, ok := job.ParseWhen(order.Until, time.Local); ok {
+		if until, err := admin.ParseWhen(order.Until, time.Local); err == nil {
 			order.Until = until.String()
 		} else if cmd.Flags().Changed("until") {
-			return fmt.Errorf("--until %q: it must be a time as %s, or from now as 90m", order.Until, job.TimeForms)
+			return fmt.Errorf("--until %w", err)
 		}
 		if at.chosen(store) {
 			targets, err := at.targets(names, cmp.Or(*reason, "executord "+use+", by "+client.WhoAmI()))
@@ -148,14 +149,14 @@ func targetsIn(ctx context.Context, v client.Client, namespace string, names []s
 				return err
 			},
 			do: func(o client.Order) (bool, string, error) {
-				answer, text, err := v.Do(ctx, o, e)
+				answer, err := v.Act(ctx, o, e, reason)
+				if answer.Unnoted != nil {
+					fmt.Fprintf(os.Stderr, "executord: the action was done, but could not be stored in the audit log: %v\n", answer.Unnoted)
+				}
 				if err != nil {
 					return false, "", fmt.Errorf("job %s: %w", called, err)
 				}
-				if err := v.Note(ctx, e, o.Do, reason, text); err != nil {
-					fmt.Fprintf(os.Stderr, "executord: the action was done, but could not be stored in the audit log: %v\n", err)
-				}
-				return client.Done(answer), text, nil
+				return answer.Done(), answer.Text, nil
 			},
 			runs: func(n int) ([]view.Run, error) { return runsOf(v, e, n) },
 		})

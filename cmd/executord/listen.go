@@ -27,6 +27,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/runlog"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 // socketMode is for the daemon's user and group. It is documented.
@@ -226,7 +227,7 @@ func (l *listener) serve(
 		c.TLS = certificate.Server(l.cert.Get)
 	}
 	if l.acts {
-		c.Act = func(ctx context.Context, o client.Order) (durable.Answer, string, error) {
+		c.Act = func(ctx context.Context, o client.Order) (admin.Answer, error) {
 			return actOn(ctx, d, o)
 		}
 	}
@@ -296,18 +297,18 @@ func (l *listener) again() {
 }
 
 // actOn does what is ordered, and returns what became of it.
-func actOn(ctx context.Context, d *daemon.Daemon, o client.Order) (answer durable.Answer, text string, err error) {
+func actOn(ctx context.Context, d *daemon.Daemon, o client.Order) (admin.Answer, error) {
 	e, found, err := d.Find(ctx, o.Job)
 	if !found && o.Do == client.EndRun { // it may be of the start of the daemon, or of a store that does not answer
 		if number, ok := d.End(o.Job, int(o.Run)); ok {
-			return durable.Applied, fmt.Sprintf("run %d is being ended", number), nil
+			return admin.Answer{Outcome: durable.Applied, Text: fmt.Sprintf("run %d is being ended", number)}, nil
 		}
 	}
 	switch {
 	case err != nil:
-		return answer, "", err
+		return admin.Answer{}, err
 	case !found:
-		return durable.NotFound, "this daemon has no such job", nil
+		return admin.Answer{Text: "this daemon has no such job"}, nil
 	}
 	defer d.Forget(ctx)
 	v := client.Client{Store: d.Store, Jobs: d.Durable(), Shown: d.Store.Name}

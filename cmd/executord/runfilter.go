@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 // runFlags are the flags by which some of the runs are chosen.
@@ -53,12 +53,13 @@ func (f *runFlags) at(now time.Time) (c chosenRuns, err error) {
 		return c, fmt.Errorf("-n %d: it must be 1 or more", f.number)
 	}
 	if f.since != "" {
-		since, ok := job.ParseWhen(f.since, time.Local)
+		since, err := admin.ParseWhen(f.since, time.Local)
+		ok := err == nil
 		if ok {
 			c.since, ok = since.Ago(now)
 		}
 		if !ok {
-			return c, fmt.Errorf("--since %s: neither a time nor how long ago one was; write it as 90m or 48h, or as %s", f.since, job.TimeForms)
+			return c, fmt.Errorf("--since %s: neither a time nor how long ago one was; write it as 90m or 48h, or as %s", f.since, admin.TimeForms)
 		}
 		if !f.cmd.Flags().Changed("number") {
 			c.number = web.MostRuns

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/spf13/cobra"
-
-	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // mostTimes is how many times --number asks for at the most.
@@ -33,9 +32,9 @@ func (t *timesFlags) begin(loc *time.Location) (time.Time, error) {
 	if t.from == "" {
 		return time.Now(), nil
 	}
-	at, ok := job.ParseTime(t.from, loc)
+	at, ok := admin.ParseTime(t.from, loc)
 	if !ok {
-		return at, fmt.Errorf("--from %s: not a time; write it as %s", t.from, job.TimeForms)
+		return at, fmt.Errorf("--from %s: not a time; write it as %s", t.from, admin.TimeForms)
 	}
 	return at, nil
 }

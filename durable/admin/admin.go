@@ -144,12 +144,12 @@ func Do(ctx context.Context, jobs *durable.Jobs, a Action) (Answer, error) {
 const notKnown = "not known"
 
 // noteTime is how long the audit log may take, also if the action has had all of its time.
-const noteTime = 10 * time.Second
+const noteTime = 5 * time.Second
 
 // CarryOut calls do, which carries out an action of the caller's own, and keeps in the audit log what became of it, as
 // Do does: act with the Text of the Answer that do returns, or if that fails without one "not known". It keeps nothing
 // after an error that matches executor.ErrInvalid. Who and Reason of act are those of the person, Job and Key say what
-// the action is on.
+// the action is on; without a Job it is that of the Answer.
 func CarryOut(ctx context.Context, jobs *durable.Jobs, act durable.Act, do func(context.Context) (Answer, error)) (Answer, error) {
 	answer, err := do(ctx)
 	if errors.Is(err, executor.ErrInvalid) {
@@ -158,7 +158,9 @@ func CarryOut(ctx context.Context, jobs *durable.Jobs, act durable.Act, do func(
 	if err != nil {
 		answer.Text = cmp.Or(answer.Text, notKnown)
 	}
-	act.Answer = answer.Text
+	if act.Answer = answer.Text; act.Job == (durable.ID{}) {
+		act.Job = answer.Job.ID
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
 	answer.Unnoted = jobs.NoteAct(ctx, act)
@@ -333,11 +335,14 @@ func (a *Action) toNamed(ctx context.Context, jobs *durable.Jobs) (answer Answer
 
 // toAll carries out an action on many jobs.
 func (a *Action) toAll(ctx context.Context, jobs *durable.Jobs) (answer Answer, err error) {
-	now, err := jobs.Now(ctx)
+	change := durable.Change{Op: ops[a.Do], Queue: a.Queue}
+	f, err := a.Query.filter(ctx, jobs)
+	if err == nil && a.Do == Reschedule {
+		change.Due, err = a.time(ctx, jobs)
+	}
 	if err != nil {
 		return answer, err
 	}
-	f := a.Query.Filter(now)
 	all := &answer.Changed
 	for all.More = true; err == nil && all.More && (a.Most == 0 || all.Jobs() < a.Most); {
 		f.Limit = 1000
@@ -345,7 +350,7 @@ func (a *Action) toAll(ctx context.Context, jobs *durable.Jobs) (answer Answer, 
 			f.Limit = min(f.Limit, a.Most-all.Jobs())
 		}
 		var done durable.Changed
-		done, err = jobs.ChangeAll(ctx, durable.Change{Op: ops[a.Do], Due: a.When.At(now), Queue: a.Queue}, f)
+		done, err = jobs.ChangeAll(ctx, change, f)
 		all.Applied, all.Deferred = all.Applied+done.Applied, all.Deferred+done.Deferred
 		all.TooLate, all.NotFound = all.TooLate+done.TooLate, all.NotFound+done.NotFound
 		all.After, all.More = done.After, done.More

@@ -248,7 +248,7 @@ func TestDoRefusesWhatCannotBe(t *testing.T) {
 		"has the name \"mail\"":     {Do: admin.Cancel, Name: "mail"},
 		"name of a node":            {Do: admin.Drain},
 		"kind: it must not":         {Do: admin.PauseKind},
-		"a time is missing":         {Do: admin.Reschedule, Job: id},
+		"time: it is missing":       {Do: admin.Reschedule, Job: id},
 		"must not be negative":      {Do: admin.Reschedule, Job: id, When: when(t, "-5m")},
 		"cancel takes no time":      {Do: admin.Cancel, Job: id, When: when(t, "5m")},
 		"pause takes no time":       {Do: admin.Pause, Query: all, When: when(t, "5m")},

@@ -141,6 +141,15 @@ func (q Query) Filter(now time.Time) durable.Filter {
 	return f
 }
 
+// filter is Filter by the clock of the store, which is asked only if it counts.
+func (q Query) filter(ctx context.Context, jobs *durable.Jobs) (f durable.Filter, err error) {
+	var now time.Time
+	if q.Within > 0 {
+		now, err = jobs.Now(ctx)
+	}
+	return q.Filter(now), err
+}
+
 // IsZero reports whether the query means all jobs.
 func (q Query) IsZero() bool { return q.parts() == nil }
 
@@ -175,11 +184,12 @@ func (q Query) parts() (parts []string) {
 	return parts
 }
 
-// Count returns how many jobs a query selects, and how many of each kind in each state.
+// Count returns how many jobs a query selects, whatever its After, and how many of each kind in each state.
 func Count(ctx context.Context, jobs *durable.Jobs, q Query) (total int, counts []durable.Count, err error) {
-	now, err := jobs.Now(ctx)
+	q.After = durable.ID{}
+	f, err := q.filter(ctx, jobs)
 	if err == nil {
-		counts, err = jobs.Counts(ctx, q.Filter(now))
+		counts, err = jobs.Counts(ctx, f)
 	}
 	for _, c := range counts {
 		total += c.Jobs
@@ -190,11 +200,10 @@ func Count(ctx context.Context, jobs *durable.Jobs, q Query) (total int, counts 
 // List returns up to limit jobs that a query selects, in the order of their IDs. For the next page set q.After to the ID
 // of the last of them.
 func List(ctx context.Context, jobs *durable.Jobs, q Query, limit int) ([]durable.Job, error) {
-	now, err := jobs.Now(ctx)
+	f, err := q.filter(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}
-	f := q.Filter(now)
 	f.Limit = limit
 	return jobs.List(ctx, f)
 }

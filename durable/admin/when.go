@@ -75,9 +75,9 @@ func (w When) String() string {
 func (w When) check(needed bool) error {
 	switch {
 	case needed && !w.set:
-		return argument.Invalid("a time is missing, as %s, or from now as 90m", TimeForms)
+		return argument.Invalid("time: it is missing; write it as %s, or from now as 90m", TimeForms)
 	case w.fromNow < 0:
-		return argument.Invalid("the time is %v from now, which has passed; it must not be negative", w.fromNow)
+		return argument.Invalid("time %v from now: it must not be negative", w.fromNow)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ var durableLayers = []layer{
 
 var uiLayers = []layer{
 	{"page", nil},
-	{"internal/address", []string{"page"}},
+	{"internal/address", nil},
 	{"internal/source", []string{"internal/address"}},
 	{"internal/poolview", []string{"page"}},
 	{"internal/figures", []string{"internal/poolview", "page"}},

@@ -23,7 +23,8 @@ import (
 )
 
 const (
-	actLimit    = 500      // jobs of one request
+	actLimit    = 500      // jobs of one request that are chosen one by one
+	actAllLimit = 10_000   // of a list
 	actBytes    = 64 << 10 // of a request
 	actTime     = time.Minute
 	reasonLimit = 500 // bytes
@@ -218,45 +219,48 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 // carryOut does what an order says, to one target after the other, and returns the answers. It goes on if the browser
 // leaves.
 func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *answersPage {
-	keeping, cancel := context.WithTimeout(context.WithoutCancel(ctx), actTime+source.QueryTime)
-	defer cancel()
-	ctx, cancel = context.WithTimeout(keeping, actTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actTime)
 	defer cancel()
 	p := &answersPage{
 		Title: o.action.Title, Reason: page.Printable(o.reason, reasonLimit), view: o.view, Back: o.view.Link(),
 		result: page.Result{Action: o.action.Name, Status: http.StatusOK},
 	}
 	for _, t := range o.targets {
-		if t.sort != "own" {
-			_ = t.read(ctx) // for its key; it is not needed
+		answer, err := do(ctx, t, by{who, o.reason})
+		if t.sort == "job" && answer.Job.ID != (durable.ID{}) {
+			t.is(&answer.Job)
 		}
-		done, err := do.safely(ctx, t)
+		status := statusOf(answer, err)
+		if answer.Says == "" {
+			answer.Says = map[bool]string{true: "It is done.", false: "It is not done."}[answer.Done()]
+		}
 		if err != nil {
-			done.answer, done.says = cmp.Or(done.answer, "not known"), page.Lines(err.Error(), 300)
+			answer.Says = err.Error()
 		}
-		status := done.status(err)
-		ok := status == http.StatusOK
 		attrs := append([]any{"action", o.action.Name}, t.named()...)
 		attrs = append(attrs, "reason", o.reason, "who", who)
 		if o.view.Source != "" {
 			attrs = append(attrs, "source", o.view.Source)
 		}
-		attrs = append(attrs, "answer", done.answer, "done", ok)
+		attrs = append(attrs, "answer", answer.Text, "done", status == http.StatusOK)
 		if err != nil {
 			attrs = append(attrs, "err", err)
 		}
-		if ok {
+		if status == http.StatusOK {
 			e.Logger.Info("ui: action", attrs...)
 		} else {
 			e.Logger.Warn("ui: action", attrs...)
 		}
-		if err := e.note(keeping, t, o, done.answer, who); err != nil {
-			e.Logger.Warn("ui: action not stored", append(attrs, "err", err)...)
+		if answer.Unnoted != nil {
+			e.Logger.Warn("ui: action not stored", append(attrs, "err", answer.Unnoted)...)
 		}
-		if done.after != (durable.ID{}) {
-			p.GoOn = o.goOn(done.after)
+		if answer.Changed.More {
+			p.GoOn = o.goOn(answer.Changed.After)
 		}
-		p.add(t, page.Target{Name: t.Name, Status: status, Done: ok, Answer: done.answer, Says: done.says})
+		p.add(t, page.Target{
+			Name: t.Name, Status: status, Done: status == http.StatusOK,
+			Answer: page.Printable(answer.Text, durable.MaxAct), Says: page.Lines(answer.Says, 300),
+		})
 	}
 	p.end()
 	if t := o.targets[0]; t.sort == "own" {
@@ -266,14 +270,16 @@ func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *
 	return p
 }
 
-// note keeps what was done to a target in its store. ctx has time for that also if the action had none left.
-func (e *Engine) note(ctx context.Context, t *target, o *order, answer, who string) error {
-	ctx, cancel := context.WithTimeout(ctx, source.QueryTime)
-	defer cancel()
-	if t.sort == "own" {
-		_ = t.read(ctx) // for its ID; it is not needed
+// goOn returns the address that asks for the same to the jobs of a list after the one with this ID.
+func (o *order) goOn(after durable.ID) string {
+	v := o.targets[0].view
+	v.After, v.Source = after.String(), ""
+	q := url.Values{"do": {o.action.Name}, "jobs": {v.Query(url.Values{})}, "reason": {o.reason}}
+	if o.view.Source != "" {
+		q.Set("source", o.view.Source)
 	}
-	act := t.act(o.action)
-	act.Who, act.Reason, act.Answer = who, o.reason, answer
-	return t.source.Jobs.NoteAct(ctx, act)
+	for _, a := range o.action.Asks {
+		q.Set(a.Name, o.given.Get(a.Name))
+	}
+	return "act?" + q.Encode()
 }

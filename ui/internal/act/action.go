@@ -6,27 +6,26 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/page"
 )
 
 // action is something that can be done to a target.
 type action struct {
-	Name   string // as in "do=run"
+	Name   string // as in "do=run-now"
 	Title  string
 	Says   string // what will happen
 	Danger bool
 	Asks   []ask // what it needs
 
-	states []durable.State // of a job, in which it is offered
-	ready  func(given url.Values) (doing, error)
+	ready func(given url.Values) (doing, error)
 }
 
 // ask is a text that an action needs.
@@ -39,26 +38,21 @@ type ask struct {
 // asks returns one ask, for a value.
 func asks(label, value string) []ask { return []ask{{Name: "value", Label: label, Value: value}} }
 
-// doing does an action to a target. An error is of an action that was not done, or of which that is not known.
-type doing func(context.Context, *target) (outcome, error)
+// by is who takes an action, and why.
+type by struct{ who, reason string }
 
-// outcome is what became of an action.
-type outcome struct {
-	durable.Answer
-	answer string     // the same in a few words; after an error "" stands for "not known"
-	says   string     // what that means
-	after  durable.ID // the last job of a list that it is known of, if there are more
-}
+// doing does an action to a target, and keeps it in the audit log. An error is of an action that was not done, or of
+// which that is not known.
+type doing func(context.Context, *target, by) (admin.Answer, error)
 
-// status returns the status with which a request is answered that had this outcome.
-func (o outcome) status(err error) int {
-	if err != nil {
+// statusOf returns the status with which a request is answered for which an action had this answer.
+func statusOf(a admin.Answer, err error) int {
+	switch {
+	case err != nil:
 		return address.StatusOf(err)
-	}
-	switch o.Answer {
-	case durable.Applied, durable.Deferred:
+	case a.Done():
 		return http.StatusOK
-	case durable.NotFound:
+	case a.Outcome == durable.NotFound:
 		return http.StatusNotFound
 	}
 	return http.StatusConflict
@@ -66,7 +60,7 @@ func (o outcome) status(err error) int {
 
 // names are those of all actions. They are documented.
 var names = []string{
-	"run", "pause", "resume", "reschedule", "move", "revive", "cancel", "delete", "signal", "resize", "drain", "undrain",
+	"run-now", "pause", "resume", "reschedule", "move", "revive", "cancel", "delete", "signal", "resize", "drain", "undrain",
 }
 
 // on returns doing, whatever is given.
@@ -74,75 +68,104 @@ func on(do doing) func(url.Values) (doing, error) {
 	return func(url.Values) (doing, error) { return do, nil }
 }
 
-// toJob returns what does something to a job.
-func toJob(do func(*durable.Jobs, context.Context, durable.ID) (durable.Answer, error)) doing {
-	return func(ctx context.Context, t *target) (outcome, error) {
-		answer, err := do(t.source.Jobs, ctx, t.id)
-		if err != nil {
-			return outcome{}, err
+// byAdmin returns doing that takes an action of package admin.
+func byAdmin(a admin.Action) doing {
+	return func(ctx context.Context, t *target, by by) (admin.Answer, error) {
+		a := a
+		a.Who, a.Reason = by.who, by.reason
+		switch t.sort {
+		case "job":
+			a.Job = t.id
+		case "jobs":
+			q := t.view.Asked()
+			a.Query, a.Most = &q, actAllLimit
+		case "node":
+			a.Name = t.key
 		}
-		return outcome{Answer: answer, answer: answer.String(), says: answerSays[answer]}, nil
+		return admin.Do(ctx, t.source.Jobs, a)
 	}
 }
 
-var answerSays = map[durable.Answer]string{
-	durable.Applied:  "It is done.",
-	durable.Deferred: "The job is running; it takes effect when the run ends.",
-	durable.TooLate:  "The state of the job no longer allows it.",
-	durable.NotFound: "There is no such job.",
+// idTime is how long it may take to find the job of an action of the program's own.
+const idTime = 5 * time.Second
+
+// noted returns doing that does something which package admin does not know.
+func noted(action string, do func(context.Context) (admin.Answer, error)) doing {
+	return func(ctx context.Context, t *target, by by) (admin.Answer, error) {
+		act := durable.Act{Action: action, Job: t.id, Key: t.key, Who: by.who, Reason: by.reason}
+		return admin.CarryOut(ctx, t.source.Jobs, act, func(ctx context.Context) (admin.Answer, error) {
+			answer, err := safely(ctx, do)
+			if t.sort == "own" && answer.Job.ID == (durable.ID{}) {
+				finding, cancel := context.WithTimeout(context.WithoutCancel(ctx), idTime)
+				defer cancel()
+				_ = t.read(finding) // for its ID; it is not needed
+				answer.Job.ID = t.id
+			}
+			return answer, err
+		})
+	}
 }
 
-var jobActions = []action{
-	{
-		Name: "run", Title: "Run now",
-		Says:   "It is due at once, also if it waits for other jobs; a schedule goes on afterwards.",
-		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused, durable.Blocked},
-		ready:  on(toJob((*durable.Jobs).RunNow)),
+// verbs are the words of pages for the actions of package admin on jobs.
+var verbs = []struct {
+	do     admin.Verb
+	title  string
+	says   string
+	danger bool
+	asks   []ask
+}{
+	{admin.RunNow, "Run now", "It is due at once, also if it waits for other jobs; a schedule goes on afterwards.", false, nil},
+	{admin.Pause, "Pause", "It does not run until it is resumed. A run in progress goes on.", false, nil},
+	{admin.Resume, "Resume", "It goes on at its time, or at once if that has passed.", false, nil},
+	{admin.Reschedule, "Reschedule", "Its next run is at that time; a schedule goes on from there.", false,
+		asks("When, as 90m or 2026-12-24 18:00", "")},
+	{admin.Move, "Move", "It is in that queue, and runs on the nodes that serve it; a run in progress goes on where it is.", false,
+		[]ask{{Name: "queue", Label: "Queue; empty means the default queue", Optional: true}}},
+	{admin.Revive, "Revive", "It is due at once, with all its attempts.", false, nil},
+	{admin.Cancel, "Cancel", "It does not run again. The context of a run in progress is canceled.", true, nil},
+	{admin.Delete, "Delete", "It is removed, with its history. One that runs is not: cancel it first.", true, nil},
+}
+
+// jobActions are what can be done to a job, and allActions to all jobs of a list.
+var jobActions, allActions = func() (one, all []action) {
+	for _, v := range verbs {
+		a := action{Name: string(v.do), Title: v.title, Says: v.says, Danger: v.danger, Asks: v.asks, ready: ready(v.do)}
+		one = append(one, a)
+		verb, rest, _ := strings.Cut(v.title, " ") // "Run now" is "Run all now"
+		a.Title = strings.TrimSuffix(verb+" all "+rest, " ")
+		all = append(all, a)
+	}
+	return one, all
+}()
+
+// signalAction sends a signal to a job. It is not among jobActions, since it is offered only where a job has steps.
+var signalAction = action{
+	Name: string(admin.Signal), Title: "Signal",
+	Says: "If the job waits for this signal, it goes on at once; otherwise it gets the signal when it waits. Only the first signal of a name counts.",
+	Asks: []ask{
+		{Name: "signal", Label: "Name of the signal"},
+		{Name: "value", Label: `Payload as JSON, such as true, 7, "a text" or {"by": "ann"}; empty means null`, Optional: true},
 	},
-	{
-		Name: "pause", Title: "Pause",
-		Says:   "It does not run until it is resumed. A run in progress goes on.",
-		states: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Blocked},
-		ready:  on(toJob((*durable.Jobs).Pause)),
-	},
-	{
-		Name: "resume", Title: "Resume",
-		Says:   "It goes on at its time, or at once if that has passed.",
-		states: []durable.State{durable.Paused},
-		ready:  on(toJob((*durable.Jobs).Resume)),
-	},
-	{
-		Name: "reschedule", Title: "Reschedule",
-		Says:   "Its next run is at that time; a schedule goes on from there.",
-		Asks:   asks("When, as 90m or 2026-12-24 18:00", ""),
-		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused, durable.Blocked},
-		ready:  readyToReschedule,
-	},
-	{
-		Name: "move", Title: "Move",
-		Says:   "It is in that queue, and runs on the nodes that serve it; a run in progress goes on where it is.",
-		Asks:   []ask{{Name: "queue", Label: "Queue; empty means the default queue", Optional: true}},
-		states: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused, durable.Blocked},
-		ready:  readyToMove,
-	},
-	{
-		Name: "revive", Title: "Revive",
-		Says:   "It is due at once, with all its attempts.",
-		states: []durable.State{durable.Dead, durable.Canceled},
-		ready:  on(toJob((*durable.Jobs).Revive)),
-	},
-	{
-		Name: "cancel", Title: "Cancel", Danger: true,
-		Says:   "It does not run again. The context of a run in progress is canceled.",
-		states: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused, durable.Blocked},
-		ready:  on(toJob((*durable.Jobs).Cancel)),
-	},
-	{
-		Name: "delete", Title: "Delete", Danger: true,
-		Says:   "It is removed, with its history. One that runs is not: cancel it first.",
-		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused, durable.Blocked, durable.Succeeded, durable.Dead, durable.Canceled},
-		ready:  on(toJob((*durable.Jobs).Delete)),
-	},
+	ready: ready(admin.Signal),
+}
+
+// ready returns what makes a verb on jobs ready to be carried out with what is given.
+func ready(do admin.Verb) func(given url.Values) (doing, error) {
+	return func(given url.Values) (doing, error) {
+		a := admin.Action{Do: do}
+		var err error
+		switch do {
+		case admin.Reschedule:
+			if a.When, err = admin.ParseWhen(given.Get("value"), time.Local); err != nil {
+				return nil, fmt.Errorf("time %w", err)
+			}
+		case admin.Move:
+			a.Queue = given.Get("queue")
+		case admin.Signal:
+			a.Signal, a.Payload = given.Get("signal"), []byte(given.Get("value"))
+		}
+		return byAdmin(a), a.Check()
+	}
 }
 
 // A Link is a link to what can be done.
@@ -166,94 +189,27 @@ func LinkTo(do, source string, id durable.ID, given ...string) string {
 // Links returns links to what can be done to a job now.
 func Links(source string, j *durable.Job) (all []Link) {
 	for _, d := range jobActions {
-		if slices.Contains(d.states, j.State) {
+		if admin.Verb(d.Name).Possible(*j) {
 			all = append(all, Link{d.Title, LinkTo(d.Name, source, j.ID), d.Danger})
 		}
 	}
 	return all
 }
 
-func readyToReschedule(given url.Values) (doing, error) {
-	at, err := parseWhen(given.Get("value"), time.Now())
+// tried returns the answer to something that was done unless there is an error, which says what is in the way.
+func tried(text string, err error) (admin.Answer, error) {
 	if err != nil {
-		return nil, err
+		return admin.Answer{Outcome: durable.TooLate, Text: "not done", Says: err.Error()}, nil
 	}
-	do := toJob(func(j *durable.Jobs, ctx context.Context, id durable.ID) (durable.Answer, error) {
-		return j.Reschedule(ctx, id, at)
-	})
-	return func(ctx context.Context, t *target) (outcome, error) {
-		o, err := do(ctx, t)
-		if err == nil && o.status(nil) == http.StatusOK {
-			o.answer += ", due at " + at.Format("2006-01-02 15:04:05 MST")
-		}
-		return o, err
-	}, nil
+	return admin.Answer{Outcome: durable.Applied, Text: text}, nil
 }
 
-func readyToMove(given url.Values) (doing, error) {
-	queue, err := parseQueue(given.Get("queue"))
-	if err != nil {
-		return nil, err
-	}
-	do := toJob(func(j *durable.Jobs, ctx context.Context, id durable.ID) (durable.Answer, error) {
-		return j.Move(ctx, id, queue)
-	})
-	return func(ctx context.Context, t *target) (outcome, error) {
-		o, err := do(ctx, t)
-		if err == nil && o.status(nil) == http.StatusOK {
-			o.answer += ", to the " + queueName(queue)
-		}
-		return o, err
-	}, nil
-}
-
-// parseQueue returns the name of a queue that a text is.
-func parseQueue(text string) (string, error) {
-	if len(text) > durable.MaxKind || !utf8.ValidString(text) {
-		return "", fmt.Errorf("name of the queue has %d bytes; it must have at most %d, of UTF-8", len(text), durable.MaxKind)
-	}
-	return text, nil
-}
-
-// queueName returns how an answer calls a queue.
-func queueName(queue string) string {
-	if queue == durable.DefaultQueue {
-		return "default queue"
-	}
-	return "queue " + page.Printable(queue, durable.MaxKind)
-}
-
-// parseWhen returns the time of a text: a distance from now, or a time in the zone of now unless it has its own.
-func parseWhen(text string, now time.Time) (time.Time, error) {
-	if d, err := time.ParseDuration(text); err == nil {
-		if d < 0 {
-			return time.Time{}, fmt.Errorf("time is %v, which has passed; it must not be negative", d)
-		}
-		return now.Add(d), nil
-	}
-	for _, format := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04", time.RFC3339} {
-		if t, err := time.ParseInLocation(format, text, now.Location()); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf(
-		"time is %.60q; it must be a distance from now, as 90m, or a time, as 2026-12-24 18:00", text)
-}
-
-// tried returns the outcome of something that was done unless there is an error, which says what is in the way.
-func tried(answer string, err error) (outcome, error) {
-	if err != nil {
-		return outcome{Answer: durable.TooLate, answer: "not done", says: page.Lines(err.Error(), 300)}, nil
-	}
-	return outcome{Answer: durable.Applied, answer: answer, says: answerSays[durable.Applied]}, nil
-}
-
-// did returns the outcome of something that was done if ok.
-func did(ok bool, answer string) (outcome, error) {
+// did returns the answer to something that was done if ok.
+func did(ok bool, text string) (admin.Answer, error) {
 	if !ok {
 		return tried("", errors.New("its state no longer allows it"))
 	}
-	return tried(answer, nil)
+	return tried(text, nil)
 }
 
 // poolActions returns what can be done to a pool.
@@ -271,53 +227,54 @@ func poolActions(p *executor.Pool) []action {
 			if err != nil || n < 1 {
 				return nil, fmt.Errorf("number of workers is %.20q; it must be a number, from 1", value)
 			}
-			return func(context.Context, *target) (outcome, error) {
+			return noted("resize pool", func(context.Context) (admin.Answer, error) {
 				return tried(fmt.Sprintf("resized to %d", n), p.Resize(n))
-			}, nil
+			}), nil
 		},
 	}}
 }
 
 // seriesActions returns what can be done to a series now.
 func seriesActions(s *executor.Series, paused bool) []action {
-	goesOn := action{
-		Name: "pause", Title: "Pause", Says: "It does not run until it is resumed. A run in progress goes on.",
-		ready: on(func(context.Context, *target) (outcome, error) { return did(s.Pause(), "paused") }),
+	do := func(name, title, says string, danger bool, fn func() (admin.Answer, error)) action {
+		doing := noted(name+" series", func(context.Context) (admin.Answer, error) { return fn() })
+		return action{Name: name, Title: title, Says: says, Danger: danger, ready: on(doing)}
 	}
+	goesOn := do("pause", "Pause", "It does not run until it is resumed. A run in progress goes on.", false,
+		func() (admin.Answer, error) { return did(s.Pause(), "paused") })
 	if paused {
-		goesOn = action{
-			Name: "resume", Title: "Resume", Says: "It goes on at its next time.",
-			ready: on(func(context.Context, *target) (outcome, error) { return did(s.Resume(), "resumed") }),
-		}
+		goesOn = do("resume", "Resume", "It goes on at its next time.", false,
+			func() (admin.Answer, error) { return did(s.Resume(), "resumed") })
 	}
-	return []action{{
-		Name: "run", Title: "Run now", Says: "A run is due at once; the rhythm goes on.",
-		ready: on(func(context.Context, *target) (outcome, error) { return tried("due now", s.RunNow()) }),
-	}, goesOn, {
-		Name: "reschedule", Title: "Reschedule", Says: "It has a fixed rate with the period below, from now on.",
-		Asks: asks("New period, as 5m", ""),
-		ready: func(given url.Values) (doing, error) {
-			value := given.Get("value")
-			d, err := time.ParseDuration(value)
-			if err != nil || d <= 0 {
-				return nil, fmt.Errorf("period is %.20q; it must be a duration above 0, such as 90s or 5m", value)
-			}
-			return func(context.Context, *target) (outcome, error) {
-				return tried("every "+d.String(), s.Reschedule(executor.FixedRate(d)))
-			}, nil
+	return []action{
+		do("run-now", "Run now", "A run is due at once; the rhythm goes on.", false,
+			func() (admin.Answer, error) { return tried("due now", s.RunNow()) }),
+		goesOn,
+		{
+			Name: "reschedule", Title: "Reschedule", Says: "It has a fixed rate with the period below, from now on.",
+			Asks: asks("New period, as 5m", ""),
+			ready: func(given url.Values) (doing, error) {
+				value := given.Get("value")
+				d, err := time.ParseDuration(value)
+				if err != nil || d <= 0 {
+					return nil, fmt.Errorf("period is %.20q; it must be a duration above 0, such as 90s or 5m", value)
+				}
+				return noted("reschedule series", func(context.Context) (admin.Answer, error) {
+					return tried("every "+d.String(), s.Reschedule(executor.FixedRate(d)))
+				}), nil
+			},
 		},
-	}, {
-		Name: "cancel", Title: "Cancel", Danger: true, Says: "It does not run again, until the program is started anew.",
-		ready: on(func(context.Context, *target) (outcome, error) { return did(s.Cancel(), "canceled") }),
-	}}
+		do("cancel", "Cancel", "It does not run again, until the program is started anew.", true,
+			func() (admin.Answer, error) { return did(s.Cancel(), "canceled") }),
+	}
 }
 
 // safely does it; a Trigger of the program may panic.
-func (do doing) safely(ctx context.Context, t *target) (o outcome, err error) {
+func safely(ctx context.Context, do func(context.Context) (admin.Answer, error)) (a admin.Answer, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			o, err = outcome{}, &address.Error{Status: http.StatusInternalServerError, Text: "panic: " + page.Printable(fmt.Sprint(v), 200)}
+			a, err = admin.Answer{}, &address.Error{Status: http.StatusInternalServerError, Text: "panic: " + page.Printable(fmt.Sprint(v), 200)}
 		}
 	}()
-	return do(ctx, t)
+	return do(ctx)
 }

@@ -2,44 +2,31 @@ package act
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"slices"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/source"
 	"github.com/executor-go/executor/ui/page"
 )
 
-// This file has the actions on a node: drain and undrain. The audit log has the node's name as the key, as it has for
-// the command line.
+// This file has the actions on a node: drain and undrain.
 
 var (
 	drainAction = action{
 		Name: "drain", Title: "Drain",
 		Says: "The node takes no more jobs. It gives back the jobs that have not begun, and finishes those that run. " +
 			"Its program goes on, and the node takes jobs again once it is undrained, or its program is started again.",
-		ready: on(toNode((*durable.Jobs).DrainNode, "drains",
-			"It gets no more jobs. It has drained when its last run has ended; the list of nodes shows that.")),
+		ready: on(byAdmin(admin.Action{Do: admin.Drain})),
 	}
 	undrainAction = action{
 		Name: "undrain", Title: "Undrain",
 		Says:  "The node takes jobs again.",
-		ready: on(toNode((*durable.Jobs).UndrainNode, "takes jobs again", "It is done.")),
+		ready: on(byAdmin(admin.Action{Do: admin.Undrain})),
 	}
 )
-
-// toNode returns an action that calls do for a node. If do succeeds, the page shows answer and says.
-func toNode(do func(*durable.Jobs, context.Context, string) error, answer, says string) doing {
-	return func(ctx context.Context, t *target) (outcome, error) {
-		err := do(t.source.Jobs, ctx, t.key)
-		if errors.Is(err, durable.ErrNoNode) {
-			return outcome{Answer: durable.NotFound, answer: "not found", says: "There is no such node any more; its program has ended."}, nil
-		}
-		return outcome{Answer: durable.Applied, answer: answer, says: says}, err
-	}
-}
 
 // nodeAction returns what can be done to a node now.
 func nodeAction(n *durable.NodeInfo) action {

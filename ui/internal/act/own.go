@@ -5,11 +5,10 @@ import (
 	"context"
 	"log/slog"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 
-	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -19,7 +18,7 @@ type Own struct {
 	Danger            bool
 	Key, Back         string
 	Attrs             []slog.Attr
-	Do                func(context.Context) (answer durable.Answer, text string, err error)
+	Do                func(context.Context) (admin.Answer, error)
 }
 
 // ownActions returns what a form about an own action is about, which is its target alone.
@@ -41,15 +40,7 @@ func (e *Engine) ownActions(own *Own, form url.Values) ([]*target, []action) {
 			t.Fields = append(t.Fields, field{name, value})
 		}
 	}
-	do := func(ctx context.Context, _ *target) (outcome, error) {
-		answer, text, err := own.Do(ctx)
-		o := outcome{Answer: answer, answer: page.Printable(text, durable.MaxAct), says: "It is done."}
-		if o.status(err) != http.StatusOK {
-			o.says = "It is not done."
-		}
-		return o, err
-	}
 	return []*target{t}, []action{{
-		Name: own.Name, Title: title, Says: own.Says, Danger: own.Danger, ready: on(do),
+		Name: own.Name, Title: title, Says: own.Says, Danger: own.Danger, ready: on(noted(own.Name, own.Do)),
 	}}
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/poolview"
 	"github.com/executor-go/executor/ui/internal/source"
@@ -66,7 +67,7 @@ func (e *Engine) aim(ctx context.Context, form url.Values) (targets []*target, a
 		return targets, actions, v, err
 	}
 	if form.Has("jobs") {
-		t, v, err := e.aimAtAll(s, form.Get("jobs"))
+		t, v, err := aimAtAll(s, form.Get("jobs"))
 		return []*target{t}, allActions, v, err
 	}
 	ids, err := e.chosen(ctx, s, form)
@@ -81,6 +82,23 @@ func (e *Engine) aim(ctx context.Context, form url.Values) (targets []*target, a
 		return targets, []action{signalAction}, v, err
 	}
 	return targets, jobActions, v, err
+}
+
+// aimAtAll returns the jobs of a list as a target, those on other pages, too, and the view of the list. text is the query
+// of the list; with "after" in it, the target is those after a job of the list.
+func aimAtAll(s *source.Source, text string) (*target, address.View, error) {
+	v := address.View{Name: "jobs", Source: s.Name}
+	q, err := url.ParseQuery(text)
+	if err != nil {
+		return nil, v, address.Badf("jobs is %.50q; it must be the query of a list of jobs", text)
+	}
+	if err := v.ParseJobs(q); err != nil {
+		return nil, v, err
+	}
+	t := &target{sort: "jobs", source: s, view: v, Fields: []field{{"jobs", text}}, Name: page.Printable(v.Asked().String(), 1000)}
+	v.After = ""
+	t.Path = v.Link()
+	return t, v, nil
 }
 
 // chosen returns the jobs that a form is about.
@@ -144,7 +162,11 @@ func (t *target) read(ctx context.Context) error {
 	switch t.sort {
 	case "job":
 	case "jobs":
-		return t.readAll(ctx)
+		n, _, err := admin.Count(ctx, t.source.Jobs, t.view.Asked())
+		if t.State = page.Count(n) + " jobs"; n == 1 {
+			t.State = "1 job"
+		}
+		return err
 	case "own":
 		return t.readKeyed(ctx)
 	default:
@@ -155,12 +177,17 @@ func (t *target) read(ctx context.Context) error {
 		t.State = "there is no such job"
 		return nil
 	}
-	t.key, t.Kind, t.State = j.Key, page.Printable(j.Kind, 60), address.StateName(j.State)
+	t.is(&j)
+	return err
+}
+
+// is completes a job by what it is.
+func (t *target) is(j *durable.Job) {
+	t.key, t.Kind, t.State = j.Key, page.Printable(j.Kind, 60), admin.StateName(j.State)
 	t.Class = cmp.Or(address.StateClass(j.State), "open")
 	if name, _ := t.source.Link(j.ID, j.Key, 0); name != "" {
 		t.Name = page.Printable(name, 60)
 	}
-	return err
 }
 
 // readKeyed completes the target of an own action by the ID of its job, if it has one, and by the page of the job.
@@ -191,17 +218,6 @@ func (t *target) named() (attrs []any) {
 		return []any{t.sort, t.id.String()}
 	}
 	return []any{t.sort, t.Name}
-}
-
-// act returns what is kept of something that was done to the target.
-func (t *target) act(action *action) durable.Act {
-	a := durable.Act{Action: action.Name, Job: t.id, Key: t.key}
-	switch t.sort {
-	case "job", "own", "node": // no other target has these actions
-	default:
-		a.Action += " " + t.sort
-	}
-	return a
 }
 
 // GroupToken returns a name of a group that is fit for an address.

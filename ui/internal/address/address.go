@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -62,6 +63,9 @@ func Conflictf(format string, args ...any) error {
 func StatusOf(err error) int {
 	if e := new(Error); errors.As(err, &e) {
 		return e.Status
+	}
+	if errors.Is(err, executor.ErrInvalid) {
+		return http.StatusBadRequest
 	}
 	return http.StatusServiceUnavailable
 }

@@ -68,5 +68,6 @@ func (v *View) ParseRuns(q url.Values) (err error) {
 	if err := v.Ended.parse(q); err != nil {
 		return err
 	}
-	return v.Wanted.parse(url.Values{"tag": q["tag"]})
+	_, v.Wanted, err = asked(url.Values{"tag": q["tag"]})
+	return err
 }

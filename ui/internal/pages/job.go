@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui/internal/act"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/figures"
@@ -131,7 +132,7 @@ func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) 
 	j := &r.job
 	p := &jobPage{
 		Source: v.Source, ID: j.ID.String(), Name: page.Printable(j.Key, 200), Kind: page.Printable(j.Kind, 128),
-		State: address.StateName(j.State), States: diagram(j), Facts: jobFacts(j, now),
+		State: admin.StateName(j.State), States: diagram(j), Facts: jobFacts(j, now),
 		Error: page.Lines(j.Error, 4000), AsOf: page.ClockZone(asOf, now),
 	}
 	if p.Name == "" {
@@ -179,7 +180,7 @@ func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) 
 
 // diagram returns the states on the way of a job.
 func diagram(j *durable.Job) []stateStep {
-	now := address.StateName(j.State)
+	now := admin.StateName(j.State)
 	step := func(state durable.State, or bool) stateStep {
 		return stateStep{state.String(), now == state.String(), or}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/figures"
 	"github.com/executor-go/executor/ui/internal/source"
@@ -62,16 +63,7 @@ func jobsBody(ctx context.Context, u *Site, v address.View) (string, any, error)
 	}
 	jobs, asOf, err := source.Query(ctx, s, jobsKey{v.State, v.Kind, v.Search, v.After, v.Wanted},
 		func(ctx context.Context) ([]durable.Job, error) {
-			f := v.Filter(time.Now())
-			f.Limit = rowLimit + 1
-			if v.After != "" {
-				id, err := durable.ParseID(v.After)
-				if err != nil {
-					return nil, err
-				}
-				f.After = id
-			}
-			found, err := s.Jobs.List(ctx, f)
+			found, err := admin.List(ctx, s.Jobs, v.Asked(), rowLimit+1)
 			for i := range found {
 				found[i].Payload, found[i].Result = nil, nil
 			}
@@ -153,7 +145,7 @@ func (p *jobsPage) tabs(v address.View, counts []durable.Count) {
 			continue
 		}
 		total += c.Jobs
-		for _, column := range address.States {
+		for _, column := range admin.States {
 			if slices.Contains(column.All, c.State) {
 				n[column.Name] += c.Jobs
 			}
@@ -162,9 +154,9 @@ func (p *jobsPage) tabs(v address.View, counts []durable.Count) {
 	p.Tabs = append(p.Tabs, tab{"all " + page.Count(total), v.Link("state", "", "after", ""), v.State == ""})
 	shown := address.Shown(counts)
 	if v.State == durable.Blocked.String() {
-		shown = len(address.States)
+		shown = len(admin.States)
 	}
-	for _, c := range address.States[:shown] {
+	for _, c := range admin.States[:shown] {
 		p.Tabs = append(p.Tabs, tab{c.Name + " " + page.Count(n[c.Name]), v.Link("state", c.Name, "after", ""), v.State == c.Name})
 	}
 }
@@ -181,7 +173,8 @@ func countsOf(ctx context.Context, s *source.Source) ([]durable.Count, time.Time
 func listCounts(ctx context.Context, s *source.Source, v address.View) ([]durable.Count, error) {
 	v.State, v.After, v.Act = "", "", false
 	counts, _, err := source.Query(ctx, s, v, func(ctx context.Context) ([]durable.Count, error) {
-		return s.Jobs.Counts(ctx, v.Filter(time.Now()))
+		_, counts, err := admin.Count(ctx, s.Jobs, v.Asked())
+		return counts, err
 	})
 	return counts, err
 }

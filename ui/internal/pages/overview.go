@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/figures"
 	"github.com/executor-go/executor/ui/internal/poolview"
@@ -120,7 +121,7 @@ func newSourceRow(ctx context.Context, s *source.Source, now time.Time) (sourceR
 	row := sourceRow{Name: page.Printable(s.Name, 40), Path: address.View{Name: "jobs", Source: s.Name}.Link()}
 	counts, asOf, err := countsOf(ctx, s)
 	shown := address.Shown(counts)
-	for _, c := range address.States[:shown] {
+	for _, c := range admin.States[:shown] {
 		row.States = append(row.States, c.Name)
 	}
 	nodes, _, nodesErr := nodesOf(ctx, s)
@@ -143,7 +144,7 @@ func newSourceRow(ctx context.Context, s *source.Source, now time.Time) (sourceR
 		if kinds[c.Kind] == nil {
 			kinds[c.Kind] = make([]int, shown)
 		}
-		for i, column := range address.States[:shown] {
+		for i, column := range admin.States[:shown] {
 			if slices.Contains(column.All, c.State) {
 				kinds[c.Kind][i] += c.Jobs
 			}
@@ -173,9 +174,9 @@ func newSourceRow(ctx context.Context, s *source.Source, now time.Time) (sourceR
 		}
 		r.Wait, r.Took = slowest(day.Of(kind))
 		for i, n := range jobs {
-			c := cell{Text: page.Count(n), Bad: address.States[i].Name == "dead" && n > 0}
+			c := cell{Text: page.Count(n), Bad: admin.States[i].Name == "dead" && n > 0}
 			if n > 0 {
-				c.Path = address.View{Name: "jobs", Source: s.Name, Kind: kind, State: address.States[i].Name}.Link()
+				c.Path = address.View{Name: "jobs", Source: s.Name, Kind: kind, State: admin.States[i].Name}.Link()
 			}
 			r.Jobs = append(r.Jobs, c)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/figures"
 	"github.com/executor-go/executor/ui/internal/source"
@@ -302,7 +303,7 @@ func restNode(t *tally) figures.Node {
 		if t.states[state] <= 0 {
 			continue
 		}
-		name := address.StateName(state)
+		name := admin.StateName(state)
 		if _, seen := byName[name]; !seen {
 			byName[name] = len(n.Rows)
 			n.Rows = append(n.Rows, figures.Row{Class: address.StateClass(state)})
@@ -310,7 +311,7 @@ func restNode(t *tally) figures.Node {
 		}
 		jobs := 0
 		for other, c := range t.states {
-			if address.StateName(other) == name {
+			if admin.StateName(other) == name {
 				jobs += c
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui/internal/address"
 	"github.com/executor-go/executor/ui/internal/poolview"
 	"github.com/executor-go/executor/ui/internal/source"
@@ -27,7 +28,7 @@ func newJobRow(s *source.Source, j *durable.Job, now time.Time) jobRow {
 	name, path := s.Link(j.ID, j.Key, 0)
 	r := jobRow{
 		ID: id, Short: id[len(id)-12:], Path: path,
-		Name: page.Printable(name, 60), Kind: page.Printable(j.Kind, 40), State: address.StateName(j.State),
+		Name: page.Printable(name, 60), Kind: page.Printable(j.Kind, 40), State: admin.StateName(j.State),
 		When: whenOf(j, now),
 		Node: "–", Class: address.StateClass(j.State),
 	}

@@ -11,35 +11,44 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 // Do does to a job what is ordered, and returns what became of it. The text is about the job as it was just before. A
 // parameter that is not allowed is an answer, too.
-func (c Client) Do(ctx context.Context, o Order, e catalog.Entry) (answer durable.Answer, text string, err error) {
+func (c Client) Do(ctx context.Context, o Order, e catalog.Entry) (admin.Answer, error) {
+	answer := admin.Answer{Job: e.Job}
+	var err error
 	switch o.Do {
-	case Cancel:
-		answer, text, err = c.cancel(ctx, e)
-	case Pause:
-		answer, text, err = c.pause(ctx, e, o.Until)
-	case Resume:
-		answer, text, err = c.resume(ctx, e)
-	case RunNow:
-		answer, text, err = c.runNow(ctx, e, o.Set)
+	case admin.Cancel:
+		answer.Outcome, answer.Text, err = c.cancel(ctx, e)
+	case admin.Pause:
+		answer.Outcome, answer.Text, err = c.pause(ctx, e, o.Until)
+	case admin.Resume:
+		answer.Outcome, answer.Text, err = c.resume(ctx, e)
+	case admin.RunNow:
+		answer.Outcome, answer.Text, err = c.runNow(ctx, e, o.Set)
 	case ExcludeNext:
-		answer, text, err = c.excludeNext(ctx, e)
+		answer.Outcome, answer.Text, err = c.excludeNext(ctx, e)
 	case EndRun:
-		answer, text, err = c.endRun(ctx, e, o.Run)
+		answer.Outcome, answer.Text, err = c.endRun(ctx, e, o.Run)
 	default:
-		return durable.TooLate, "", fmt.Errorf("%q is no action", string(o.Do))
+		return answer, fmt.Errorf("%q is no action", string(o.Do))
 	}
-	if answer == durable.NotFound {
-		text = "it was removed a moment ago"
+	switch {
+	case err != nil:
+		answer.Text = ""
+	case answer.Outcome == durable.NotFound:
+		answer.Text = "it was removed a moment ago"
 	}
-	return answer, text, err
+	return answer, err
 }
 
-// Done reports whether an action was done, or will be when the run in progress has ended.
-func Done(a durable.Answer) bool { return a == durable.Applied || a == durable.Deferred }
+// Act is Do by this user, which the audit log keeps with the reason.
+func (c Client) Act(ctx context.Context, o Order, e catalog.Entry, reason string) (admin.Answer, error) {
+	act := durable.Act{Who: WhoAmI(), Action: string(o.Do), Job: e.ID, Key: e.Key, Reason: reason}
+	return admin.CarryOut(ctx, c.Jobs, act, func(ctx context.Context) (admin.Answer, error) { return c.Do(ctx, o, e) })
+}
 
 func (c Client) cancel(ctx context.Context, e catalog.Entry) (durable.Answer, string, error) {
 	answer, err := catalog.Cancel(ctx, c.Jobs, c.Store, e)
@@ -55,7 +64,7 @@ func (c Client) cancel(ctx context.Context, e catalog.Entry) (durable.Answer, st
 func (c Client) pause(ctx context.Context, e catalog.Entry, until string) (durable.Answer, string, error) {
 	var end time.Time
 	span := ""
-	if when, ok := job.ParseWhen(until, e.Spec.Location()); ok {
+	if when, err := admin.ParseWhen(until, e.Spec.Location()); err == nil {
 		now, err := c.Jobs.Now(ctx)
 		if err != nil {
 			return durable.TooLate, "", err

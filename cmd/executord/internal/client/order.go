@@ -10,33 +10,26 @@ import (
 	"strings"
 	"time"
 
-	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/durable/admin"
 )
 
-// Action is a way of changing a job. The words are documented, as those of commands, of forms, and of the audit log.
-type Action string
-
+// The actions on jobs of executord that package admin does not have.
 const (
-	Cancel Action = "cancel"
-	Pause  Action = "pause"
-	Resume Action = "resume"
-	RunNow Action = "run-now"
-	EndRun Action = "end-run"
-
-	ExcludeNext Action = "exclude-next"
+	EndRun      admin.Verb = "end-run"
+	ExcludeNext admin.Verb = "exclude-next"
 )
 
-// Actions are all of them.
-var Actions = []Action{RunNow, Pause, Resume, ExcludeNext, EndRun, Cancel}
+// Actions are all ways of changing a job. The words are documented.
+var Actions = []admin.Verb{admin.RunNow, admin.Pause, admin.Resume, ExcludeNext, EndRun, admin.Cancel}
 
 // Order is what somebody asks to be done to a job.
 type Order struct {
-	Do  Action
+	Do  admin.Verb
 	Job string   // its name
 	Run int64    // for EndRun: its number, 0 for the one that is in progress
 	Set []string // for RunNow: parameters of the run, each NAME=value
 
-	// Until is for Pause: when the job is resumed, as job.ParseWhen takes it; "" for not by itself. From now on is on
+	// Until is for Pause: when the job is resumed, as admin.ParseWhen takes it; "" for not by itself. From now on is on
 	// the clock of the store.
 	Until string
 }
@@ -65,7 +58,7 @@ func (o Order) Form() (url.Values, error) {
 
 // ParseOrder reads a form. An error says what is wrong with it.
 func ParseOrder(v url.Values) (o Order, err error) {
-	o = Order{Do: Action(v.Get("do")), Job: v.Get("job")}
+	o = Order{Do: admin.Verb(v.Get("do")), Job: v.Get("job")}
 	if !slices.Contains(Actions, o.Do) {
 		return o, fmt.Errorf("unknown action %.20q; known are %s, and for a node drain and undrain", string(o.Do), list(Actions))
 	}
@@ -90,16 +83,16 @@ func ParseOrder(v url.Values) (o Order, err error) {
 
 // Check returns what is wrong with an order.
 func (o Order) Check() error {
-	_, ok := job.ParseWhen(o.Until, time.UTC)
+	_, err := admin.ParseWhen(o.Until, time.UTC)
 	switch {
-	case o.Until != "" && !ok:
-		return fmt.Errorf("until %q: it must be a time as %s, or from now as 90m", o.Until, job.TimeForms)
-	case o.Until != "" && o.Do != Pause:
-		return fmt.Errorf("until is for %s", Pause)
+	case o.Until != "" && err != nil:
+		return fmt.Errorf("until %w", err)
+	case o.Until != "" && o.Do != admin.Pause:
+		return fmt.Errorf("until is for %s", admin.Pause)
 	case o.Run > 0 && o.Do != EndRun:
 		return fmt.Errorf("the number of a run is for %s", EndRun)
-	case len(o.Set) > 0 && o.Do != RunNow:
-		return fmt.Errorf("parameters are for %s", RunNow)
+	case len(o.Set) > 0 && o.Do != admin.RunNow:
+		return fmt.Errorf("parameters are for %s", admin.RunNow)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	durablestore "github.com/executor-go/executor/durable/store"
 )
 
@@ -170,9 +171,9 @@ func TestAskedRunIsTakenAtEndOfRun(t *testing.T) {
 					t.Fatalf("%+v, error %v", found, err)
 				}
 				time.Sleep(test.then)
-				_, text, err := v.Do(t.Context(), client.Order{Do: client.RunNow}, found[0])
-				if err != nil || !strings.HasPrefix(text, test.want) {
-					t.Errorf("%s, error %v, want %s", text, err, test.want)
+				answer, err := v.Do(t.Context(), client.Order{Do: admin.RunNow}, found[0])
+				if err != nil || !strings.HasPrefix(answer.Text, test.want) {
+					t.Errorf("%s, error %v, want %s", answer.Text, err, test.want)
 				}
 				h.end()
 			})

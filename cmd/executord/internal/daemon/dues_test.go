@@ -68,11 +68,11 @@ func TestDaemonExcludesByHand(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, text, err := v.Do(t.Context(), client.Order{Do: client.ExcludeNext}, e)
+				answer, err := v.Do(t.Context(), client.Order{Do: client.ExcludeNext}, e)
 				if err != nil {
 					t.Fatal(err)
 				}
-				return text
+				return answer.Text
 			}
 			time.Sleep(20*time.Minute - before)
 			synctest.Wait()

@@ -16,6 +16,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 // parameterized is a job with parameters that runs each hour, and one after it.
@@ -128,11 +129,11 @@ func ask(t *testing.T, s Store, name string, set ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, err := v.Do(t.Context(), client.Order{Do: client.RunNow, Set: set}, found[0])
+	answer, err := v.Do(t.Context(), client.Order{Do: admin.RunNow, Set: set}, found[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text
+	return answer.Text
 }
 
 // A run that somebody has asked for has the parameters that were given, and those before and after it the defaults; so

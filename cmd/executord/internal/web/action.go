@@ -13,14 +13,8 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
-	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui"
-)
-
-// These are done to nodes, by module ui.
-const (
-	Drain   = "drain"
-	Undrain = "undrain"
 )
 
 // actPatience is how long an action may take.
@@ -34,21 +28,21 @@ type link struct {
 
 // actionsOf returns what can be done to a job as it is.
 func actionsOf(j *view.Job) (all []link) {
-	add := func(do client.Action, name string) {
+	add := func(do admin.Verb, name string) {
 		all = append(all, link{name, "act?" + url.Values{"do": {string(do)}, "job": {j.Job}}.Encode(), false})
 	}
 	switch {
 	case j.State.Held():
-		add(client.Resume, "Resume")
+		add(admin.Resume, "Resume")
 	case j.State.State == catalog.StateEnded, j.State.State == catalog.StateRemoved, j.State.State == catalog.StateElsewhere:
 	case j.State.State == catalog.StateRunning:
-		add(client.Pause, "Pause")
+		add(admin.Pause, "Pause")
 	case len(j.Parameters) > 0:
 		all = append(all, link{"Run now", runNowAt(j.Job), false})
-		add(client.Pause, "Pause")
+		add(admin.Pause, "Pause")
 	default:
-		add(client.RunNow, "Run now")
-		add(client.Pause, "Pause")
+		add(admin.RunNow, "Run now")
+		add(admin.Pause, "Pause")
 	}
 	if j.Running != nil {
 		all = append(all, endOf(j.Running))
@@ -66,15 +60,15 @@ func endOf(r *view.Run) link {
 func title(o client.Order) string {
 	name := job.Printable(o.Job)
 	switch o.Do {
-	case client.RunNow:
+	case admin.RunNow:
 		return "Run " + name + " now"
-	case client.Pause:
+	case admin.Pause:
 		return "Pause " + name
-	case client.Resume:
+	case admin.Resume:
 		return "Resume " + name
 	case client.ExcludeNext:
 		return "Exclude the next due time of " + name
-	case client.Cancel:
+	case admin.Cancel:
 		return "Cancel " + name
 	}
 	if o.Run == 0 {
@@ -86,21 +80,21 @@ func title(o client.Order) string {
 // says returns what an order does.
 func says(o client.Order) string {
 	switch o.Do {
-	case client.RunNow:
+	case admin.RunNow:
 		if len(o.Set) > 0 {
 			return "The job is due at once, with " + view.ShowParameters(o.Set) + ". Its schedule goes on afterwards."
 		}
 		return "The job is due at once. Its schedule goes on afterwards."
-	case client.Pause:
+	case admin.Pause:
 		if o.Until != "" {
 			return "The job does not run until then: " + o.Until + ", if that is a duration from now. A run in progress may end."
 		}
 		return "The job does not run until it is resumed. A run in progress may end."
-	case client.Resume:
+	case admin.Resume:
 		return "The job goes on: at its next time, or at once if one has passed while it was paused."
 	case client.ExcludeNext:
 		return "The job does not run at its next due time. Its schedule goes on afterwards."
-	case client.Cancel:
+	case admin.Cancel:
 		return "The job does not run until it is resumed. The processes of a run in progress get SIGTERM, and SIGKILL if they do not end."
 	}
 	return "The processes of the run get SIGTERM, and SIGKILL if they do not end. The schedule of the job goes on."
@@ -109,7 +103,7 @@ func says(o client.Order) string {
 // action is the order of a form for module ui, which asks for a reason, and notes what was done. Nodes are drained by ui's own
 // actions, of which no other passes: to change a job takes more here than there.
 func (s *Server) action(v url.Values) (*ui.Action, error) {
-	if do := v.Get("do"); do == Drain || do == Undrain {
+	if do := v.Get("do"); do == string(admin.Drain) || do == string(admin.Undrain) {
 		if !v.Has("node") || v.Has("pool") || v.Has("series") {
 			return nil, ui.BadRequest(do + " is for a node: it needs the parameter node, and neither pool nor series")
 		}
@@ -127,16 +121,16 @@ func (s *Server) action(v url.Values) (*ui.Action, error) {
 		attrs = append(attrs, slog.Int64("run", o.Run))
 	}
 	return &ui.Action{
-		Name: string(o.Do), Title: title(o), Says: says(o), Danger: o.Do == client.EndRun || o.Do == client.Cancel, Attrs: attrs,
+		Name: string(o.Do), Title: title(o), Says: says(o), Danger: o.Do == client.EndRun || o.Do == admin.Cancel, Attrs: attrs,
 		Key: catalog.Key(s.Namespace, o.Job), Back: jobAt(o.Job),
-		Do: func(ctx context.Context) (durable.Answer, string, error) {
+		Do: func(ctx context.Context) (admin.Answer, error) {
 			ctx, cancel := context.WithTimeout(ctx, actPatience)
 			defer cancel()
-			answer, text, err := s.Act(ctx, o)
+			answer, err := s.Act(ctx, o)
 			if err != nil {
-				return answer, "", noAnswer(err)
+				return admin.Answer{}, noAnswer(err)
 			}
-			return answer, text, nil
+			return answer, nil
 		},
 	}, nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -31,9 +32,9 @@ func actor(t *testing.T, answer durable.Answer, text string, err error) (h http.
 	t.Cleanup(func() { run.End(nil) })
 	acted, log = new([]client.Order), new(bytes.Buffer)
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Log: slog.New(slog.NewTextHandler(log, nil)),
-		Act: func(_ context.Context, a client.Order) (durable.Answer, string, error) {
+		Act: func(_ context.Context, a client.Order) (admin.Answer, error) {
 			*acted = append(*acted, a)
-			return answer, text, err
+			return admin.Answer{Outcome: answer, Text: text}, err
 		}})
 	return s.Handler(), acted, log
 }
@@ -64,8 +65,8 @@ func did(t *testing.T, h http.Handler, values url.Values) string {
 // An action is done once, with its reason in the log, and its answer is on a page of its own.
 func TestServerActs(t *testing.T) {
 	h, acted, log := actor(t, durable.Applied, "due now", nil)
-	text := did(t, h, url.Values{"do": {string(client.RunNow)}, "job": {"backup"}, "reason": {" after the repair\n"}})
-	if want := (client.Order{Do: client.RunNow, Job: "backup"}); len(*acted) != 1 || !reflect.DeepEqual((*acted)[0], want) {
+	text := did(t, h, url.Values{"do": {string(admin.RunNow)}, "job": {"backup"}, "reason": {" after the repair\n"}})
+	if want := (client.Order{Do: admin.RunNow, Job: "backup"}); len(*acted) != 1 || !reflect.DeepEqual((*acted)[0], want) {
 		t.Errorf("done %+v", *acted)
 	}
 	want := `level=INFO msg="ui: action" action=run-now job=backup reason="after the repair" who=127.0.0.1:5000 answer="due now" done=true`
@@ -113,7 +114,7 @@ func TestServerSaysWhatIsNotDone(t *testing.T) {
 
 // Requests that must not act do not: without a reason, of another site, without the token, by GET.
 func TestServerRefusesActions(t *testing.T) {
-	good := url.Values{"do": {string(client.Pause)}, "job": {"backup"}, "reason": {"x"}}
+	good := url.Values{"do": {string(admin.Pause)}, "job": {"backup"}, "reason": {"x"}}
 	with := func(key, value string) url.Values {
 		v := url.Values{}
 		for k := range good {
@@ -128,7 +129,7 @@ func TestServerRefusesActions(t *testing.T) {
 		want   int
 	}{
 		"no reason":       {with("reason", " "), nil, 400},
-		"no reason field": {url.Values{"do": {string(client.Pause)}, "job": {"backup"}}, nil, 400},
+		"no reason field": {url.Values{"do": {string(admin.Pause)}, "job": {"backup"}}, nil, 400},
 		"a long reason":   {with("reason", strings.Repeat("é", 251)), nil, 400},
 		"no such action":  {with("do", "delete"), nil, 400},
 		"no job":          {with("job", ""), nil, 400},
@@ -229,9 +230,9 @@ func parameterized(t *testing.T) (h http.Handler, acted *[]client.Order) {
 	}
 	acted = new([]client.Order)
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Log: slog.New(slog.DiscardHandler),
-		Act: func(_ context.Context, a client.Order) (durable.Answer, string, error) {
+		Act: func(_ context.Context, a client.Order) (admin.Answer, error) {
 			*acted = append(*acted, a)
-			return durable.Applied, "due now", nil
+			return admin.Answer{Outcome: durable.Applied, Text: "due now"}, nil
 		}})
 	return s.Handler(), acted
 }
@@ -260,8 +261,8 @@ func TestServerAsksForParameters(t *testing.T) {
 	if len(*acted) != 0 {
 		t.Fatalf("a page has acted: %v", *acted)
 	}
-	did(t, h, url.Values{"do": {string(client.RunNow)}, "job": {"backup"}, "reason": {"x"}, "set.REGION": {"us"}, "set.DAY": {"tomorrow"}})
-	if want := (client.Order{Do: client.RunNow, Job: "backup", Set: []string{"DAY=tomorrow", "REGION=us"}}); len(*acted) != 1 || !reflect.DeepEqual((*acted)[0], want) {
+	did(t, h, url.Values{"do": {string(admin.RunNow)}, "job": {"backup"}, "reason": {"x"}, "set.REGION": {"us"}, "set.DAY": {"tomorrow"}})
+	if want := (client.Order{Do: admin.RunNow, Job: "backup", Set: []string{"DAY=tomorrow", "REGION=us"}}); len(*acted) != 1 || !reflect.DeepEqual((*acted)[0], want) {
 		t.Errorf("done %+v, want %+v", *acted, want)
 	}
 	if page := ask(h, "GET", "/run-now?job=none", bearer); page.Code != http.StatusNotFound {
@@ -280,12 +281,12 @@ func TestServerRefusesParameters(t *testing.T) {
 		"no match":     {url.Values{"set.DAY": {"1"}}, "does not match the pattern"},
 		"twice":        {url.Values{"set.DAY": {"a", "b"}}, "DAY is set twice"},
 		"a line break": {url.Values{"set.DAY": {"a\nEVIL=1"}}, "without control characters"},
-		"to pause":     {url.Values{"do": {string(client.Pause)}, "set.DAY": {"a"}}, "parameters are for run-now"},
+		"to pause":     {url.Values{"do": {string(admin.Pause)}, "set.DAY": {"a"}}, "parameters are for run-now"},
 		"no such job":  {url.Values{"job": {"none"}, "set.DAY": {"a"}}, "the job \"none\" does not exist"},
 	} {
 		h, acted := parameterized(t)
 		for _, reason := range []string{"", "x"} {
-			v := url.Values{"do": {string(client.RunNow)}, "job": {"backup"}}
+			v := url.Values{"do": {string(admin.RunNow)}, "job": {"backup"}}
 			for key := range test.values {
 				v[key] = test.values[key]
 			}

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
-	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui"
 	"github.com/executor-go/executor/ui/page"
 )
@@ -210,10 +210,10 @@ func (s *Server) holdOf(ctx context.Context, j *view.Job, acts bool) (*holding, 
 	}
 	for _, a := range done { // the latest first
 		switch a.Action {
-		case string(client.Pause), string(client.Cancel):
+		case string(admin.Pause), string(admin.Cancel):
 			h.By, h.At, h.Reason = a.Who, a.At, a.Reason
 			return h, nil
-		case string(client.Resume):
+		case string(admin.Resume):
 			return h, nil
 		}
 	}

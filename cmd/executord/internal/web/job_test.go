@@ -12,6 +12,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/durable/memory"
 )
 
@@ -27,7 +28,9 @@ func TestJobTellsStoryOfFailure(t *testing.T) {
 	}
 	run.End(nil)
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Log: slog.New(slog.DiscardHandler),
-		Act: func(context.Context, client.Order) (durable.Answer, string, error) { return durable.Applied, "", nil }})
+		Act: func(context.Context, client.Order) (admin.Answer, error) {
+			return admin.Answer{Outcome: durable.Applied}, nil
+		}})
 	text := ask(s.Handler(), "GET", "/job?name=backup", header("Authorization", "Bearer "+token)).Body.String()
 	attention, _, _ := strings.Cut(text[strings.Index(text, `<div id="attention">`):], "</div>")
 	for _, want := range []string{
@@ -75,30 +78,32 @@ func TestJobSaysWhoPausedIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := durable.NewID()
-		note := func(action client.Action, who, reason string) {
+		note := func(action admin.Verb, who, reason string) {
 			t.Helper()
 			if err := jobs.NoteAct(t.Context(), durable.Act{Job: id, Action: string(action), Who: who, Reason: reason}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Hour)
 		}
-		note(client.Pause, "mallory", "earlier")
-		note(client.Resume, "mallory", "")
+		note(admin.Pause, "mallory", "earlier")
+		note(admin.Resume, "mallory", "")
 		f, run := newFake("backup")
 		defer run.End(nil)
 		f.jobs[0] = newJob("backup", "..")
 		f.jobs[0].ID, f.jobs[0].State = id, catalog.Status{State: catalog.StatePaused}
 		page := func() string {
 			s := New(Config{Daemon: f, Durable: jobs, Namespace: "n", Access: ByToken, Tokens: tokens, Log: slog.New(slog.DiscardHandler),
-				Act: func(context.Context, client.Order) (durable.Answer, string, error) { return durable.Applied, "", nil }})
+				Act: func(context.Context, client.Order) (admin.Answer, error) {
+					return admin.Answer{Outcome: durable.Applied}, nil
+				}})
 			defer s.Close()
 			return ask(s.Handler(), "GET", "/job?name=backup", header("Authorization", "Bearer "+token)).Body.String()
 		}
 		if text := page(); strings.Contains(text, "mallory") || !strings.Contains(text, `id="hold"`) {
 			t.Errorf("of a job that nobody has paused: %s", text)
 		}
-		note(client.Pause, "<ann>@web-1", "the <disk> is full")
-		note(client.RunNow, "bob", "no")
+		note(admin.Pause, "<ann>@web-1", "the <disk> is full")
+		note(admin.RunNow, "bob", "no")
 		text := page()
 		for _, want := range []string{
 			`<i class="pill held">paused</i> <span>by <b><bdi>&lt;ann&gt;@web-1</bdi></b>`, ">2\u00a0h\u00a0ago</span>: <bdi>the &lt;disk&gt; is full</bdi>",

@@ -14,6 +14,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/durable/memory"
 )
 
@@ -45,9 +46,9 @@ func cluster(t *testing.T) (h http.Handler, jobs *durable.Jobs, node string) {
 	}
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: func() roles.Tokens { return all }, Log: slog.New(slog.DiscardHandler),
 		Durable: jobs, Observer: observer,
-		Act: func(context.Context, client.Order) (durable.Answer, string, error) {
+		Act: func(context.Context, client.Order) (admin.Answer, error) {
 			t.Error("executord's own action was called")
-			return 0, "", nil
+			return admin.Answer{}, nil
 		}})
 	t.Cleanup(s.Close)
 	return s.Handler(), jobs, "web1"
@@ -66,13 +67,13 @@ func drains(t *testing.T, jobs *durable.Jobs) bool {
 // A node is drained and undrained from the page of the nodes. The audit log has who did it, and why.
 func TestServerDrainsNode(t *testing.T) {
 	h, jobs, node := cluster(t)
-	for i, do := range []string{Drain, Undrain} {
+	for i, do := range []string{"drain", "undrain"} {
 		link := "act?do=" + do + "&amp;node=" + node
 		if page := ask(h, "GET", "/nodes", header("Authorization", "Bearer "+token)).Body.String(); !strings.Contains(page, link) {
 			t.Errorf("the page of the nodes does not offer to %s: %s", do, page)
 		}
 		did(t, h, url.Values{"do": {do}, "node": {node}, "reason": {"a new kernel"}})
-		if drains(t, jobs) != (do == Drain) {
+		if drains(t, jobs) != (do == "drain") {
 			t.Errorf("after %s the node drains: %t", do, drains(t, jobs))
 		}
 		acts, err := jobs.Acts(t.Context(), durable.ActFilter{Limit: 1})
@@ -90,7 +91,7 @@ func TestServerLetsNoViewerDrain(t *testing.T) {
 	if page := ask(h, "GET", "/nodes", who).Body.String(); !strings.Contains(page, node) || strings.Contains(page, "act?") {
 		t.Errorf("the page of the nodes is %s", page)
 	}
-	w := post(h, url.Values{"do": {Drain}, "node": {node}, "reason": {"x"}}, who)
+	w := post(h, url.Values{"do": {"drain"}, "node": {node}, "reason": {"x"}}, who)
 	if w.Code != http.StatusForbidden || drains(t, jobs) {
 		t.Errorf("%d: %s", w.Code, w.Body)
 	}
@@ -109,9 +110,9 @@ func TestServerPassesNoOtherActionOfUI(t *testing.T) {
 		"a job, as a node":  {"do": {"cancel"}, "id": {id.String()}, "node": {node}},
 		"jobs":              {"do": {"cancel"}, "jobs": {""}},
 		"a pool":            {"do": {"resize"}, "pool": {"1"}, "value": {"9"}},
-		"a pool, as a node": {"do": {Drain}, "pool": {"1"}, "node": {node}, "value": {"9"}},
+		"a pool, as a node": {"do": {"drain"}, "pool": {"1"}, "node": {node}, "value": {"9"}},
 		"a series":          {"do": {"cancel"}, "series": {"1"}},
-		"no node":           {"do": {Drain}},
+		"no node":           {"do": {"drain"}},
 		"nothing":           {"node": {node}},
 	} {
 		form.Set("reason", "x")

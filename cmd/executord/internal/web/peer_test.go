@@ -23,6 +23,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 // Wrong tokens, by header and by form, are counted and said once a minute, and answered late if there are many; a right
@@ -166,10 +167,10 @@ func TestServerBelievesTrustedProxyOnly(t *testing.T) {
 		log := new(bytes.Buffer)
 		f, run := newFake("backup")
 		s := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Proxies: proxies, Log: slog.New(slog.NewTextHandler(log, nil)),
-			Act: func(context.Context, client.Order) (durable.Answer, string, error) {
-				return durable.Applied, "paused", nil
+			Act: func(context.Context, client.Order) (admin.Answer, error) {
+				return admin.Answer{Outcome: durable.Applied, Text: "paused"}, nil
 			}})
-		post(s.Handler(), url.Values{"do": {string(client.Pause)}, "job": {"backup"}, "reason": {"x"}}, func(r *http.Request) {
+		post(s.Handler(), url.Values{"do": {string(admin.Pause)}, "job": {"backup"}, "reason": {"x"}}, func(r *http.Request) {
 			r.RemoteAddr, r.Header["X-Forwarded-For"] = c.from, c.headers
 		})
 		text := strings.ReplaceAll(log.String(), `\\`, `\`)
@@ -216,8 +217,8 @@ func TestServerNamesUserOfSocket(t *testing.T) {
 	f, run := newFake("backup")
 	defer run.End(nil)
 	s := New(Config{Daemon: f, Access: Socket, Log: slog.New(slog.NewTextHandler(log, nil)),
-		Act: func(context.Context, client.Order) (durable.Answer, string, error) {
-			return durable.Applied, "paused", nil
+		Act: func(context.Context, client.Order) (admin.Answer, error) {
+			return admin.Answer{Outcome: durable.Applied, Text: "paused"}, nil
 		}})
 	path := filepath.Join(t.TempDir(), "sock")
 	l, err := net.Listen("unix", path)
@@ -229,7 +230,7 @@ func TestServerNamesUserOfSocket(t *testing.T) {
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}}
-	answer, err := (&http.Client{Transport: transport}).PostForm("http://localhost/act", url.Values{"do": {string(client.Pause)}, "job": {"backup"}, "reason": {"x"}})
+	answer, err := (&http.Client{Transport: transport}).PostForm("http://localhost/act", url.Values{"do": {string(admin.Pause)}, "job": {"backup"}, "reason": {"x"}})
 	if err != nil {
 		t.Fatal(err)
 	}

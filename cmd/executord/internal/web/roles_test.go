@@ -20,6 +20,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 const viewer = "viewer-horse-battery-staple"
@@ -35,9 +36,9 @@ func team(t *testing.T) (h http.Handler, all *roles.Tokens, acted *[]client.Orde
 	}
 	acted, log = new([]client.Order), new(bytes.Buffer)
 	s := New(Config{Daemon: f, Access: ByToken, Tokens: func() roles.Tokens { return *all }, Log: slog.New(slog.NewTextHandler(log, nil)),
-		Act: func(_ context.Context, a client.Order) (durable.Answer, string, error) {
+		Act: func(_ context.Context, a client.Order) (admin.Answer, error) {
 			*acted = append(*acted, a)
-			return durable.Applied, "due now", nil
+			return admin.Answer{Outcome: durable.Applied, Text: "due now"}, nil
 		}})
 	t.Cleanup(s.Close)
 	return s.Handler(), all, acted, log
@@ -79,7 +80,7 @@ func TestServerShowsViewerNoActions(t *testing.T) {
 // Who may look acts by no request, by a token and in a session, and is told why in a sentence.
 func TestServerRefusesViewersActions(t *testing.T) {
 	h, _, acted, log := team(t)
-	form := url.Values{"do": {string(client.Pause)}, "job": {"backup"}, "reason": {"x"}}
+	form := url.Values{"do": {string(admin.Pause)}, "job": {"backup"}, "reason": {"x"}}
 	send := func(who func(*http.Request)) *httptest.ResponseRecorder {
 		return post(h, form, func(r *http.Request) { r.Header.Del("Authorization"); who(r) })
 	}
@@ -109,7 +110,7 @@ func TestServerNamesActor(t *testing.T) {
 	h, _, acted, log := team(t)
 	for i, who := range []func(*http.Request){header("Authorization", "Bearer "+token), session(t, h, token)} {
 		log.Reset()
-		w := post(h, url.Values{"do": {string(client.Pause)}, "job": {"backup"}, "reason": {"x"}}, func(r *http.Request) { r.Header.Del("Authorization"); who(r) })
+		w := post(h, url.Values{"do": {string(admin.Pause)}, "job": {"backup"}, "reason": {"x"}}, func(r *http.Request) { r.Header.Del("Authorization"); who(r) })
 		if w.Code != http.StatusSeeOther || len(*acted) != i+1 || !strings.Contains(log.String(), `who="ann at 127.0.0.1:5000"`) {
 			t.Errorf("%d, done %v, log %s", w.Code, *acted, log)
 		}

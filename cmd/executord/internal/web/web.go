@@ -36,6 +36,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui"
 	"github.com/executor-go/executor/ui/page"
 )
@@ -66,9 +67,9 @@ type Config struct {
 	// Access decides which requests the server answers.
 	Access Access
 
-	// Act does what a reader asks for. It returns what became of it, also in a few words. Nil means that nothing can be
-	// changed. Module ui asks for a reason before, and notes it after.
-	Act func(context.Context, client.Order) (answer durable.Answer, text string, err error)
+	// Act does what a reader asks for, and returns what became of it. Nil means that nothing can be changed. Module ui
+	// asks for a reason before, and keeps it in the audit log.
+	Act func(context.Context, client.Order) (admin.Answer, error)
 
 	// Log gets a line for each action, and what is said of those that connect. Nil is no log.
 	Log *slog.Logger
