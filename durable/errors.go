@@ -41,6 +41,9 @@ var (
 	// ErrNewerSchema reports that a newer version of this package has migrated the database; the error of opening a
 	// store matches it.
 	ErrNewerSchema = store.ErrNewerSchema
+	// ErrFull reports that the store has no room left: the errors of calls that it has therefore not carried out match
+	// it. The store can often be read, and a node goes on when there is room again.
+	ErrFull = store.ErrFull
 )
 
 // invalid returns an error that matches executor.ErrInvalid, and what format wraps.

@@ -2,6 +2,8 @@ package durable_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -34,6 +36,40 @@ func TestOutageEndsWhenStoreAnswers(t *testing.T) {
 			if n, m := log.outages(call); n != 1 || m != 1 {
 				t.Errorf("after it, %d lines say that it was and %d that it is back, of %s", n, m, call)
 			}
+		}
+	})
+}
+
+// A store whose disk is full is told apart from one that does not answer, in the log and for probes; the node goes on
+// when there is room again.
+func TestOutageOfFullStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log logLines
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, line, func(c *durable.Config) { c.Logger = log.logger() })
+		runs := new(diary)
+		kind := durable.Handle(jobs, "k", runs.handler)
+		start(t, jobs)
+		id := must(kind.AddAfter(t.Context(), time.Hour, ""))
+		full := fmt.Errorf("%w: make room", durable.ErrFull)
+		line.set(func(string) (error, error) { return full, nil })
+		time.Sleep(time.Minute)
+		if err := jobs.Healthy(t.Context()); !errors.Is(err, durable.ErrFull) {
+			t.Errorf("it is healthy: %v", err)
+		}
+		if _, err := jobs.RunNow(t.Context(), id); !errors.Is(err, durable.ErrFull) {
+			t.Errorf("run now: %v", err)
+		}
+		for _, call := range []string{"claim", "heartbeat"} {
+			line := `takes no changes; retrying" call=` + call + ` error="the store is full: make room"`
+			if n, m := log.outages(call); log.count(line) != 1 || n+m != 0 {
+				t.Errorf("%s: %d lines say why, and %d that it does not answer", call, log.count(line), n)
+			}
+		}
+		line.up()
+		time.Sleep(2 * time.Hour)
+		if err := jobs.Healthy(t.Context()); err != nil || len(runs.all()) != 1 {
+			t.Errorf("with room again: %v, and %d runs", err, len(runs.all()))
 		}
 	})
 }

@@ -150,7 +150,7 @@ func targetsIn(ctx context.Context, v client.Client, namespace string, names []s
 			},
 			do: func(o client.Order) (bool, string, error) {
 				answer, err := v.Act(ctx, o, e, reason)
-				if answer.Unnoted != nil {
+				if err == nil && answer.Unnoted != nil {
 					fmt.Fprintf(os.Stderr, "executord: the action was done, but could not be stored in the audit log: %v\n", answer.Unnoted)
 				}
 				if err != nil {

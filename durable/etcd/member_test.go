@@ -209,7 +209,7 @@ func TestMemberLooksAfterItsDatabase(t *testing.T) {
 		}
 		return nil
 	}
-	if err := full(); err == nil || !strings.Contains(err.Error(), "raise Member.Quota") {
+	if err := full(); !errors.Is(err, store.ErrFull) || !strings.Contains(err.Error(), "raise Member.Quota") {
 		t.Fatalf("a full database: %v", err)
 	}
 	if text, err := s.home.upkeep(t.Context()); !strings.Contains(text, "keep less") || err != nil {

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/store/rows"
 )
 
@@ -302,7 +303,7 @@ func code(err error) codes.Code {
 func explain(err error) error {
 	switch {
 	case errors.Is(err, rpctypes.ErrNoSpace):
-		err = fmt.Errorf("%w: the database has reached its Quota; raise Member.Quota of all members, then keep less", err)
+		err = fmt.Errorf("%w, at its Quota: raise Member.Quota of all members, then keep less (%w)", store.ErrFull, err)
 	case errors.Is(err, rpctypes.ErrTooManyOps), errors.Is(err, rpctypes.ErrRequestTooLarge):
 		err = fmt.Errorf("%w: start the servers with --max-txn-ops=%d --max-request-bytes=%d", err,
 			memberLimits.ops, memberLimits.bytes)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // A way runs a function, maybe again, with what runs its statements. It returns nil when what they have changed is
@@ -29,11 +32,17 @@ func do[T any](ctx context.Context, by way, fn func(q querier) (T, error)) (T, e
 	if err == nil && canceledWaits.Load() != before {
 		err = errCanceledWait
 	}
-	if err != nil {
+	switch {
+	case code(err) == diskFull:
+		return none, fmt.Errorf("%w: make room on the disk of the server (%w)", store.ErrFull, err)
+	case err != nil:
 		return none, err
 	}
 	return v, nil
 }
+
+// diskFull is the code of the server if it has no room.
+const diskFull = "53100"
 
 // exec is do for a statement without a result.
 func exec(ctx context.Context, by way, statement string, args ...any) error {

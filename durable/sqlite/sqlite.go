@@ -19,6 +19,7 @@ import (
 
 	"github.com/executor-go/executor/durable/internal/argument"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // An Option changes how a file is opened.
@@ -69,6 +70,13 @@ func explain(err error) error {
 		return fmt.Errorf("%w; make the file, its directory, and -wal and -shm beside it writable for the user of this program", err)
 	case sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("%w; it must be a file, in a directory that exists and is writable for the user of this program", err)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%w: make room on its disk (%w)", store.ErrFull, err)
+	case sqlite3.SQLITE_IOERR:
+		if e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE { // the index of the log does not grow
+			return fmt.Errorf("%w: make room on its disk (%w)", store.ErrFull, err)
+		}
+		return fmt.Errorf("%w; the disk fails: the log of the system says more", err)
 	}
 	return err
 }

@@ -161,7 +161,7 @@ func TestStoreOutlastsFullDisk(t *testing.T) {
 			accepted++
 		}
 	}
-	if !strings.Contains(err.Error(), "full") {
+	if !errors.Is(err, durable.ErrFull) || !strings.Contains(err.Error(), "make room on its disk") {
 		t.Error(err)
 	}
 	if err := store.Limit(1 << 20); err != nil {

@@ -14,6 +14,10 @@ var (
 	// ErrNewerSchema reports that a newer version of the store has migrated the database; the error of opening the
 	// database matches it.
 	ErrNewerSchema = errors.New("durable: the database requires a newer version of this program")
+
+	// ErrFull reports that the database has no room left: the errors of calls that a store has therefore not carried out
+	// match it. Such a store can often be read.
+	ErrFull = errors.New("the store is full")
 )
 
 // RenewedError is the error of a Heartbeat that has renewed the lease, and failed in the rest of its work, such as

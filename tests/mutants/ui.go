@@ -43,9 +43,9 @@ var uiMutants = []mutant{
 		new: `	case o.reason == "-":`,
 	},
 	{
-		file: "ui/internal/act/act.go", what: "the audit log does not say who it was",
-		old: "act.Who, act.Reason, act.Answer = who, o.reason, answer",
-		new: "act.Reason, act.Answer = o.reason, answer",
+		file: "ui/internal/act/action.go", what: "the audit log does not say who it was",
+		old: "a.Who, a.Reason = by.who, by.reason",
+		new: "a.Reason = by.reason",
 	},
 	{
 		file: "ui/internal/act/act.go", what: "a page shows a job as before an action",
@@ -54,8 +54,8 @@ var uiMutants = []mutant{
 	},
 	{
 		file: "ui/internal/act/action.go", what: "the answer says yes to an action that was not done",
-		old: "	case durable.Applied, durable.Deferred:\n		return http.StatusOK\n",
-		new: "	case durable.Applied, durable.Deferred, durable.TooLate:\n		return http.StatusOK\n",
+		old: "	case a.Done():\n		return http.StatusOK",
+		new: "	case a.Done(), a.Outcome == durable.TooLate:\n		return http.StatusOK",
 	},
 	{
 		file: "ui/page/result.go", what: "a page is answered with JSON",

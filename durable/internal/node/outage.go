@@ -11,6 +11,7 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // An outage is the time during which one loop's calls of the store fail. The log has a line at its begin and its end,
@@ -37,7 +38,11 @@ func (o *outage) over(err error) bool {
 	case err != nil:
 		if o.failed == 0 {
 			o.since = time.Now()
-			o.log.Warn("durable: the store does not answer; retrying", "call", o.what, "error", err)
+			text := "durable: the store does not answer; retrying"
+			if errors.Is(err, store.ErrFull) {
+				text = "durable: the store takes no changes; retrying"
+			}
+			o.log.Warn(text, "call", o.what, "error", err)
 		}
 		o.failed++
 		o.health.fails(o.what, o.since, err)

@@ -134,7 +134,7 @@ func (c client) find(ctx context.Context, name string) (durable.Job, error) {
 func (c client) do(ctx context.Context, a admin.Action) (admin.Answer, error) {
 	a.Who = c.who()
 	answer, err := admin.Do(ctx, c.jobs, a)
-	if answer.Unnoted != nil {
+	if err == nil && answer.Unnoted != nil {
 		fmt.Fprintf(c.cmd.ErrOrStderr(), "executord: the action was done, but could not be stored in the audit log: %v\n", answer.Unnoted)
 	}
 	return answer, err

@@ -36,6 +36,7 @@ type base struct {
 		file      map[string]*job.Job // what was applied last, as it is for this machine; nil before
 		elsewhere map[string]job.Job  // of the same file, jobs for other machines that are not in the store
 		channels  map[string][]string // the Notify of each job that a file has had
+		outage    outage
 	}
 }
 

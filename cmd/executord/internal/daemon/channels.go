@@ -102,15 +102,50 @@ func (d *Daemon) endNotifier(kill context.Context) {
 	d.notifier.Close(ctx)
 }
 
-// tellStore tells that the store does not answer, and that it does again.
+// outage is the last time during which the store could not be used, as far as this daemon knows; before the first, from
+// and until are when it could be.
+type outage struct {
+	from, until time.Time // until is zero while it lasts
+	full        bool      // the store takes no changes, since it has no room
+}
+
+// tellStore tells that the store can't be used, and that it can again.
 func (d *Daemon) tellStore(err error) {
-	w := &d.watcher
+	w, now := &d.watcher, time.Now()
+	began, ended := err != nil && !w.unreachable, err == nil && w.unreachable
+	w.unreachable = err != nil
+	d.mu.Lock()
+	if began {
+		d.mu.outage = outage{from: w.well, full: errors.Is(err, durable.ErrFull)}
+	} else if ended {
+		d.mu.outage.until = now
+	}
+	full := d.mu.outage.full
+	d.mu.Unlock()
+	if err == nil {
+		w.well = now
+	}
 	switch {
-	case err != nil && !w.unreachable:
-		w.unreachable = true
-		d.notifier.Tell(notify.Event{Kind: notify.Unreachable, Reason: "until it answers, no run begins, and runs in progress may be lost"}, nil)
-	case err == nil && w.unreachable:
-		w.unreachable = false
+	case began && full:
+		d.notifier.Tell(notify.Event{Kind: notify.Unreachable, Reason: "it is full: make room on its disk; until then, no run begins, and runs in progress may be lost"}, nil)
+	case began:
+		d.notifier.Tell(notify.Event{Kind: notify.Unreachable, Reason: "it does not answer; until it does, no run begins, and runs in progress may be lost"}, nil)
+	case ended && full:
+		d.notifier.Tell(notify.Event{Kind: notify.Recovered, Reason: "the store takes changes again"}, nil)
+	case ended:
 		d.notifier.Tell(notify.Event{Kind: notify.Recovered, Reason: "the store answers again"}, nil)
 	}
+}
+
+// whyMissed returns why a due time has had no run, as far as this daemon knows.
+func (b *base) whyMissed(due time.Time) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch o := b.mu.outage; {
+	case o.from.IsZero(), due.Before(o.from), !o.until.IsZero() && due.After(o.until):
+		return "no daemon was running, none had room for it, or the store could not be used"
+	case o.full:
+		return "the store was full"
+	}
+	return "the store did not answer"
 }

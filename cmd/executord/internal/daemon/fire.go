@@ -40,7 +40,7 @@ func (e *entry) note(p plan, number int) {
 	e.skip(p.skipped, p.during)
 	if p.missed.n > 0 {
 		e.miss(p.missed.n, p.missed.first, p.reason, "")
-		e.tell(notify.Event{Kind: notify.Missed, Count: p.missed.n, Due: p.missed.first, Reason: "no daemon was running, none had room for it, or the store could not be used"})
+		e.tell(notify.Event{Kind: notify.Missed, Count: p.missed.n, Due: p.missed.first, Reason: e.base.whyMissed(p.missed.first)})
 	}
 	if !p.until.IsZero() && number > 0 {
 		e.log.Info("run delayed", about.Key, about.RunDelayed, "run", number, "due", stamp(p.counts.last), "until", stamp(p.until.In(p.counts.last.Location())), "reason", "jitter")

@@ -43,7 +43,8 @@ type watcher struct {
 	// last is the last job that a look asked for, and had the time to.
 	last string
 
-	unreachable bool // the store, when it was last asked
+	unreachable bool      // the store, when it was last asked
+	well        time.Time // when it last was not
 
 	file     []job.Job            // what was applied last, of the jobs for this machine
 	stranded map[string]*stranded // jobs that wait for a machine, by their names

@@ -552,20 +552,21 @@ func TestDaemonWaitsForNoChannel(t *testing.T) {
 type closed struct {
 	durable.Store
 	set atomic.Bool
+	why error
 }
 
-var errClosed = errors.New("database or disk is full")
+var errClosed = errors.New("the line is down")
 
 func (c *closed) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
 	if c.set.Load() {
-		return store.ClaimResult{}, errClosed
+		return store.ClaimResult{}, c.why
 	}
 	return c.Store.Claim(ctx, r)
 }
 
 func (c *closed) Heartbeat(ctx context.Context, node string, lease time.Duration, w store.Watch) (store.HeartbeatResult, error) {
 	if c.set.Load() {
-		return store.HeartbeatResult{}, errClosed
+		return store.HeartbeatResult{}, c.why
 	}
 	return c.Store.Heartbeat(ctx, node, lease, w)
 }
@@ -576,7 +577,7 @@ func TestDaemonNotReadyWithoutWrites(t *testing.T) {
 		n := new(told)
 		file := parse(t, "# name: a\n@every 100h sleep 1s\n")
 		file.Channels = []notify.Spec{channel("ops")}
-		s := &closed{Store: memory.New()}
+		s := &closed{Store: memory.New(), why: errClosed}
 		h := beginWith(t, Config{File: file, Store: Store{Store: s, Name: "s", Namespace: "n", Lease: 5 * time.Second}}, n.command)
 		for _, set := range []bool{false, true, false} {
 			s.set.Store(set)
@@ -589,12 +590,44 @@ func TestDaemonNotReadyWithoutWrites(t *testing.T) {
 				t.Errorf("closed is %v: the error of the store is %v", set, err)
 			}
 		}
-		want := "the store does not answer: until it answers, no run begins, and runs in progress may be lost|the store answers again"
+		want := "the store cannot be used: it does not answer; until it does, no run begins, and runs in progress may be lost|the store answers again"
 		if got := n.all(); got != want {
 			t.Errorf("told %q, want %q", got, want)
 		}
 		h.end()
 	})
+}
+
+// A store that is full is told apart from one that does not answer, and from a time in which no daemon ran: to probes, when
+// it begins, and with the due times that are missed for it.
+func TestDaemonTellsFullStore(t *testing.T) {
+	for why, want := range map[error]string{
+		fmt.Errorf("%w: make room", durable.ErrFull): "the store cannot be used: it is full: make room on its disk; until then, no run begins, and runs in progress may be lost|" +
+			"a has missed 1 due times: the store was full|the store takes changes again",
+		errClosed: "the store cannot be used: it does not answer; until it does, no run begins, and runs in progress may be lost|" +
+			"a has missed 1 due times: the store did not answer|the store answers again",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n := new(told)
+			file := parse(t, "# name: a\n# misfire: skip\n30 0 1 1 * true\n") // half an hour after midnight
+			file.Channels = []notify.Spec{channel("ops")}
+			s := &closed{Store: memory.New(), why: why}
+			h := beginWith(t, Config{File: file, Store: Store{Store: s, Name: "s", Namespace: "n", Lease: 5 * time.Second}}, n.command)
+			time.Sleep(20 * time.Minute)
+			s.set.Store(true)
+			time.Sleep(20 * time.Minute)
+			if err := h.Ready(t.Context()); !errors.Is(err, why) {
+				t.Errorf("ready: %v, want %v", err, why)
+			}
+			s.set.Store(false)
+			time.Sleep(20 * time.Minute)
+			synctest.Wait()
+			if got := n.all(); got != want {
+				t.Errorf("told %q, want %q", got, want)
+			}
+			h.end()
+		})
+	}
 }
 
 // A store that does not answer is told once, and so is that it does again.
@@ -608,7 +641,7 @@ func TestDaemonTellsStoreUnreachable(t *testing.T) {
 			h.tellStore(err)
 			synctest.Wait()
 		}
-		if got, want := n.all(), "the store does not answer: until it answers, no run begins, and runs in progress may be lost|the store answers again"; got != want {
+		if got, want := n.all(), "the store cannot be used: it does not answer; until it does, no run begins, and runs in progress may be lost|the store answers again"; got != want {
 			t.Errorf("told %q, want %q", got, want)
 		}
 		h.end()

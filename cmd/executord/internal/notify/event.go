@@ -21,7 +21,7 @@ const (
 	Lost        Kind = "lost"        // a run whose daemon was killed or lost the store begins again
 	Missed      Kind = "missed"      // due times passed without a daemon
 	Skipped     Kind = "skipped"     // due times passed while a run was in progress
-	Unreachable Kind = "unreachable" // the store does not answer
+	Unreachable Kind = "unreachable" // the store can't be used: it does not answer, or is full
 	Tested      Kind = "tested"      // somebody tries the channel
 
 	// These are for pings alone.
@@ -109,7 +109,7 @@ func (e Event) line() string {
 	case Skipped:
 		b.WriteString("was skipped " + counted(e.Count, "times"))
 	case Unreachable:
-		b.WriteString("the store does not answer")
+		b.WriteString("the store cannot be used")
 	case Tested:
 		b.WriteString("this is a test; nothing is wrong")
 	default:

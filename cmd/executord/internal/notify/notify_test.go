@@ -788,7 +788,7 @@ func TestNotifierChooses(t *testing.T) {
 				got = append(got, m.Subject)
 			}
 		}
-		want := "[host] late was started 2m0s late|[host] skipped was skipped 3 times|[host] missed has missed 99999 due times|[host] much has missed 100,000 due times or more: why|[host] the store does not answer|[host] some has recovered"
+		want := "[host] late was started 2m0s late|[host] skipped was skipped 3 times|[host] missed has missed 99999 due times|[host] much has missed 100,000 due times or more: why|[host] the store cannot be used|[host] some has recovered"
 		if strings.Join(got, "|") != want {
 			t.Errorf("%q", got)
 		}

@@ -75,10 +75,12 @@ func Explain(shown string, err error) error {
 		text = "it cannot be written, or the directory it is in: run executord as its owner"
 	case strings.Contains(text, "unable to open database file"): // with all that SQLite says of it
 		text = "it, or its log beside it, cannot be opened: run executord as its owner, or allow more open files (ulimit -n)"
-	case strings.Contains(text, "database or disk is full"):
+	case errors.Is(err, durable.ErrFull), strings.Contains(text, "database or disk is full"):
 		text = "its disk is full: make room there"
 	case strings.HasPrefix(text, "durable/etcd: "):
 		text = ofCluster(err)
+	case strings.Contains(text, "disk I/O error"):
+		text = "its disk fails, or has no room: the log of the system says which"
 	default:
 		text = strings.TrimPrefix(text, "durable/postgres: ")
 		text = strings.TrimPrefix(text, "durable/sqlite: ")

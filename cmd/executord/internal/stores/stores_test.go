@@ -2,13 +2,19 @@ package stores
 
 import (
 	"errors"
+	"fmt"
 	"testing"
+
+	"github.com/executor-go/executor/durable"
 )
 
 // What a database says of itself becomes what to do, and the name of the store stands
 // there once.
 func TestExplain(t *testing.T) {
 	const hint = ": it cannot be written, or the directory it is in: run executord as its owner"
+	if got := Explain("a.db", fmt.Errorf("durable: cancel: %w: make room on the disk of the server", durable.ErrFull)).Error(); got != "the store a.db: its disk is full: make room there" {
+		t.Errorf("a full store became %q", got)
+	}
 	for said, want := range map[string]string{
 		"job q: attempt to write a readonly database (8)": hint,
 		"unable to open database file (14)": ": it, or its log beside it, cannot be opened: run executord as its owner, or " +

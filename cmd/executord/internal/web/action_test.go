@@ -92,6 +92,7 @@ func TestServerSaysWhatIsNotDone(t *testing.T) {
 		"running already": {durable.TooLate, nil, 409, []string{"it is running already", "It is not done."}},
 		"no such job":     {durable.NotFound, nil, 404, []string{"it is running already", "It is not done."}},
 		"no store":        {0, errors.New("no answer"), 503, []string{"not known", "the store does not answer: no answer"}},
+		"a full store":    {0, fmt.Errorf("%w: make room", durable.ErrFull), 503, []string{"not known", "the store takes no changes: the store is full: make room"}},
 	} {
 		h, _, log := actor(t, c.answer, "it is running already", c.err)
 		w := post(h, form, nil)

@@ -35,7 +35,7 @@ type OutputLine struct {
 func (s *Server) apiJobs(w http.ResponseWriter, r *http.Request) {
 	jobs, err := s.Daemon.Jobs(r.Context())
 	if err != nil {
-		page.Refuse(w, r, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
+		page.Refuse(w, r, http.StatusServiceUnavailable, noAnswer(err).Error())
 		return
 	}
 	writeJSON(w, jobs)
@@ -53,7 +53,7 @@ func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request) {
 	runs, found, err := s.Daemon.Runs(r.Context(), r.URL.Query().Get("job"), n)
 	switch {
 	case err != nil:
-		page.Refuse(w, r, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
+		page.Refuse(w, r, http.StatusServiceUnavailable, noAnswer(err).Error())
 	case !found:
 		page.Refuse(w, r, http.StatusNotFound, "no such job")
 	default:
@@ -126,7 +126,7 @@ func (s *Server) apiStored(w http.ResponseWriter, r *http.Request) bool {
 	}
 	o, found, err := s.Daemon.Stored(r.Context(), r.URL.Query().Get("job"), n)
 	if err != nil {
-		page.Refuse(w, r, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
+		page.Refuse(w, r, http.StatusServiceUnavailable, noAnswer(err).Error())
 		return true
 	}
 	if found {

@@ -80,7 +80,7 @@ func (s *Server) apiNotices(w http.ResponseWriter, r *http.Request) {
 	}
 	all, err := s.Daemon.Notices(r.Context(), notify.MostNotices)
 	if err != nil {
-		page.Refuse(w, r, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
+		page.Refuse(w, r, http.StatusServiceUnavailable, noAnswer(err).Error())
 		return
 	}
 	all = OfJobs(all, r.URL.Query()["job"])

@@ -208,7 +208,12 @@ func (s *Server) sorry(w http.ResponseWriter, r *http.Request, status int, text 
 }
 
 // noAnswer returns the error of a store as a page shows it.
-func noAnswer(err error) error { return fmt.Errorf("the store does not answer: %w", err) }
+func noAnswer(err error) error {
+	if errors.Is(err, durable.ErrFull) {
+		return fmt.Errorf("the store takes no changes: %w", err)
+	}
+	return fmt.Errorf("the store does not answer: %w", err)
+}
 
 // own are the pages that ui keeps live: they take the place of its own about jobs. That of a job has actions, or none.
 func (s *Server) own(acts bool) []ui.Page {
