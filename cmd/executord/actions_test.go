@@ -176,7 +176,7 @@ func TestMainReportsLostAnswer(t *testing.T) {
 	}
 	defer deaf.Close()
 	for _, args := range [][]string{
-		{"check", file}, {"jobs"}, {"jobs", "--json"}, {"runs"}, {"runs", "--verbose"}, {"runs", "--json"}, {"pause", "tick"}, {"resume", "tick"}, {"version"},
+		{"check", file}, {"jobs"}, {"jobs", "--json"}, {"runs"}, {"runs", "--verbose"}, {"runs", "--json"}, {"store", "list", "--json"}, {"store", "counts"}, {"pause", "tick"}, {"resume", "tick"}, {"version"},
 	} {
 		cmd := executord(t, args...)
 		cmd.Env = append(cmd.Env, "EXECUTORD_STORE="+store)

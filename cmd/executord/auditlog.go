@@ -40,7 +40,7 @@ and the pages of a daemon, the latest first. Actions are kept for a year.`),
 			case err != nil:
 				return err
 			case *asJSON:
-				return printJSON(cmd.OutOrStdout(), found)
+				return job.WriteJSON(cmd.OutOrStdout(), found)
 			case len(found) == 0:
 				fmt.Fprintln(os.Stderr, "no actions")
 				return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
@@ -64,7 +65,7 @@ States
 				return err
 			}
 			if list = some.of(list); *asJSON {
-				return printJSON(cmd.OutOrStdout(), list)
+				return job.WriteJSON(cmd.OutOrStdout(), list)
 			}
 			printJobs(cmd.OutOrStdout(), list, false)
 			return nil
@@ -96,7 +97,7 @@ States
 				return err
 			}
 			if *asJSON {
-				return printJSON(cmd.OutOrStdout(), list)
+				return job.WriteJSON(cmd.OutOrStdout(), list)
 			}
 			printJobs(cmd.OutOrStdout(), list, full)
 			return nil

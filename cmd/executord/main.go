@@ -64,8 +64,7 @@ func execute(args []string) int {
 	root.SetOut(answer)
 	cmd, err := root.ExecuteC()
 	var exit *exitError
-	said := err == nil || errors.As(err, &exit) && exit.text == ""
-	if said && answer.err != nil {
+	if answer.err != nil { // err, if there is one, follows from it
 		err = &exitError{exitMistake, "standard output cannot be written: " + complaint.Cause(answer.err).Error()}
 	}
 	if err == nil {

@@ -56,7 +56,7 @@ most 1,000 of a namespace; of pings it keeps only those that were given up.`),
 		show := func(found []notify.Notice) error {
 			found = found[:min(len(found), *number)]
 			if *asJSON {
-				return printJSON(cmd.OutOrStdout(), found)
+				return job.WriteJSON(cmd.OutOrStdout(), found)
 			}
 			return printNotices(cmd.OutOrStdout(), found)
 		}

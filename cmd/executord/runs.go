@@ -58,7 +58,7 @@ printed below it.`),
 			}
 			found = some.of(found)
 			if *asJSON {
-				return printJSON(cmd.OutOrStdout(), found)
+				return job.WriteJSON(cmd.OutOrStdout(), found)
 			}
 			printRuns(cmd.OutOrStdout(), found, *verbose)
 			return nil
@@ -74,7 +74,7 @@ printed below it.`),
 			}
 			found = some.of(found)
 			if *asJSON {
-				return printJSON(cmd.OutOrStdout(), found)
+				return job.WriteJSON(cmd.OutOrStdout(), found)
 			}
 			printRuns(cmd.OutOrStdout(), found, *verbose)
 			return nil

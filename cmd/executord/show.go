@@ -1,10 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/client"
@@ -37,20 +34,6 @@ func showShort(t, now time.Time) string {
 
 // showInstant writes a time to the second, in its zone.
 func showInstant(t time.Time) string { return t.Format(client.Instant) }
-
-// printJSON writes a line for each thing.
-func printJSON[T any](w io.Writer, list []T) error {
-	var lines strings.Builder
-	out := json.NewEncoder(&lines)
-	out.SetEscapeHTML(false)
-	for _, one := range list {
-		if err := out.Encode(one); err != nil {
-			return &exitError{exitMistake, err.Error()}
-		}
-	}
-	w.Write(job.PrintableJSON([]byte(lines.String())))
-	return nil
-}
 
 // noteOf returns what a change of the clock does to a due time: it is moved there, or comes twice.
 func noteOf(s job.Schedule, at time.Time) string {

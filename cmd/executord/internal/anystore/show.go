@@ -70,26 +70,12 @@ func value(data []byte) any {
 	return map[string][]byte{"base64": data}
 }
 
-// printJSON writes a line for each thing.
-func printJSON[T any](w io.Writer, list []T) error {
-	var lines strings.Builder
-	out := json.NewEncoder(&lines)
-	out.SetEscapeHTML(false)
-	for _, one := range list {
-		if err := out.Encode(one); err != nil {
-			return err
-		}
-	}
-	_, err := w.Write(job.PrintableJSON([]byte(lines.String())))
-	return err
-}
-
 func printJobs(w io.Writer, list []durable.Job) error {
 	shown := make([]shownJob, len(list))
 	for i, j := range list {
 		shown[i] = shownJob{j, value(j.Payload), value(j.Result)}
 	}
-	return printJSON(w, shown)
+	return job.WriteJSON(w, shown)
 }
 
 const onlyTime = "2006-01-02 15:04:05Z"
@@ -311,7 +297,7 @@ func (h Host) counts() *cobra.Command {
 				return err
 			}
 			if *asJSON {
-				return printJSON(c.out, counts)
+				return job.WriteJSON(c.out, counts)
 			}
 			if len(counts) == 0 {
 				fmt.Fprintln(cmd.ErrOrStderr(), "there are no such jobs")
@@ -352,7 +338,7 @@ func (h Host) nodes() *cobra.Command {
 			case err != nil:
 				return err
 			case *asJSON:
-				return printJSON(c.out, nodes)
+				return job.WriteJSON(c.out, nodes)
 			case len(nodes) == 0:
 				fmt.Fprintln(cmd.ErrOrStderr(), "there are no nodes: no program runs the jobs")
 				return nil
@@ -400,7 +386,7 @@ func (h Host) queues() *cobra.Command {
 			case err != nil:
 				return err
 			case *asJSON:
-				return printJSON(c.out, queues)
+				return job.WriteJSON(c.out, queues)
 			case len(queues) == 0:
 				fmt.Fprintln(cmd.ErrOrStderr(), "there are no queues but the default one")
 				return nil

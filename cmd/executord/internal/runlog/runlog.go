@@ -52,18 +52,7 @@ func newHandler(w io.Writer, format string, look terminal.Look, width func() int
 	case "text":
 		return slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: shortInText})
 	}
-	return slog.NewJSONHandler(printable{w}, &slog.HandlerOptions{ReplaceAttr: secondsInJSON})
-}
-
-// printable writes lines of JSON without characters that could disturb a terminal. Names of files and errors of the
-// system have them; lines of commands have been made printable before.
-type printable struct{ to io.Writer }
-
-func (p printable) Write(line []byte) (int, error) {
-	if _, err := p.to.Write(job.PrintableJSON(line)); err != nil {
-		return 0, err
-	}
-	return len(line), nil
+	return slog.NewJSONHandler(job.PrintableWriter(w), &slog.HandlerOptions{ReplaceAttr: secondsInJSON})
 }
 
 // shortInText writes durations with four digits, or to the millisecond.

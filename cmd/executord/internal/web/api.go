@@ -1,10 +1,8 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -64,28 +62,7 @@ func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request) {
 // writeJSON writes a line for each thing.
 func writeJSON[T any](w http.ResponseWriter, list []T) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	out := newEncoder(w)
-	for _, one := range list {
-		if out.Encode(one) != nil {
-			return
-		}
-	}
-}
-
-// newEncoder returns an encoder of lines that have no characters that cannot be seen.
-func newEncoder(w io.Writer) *json.Encoder {
-	out := json.NewEncoder(printable{w})
-	out.SetEscapeHTML(false)
-	return out
-}
-
-type printable struct{ to io.Writer }
-
-func (p printable) Write(line []byte) (int, error) {
-	if _, err := p.to.Write(job.PrintableJSON(line)); err != nil {
-		return 0, err
-	}
-	return len(line), nil
+	_ = job.WriteJSON(w, list) // who asks may have left
 }
 
 // number returns a number of a query.
@@ -183,7 +160,7 @@ func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	out := newEncoder(w)
+	out := job.NewEncoder(w)
 	send(w, func() error { return out.Encode(OutputLine{Run: &run, Gone: facts.Dropped}) })
 	err := s.follow(r, output, r.URL.Query().Get("follow") != "", func(lines []record.Line) error {
 		return send(w, func() error {
