@@ -117,7 +117,7 @@ machine. The exit code is 1 if a majority is missing, so that nothing runs.`),
 			led = led || m.Leads
 		}
 		if *asJSON {
-			err = printJSON(cmd.OutOrStdout(), all)
+			err = job.WriteJSON(cmd.OutOrStdout(), all)
 		} else {
 			err = memberTable(all).Fit(terminal.Width(cmd.OutOrStdout())).Write(cmd.OutOrStdout())
 			fmt.Fprintln(os.Stderr, stores.Quorum(members))

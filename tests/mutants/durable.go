@@ -149,14 +149,14 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/postgres/do.go", what: "the rows of a commit that failed are believed",
-		old: "	if err != nil {\n\t\treturn none, err\n\t}\n\treturn v, nil\n",
-		new: "	_ = none\n\treturn v, err\n",
+		old: "	case err != nil:\n\t\treturn none, err\n\t}\n\treturn v, nil\n",
+		new: "	}\n\treturn v, err\n",
 		by:  "./durable/postgres", test: "TestInsertCountsNoRowOfAFailedCommit",
 	},
 	{
 		file: "durable/postgres/do.go", what: "an answer that may not be committed comes with an error",
-		old: "	if err != nil {\n\t\treturn none, err\n\t}\n\treturn v, nil\n",
-		new: "	_ = none\n\treturn v, err\n",
+		old: "	case err != nil:\n\t\treturn none, err\n\t}\n\treturn v, nil\n",
+		new: "	}\n\treturn v, err\n",
 		by:  "./durable/postgres", test: "TestStoreFaults/sessions",
 	},
 	{
