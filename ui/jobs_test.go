@@ -93,6 +93,32 @@ func TestJobPayloads(t *testing.T) {
 	}
 }
 
+// A job without a key is named by its kind and the begin of its payload, if payloads may be shown, whatever is in it.
+func TestJobsWithoutKey(t *testing.T) {
+	jobs := newJobs(t, nil)
+	for _, payload := range []string{"<b>\u202e\x1b[1m" + strings.Repeat("é", 1000), ""} {
+		if _, err := durable.KindOf[string, string](jobs, "mail").AddAfter(t.Context(), time.Hour, payload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := func(payloads bool) (all []string) {
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}, Payloads: payloads})
+		for _, m := range regexp.MustCompile(`<th scope="row">.*?<bdi>(.*?)</bdi>`).FindAllStringSubmatch(get(t, u, "/jobs"), -1) {
+			all = append(all, html.UnescapeString(m[1]))
+		}
+		slices.Sort(all)
+		return all
+	}
+	if all := names(false); len(all) != 2 || !strings.HasPrefix(all[0], "mail …") || !strings.HasPrefix(all[1], "mail …") {
+		t.Errorf("without payloads %q", all)
+	}
+	all := names(true)
+	if len(all) != 2 || all[0] != `mail ""` || !strings.HasPrefix(all[1], `mail "\u003cb\u003e`) || !strings.HasSuffix(all[1], "é…") ||
+		strings.ContainsAny(all[1], "\u202e\x1b") {
+		t.Errorf("with payloads %q", all)
+	}
+}
+
 // However many pages are open, the store is asked for a view once in two seconds.
 func TestJobsAreReadSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -239,8 +239,8 @@ func checkPrint(b *tab, v view) {
 	eval[int](b, `delete document.documentElement.dataset.scheme; 0`)
 }
 
-// checkPhone checks that a page fits the width of a small phone: neither it nor what is in it scrolls sideways, but for
-// tabs, timelines and graphs. Charts take a moment to fit.
+// checkPhone checks that a page fits the width of a small phone, and fingers: neither it nor what is in it scrolls sideways, but for
+// tabs, timelines and graphs; and what is to be hit is 44 pixels high. Charts take a moment to fit.
 func checkPhone(b *tab, v view) {
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 		Width: 320, Height: 800, DeviceScaleFactor: 1, Mobile: true,
@@ -253,11 +253,15 @@ func checkPhone(b *tab, v view) {
 				&& getComputedStyle(e).textOverflow !== 'ellipsis' && !e.matches('.strip > *')) // what is cut, or goes beyond on purpose
 			.map(e => e.tagName + '#' + e.id + ' ' + e.scrollWidth + ' > ' + e.clientWidth)`)
 		if len(wide) == 0 {
-			return
+			break
 		}
 	}
 	for _, w := range wide {
 		b.Error(w)
+	}
+	for _, small := range eval[[]string](b, `[...document.querySelectorAll('button, .button, .tabs a, .choices a, header nav a, summary, select, input:not([type=hidden], [type=checkbox])')]
+			.filter(e => e.checkVisibility() && !e.closest('.u-legend') && e.getBoundingClientRect().height < 44).map(e => e.outerHTML.slice(0, 80) + ' ' + e.getBoundingClientRect().height)`) {
+		b.Error("it is less than 44 pixels high: ", small)
 	}
 }
 

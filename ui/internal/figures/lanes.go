@@ -26,7 +26,7 @@ type Timeline struct {
 type Lane struct {
 	Name   string
 	Path   string // of the page about it
-	Y      int // of the name
+	Y      int    // of the name
 	Traces []Trace
 }
 

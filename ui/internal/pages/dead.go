@@ -11,6 +11,7 @@ import (
 
 // deadPage is what the page of dead letters shows.
 type deadPage struct {
+	List   string // the address of all of them, one by one
 	Groups []deadRow
 	More   int // groups that are not shown
 	Error  string
@@ -28,7 +29,7 @@ type deadRow struct {
 func deadBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
 	s := u.Sources.Find(v.Source)
 	now := page.ZoneFrom(ctx).Now()
-	p := &deadPage{}
+	p := &deadPage{List: address.View{Name: "jobs", Source: v.Source, State: "dead"}.Link()}
 	groups, asOf, err := s.DeadGroups(ctx)
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)

@@ -115,7 +115,7 @@ func (u *Site) tabs(v address.View) (all []tab) {
 }
 
 // under are the views whose tab is that of another one.
-var under = map[string][]string{"pools": {"pool"}, "jobs": {"job"}}
+var under = map[string][]string{"pools": {"pool"}, "jobs": {"job", "dead"}}
 
 // here is where the content of a page is, while there is none.
 const here = "\x00"

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"bytes"
 	"context"
 	"html/template"
 	"net/url"
@@ -29,6 +30,7 @@ type jobsPage struct {
 	Jobs         []jobRow
 	Hours        template.HTML // what ended in each hour of the last day, of the kind or of all
 	Charts       plots
+	Reasons      string // link to the same, grouped by reason; "" unless they are dead
 	All          string // link to all jobs
 	Asked        bool   // the list does not have all
 	First, Next  string // links to other pages, "" if there is none
@@ -65,7 +67,11 @@ func jobsBody(ctx context.Context, u *Site, v address.View) (string, any, error)
 		func(ctx context.Context) ([]durable.Job, error) {
 			found, err := admin.List(ctx, s.Jobs, v.Asked(), rowLimit+1)
 			for i := range found {
-				found[i].Payload, found[i].Result = nil, nil
+				j := &found[i]
+				if j.Result = nil; !u.Payloads || j.Key != "" {
+					j.Payload = nil
+				}
+				j.Payload = bytes.Clone(j.Payload[:min(len(j.Payload), payloadBegin)]) // the rest is not kept
 			}
 			return found, err
 		})
@@ -77,6 +83,9 @@ func jobsBody(ctx context.Context, u *Site, v address.View) (string, any, error)
 	if len(jobs) > rowLimit {
 		jobs = jobs[:rowLimit]
 		p.Next = v.Link("after", jobs[rowLimit-1].ID.String())
+	}
+	if v.State == durable.Dead.String() {
+		p.Reasons = address.View{Name: "dead", Source: v.Source}.Link()
 	}
 	if v.After != "" {
 		p.First = v.Link("after", "")

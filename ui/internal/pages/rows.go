@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/admin"
@@ -33,7 +34,7 @@ func newJobRow(s *source.Source, j *durable.Job, now time.Time) jobRow {
 		Node: "–", Class: address.StateClass(j.State),
 	}
 	if r.Name == "" {
-		r.Name = "…" + r.Short
+		r.Name = keyless(j, r.Short)
 	}
 	if r.Attempt = "–"; j.Attempt > 0 {
 		r.Attempt = fmt.Sprintf("%d/%d", j.Attempt, j.Attempts)
@@ -42,6 +43,25 @@ func newJobRow(s *source.Source, j *durable.Job, now time.Time) jobRow {
 		r.Node = page.Printable(j.Owner, 30)
 	}
 	return r
+}
+
+const (
+	payloadName  = 60  // runes of a payload in the name of a job
+	payloadBegin = 256 // bytes of it that are looked at
+)
+
+// keyless returns the name of a job without a key: its kind, and the begin of its payload if that is there and is text, else
+// the end of its ID.
+func keyless(j *durable.Job, short string) string {
+	kind := page.Printable(j.Kind, 40)
+	text := strings.TrimSpace(string(j.Payload))
+	for i := 0; len(j.Payload) == payloadBegin && i < utf8.UTFMax && text != "" && !utf8.ValidString(text); i++ {
+		text = text[:len(text)-1] // it was cut within a character
+	}
+	if text == "" || !utf8.ValidString(text) {
+		return kind + " …" + short
+	}
+	return kind + " " + page.Printable(text, payloadName)
 }
 
 // signOf returns the sign of a state, which is that of its pill, too.

@@ -63,14 +63,14 @@ var views = map[string]kind{
 	"runs":      {tab: "Runs", template: "runs", jobs: true, parse: parseRuns, check: checkRuns, body: runsBody},
 	"nodes":     {tab: "Nodes", template: "nodes", jobs: true, body: nodesBody},
 	"acts":      {tab: "Audit", template: "acts", jobs: true, acts: true, parse: parseActs, body: actsBody},
-	"dead":      {tab: "Dead", template: "dead", jobs: true, body: deadBody},
+	"dead":      {template: "dead", jobs: true, body: deadBody},
 }
 
 const freshness = 900 * time.Millisecond // a page is as good as a new one for so long
 
 // tabOrder are the views of the header: what one looks at each day, then what is around it. Those of the program's own
 // are at ownTabs.
-var tabOrder = []string{"", "jobs", "runs", "schedules", ownTabs, "dead", "nodes", "pools", "acts"}
+var tabOrder = []string{"", "jobs", "runs", "schedules", ownTabs, "nodes", "pools", "acts"}
 
 const ownTabs = "\x00" // no path
 
