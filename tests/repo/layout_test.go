@@ -26,7 +26,7 @@ var moduleArrows = []struct {
 	{"ui/internal/assets", nil},
 	{"ui", []string{".", "durable"}},
 	{"cmd/executord", []string{".", "durable", "durable/etcd", "ui"}},
-	{"examples", []string{".", "durable", "ui"}},
+	{"examples", []string{".", "durable", "durable/etcd", "ui"}},
 	{"bench", []string{".", "durable"}},
 	{"tests", []string{".", "durable", "otel", "ui"}},
 }
