@@ -177,7 +177,7 @@ func demonstrate(ctx context.Context, n int, out io.Writer) (err error) {
 			machines[lost].end() // its error says that it was killed
 			machines[lost] = nil
 			fmt.Fprintf(out, "-- %s is lost\n", line[0])
-		case len(ran) == 2*n/3 && machines[lost] == nil:
+		case len(ran) == 2*n/3 && lost >= 0 && machines[lost] == nil:
 			if err := begin(lost); err != nil {
 				return err
 			}
