@@ -341,7 +341,7 @@ type reading struct {
 	Find         string // what lines must have to be shown
 	Cut          bool   // long lines are not wrapped
 	Wrap         string // the address of the page with the other way
-	FirstErr      int64  // the number of the first line of standard error, 0 for none that is known
+	FirstErr     int64  // the number of the first line of standard error, 0 for none that is known
 	Before, Next string // the addresses of the runs beside it
 }
 
