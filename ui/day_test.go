@@ -69,7 +69,7 @@ func TestJobsOfDay(t *testing.T) {
 		if strings.Contains(get(t, u, "/jobs?kind=mail&state=dead"), `class="hours"`) {
 			t.Error("the list of dead jobs has a chart of all")
 		}
-		if took := regexp.MustCompile(`<bdi>mail</bdi>.*<td class="w">(.*?)</td></tr>`).FindStringSubmatch(get(t, u, "/")); took == nil || took[1] != "2\u00a0s" {
+		if took := regexp.MustCompile(`<bdi>mail</bdi>.*<td class="x">(.*?)</td></tr>`).FindStringSubmatch(get(t, u, "/")); took == nil || took[1] != "2\u00a0s" {
 			t.Errorf("mails took %q", took)
 		}
 		// Twelve hours later nobody has looked, and the runs of before are kept no longer.

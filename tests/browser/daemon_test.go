@@ -118,7 +118,8 @@ func TestDaemonLeadsToOutput(t *testing.T) {
 	b.poll(10*time.Second, `document.getElementById('output')?.textContent.includes('this one fails')`)
 }
 
-// The rows of the list of jobs keep their places and their height while jobs run, fail and recover.
+// The rows of a list of 1,000 jobs keep their places and their height while jobs run, fail and recover, and each job is
+// reached.
 func TestDaemonRowsStandStill(t *testing.T) {
 	t.Parallel()
 	need(t, chromium)
@@ -128,12 +129,16 @@ func TestDaemonRowsStandStill(t *testing.T) {
 		fmt.Fprintf(&tab, "# name: group%d/job%02[2]d\n@every 1s echo >>runs%[2]d; [ $(( ($(wc -l <runs%[2]d) + %[2]d) \\%% 8 )) -lt 4 ]\n", i%3, i)
 	}
 	tab.WriteString("# name: failing\n@every 2s exit 3\n")
+	for i := range 1000 - 13 {
+		fmt.Fprintf(&tab, "# name: rest/job%03d\n30 2 * * * true\n", i)
+	}
 	base, err := runDaemon("still.crontab", tab.String(), "failing")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := open(t, sites[2], base)
 	b.visit(view{"jobs", "", uiLive, "#jobs", "failing", "#jobs", "", "", ""})
+	b.poll(20*time.Second, `document.querySelectorAll('#jobs tbody tr').length === 100`)
 	eval[int](b, `window.moved = []
 		window.places = () => [...document.querySelectorAll('#jobs tbody tr')].map(tr => tr.id + ' ' + tr.offsetTop + ' ' + tr.offsetHeight).join()
 		window.first = places()
@@ -144,6 +149,11 @@ func TestDaemonRowsStandStill(t *testing.T) {
 	if moved := eval[[]string](b, `moved`); len(moved) > 0 {
 		t.Errorf("in %d updates rows moved %d times: from\n%s\nto\n%s", eval[int](b, `texts.size`), len(moved), eval[string](b, `first`), moved[0])
 	}
+	if n := eval[int](b, `document.querySelectorAll('#jobs tbody tr').length`); n != 100 {
+		t.Errorf("the page has %d jobs", n)
+	}
+	b.do(chromedp.Navigate(b.base + "?page=10"))
+	b.poll(10*time.Second, `document.querySelector('.pages')?.textContent.includes('901 to 1000 of 1000')`)
 	b.do(chromedp.Navigate(b.base + "?find=group1+job"))
 	b.poll(10*time.Second, `document.querySelectorAll('#jobs tbody tr').length === 4`)
 }

@@ -149,8 +149,14 @@ func TestImages(t *testing.T) {
 	for _, v := range sites[0].views {
 		b.photograph(v, v.name, "")
 	}
-	open(t, sites[2], daemon).photograph(sites[2].views[0], "executord", "")
+	jobs := open(t, sites[2], daemon)
+	jobs.photograph(sites[2].views[0], "executord", "")
+	jobs.scheme("dark")
+	jobs.photograph(sites[2].views[0], "executord-dark", "")
+	jobs.scheme("light")
+	jobs.photographAt(sites[2].views[0], "executord-phone", "", 360)
 	pages := open(t, sites[1], sites[1].at(t))
+	pages.photograph(uiViews[0], "home", "")
 	for _, v := range uiViews {
 		if v.name == "graph" || v.name == "steps" {
 			pages.photograph(v, v.name, "#"+v.name)
@@ -161,9 +167,15 @@ func TestImages(t *testing.T) {
 // photograph writes a picture of a page, or of the part that a selector names, which is as high as it needs to be.
 func (b *tab) photograph(v view, name, selector string) {
 	b.Helper()
+	b.photographAt(v, name, selector, 900)
+}
+
+// photographAt is photograph in a window of another width.
+func (b *tab) photographAt(v view, name, selector string, width int64) {
+	b.Helper()
 	b.visit(v)
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-		Width: 900, Height: 300, DeviceScaleFactor: 1,
+		Width: width, Height: 300, DeviceScaleFactor: 1, Mobile: width < 600,
 	})
 	shot := chromedp.FullScreenshot(100)
 	if selector != "" {
