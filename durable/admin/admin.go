@@ -150,7 +150,8 @@ const noteTime = 5 * time.Second
 // Do does: act with the Text of the Answer that do returns, or if that fails without one "not known". It keeps nothing
 // after an error that matches executor.ErrInvalid. Who and Reason of act are those of the person, Job and Key say what
 // the action is on; without a Job it is that of the Answer.
-func CarryOut(ctx context.Context, jobs *durable.Jobs, act durable.Act, do func(context.Context) (Answer, error)) (Answer, error) {
+func CarryOut(ctx context.Context, jobs *durable.Jobs, act durable.Act,
+	do func(context.Context) (Answer, error)) (Answer, error) {
 	answer, err := do(ctx)
 	if errors.Is(err, executor.ErrInvalid) {
 		return answer, err
@@ -379,7 +380,9 @@ func changedText(c *durable.Changed) string {
 	for _, a := range []struct {
 		answer durable.Answer
 		jobs   int
-	}{{durable.Applied, c.Applied}, {durable.Deferred, c.Deferred}, {durable.TooLate, c.TooLate}, {durable.NotFound, c.NotFound}} {
+	}{
+		{durable.Applied, c.Applied}, {durable.Deferred, c.Deferred}, {durable.TooLate, c.TooLate}, {durable.NotFound, c.NotFound},
+	} {
 		if a.jobs > 0 {
 			parts = append(parts, fmt.Sprintf("%d %v", a.jobs, a.answer))
 		}

@@ -32,7 +32,7 @@ type StateGroup struct {
 	All  []durable.State
 }
 
-// States are what people count jobs by, and ask for them: a job that a node holds, and that has not begun, waits as others do.
+// States are what people count jobs by, and ask for: a job that a node holds and that has not begun waits as others do.
 var States = []StateGroup{
 	{"waiting", []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed}},
 	{"running", []durable.State{durable.Running}},
@@ -69,8 +69,8 @@ func statesOf(word string) ([]durable.State, error) {
 }
 
 // ParseQuery reads a query from the parameters of an address or of a form: state, kind, queue, key, tag, error, within
-// and after. Several states are one parameter each, or one with commas; others are ignored. Blanks around a value do not count.
-// An error matches executor.ErrInvalid.
+// and after. It ignores others. Several states are a parameter each, or one with commas. Blanks around a value do not
+// count. An error matches executor.ErrInvalid.
 func ParseQuery(v url.Values) (q Query, err error) {
 	text := func(name string) string { return strings.TrimSpace(v.Get(name)) }
 	list := func(name, sep string) (all []string) {
@@ -84,7 +84,8 @@ func ParseQuery(v url.Values) (q Query, err error) {
 		return all
 	}
 	q = Query{
-		States: list("state", ","), Kind: text("kind"), Queue: text("queue"), Key: text("key"), Tags: list("tag", "\n"), Error: text("error"),
+		States: list("state", ","), Kind: text("kind"), Queue: text("queue"), Key: text("key"), Tags: list("tag", "\n"),
+		Error: text("error"),
 	}
 	if within := text("within"); within != "" {
 		if q.Within, err = time.ParseDuration(within); err != nil || q.Within <= 0 {
