@@ -30,7 +30,6 @@ type ledgerModel struct {
 	bodies []*run       // whose handlers have not returned, though the run may be lost
 	paused map[string]bool
 	asked  bool // the node is to rest
-	drains bool
 	alone  bool // passAlone was called by the timer
 }
 

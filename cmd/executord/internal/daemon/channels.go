@@ -138,10 +138,10 @@ func (d *Daemon) tellStore(err error) {
 }
 
 // whyMissed returns why a due time has had no run, as far as this daemon knows.
-func (b *base) whyMissed(due time.Time) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch o := b.mu.outage; {
+func (d *base) whyMissed(due time.Time) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch o := d.mu.outage; {
 	case o.from.IsZero(), due.Before(o.from), !o.until.IsZero() && due.After(o.until):
 		return "no daemon was running, none had room for it, or the store could not be used"
 	case o.full:
