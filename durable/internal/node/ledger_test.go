@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,8 +30,8 @@ type ledgerModel struct {
 	live   []*run       // that the node has had
 	bodies []*run       // whose handlers have not returned, though the run may be lost
 	paused map[string]bool
-	asked  bool // the node is to rest
-	alone  bool // passAlone was called by the timer
+	asked  bool        // the node is to rest
+	alone  atomic.Bool // passAlone was called by the timer
 }
 
 // The books hold what their names say after whatever steps: the counts are those of the runs; what the store has for the
@@ -45,7 +46,7 @@ func TestLedgerKeepsItsBooks(t *testing.T) {
 					jobs: make(map[store.ID]store.Job), turns: make(map[*run]int), paused: make(map[string]bool),
 				}
 				m.l = newLedgerTest(t, &Kind{Name: "a"}, &Kind{Name: "b", Limit: 3}, &Kind{Name: "c", Rate: store.Rate{Every: time.Second, Burst: 1}})
-				m.l.mu.passAlone = func() { m.alone = true }
+				m.l.mu.passAlone = func() { m.alone.Store(true) }
 				m.join()
 				steps := []func(){m.claim, m.claim, m.claim, m.insert, m.arm, m.arm, m.confirmed, m.begin, m.begin, m.begin, m.end, m.end,
 					m.postpone, m.commit, m.commit, m.pause, m.rest, m.beat, m.beat, m.fence, m.lose, m.release, m.cancel, m.late, m.wait}
@@ -373,8 +374,7 @@ func (m *ledgerModel) late() {
 func (m *ledgerModel) wait() {
 	time.Sleep(time.Duration(m.rng.IntN(15)) * time.Second)
 	synctest.Wait()
-	if m.alone {
-		m.alone = false
+	if m.alone.Swap(false) {
 		runs, _ := m.l.pass()
 		for _, r := range runs {
 			m.armRun(r)
