@@ -14,7 +14,8 @@ import (
 )
 
 // Three daemons are a cluster under a crontab of fifty jobs, each due each second. Each minute another one is killed, and
-// started again ten seconds later. Each due time runs once, or the log tells why not.
+// started again ten seconds later. Each due time runs once, or the log tells why not, unless the daemon that had to tell was
+// killed before it did: a kill takes one line of each job with it, at most.
 //
 // EXECUTORD_SOAK=10m is how long it takes; without it the test is skipped.
 func TestRunSoakOfCluster(t *testing.T) {
@@ -71,7 +72,7 @@ func TestRunSoakOfCluster(t *testing.T) {
 			switch {
 			case l.is("runs missed"):
 				told[name] += int(n)
-			case l.is("run ended"):
+			case l.is("run ended"), l.is("run not started"):
 				if told[name] += int(left); l["outcome"] == "lost" {
 					told[name]++
 					lost++
@@ -83,14 +84,15 @@ func TestRunSoakOfCluster(t *testing.T) {
 		}
 		p.wait()
 	}
-	ran, twice, missing := 0, 0, 0
+	ran, twice, missing, untold := 0, 0, 0, 0
 	for n := range jobs {
 		all := dues(t, filepath.Join(out, fmt.Sprint(n)))
 		once := slices.CompactFunc(slices.Clone(all), time.Time.Equal)
 		ran, twice = ran+len(once), twice+len(all)-len(once)
 		due := int(once[len(once)-1].Sub(once[0])/time.Second) + 1
 		left := due - len(once)
-		if missing += left; left > told[fmt.Sprint("job", n)] {
+		untold += max(0, left-told[fmt.Sprint("job", n)])
+		if missing += left; left > told[fmt.Sprint("job", n)]+kills {
 			t.Errorf("job%d: of %d due times %d ran, and %d were told of", n, due, len(once), told[fmt.Sprint("job", n)])
 		}
 	}
@@ -98,6 +100,6 @@ func TestRunSoakOfCluster(t *testing.T) {
 		t.Errorf("%d runs were begun again after %d kills", twice, kills)
 	}
 	slices.Sort(late)
-	t.Logf("%v, %d kills: %d ran, %d again after a kill, %d lost by the log, %d missed and told; late p50 %.1f ms, p99 %.1f ms, most %.2f s",
-		length, kills, ran, twice, lost, missing, 1e3*late[len(late)/2], 1e3*late[len(late)*99/100], late[len(late)-1])
+	t.Logf("%v, %d kills: %d ran, %d again after a kill, %d lost by the log; %d did not run, of which %d were not logged before a kill; late p50 %.1f ms, p99 %.1f ms, most %.2f s",
+		length, kills, ran, twice, lost, missing, untold, 1e3*late[len(late)/2], 1e3*late[len(late)*99/100], late[len(late)-1])
 }
