@@ -49,15 +49,9 @@ var (
 	// ErrRunning is returned by [Series.RunNow] if a run is in progress.
 	ErrRunning = errors.New("executor: a run is in progress")
 
-	// ErrNilTask is the error of submitting a nil task, or the outcome of its future: nothing was submitted.
-	ErrNilTask = errors.New("executor: nil task")
-
-	// ErrInvalid is matched by every error about an invalid argument. Its message names the value, its range, and how
-	// to fix it.
+	// ErrInvalid is matched by every error about an invalid argument, a nil function or task among them. Its message
+	// names the value, its range, and how to fix it.
 	ErrInvalid = errors.New("executor: invalid argument")
-
-	// ErrNoTasks is returned by [Any] if it gets no functions. It matches ErrInvalid.
-	ErrNoTasks = error(&argumentError{"executor: no tasks"})
 
 	// ErrGoexit is the outcome of a task whose body ended its goroutine by
 	// [runtime.Goexit], as a failing test does. The worker is replaced.
@@ -298,6 +292,9 @@ var canceledByHand = error(&CanceledError{Cause: ErrCanceled})
 func invalid(format string, args ...any) error {
 	return &argumentError{fmt.Sprintf("executor: "+format, args...)}
 }
+
+// errNilTask is the error of submitting a nil function or task, and the outcome of its future.
+var errNilTask = invalid("nil function or task; nothing was submitted")
 
 type argumentError struct{ text string }
 

@@ -35,10 +35,10 @@ type Func func(ctx context.Context) error
 func (f Func) Run(ctx context.Context) error { return f(ctx) }
 
 // Call calls f as a function with a result, an empty one, for [Submit] and all that expects
-// such a function: SubmitAfter(ctx, pool, d, Func(fn).Call). For a nil f it returns [ErrNilTask].
+// such a function: SubmitAfter(ctx, pool, d, Func(fn).Call). For a nil f the error matches [ErrInvalid].
 func (f Func) Call(ctx context.Context) (struct{}, error) {
 	if f == nil {
-		return struct{}{}, ErrNilTask
+		return struct{}{}, errNilTask
 	}
 	return struct{}{}, f(ctx)
 }

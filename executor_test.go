@@ -103,7 +103,7 @@ func TestFuncCall(t *testing.T) {
 		t.Errorf("%v, %v", v, err)
 	}
 	f = executor.Submit(t.Context(), testkit.Inline{}, executor.Func(nil).Call)
-	if err := f.Err(); err != executor.ErrNilTask {
+	if err := f.Err(); !errors.Is(err, executor.ErrInvalid) {
 		t.Errorf("of a nil Func: %v", err)
 	}
 }
@@ -442,8 +442,8 @@ var sentinels = map[string]error{
 	"ErrRejected": executor.ErrRejected, "ErrShutdown": executor.ErrShutdown, "ErrSaturated": executor.ErrSaturated,
 	"ErrCanceled": executor.ErrCanceled, "ErrTimeout": executor.ErrTimeout, "ErrReturned": executor.ErrReturned,
 	"ErrNotDone": executor.ErrNotDone,
-	"ErrNilTask": executor.ErrNilTask, "ErrInvalid": executor.ErrInvalid, "ErrGoexit": executor.ErrGoexit,
-	"ErrNoTasks": executor.ErrNoTasks, "Stop": executor.ErrStop,
+	"ErrInvalid": executor.ErrInvalid, "ErrGoexit": executor.ErrGoexit,
+	"Stop": executor.ErrStop,
 }
 
 // matches returns the names of the sentinels that err matches.
@@ -451,7 +451,7 @@ func matches(err error) string {
 	var all []string
 	for _, name := range []string{
 		"ErrRejected", "ErrShutdown", "ErrSaturated", "ErrCanceled", "ErrTimeout", "ErrReturned", "ErrNotDone",
-		"ErrNilTask", "ErrInvalid", "ErrGoexit",
+		"ErrInvalid", "ErrGoexit",
 	} {
 		if errors.Is(err, sentinels[name]) {
 			all = append(all, name)
@@ -460,7 +460,7 @@ func matches(err error) string {
 	return strings.Join(all, " ")
 }
 
-// The errors of the package do not match each other, but ErrNoTasks matches ErrInvalid; their texts begin
+// The errors of the package do not match each other; their texts begin
 // with the package's name.
 func TestErrorSentinels(t *testing.T) {
 	for name, err := range sentinels {
@@ -468,7 +468,7 @@ func TestErrorSentinels(t *testing.T) {
 			t.Errorf("%s: %q", name, err)
 		}
 		for other, target := range sentinels {
-			if errors.Is(err, target) != (name == other || name == "ErrNoTasks" && other == "ErrInvalid") {
+			if errors.Is(err, target) != (name == other) {
 				t.Errorf("%s and %s", name, other)
 			}
 		}

@@ -366,13 +366,12 @@ var (
 	_ Awaitable = (*Task[int])(nil)
 )
 
-// NewTask returns a pending Task whose body is fn. Pass it to an executor's Execute, once, or call Run. If fn is nil, the
-// task has failed with [ErrNilTask]; if an option is out of its range, it has failed with an error that matches
-// [ErrInvalid].
+// NewTask returns a pending Task whose body is fn. Pass it to an executor's Execute, once, or call Run. If fn is nil, or
+// an option is out of its range, the task has failed with an error that matches [ErrInvalid].
 func NewTask[T any](fn func(context.Context) (T, error), opts ...Option) *Task[T] {
 	t := newTask(fn)
 	if fn == nil {
-		t.end(task.Failed, ErrNilTask)
+		t.end(task.Failed, errNilTask)
 	} else if len(opts) > 0 {
 		if err := configure(&t.core, opts); err != nil {
 			t.end(task.Failed, err)

@@ -26,12 +26,12 @@ func TestFutureNewIsPending(t *testing.T) {
 // the executor (testConstructor, JDK-6398290).
 func TestFutureNilFunction(t *testing.T) {
 	f := executor.NewTask[int](nil)
-	futureIs(t, f, executor.Failed, 0, executor.ErrNilTask)
+	futureIs(t, f, executor.Failed, 0, executor.ErrInvalid)
 	if err := f.Run(t.Context()); err != nil {
 		t.Errorf("Run: %v", err)
 	}
 	g := executor.Submit[int](t.Context(), testkit.Rejecting(errors.New("the executor was called")), nil)
-	futureIs(t, g, executor.Failed, 0, executor.ErrNilTask)
+	futureIs(t, g, executor.Failed, 0, executor.ErrInvalid)
 }
 
 // A task function that returns a nil result has succeeded (Future/DefaultMethods

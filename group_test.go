@@ -116,7 +116,7 @@ func TestGroupFailures(t *testing.T) {
 		"panic": {func(g *executor.Group, _ func()) {
 			g.Go(func(context.Context) error { panic("boom") })
 		}, func(err error) bool { return errors.As(err, new(*executor.PanicError)) }},
-		"nil function": {func(g *executor.Group, _ func()) { g.Go(nil) }, func(err error) bool { return errors.Is(err, executor.ErrNilTask) }},
+		"nil function": {func(g *executor.Group, _ func()) { g.Go(nil) }, func(err error) bool { return errors.Is(err, executor.ErrInvalid) }},
 		"option": {func(g *executor.Group, _ func()) {
 			g.Go(func(context.Context) error { return nil }, executor.Timeout(-1))
 		}, func(err error) bool { return errors.Is(err, executor.ErrInvalid) }},
@@ -228,8 +228,8 @@ func TestGroupTaskLeavesQueue(t *testing.T) {
 			if s := pool.Stats(); s.Queued != 0 || dropped.Swap(0) != 100 {
 				t.Errorf("%s: %d wait", name, s.Queued)
 			}
-			if err := g.Wait(); err != executor.ErrNilTask {
-				t.Errorf("%s: error %v, want %v", name, err, executor.ErrNilTask)
+			if err := g.Wait(); !errors.Is(err, executor.ErrInvalid) {
+				t.Errorf("%s: error %v, want %v", name, err, executor.ErrInvalid)
 			}
 		}
 		close(release)
@@ -429,8 +429,8 @@ func TestAll(t *testing.T) {
 		if got != nil || err != failure {
 			t.Errorf("%v, %v; want nil, %v", got, err, failure)
 		}
-		if got, err = executor.All(t.Context(), pool, fns[0], nil); got != nil || err != executor.ErrNilTask {
-			t.Errorf("%v, %v; want nil, %v", got, err, executor.ErrNilTask)
+		if got, err = executor.All(t.Context(), pool, fns[0], nil); got != nil || !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("%v, %v; want nil, %v", got, err, executor.ErrInvalid)
 		}
 		if got, err = executor.All[int](t.Context(), pool); len(got) != 0 || err != nil {
 			t.Errorf("no functions: %v, %v", got, err)

@@ -280,8 +280,8 @@ func TestKeyedMisuse(t *testing.T) {
 			call()
 		}()
 	}
-	expectIs(t, "nil function", keyed.Go(t.Context(), 1, nil), executor.ErrNilTask)
-	expectIs(t, "nil task", keyed.For(1).Execute(t.Context(), nil), executor.ErrNilTask)
+	expectIs(t, "nil function", keyed.Go(t.Context(), 1, nil), executor.ErrInvalid)
+	expectIs(t, "nil task", keyed.For(1).Execute(t.Context(), nil), executor.ErrInvalid)
 	expect(t, "a nil key", keyed.Go(t.Context(), nil, nop), nil)
 	expectIs(t, "no option of Go", keyed.Go(t.Context(), 1, nop, executor.Times(1)), executor.ErrInvalid)
 }

@@ -20,8 +20,8 @@ import (
 
 // Execute submits task. It returns nil if the pool has accepted the task, or the rejection
 // policy has handled it without an error. Otherwise it returns an error that matches
-// [ErrRejected], the error of a [RejectFunc], [ErrNilTask], or the error of ctx if ctx had
-// ended already. Execute blocks only if the rejection policy does.
+// [ErrRejected], or [ErrInvalid] for a nil task; the error of a [RejectFunc]; or that of ctx if
+// ctx had ended already. Execute blocks only if the rejection policy does.
 //
 // ctx is the parent of the task's context: the body gets its values, and is canceled with
 // it. A task that still waits when ctx ends is canceled and never runs. If the rejection
@@ -54,10 +54,10 @@ func runnable(r Runnable) (Runnable, error) {
 		return r, nil
 	}
 	if f, ok := r.(Func); r == nil || ok && f == nil {
-		return nil, ErrNilTask
+		return nil, errNilTask
 	}
 	if w, ok := r.(worker); ok && w.work() == nil {
-		return nil, ErrNilTask
+		return nil, errNilTask
 	}
 	if w := workOf(r); w != nil && w.runnable() != r {
 		return nil, invalid("task %T embeds a Task and would be taken for it; "+

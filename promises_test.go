@@ -498,7 +498,7 @@ func TestNilPanicsWithSentence(t *testing.T) {
 			call()
 		}()
 	}
-	expect(t, "Execute of a nil *Task", pool.Execute(ctx, nilTask), executor.ErrNilTask)
+	expectIs(t, "Execute of a nil *Task", pool.Execute(ctx, nilTask), executor.ErrInvalid)
 }
 
 // CancelCause says why: the outcome has the cause, and so has the context of a body.
@@ -554,9 +554,9 @@ func TestPoolSubmitsWithoutResult(t *testing.T) {
 			expect(t, f.Name(), f.Wait(t.Context()), errTask)
 		}
 		expect(t, "took", time.Since(begin), time.Hour)
-		expect(t, "nil for Submit", pool.Submit(t.Context(), nil).Err(), executor.ErrNilTask)
+		expectIs(t, "nil for Submit", pool.Submit(t.Context(), nil).Err(), executor.ErrInvalid)
 		_, err = pool.GoAt(t.Context(), begin, nil)
-		expect(t, "nil for At", err, executor.ErrNilTask)
+		expectIs(t, "nil for At", err, executor.ErrInvalid)
 	})
 }
 

@@ -378,7 +378,7 @@ func TestRetryInvalid(t *testing.T) {
 	}
 	var none func(context.Context) (int, error)
 	expectIs(t, "nil function", executor.Submit(t.Context(), pool, none, executor.Retry(2, seconds)).Err(),
-		executor.ErrNilTask)
+		executor.ErrInvalid)
 	expect(t, "Permanent(nil)", executor.Permanent(nil), nil)
 }
 
@@ -581,7 +581,7 @@ func TestGroupFailedDoesNotWaitForAttempt(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				took, err := from(t.Context(), newPool(t, executor.Config{Workers: 1}))
 				expect(t, "time of Wait", took, time.Second)
-				expectIs(t, "error of Wait", err, executor.ErrNilTask)
+				expectIs(t, "error of Wait", err, executor.ErrInvalid)
 			})
 		})
 	}

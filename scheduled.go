@@ -162,7 +162,7 @@ func (p *ScheduledPool) once(
 	p.mustBeMade()
 	mustContext(ctx)
 	if fn == nil {
-		return nil, ErrNilTask
+		return nil, errNilTask
 	}
 	f, err := once(ctx, p, m, Func(fn).Call, opts)
 	if err != nil {
@@ -211,7 +211,7 @@ func once[T any](
 	}
 	switch {
 	case fn == nil:
-		err = ErrNilTask
+		err = errNilTask
 	case err == nil && m.unset:
 		err = invalid("SubmitAt and GoAt: zero time; use Go or Submit for what is to run at once")
 	case err == nil:
@@ -309,7 +309,7 @@ func (p *ScheduledPool) repeat(
 	ctx context.Context, where string, r rhythm.Rhythm, at rhythm.Slot, fn func(context.Context) error, opts []Option,
 ) (*Series, error) {
 	if fn == nil {
-		return nil, ErrNilTask
+		return nil, errNilTask
 	}
 	o, err := gather(periodic, opts)
 	if err == nil {

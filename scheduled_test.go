@@ -92,7 +92,7 @@ func TestScheduledPoolAfterRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		_, err := p.GoAfter(t.Context(), 0, nil)
-		expect(t, "a nil function", err, executor.ErrNilTask)
+		expectIs(t, "a nil function", err, executor.ErrInvalid)
 		ended, end := context.WithCancel(t.Context())
 		end()
 		_, err = p.GoAfter(ended, 0, nop)
@@ -197,8 +197,8 @@ func TestScheduledPoolNilTask(t *testing.T) {
 			"WithFixedDelay": delay,
 			"On":             on,
 		} {
-			if !errors.Is(err, executor.ErrNilTask) {
-				t.Errorf("%s: %v, want ErrNilTask", what, err)
+			if !errors.Is(err, executor.ErrInvalid) {
+				t.Errorf("%s: %v, want ErrInvalid", what, err)
 			}
 		}
 		if s := p.Stats(); s.Submitted != 0 || s.Workers != 0 {

@@ -168,7 +168,7 @@ func (l *limit) leave(m *member) *member {
 // configure evaluates the options of m, which is new.
 func (m *member) configure(opts []Option) error {
 	if m.body == nil {
-		return ErrNilTask
+		return errNilTask
 	}
 	if len(opts) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 // Submit submits fn to ex and returns the future of its result. If ex rejects it, the
 // future fails with that error at once. ctx is as for [Pool.Execute]: it bounds the wait
 // for admission, and is the parent of the context that fn gets. A nil fn returns a future
-// that failed with [ErrNilTask]; a nil ctx panics.
+// that failed with an error that matches [ErrInvalid]; a nil ctx panics.
 //
 // If ex is of another package and does not run fn before ctx ends, Submit cancels the future then. If such an executor
 // drops fn for another reason, Submit can't know, and the future stays pending until ctx ends.
@@ -105,7 +105,7 @@ func mustExecutor(where string, ex Executor) {
 
 // Go submits fn as a task without a future; it is [Pool.Execute] for a function. Options
 // name it, bound its time, set its priority, or retry it. Where no caller sees its error or
-// its panic, the pool logs them; see [Hooks]. A nil fn returns [ErrNilTask].
+// its panic, the pool logs them; see [Hooks]. For a nil fn the error matches [ErrInvalid].
 func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
 	if fn != nil && len(opts) == 0 {
 		mustContext(ctx)
@@ -121,7 +121,7 @@ func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...O
 // goOn is Go on ex: p, or one of its keys.
 func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) error, opts []Option) error {
 	if fn == nil {
-		return ErrNilTask
+		return errNilTask
 	}
 	o, err := gather(oneRun, opts)
 	if err != nil {
@@ -136,8 +136,7 @@ func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) e
 // value. The other tasks are canceled; bodies that were running may return later than
 // Any. If all functions fail, it returns the error of the last one to fail; if ctx
 // ends first, the error of ctx. After a rejection the remaining functions are still
-// submitted. If a function is nil, nothing runs, and the error is [ErrNilTask]; without
-// functions it is [ErrNoTasks].
+// submitted. If a function is nil, or there is none, nothing runs, and the error matches [ErrInvalid].
 //
 // A task may call Any with its own context; see [Future.Get].
 func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) (T, error) {
@@ -145,11 +144,11 @@ func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (
 	mustExecutor("Any", ex)
 	var zero T
 	if len(fns) == 0 {
-		return zero, ErrNoTasks
+		return zero, invalid("Any: no functions; it needs one that may succeed")
 	}
 	for _, fn := range fns {
 		if fn == nil {
-			return zero, ErrNilTask
+			return zero, errNilTask
 		}
 	}
 	c := newCollector[T](len(fns))

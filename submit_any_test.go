@@ -27,7 +27,7 @@ func statesOf(fs []*executor.Future[int]) string {
 
 // Functions that find nothing to do.
 
-// Without functions InvokeAll returns no futures, and Any returns ErrNoTasks
+// Without functions InvokeAll returns no futures, and Any returns ErrInvalid
 // (testInvokeAll1, testInvokeAll2, testInvokeAny1, testInvokeAny2, InvokeTest Empty and Null).
 func TestInvokeNoFunctions(t *testing.T) {
 	ex := testkit.Rejecting(errors.New("the executor was called"))
@@ -35,7 +35,7 @@ func TestInvokeNoFunctions(t *testing.T) {
 		if fs := java.InvokeAll(t.Context(), ex, fns...); fs == nil || len(fs) != 0 {
 			t.Errorf("InvokeAll: %v", fs)
 		}
-		if _, err := executor.Any(t.Context(), ex, fns...); err != executor.ErrNoTasks {
+		if _, err := executor.Any(t.Context(), ex, fns...); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("Any: %v", err)
 		}
 		for range executor.Completed[int](t.Context()) {
@@ -54,10 +54,10 @@ func TestInvokeNilFunction(t *testing.T) {
 		if got := statesOf(fs); got != "[canceled failed canceled]" {
 			t.Errorf("InvokeAll: %s", got)
 		}
-		if err := fs[1].Err(); err != executor.ErrNilTask {
+		if err := fs[1].Err(); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("InvokeAll: %v", err)
 		}
-		if _, err := executor.Any(t.Context(), ex, body, nil); err != executor.ErrNilTask {
+		if _, err := executor.Any(t.Context(), ex, body, nil); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("Any: %v", err)
 		}
 		if *runs != 0 {
@@ -230,9 +230,9 @@ func TestInvokeAnyFailsScheduledPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, sour := scheduled(t, 1), errors.New("sour")
 		_, err := executor.Any[int](t.Context(), p)
-		expectIs(t, "error of nothing", err, executor.ErrNoTasks)
+		expectIs(t, "error of nothing", err, executor.ErrInvalid)
 		_, err = executor.Any(t.Context(), p, testkit.After(0, 1), nil)
-		expectIs(t, "error of nil", err, executor.ErrNilTask)
+		expectIs(t, "error of nil", err, executor.ErrInvalid)
 		_, err = executor.Any(t.Context(), p, func(context.Context) (int, error) { return 0, sour })
 		expectIs(t, "error of a failure", err, sour)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -23,7 +23,7 @@ import (
 //
 // If a function returns an error or panics, the others continue. If ex rejects a function, its future has the error,
 // InvokeAll does not wait any longer, and the futures that are not done are canceled. If a function is nil, nothing
-// runs: its future fails with [executor.ErrNilTask], and the others are canceled.
+// runs: its future fails with an error that matches [executor.ErrInvalid], and the others are canceled.
 //
 // If ctx ends, the futures that are not done are canceled, with an error that matches the error of ctx and its cause. A
 // function that is running at that time may return later

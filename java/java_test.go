@@ -95,7 +95,7 @@ func TestInvokeAllNilFunctionScheduledPool(t *testing.T) {
 		p, d := scheduled(t, 2), testkit.NewDiary()
 		fs := java.InvokeAll(t.Context(), p, d.Value("x"), nil)
 		expectIs(t, "outcome of the first", fs[0].Err(), executor.ErrCanceled)
-		expectIs(t, "outcome of the nil one", fs[1].Err(), executor.ErrNilTask)
+		expectIs(t, "outcome of the nil one", fs[1].Err(), executor.ErrInvalid)
 		d.Check(t)
 	})
 }

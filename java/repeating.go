@@ -2,6 +2,7 @@ package java
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/executor-go/executor"
@@ -25,11 +26,11 @@ type RepeatingTask[T any] struct {
 var _ executor.Runnable = (*RepeatingTask[int])(nil)
 
 // NewRepeatingTask returns a RepeatingTask whose body is fn. If fn is nil, its future has failed with
-// [executor.ErrNilTask].
+// an error that matches [executor.ErrInvalid].
 func NewRepeatingTask[T any](fn func(context.Context) (T, error)) *RepeatingTask[T] {
 	t := &RepeatingTask[T]{promise: executor.NewPromise[T](), body: fn}
 	if fn == nil {
-		t.promise.Fail(executor.ErrNilTask)
+		t.promise.Fail(fmt.Errorf("java: nil function (%w)", executor.ErrInvalid))
 	}
 	t.promise.OnDone(func() {
 		run := t.run.Load()

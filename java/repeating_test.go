@@ -68,7 +68,7 @@ func TestRepeatingTaskFails(t *testing.T) {
 func TestRepeatingTaskNil(t *testing.T) {
 	task := java.NewRepeatingTask[int](nil)
 	expect(t, "RunAndReset", task.RunAndReset(t.Context()), false)
-	expectIs(t, "outcome", task.Future().Err(), executor.ErrNilTask)
+	expectIs(t, "outcome", task.Future().Err(), executor.ErrInvalid)
 }
 
 // A task that is canceled does not run (testRunAndResetAfterCancel).
