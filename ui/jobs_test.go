@@ -473,6 +473,26 @@ func TestOutcomeIsOneWordOnAllPages(t *testing.T) {
 	})
 }
 
+// How long a run took is what the program says, wherever pages have it: in the lists of runs, above the bars, and beside
+// the schedule. Of a run that never began it is not asked.
+func TestTookIsOneDurationOnAllPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, id := labeled(t, "", "worse", "declined")
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs, Took: func(r durable.Run) time.Duration {
+			if r.Started.IsZero() {
+				t.Errorf("asked of %+v", r)
+			}
+			return 1234 * time.Second
+		}}}})
+		const took = "21\u00a0min"
+		for path, want := range map[string]int{"/runs": 3, "/job?id=" + id.String(): 3 + 3 + 1, "/schedules": 1} {
+			if page := get(t, u, path); strings.Count(page, took) != want {
+				t.Errorf("%s has %s %d times, want %d: %s", path, took, strings.Count(page, took), want, page)
+			}
+		}
+	})
+}
+
 // A run with the outcome "" is on no page, is no last run, and leaves no time missed.
 func TestOutcomeHidesRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

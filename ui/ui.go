@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
@@ -106,6 +107,11 @@ type Source struct {
 	// its name. Outcomes needs Outcome.
 	Outcomes []OutcomeTab
 
+	// Took returns how long a run took, which the pages show. It is not called for a run without a start. It may be called
+	// by several goroutines at the same time. The default, nil, is the time from Run.Started to Run.Finished, which has
+	// what the store took for the run, too.
+	Took func(durable.Run) time.Duration
+
 	// Keys returns the keys of the jobs whose runs are shown for the name of a job that was asked for; no keys if there is
 	// no such job. It is called while a page is read, at most once in two seconds for each page, and may be called by
 	// several goroutines at the same time. The default, nil, is the name itself.
@@ -197,7 +203,7 @@ func New(c Config) (*UI, error) {
 			return nil, err
 		}
 		shown := source.New(s.Name, s.Jobs, s.Link, cache)
-		shown.Said, shown.Keys = s.Outcome, s.Keys
+		shown.Said, shown.Spent, shown.Keys = s.Outcome, s.Took, s.Keys
 		for _, tab := range s.Outcomes {
 			shown.Tabs = append(shown.Tabs, source.OutcomeTab(tab))
 		}

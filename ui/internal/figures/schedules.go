@@ -168,6 +168,7 @@ type Ended struct {
 	durable.Run
 	Outcome string // "" if the run is not shown
 	Like    durable.Verdict
+	Took    time.Duration
 }
 
 // AddPast adds the runs of a job, the latest first, that have ended after from, and the times after the first of these
@@ -178,7 +179,7 @@ func (s *Scheduled) AddPast(j *durable.Job, runs []Ended, from, now time.Time, s
 	}
 	if i := slices.IndexFunc(runs, func(r Ended) bool { return r.Outcome != "" }); i >= 0 {
 		last := &runs[i]
-		s.lastStart, s.lastTook = last.Started, max(last.Finished.Sub(last.Started), 0)
+		s.lastStart, s.lastTook = last.Started, last.Took
 		s.lastOutcome, s.lastFailed = "", pastClass(last.Like) == "failed"
 		if last.Like != durable.RunSucceeded {
 			s.lastOutcome = last.Outcome

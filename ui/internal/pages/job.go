@@ -267,12 +267,8 @@ func nextTimes(ctx context.Context, times []time.Time, now time.Time) template.H
 
 // newBar returns a run in the history of its job.
 func newBar(r *durable.Run, row runRow, in *time.Location) page.Bar {
-	took := time.Duration(0)
-	if !r.Started.IsZero() {
-		took = max(r.Finished.Sub(r.Started), 0)
-	}
 	return page.Bar{
-		Took: took, Class: row.Class, Says: fmt.Sprintf("run %d: %s after %s", r.Seq, row.Outcome, page.Short(took)), Path: row.Output,
+		Took: row.took, Class: row.Class, Says: fmt.Sprintf("run %d: %s after %s", r.Seq, row.Outcome, page.Short(row.took)), Path: row.Output,
 		At: r.Finished.In(in),
 	}
 }

@@ -105,6 +105,8 @@ type runRow struct {
 	Error                  string
 	Started                string
 	Output                 string // the page of the job with the output of the run
+
+	took time.Duration
 }
 
 func newRunRow(s *source.Source, r *durable.Run, now time.Time) runRow {
@@ -114,9 +116,10 @@ func newRunRow(s *source.Source, r *durable.Run, now time.Time) runRow {
 		Outcome: page.Printable(word, 40), Class: verdictClass(like), Attempt: r.Attempt,
 		Node:  page.Printable(r.Node, 40),
 		Error: page.Printable(oneLine(r.Error), 200),
+		took:  s.Took(r),
 	}
 	if !r.Started.IsZero() {
-		row.Took = page.Short(max(r.Finished.Sub(r.Started), 0))
+		row.Took = page.Short(row.took)
 		if late := r.Started.Sub(r.Occurrence); late >= 0 {
 			row.Late = page.Short(late)
 		}

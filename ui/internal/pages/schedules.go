@@ -139,7 +139,7 @@ func periodic(ctx context.Context, s *source.Source, now time.Time, span time.Du
 			}
 		}
 		word, like := s.Outcome(&r.Run)
-		byJob[of] = append(byJob[of], figures.Ended{Run: r.Run, Outcome: page.Printable(word, 40), Like: like})
+		byJob[of] = append(byJob[of], figures.Ended{Run: r.Run, Outcome: page.Printable(word, 40), Like: like, Took: s.Took(&r.Run)})
 	}
 	if len(runs) < pastLimit {
 		known = time.Time{}

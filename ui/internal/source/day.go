@@ -130,7 +130,7 @@ func (s *Source) readHour(ctx context.Context, from time.Time, old Hour, now tim
 			continue
 		}
 		for _, kind := range []string{r.Kind, ""} {
-			took[kind] = append(took[kind], max(r.Finished.Sub(r.Started), 0))
+			took[kind] = append(took[kind], s.Took(&r.Run))
 			if r.Attempt <= 1 && !r.Occurrence.IsZero() {
 				waits[kind] = append(waits[kind], max(r.Started.Sub(r.Occurrence), 0))
 			}

@@ -21,6 +21,8 @@ type Source struct {
 	// Said returns the word for how a run ended, and the verdict that is drawn like it, where the program has words of
 	// its own. It may be nil.
 	Said func(durable.Run) (word string, like durable.Verdict)
+	// Spent returns how long a run took that has begun, where the program knows better than the store. It may be nil.
+	Spent func(durable.Run) time.Duration
 	// Tabs are those of the list of runs, nil for one of each verdict.
 	Tabs []OutcomeTab
 	// Keys returns the keys of the jobs that a name stands for, where that is not the key. It may be nil.
@@ -74,6 +76,17 @@ func (s *Source) Outcome(r *durable.Run) (word string, like durable.Verdict) {
 		return r.Verdict.String(), r.Verdict
 	}
 	return s.Said(*r)
+}
+
+// Took returns how long a run took, 0 if it has no start.
+func (s *Source) Took(r *durable.Run) time.Duration {
+	switch {
+	case r.Started.IsZero():
+		return 0
+	case s.Spent != nil:
+		return s.Spent(*r)
+	}
+	return max(r.Finished.Sub(r.Started), 0)
 }
 
 const (

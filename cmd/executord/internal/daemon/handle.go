@@ -48,6 +48,9 @@ type handled struct {
 	row   durable.Job // when it began
 	asked catalog.Run
 
+	ran  bool          // the command, as far as it came to that
+	took time.Duration // so long, as the log says
+
 	// The clock is the store's, which may differ from this machine's: it showed base, or a little more, when ours
 	// showed began.
 	base, began time.Time
@@ -163,6 +166,7 @@ func (r *handled) handle(ctx context.Context) error {
 	defer stop()
 	r.entry.begin()
 	result, o := r.execute(ctx, r.skips)
+	r.ran, r.took = true, result.Took
 	if err := r.trigger(ctx, o); err != nil {
 		return err
 	}
@@ -274,9 +278,9 @@ func (r *handled) continues() {
 	}
 }
 
-// label returns what the history has of an outcome of the run, and of its attempts.
+// label returns what the history has of an outcome of the run, of its attempts, and of its command.
 func (r *handled) label(o outcome.Outcome) outcome.Label {
-	return outcome.Label{Outcome: o, Attempts: r.attempt - r.row.Attempt + 1}
+	return outcome.Label{Outcome: o, Attempts: r.attempt - r.row.Attempt + 1, Took: r.took, Timed: r.ran}
 }
 
 // verdict returns what stands in the history: nil, or an error with what there is to know. What failed is not tried

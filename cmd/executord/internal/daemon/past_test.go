@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
@@ -23,7 +26,7 @@ func everyThird() func(context.Context, process.Command, process.Observer) proce
 		o.Started(1, began)
 		time.Sleep(time.Second)
 		n++
-		return process.Result{Began: began, Code: map[bool]int{true: 1}[n%3 == 0]}
+		return process.Result{Began: began, Took: time.Since(began), Code: map[bool]int{true: 1}[n%3 == 0]}
 	}
 }
 
@@ -76,6 +79,58 @@ func TestDaemonKnowsPastOfStore(t *testing.T) {
 		}
 		defer other.pool.Close()
 		check("another one", other)
+	})
+}
+
+// A run has taken as long by the log as by the store, whoever asks: so long as its command ran. The store, which took its
+// time for the start and the end, does not count, nor does what a canceled run has not begun.
+func TestRunHasOneDuration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const took = 3*time.Millisecond + 7
+		code := 0
+		command := func(_ context.Context, _ process.Command, o process.Observer) process.Result {
+			began := time.Now()
+			if code < 0 {
+				return process.Result{Err: errors.New("no such file")}
+			}
+			o.Started(1, began)
+			time.Sleep(55 * time.Millisecond)
+			return process.Result{Began: began, Took: took, Code: code}
+		}
+		for _, code = range []int{0, 1, -1} {
+			want := took
+			if code < 0 {
+				want = 0
+			}
+			kept := record.New(record.Limits{Output: 1000, Runs: 10, Bytes: 1000, Age: time.Hour})
+			c := Config{File: parse(t, "# name: a\n@every 10s true\n"), Store: shared(t), Record: kept}
+			h := beginWith(t, c, command)
+			time.Sleep(15 * time.Second)
+			lines := h.logged("run ended")
+			if code >= 0 && (len(lines) != 1 || !strings.Contains(lines[0], "took="+took.String())) {
+				t.Errorf("exit %d: the log has %q", code, lines)
+			}
+			c.Record = nil
+			other, err := New(c) // it has run nothing
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, d := range map[string]*Daemon{"the daemon": h.Daemon, "another one": other} {
+				jobs, err := d.Jobs(t.Context())
+				if err != nil || len(jobs) != 1 || len(jobs[0].Past) != 1 || jobs[0].Last == nil {
+					t.Fatalf("exit %d: %s: %+v, %v", code, name, jobs, err)
+				}
+				runs, _, err := d.Runs(t.Context(), "a", 10)
+				if err != nil || len(runs) != 1 {
+					t.Fatalf("exit %d: %s: %+v, %v", code, name, runs, err)
+				}
+				if past, last := jobs[0].Past[0].Took, jobs[0].Last.Took; past != want || last != want.Seconds() || runs[0].Took != want.Seconds() {
+					t.Errorf("exit %d: %s: it took %v, %v s and %v s; want %v", code, name, past, last, runs[0].Took, want)
+				}
+			}
+			other.pool.Close()
+			h.end()
+		}
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Label is what the history of a store has of a run besides its error, as its label.
@@ -11,29 +12,42 @@ type Label struct {
 	Outcome Outcome // "" if the handler has said nothing
 	// of its command, all but the last of which have failed; 0 stands for 1, and for none of a run that was Delayed
 	Attempts int
+
+	// Took is how long the command ran, as the log says, if Timed is true. The times of the store are those of all that
+	// was done for the run.
+	Took  time.Duration
+	Timed bool
 }
 
 // Open reports whether the run goes on: all of its attempts have failed, and the next run of the job begins with the
 // one after them.
 func (l Label) Open() bool { return l.Outcome == Delayed && l.Attempts > 0 }
 
-// String returns the text of the label: "" for a run that was ok at once, "timeout", or "failed, attempt 3".
+// String returns the text of the label: "" for a run that was ok at once, "timeout", or "failed, attempt 3, took 1.5s".
 func (l Label) String() string {
-	switch {
-	case l.Attempts > 1 || l.Open():
-		return fmt.Sprintf("%s, attempt %d", l.Outcome, l.Attempts)
-	case l.Outcome == OK: // the verdict of the store says so
+	text := string(l.Outcome)
+	if l.Attempts > 1 || l.Open() {
+		text += fmt.Sprintf(", attempt %d", l.Attempts)
+	}
+	if l.Timed {
+		text += ", took " + l.Took.String()
+	}
+	if text == string(OK) { // the verdict of the store says so
 		return ""
 	}
-	return string(l.Outcome)
+	return text
 }
 
 // ParseLabel reads the text of a label. Any other text is the zero Label.
-func ParseLabel(text string) Label {
-	word, rest, several := strings.Cut(text, ", attempt ")
-	l := Label{Outcome: Outcome(word)}
+func ParseLabel(text string) (l Label) {
+	rest, took, timed := strings.Cut(text, ", took ")
+	word, attempt, several := strings.Cut(rest, ", attempt ")
+	l.Outcome, l.Timed = Outcome(word), timed
 	if several {
-		l.Attempts, _ = strconv.Atoi(rest)
+		l.Attempts, _ = strconv.Atoi(attempt)
+	}
+	if timed {
+		l.Took, _ = time.ParseDuration(took)
 	}
 	if !l.Outcome.known() || l.String() != text {
 		return Label{}

@@ -1,9 +1,12 @@
 package outcome_test
 
 import (
+	"math"
 	"testing"
+	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/durable"
 )
 
 // A label is read as it was written, and no other text is one.
@@ -17,13 +20,22 @@ func TestLabelIsReadAsWritten(t *testing.T) {
 		{Outcome: outcome.Delayed}:                "delayed",
 		{Outcome: outcome.Delayed, Attempts: 1}:   "delayed, attempt 1",
 		{Outcome: outcome.Stopped, Attempts: 100}: "stopped, attempt 100",
+
+		{Outcome: outcome.OK, Timed: true, Took: 3*time.Millisecond + 40}:              "ok, took 3.00004ms",
+		{Outcome: outcome.Canceled, Timed: true}:                                       "canceled, took 0s",
+		{Outcome: outcome.Delayed, Attempts: 1, Timed: true, Took: 90 * time.Second}:   "delayed, attempt 1, took 1m30s",
+		{Outcome: outcome.NotStarted, Attempts: 1e6, Timed: true, Took: math.MaxInt64}: "not started, attempt 1000000, took 2562047h47m16.854775807s",
 	} {
 		if got := label.String(); got != text || outcome.ParseLabel(text) != label {
 			t.Errorf("%+v: %q, which is read as %+v", label, got, outcome.ParseLabel(text))
 		}
+		if len(text) > durable.MaxLabel {
+			t.Errorf("%q has %d bytes", text, len(text))
+		}
 	}
 	for _, text := range []string{"declined", "ok", "failed, attempt 1", "failed, attempt 03", "failed, attempt -1", "failed, attempt 3 ",
-		"delayed, attempt 0", ", attempt 3", "timeout, ", "Timeout"} {
+		"delayed, attempt 0", ", attempt 3", "timeout, ", "Timeout",
+		"ok, took ", "ok, took 90s", "ok, took 1", ", took 1s", "took 1s", "ok, took 1s, attempt 2", "ok, took 1s, took 1s"} {
 		if got := outcome.ParseLabel(text); got != (outcome.Label{}) {
 			t.Errorf("%q: %+v", text, got)
 		}

@@ -150,7 +150,7 @@ func of(e catalog.Entry, row durable.Job) Run {
 func Ended(e catalog.Entry, row durable.Job, r durable.Run) Run {
 	run, loc := of(e, row), e.Spec.Location()
 	run.Attempt = r.Attempt + max(outcome.ParseLabel(r.Label).Attempts-1, 0)
-	run.Started, run.Finished, run.Took = r.Started.In(loc), r.Finished.In(loc), r.Finished.Sub(r.Started).Seconds()
+	run.Started, run.Finished, run.Took = r.Started.In(loc), r.Finished.In(loc), Took(r).Seconds()
 	run.Outcome, run.Node, run.Error, run.Stderr = OutcomeOf(r), r.Node, Reason(r.Error), Written(r.Error)
 	return run
 }
@@ -209,6 +209,15 @@ func OutcomeOf(r durable.Run) outcome.Outcome {
 		}
 	}
 	return outcome.Outcome(r.Verdict.String())
+}
+
+// Took returns how long a run took, by its history: its command, as the log says, or all that was done for it if that is
+// not known, as of a run that was lost.
+func Took(r durable.Run) time.Duration {
+	if label := outcome.ParseLabel(r.Label); label.Timed {
+		return label.Took
+	}
+	return max(r.Finished.Sub(r.Started), 0)
 }
 
 // OutcomeOfRow returns how a run ended, by its row.

@@ -168,7 +168,7 @@ func (s *Server) newUI(acts bool) *ui.UI {
 		c.Actions, c.ActionOf, c.Logger = true, s.action, s.Log
 	}
 	if s.Durable != nil {
-		c.Jobs = []ui.Source{{Jobs: s.Durable, Link: s.linkOf, Outcome: outcomeOf, Outcomes: outcomeTabs, Keys: s.keysOf}}
+		c.Jobs = []ui.Source{{Jobs: s.Durable, Link: s.linkOf, Outcome: outcomeOf, Outcomes: outcomeTabs, Took: view.Took, Keys: s.keysOf}}
 	}
 	u, err := ui.New(c)
 	if err != nil {
