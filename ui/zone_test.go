@@ -57,6 +57,38 @@ func TestPagesHaveOneZone(t *testing.T) {
 	})
 }
 
+// A time that a reader types is in the zone in which that reader sees times: the confirmation names it, and the answer has
+// the time in it. One with an offset, and one from now on, are the same for all.
+func TestActReadsTimeInZoneOfReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, nil)
+		u, _ := newActor(t, nil, jobs)
+		id := addJob(t, jobs, "mail", time.Hour)
+		for _, c := range []struct {
+			zone, named, typed string
+			due                time.Duration // after the begin of 2000 in UTC
+			says               string
+		}{
+			{"", "UTC", "2000-01-02 09:00", 33 * time.Hour, "2000-01-02 09:00:00 UTC"},
+			{"Asia/Tokyo", "Asia/Tokyo", "2000-01-02 09:00", 24 * time.Hour, "2000-01-02 09:00:00 JST"},
+			{"America/New_York", "America/New_York", "2000-07-01 00:00", (182*24 + 4) * time.Hour, "2000-07-01 00:00:00 EDT"},
+			{"Asia/Tokyo", "Asia/Tokyo", "2000-01-02T09:00:00Z", 33 * time.Hour, "2000-01-02 09:00:00 UTC"},
+			{"Asia/Tokyo", "Asia/Tokyo", "36h", 36 * time.Hour, ""},
+			{"job", "UTC", "2000-01-02 09:00", 33 * time.Hour, "2000-01-02 09:00:00 UTC"},
+		} {
+			reader := withZone{u, c.zone}
+			if text := get(t, reader, "/act?do=reschedule&id="+id.String()); !strings.Contains(text, ", in "+c.named+"<") {
+				t.Errorf("%+v: the confirmation does not name the zone: %s", c, text)
+			}
+			answer := answered(t, reader, form("do", "reschedule", "id", id.String(), "value", c.typed))
+			j, err := jobs.Get(t.Context(), id)
+			if begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC); err != nil || !j.Due.Equal(begin.Add(c.due)) || !strings.Contains(answer, c.says) {
+				t.Errorf("%+v: it is due at %v, %v: %s", c, j.Due, err, answer)
+			}
+		}
+	})
+}
+
 // withZone adds a zone to each request.
 type withZone struct {
 	http.Handler

@@ -40,6 +40,7 @@ type order struct {
 	reason  string
 	given   url.Values   // what was typed
 	view    address.View // that the targets belong to
+	zone    page.Zone    // of the reader
 }
 
 // confirmPage asks whether an order is meant, and what is to be done if that is not chosen yet.
@@ -97,7 +98,7 @@ func (e *Engine) Answer(w http.ResponseWriter, r *http.Request, who string) (Ans
 		return a, address.Badf("the form can't be read: %v", err)
 	}
 	a.Action = page.Printable(r.Form.Get("do"), 40)
-	o := &order{reason: strings.TrimSpace(r.Form.Get("reason")), given: make(url.Values)}
+	o := &order{reason: strings.TrimSpace(r.Form.Get("reason")), given: make(url.Values), zone: page.ZoneOf(r)}
 	if posted { // a reason in an address may be of who made the link
 		o.reason = strings.TrimSpace(r.PostForm.Get("reason"))
 	}
@@ -157,7 +158,7 @@ func (o *order) complete(name string) (doing, error) {
 	case len(o.reason) > reasonLimit || !utf8.ValidString(o.reason):
 		return nil, address.Badf("The reason has %d bytes; it must have at most %d, of UTF-8.", len(o.reason), reasonLimit)
 	}
-	do, err := o.action.ready(o.given)
+	do, err := o.action.ready(o.given, o.zone.Location())
 	if err != nil {
 		return nil, address.Badf("The %v.", err)
 	}
@@ -201,6 +202,13 @@ func (o *order) confirm(ctx context.Context) (*confirmPage, error) {
 			a.Value = cmp.Or(o.given.Get(a.Name), a.Value)
 			if o.action == nil { // it may not be for what is chosen
 				a.Optional, a.Label = true, "To "+strings.ToLower(d.Title)+": "+strings.ToLower(a.Label[:1])+a.Label[1:]
+			}
+			if a.Zoned {
+				zone := o.zone.Location().String()
+				if zone == time.Local.String() {
+					zone = o.zone.Now().Format("MST")
+				}
+				a.Label += ", in " + zone
 			}
 			p.Asks = append(p.Asks, a)
 		}

@@ -25,7 +25,8 @@ type action struct {
 	Danger bool
 	Asks   []ask // what it needs
 
-	ready func(given url.Values) (doing, error)
+	// Times that are given without an offset are in a zone.
+	ready func(given url.Values, zone *time.Location) (doing, error)
 }
 
 // ask is a text that an action needs.
@@ -33,6 +34,7 @@ type ask struct {
 	Name, Label string
 	Value       string // as it is now
 	Optional    bool
+	Zoned       bool // it is a time, of the reader's zone
 }
 
 // asks returns one ask, for a value.
@@ -64,8 +66,8 @@ var names = []string{
 }
 
 // on returns doing, whatever is given.
-func on(do doing) func(url.Values) (doing, error) {
-	return func(url.Values) (doing, error) { return do, nil }
+func on(do doing) func(url.Values, *time.Location) (doing, error) {
+	return func(url.Values, *time.Location) (doing, error) { return do, nil }
 }
 
 // byAdmin returns doing that takes an action of package admin.
@@ -118,7 +120,7 @@ var verbs = []struct {
 	{admin.Pause, "Pause", "It does not run until it is resumed. A run in progress goes on.", false, nil},
 	{admin.Resume, "Resume", "It goes on at its time, or at once if that has passed.", false, nil},
 	{admin.Reschedule, "Reschedule", "Its next run is at that time; a schedule goes on from there.", false,
-		asks("When, as 90m or 2026-12-24 18:00", "")},
+		[]ask{{Name: "value", Label: "When, as 90m or 2026-12-24 18:00", Zoned: true}}},
 	{admin.Move, "Move", "It is in that queue, and runs on the nodes that serve it; a run in progress goes on where it is.", false,
 		[]ask{{Name: "queue", Label: "Queue; empty means the default queue", Optional: true}}},
 	{admin.Revive, "Revive", "It is due at once, with all its attempts.", false, nil},
@@ -150,13 +152,13 @@ var signalAction = action{
 }
 
 // ready returns what makes a verb on jobs ready to be carried out with what is given.
-func ready(do admin.Verb) func(given url.Values) (doing, error) {
-	return func(given url.Values) (doing, error) {
+func ready(do admin.Verb) func(url.Values, *time.Location) (doing, error) {
+	return func(given url.Values, zone *time.Location) (doing, error) {
 		a := admin.Action{Do: do}
 		var err error
 		switch do {
 		case admin.Reschedule:
-			if a.When, err = admin.ParseWhen(given.Get("value"), time.Local); err != nil {
+			if a.When, err = admin.ParseWhen(given.Get("value"), zone); err != nil {
 				return nil, fmt.Errorf("time %w", err)
 			}
 		case admin.Move:
@@ -221,7 +223,7 @@ func poolActions(p *executor.Pool) []action {
 	return []action{{
 		Name: "resize", Title: "Resize", Asks: asks("Workers", strconv.Itoa(size)),
 		Says: "It has that many workers: core and limit. Busy workers above that leave after their task.",
-		ready: func(given url.Values) (doing, error) {
+		ready: func(given url.Values, _ *time.Location) (doing, error) {
 			value := given.Get("value")
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 {
@@ -253,7 +255,7 @@ func seriesActions(s *executor.Series, paused bool) []action {
 		{
 			Name: "reschedule", Title: "Reschedule", Says: "It has a fixed rate with the period below, from now on.",
 			Asks: asks("New period, as 5m", ""),
-			ready: func(given url.Values) (doing, error) {
+			ready: func(given url.Values, _ *time.Location) (doing, error) {
 				value := given.Get("value")
 				d, err := time.ParseDuration(value)
 				if err != nil || d <= 0 {
