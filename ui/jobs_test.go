@@ -80,6 +80,64 @@ func TestJobsFilter(t *testing.T) {
 	}
 }
 
+var searchBox = regexp.MustCompile(`<input type="search" name="q" id="q" value="([^"]*)"`)
+
+// One box has all that is asked for of a list, whichever link led to it. The address keeps it, on further pages and tabs,
+// too; a state that is typed counts more than the tab.
+func TestJobsAreSearchedInOneBox(t *testing.T) {
+	jobs := newJobs(t, nil)
+	for i := range 60 {
+		addJob(t, jobs, "mail", time.Hour, durable.Key(fmt.Sprint("night & day/", i)), durable.WithTags("shop=eu", "big one"))
+	}
+	addJob(t, jobs, "mail", time.Hour, durable.Key("kind:odd"))
+	addJob(t, jobs, "report", time.Hour, durable.WithTags("shop=eu"))
+	u, _ := newActor(t, nil, jobs)
+	for query, want := range map[string]struct {
+		jobs int
+		box  string
+	}{
+		"q=kind:report+tag:shop%3Deu+changed:1h":              {1, "kind:report tag:shop=eu changed:1h"},
+		"kind=report&tag=shop%3Deu&within=1h":                 {1, "kind:report tag:shop=eu changed:1h"},
+		"q=+night+%26+day/+tag:%22big+one%22":                 {50, `"night & day/" tag:"big one"`},
+		"q=night&key=none&kind=mail":                          {50, "night kind:mail"},
+		"q=%22kind:odd%22":                                    {1, `"kind:odd"`},
+		"key=kind:odd":                                        {1, `"kind:odd"`},
+		"q=state:waiting+kind:report&state=dead":              {1, "kind:report"},
+		"q=state:dead&state=waiting":                          {0, ""},
+		"q=error:%22%3Cscript%3Ealert(1)%3C/script%3E+%22%22": {-1, ""},
+		"q=tag:":          {-1, ""},
+		"q=kind:a+kind:b": {-1, ""},
+		"q=error:%22%3Cb%3E%1b[1m%E2%80%AE+%22%22x%22+%3Ci%3E%00": {0, "<i>\x00 error:\"<b>\x1b[1m\u202e \"\"x\""},
+	} {
+		w := ask(u, http.MethodGet, "/jobs?"+query, nil)
+		page := w.Body.String()
+		for _, bad := range []string{"<script>alert", "<b>\x1b", "<i>\x00"} {
+			if strings.Contains(page, bad) {
+				t.Errorf("%s: %q is no text: %s", query, bad, page)
+			}
+		}
+		if want.jobs < 0 {
+			if w.Code != http.StatusBadRequest {
+				t.Errorf("%s: %d", query, w.Code)
+			}
+			continue
+		}
+		m := searchBox.FindStringSubmatch(page)
+		if n := len(jobLink.FindAllString(page, -1)); w.Code != http.StatusOK || n != want.jobs || m == nil || html.UnescapeString(m[1]) != strings.ReplaceAll(want.box, "\x00", "\ufffd") {
+			t.Errorf("%s: %d with %d jobs and %q in the box, want %+v", query, w.Code, n, m, want)
+			continue
+		}
+		for _, link := range append(regexp.MustCompile(`href="(jobs\?[^"]*)"`).FindAllStringSubmatch(page, -1), []string{"", "jobs?q=" + url.QueryEscape(html.UnescapeString(m[1]))}) {
+			if w := ask(u, http.MethodGet, "/"+html.UnescapeString(link[1]), nil); w.Code != http.StatusOK || searchBox.FindStringSubmatch(w.Body.String())[1] != m[1] {
+				t.Errorf("%s: the box is lost behind %s: %d %s", query, link[1], w.Code, w.Body)
+			}
+		}
+	}
+	if page := get(t, u, "/jobs"); !strings.Contains(page, `<option value="kind:report">`) {
+		t.Errorf("no kinds are offered: %s", page)
+	}
+}
+
 func TestJobPayloads(t *testing.T) {
 	jobs := newJobs(t, nil)
 	path := "/job?id=" + addJob(t, jobs, "mail", time.Hour).String()

@@ -106,7 +106,11 @@ func (v View) with(q url.Values) url.Values {
 	set("after", v.After)
 	set("state", v.State)
 	set("kind", v.Kind)
-	set("q", v.Search)
+	if v.Name == "jobs" {
+		set("key", v.Search)
+	} else {
+		set("q", v.Search)
+	}
 	set("job", v.Job)
 	v.Ended.add(q)
 	v.Wanted.add(q)

@@ -57,10 +57,15 @@ func (w *Wanted) add(q url.Values) {
 	}
 }
 
-// ParseJobs reads what is asked for of a list of jobs, in which the key is the parameter q.
+// ParseJobs reads what is asked for of a list of jobs. The parameter q is what was typed into its box, which counts more
+// than other parameters.
 func (v *View) ParseJobs(q url.Values) error {
+	typed, err := admin.ParseSearch(q.Get("q"))
+	if err != nil {
+		return Badf("%v", err)
+	}
 	q = maps.Clone(q)
-	q["key"] = q["q"]
+	maps.Copy(q, typed)
 	query, wanted, err := asked(q)
 	if err != nil {
 		return err

@@ -18,31 +18,28 @@ import (
 
 // jobsPage is what the list of jobs shows.
 type jobsPage struct {
-	Source       string
-	Tabs         []tab
-	State        string
-	Kind, Search string
-	Tags         []string // asked for, and one that is empty, for another
-	Text, Within string
-	Narrow       bool   // these are used
-	ActAll       string // link to what can be done to all jobs of the list
-	Kinds        []string
-	Jobs         []jobRow
-	Hours        template.HTML // what ended in each hour of the last day, of the kind or of all
-	Charts       plots
-	Reasons      string // link to the same, grouped by reason; "" unless they are dead
-	All          string // link to all jobs
-	Asked        bool   // the list does not have all
-	First, Next  string // links to other pages, "" if there is none
-	Act          bool
-	Error        string
-	AsOf         string
+	Source      string
+	Tabs        []tab
+	State       string
+	Search      string   // what is asked for besides the state, as it is typed
+	Kinds       []string // the same for all of a kind
+	ActAll      string   // link to what can be done to all jobs of the list
+	Jobs        []jobRow
+	Hours       template.HTML // what ended in each hour of the last day, of the kind or of all
+	Charts      plots
+	Reasons     string // link to the same, grouped by reason; "" unless they are dead
+	All         string // link to all jobs
+	Asked       bool   // the list does not have all
+	First, Next string // links to other pages, "" if there is none
+	Act         bool
+	Error       string
+	AsOf        string
 }
 
 func jobsBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
 	s := u.Sources.Find(v.Source)
 	now := page.ZoneFrom(ctx).Now()
-	p := &jobsPage{Source: v.Source, State: v.State, Kind: v.Kind, Search: v.Search, Act: v.Act}
+	p := &jobsPage{Source: v.Source, State: v.State, Act: v.Act}
 	counts, _, err := countsOf(ctx, s)
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
@@ -115,13 +112,9 @@ type jobsKey struct {
 
 // asked fills in what was asked for, and the link to what can be done to all of it.
 func (p *jobsPage) asked(v address.View) {
-	p.Tags, p.Text, p.Narrow = v.List(), v.Text, v.Wanted != address.Wanted{}
-	if len(p.Tags) < address.TagFields {
-		p.Tags = append(p.Tags, "")
-	}
-	if v.Within != 0 {
-		p.Within = v.Within.String()
-	}
+	typed := v.Asked()
+	typed.States = nil // there are tabs for them
+	p.Search = typed.Search()
 	if v.Act {
 		list := v
 		list.After, list.Source = "", ""
@@ -135,13 +128,12 @@ func (p *jobsPage) asked(v address.View) {
 
 // kinds fills in the kinds.
 func (p *jobsPage) kinds(counts []durable.Count) {
+	last := ""
 	for _, c := range counts {
-		if len(p.Kinds) == 0 || p.Kinds[len(p.Kinds)-1] != c.Kind { // they are ordered by kind
-			p.Kinds = append(p.Kinds, c.Kind)
+		if c.Kind != last && len(p.Kinds) < rowLimit { // they are ordered by kind
+			p.Kinds = append(p.Kinds, admin.Query{Kind: c.Kind}.Search())
 		}
-	}
-	if len(p.Kinds) > rowLimit {
-		p.Kinds = p.Kinds[:rowLimit]
+		last = c.Kind
 	}
 }
 
