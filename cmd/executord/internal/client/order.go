@@ -60,7 +60,7 @@ func (o Order) Form() (url.Values, error) {
 func ParseOrder(v url.Values) (o Order, err error) {
 	o = Order{Do: admin.Verb(v.Get("do")), Job: v.Get("job")}
 	if !slices.Contains(Actions, o.Do) {
-		return o, fmt.Errorf("unknown action %.20q; known are %s, and for a node drain and undrain", string(o.Do), list(Actions))
+		return o, fmt.Errorf("unknown action %.20q; known are %s, for a node drain and undrain, and for a channel test-channel", string(o.Do), list(Actions))
 	}
 	if o.Job == "" {
 		return o, errors.New("the name of the job is missing")

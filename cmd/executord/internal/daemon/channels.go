@@ -56,6 +56,18 @@ func (d *Daemon) setChannels(file job.File) {
 // Channels returns what became of the notifications of each channel.
 func (d *Daemon) Channels() []notify.Counts { return d.notifier.Counts() }
 
+// ErrNoChannel is the error about a channel that there is not, or not any more.
+var ErrNoChannel = errors.New("there is no such channel")
+
+// TestChannel sends a test on a channel, once, and returns the answer, or ErrNoChannel.
+func (d *Daemon) TestChannel(ctx context.Context, name string) (answer string, err error) {
+	c := d.notifier.Channel(name)
+	if c == nil {
+		return "", ErrNoChannel
+	}
+	return d.notifier.Test(ctx, c)
+}
+
 // runForNotify is a notify.Runner. The supervisor waits for all children of the program, so it has to start them.
 func (d *Daemon) runForNotify(ctx context.Context, args, env []string, input string) (string, error) {
 	own, err := environ.Of(job.Command{}, nil)

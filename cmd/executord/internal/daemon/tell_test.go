@@ -180,6 +180,33 @@ func TestDaemonTellsRecoveryOnce(t *testing.T) {
 	})
 }
 
+// A test is sent at once on the channel as it is now, also on one that gathers and is not for all jobs. One that is not in
+// the file any more has none, and is not offered.
+func TestDaemonTestsChannel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, again := new(told), make(chan job.File)
+		file := parse(t, "# name: a\n@yearly sleep 1s\n")
+		file.Channels = []notify.Spec{channel("ops"), channel("own", "all=false", "digest=1h")}
+		h := beginWith(t, Config{File: file, Again: again}, n.command)
+		defer h.end()
+		began := time.Now()
+		if _, err := h.TestChannel(t.Context(), "own"); err != nil || !strings.Contains(n.all(), "test") || time.Since(began) != 0 {
+			t.Errorf("told %q after %v, %v", n.all(), time.Since(began), err)
+		}
+		file.Channels = file.Channels[:1]
+		again <- file
+		time.Sleep(time.Minute)
+		for _, name := range []string{"own", "none", ""} {
+			if _, err := h.TestChannel(t.Context(), name); !errors.Is(err, ErrNoChannel) || len(n.subjects) != 1 {
+				t.Errorf("%q: %v, told %q", name, err, n.all())
+			}
+		}
+		if all := h.Channels(); len(all) != 2 || all[0].Gone || !all[1].Gone {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
 // Jobs choose their channels, or none.
 func TestDaemonTellsChosenChannels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -40,10 +40,11 @@ const (
 // Counts are of one channel, since the program began.
 type Counts struct {
 	Channel string
-	Sent    int // messages
-	Failed  int // messages that were given up
-	Dropped int // events for which the queue had no room
-	Waiting int // events that were told here, and are not known to be on their way
+	Sent    int  // messages
+	Failed  int  // messages that were given up
+	Dropped int  // events for which the queue had no room
+	Waiting int  // events that were told here, and are not known to be on their way
+	Gone    bool // it is not among the channels any more
 }
 
 // Config configures a Notifier.
@@ -171,9 +172,11 @@ func (n *Notifier) Counts() []Counts {
 	all, now := make([]Counts, 0, len(n.mu.order)), time.Now()
 	for _, name := range n.mu.order {
 		c := *n.mu.counts[name]
+		c.Gone = true
 		for _, g := range n.mu.gatherers {
 			if g.channel.Name == name {
 				c.Waiting += g.waiting(now)
+				c.Gone = c.Gone && g.gone
 			}
 		}
 		all = append(all, c)
@@ -264,6 +267,18 @@ var (
 	errNoAnswer = fmt.Errorf("no answer within %v", sendTimeout)
 	errEnded    = errors.New("executord ended before there was an answer")
 )
+
+// Channel returns the channel of a name, nil if there is none.
+func (n *Notifier) Channel(name string) *Channel {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, g := range n.mu.gatherers {
+		if g.channel.Name == name && !g.gone {
+			return g.channel
+		}
+	}
+	return nil
+}
 
 // Test sends a test on a channel, once, and returns the answer. Neither has secrets.
 func (n *Notifier) Test(ctx context.Context, c *Channel) (answer string, err error) {

@@ -109,6 +109,9 @@ func (s *Server) action(v url.Values) (*ui.Action, error) {
 		}
 		return nil, nil
 	}
+	if v.Get("do") == testChannel {
+		return s.testOf(v)
+	}
 	o, err := client.ParseOrder(v)
 	if err != nil {
 		return nil, ui.BadRequest(err.Error())

@@ -2,14 +2,21 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
+	"github.com/executor-go/executor/ui"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -17,27 +24,75 @@ import (
 const mostNotices = 200
 
 // noticesBody shows what was sent to whom, and what waits.
-func (s *Server) noticesBody(ctx context.Context, q url.Values) (string, template.HTML, error) {
-	all, err := s.Daemon.Notices(ctx, notify.MostNotices)
-	body := struct {
-		Channels []notify.Counts
-		Notices  []notify.Notice
-		Find     string
-		Left     int
-		Missing  error // why those of the store are not there
-	}{Channels: s.Daemon.Channels(), Find: q.Get("find")}
-	if err != nil {
-		body.Missing = noAnswer(err)
+func (s *Server) noticesBody(acts bool) func(context.Context, url.Values) (string, template.HTML, error) {
+	return func(ctx context.Context, q url.Values) (string, template.HTML, error) {
+		all, err := s.Daemon.Notices(ctx, notify.MostNotices)
+		body := struct {
+			Channels []channelRow
+			Notices  []notify.Notice
+			Find     string
+			Left     int
+			Missing  error // why those of the store are not there
+			Acts     bool
+		}{Find: q.Get("find"), Acts: acts}
+		for _, c := range s.Daemon.Channels() {
+			row := channelRow{Counts: c}
+			if acts && !c.Gone {
+				row.Test = "act?" + url.Values{"do": {testChannel}, "channel": {c.Channel}}.Encode()
+			}
+			body.Channels = append(body.Channels, row)
+		}
+		if err != nil {
+			body.Missing = noAnswer(err)
+		}
+		found := slices.DeleteFunc(all, func(n notify.Notice) bool { return !concerns(n, body.Find) })
+		body.Left = max(len(found)-mostNotices, 0)
+		zone := page.ZoneFrom(ctx)
+		for _, n := range found[:min(len(found), mostNotices)] {
+			n.At, n.Until = zone.In(n.At), zone.In(n.Until)
+			body.Notices = append(body.Notices, n)
+		}
+		main, err := rendered("notices", body)
+		return "Alerts", main, err
 	}
-	found := slices.DeleteFunc(all, func(n notify.Notice) bool { return !concerns(n, body.Find) })
-	body.Left = max(len(found)-mostNotices, 0)
-	zone := page.ZoneFrom(ctx)
-	for _, n := range found[:min(len(found), mostNotices)] {
-		n.At, n.Until = zone.In(n.At), zone.In(n.Until)
-		body.Notices = append(body.Notices, n)
+}
+
+// channelRow is a channel in a table.
+type channelRow struct {
+	notify.Counts
+	Test string // link to its test, "" for none
+}
+
+// testChannel is the action that sends a test on a channel. It is documented.
+const testChannel = "test-channel"
+
+// testOf returns the action that sends a test on the channel of a form.
+func (s *Server) testOf(v url.Values) (*ui.Action, error) {
+	name := v.Get("channel")
+	is := func(c notify.Counts) bool { return c.Channel == name && !c.Gone }
+	switch {
+	case name == "":
+		return nil, ui.BadRequest("the name of the channel is missing")
+	case v.Has("job"):
+		return nil, ui.BadRequest(testChannel + " is for a channel, and takes no job")
+	case !slices.ContainsFunc(s.Daemon.Channels(), is):
+		return nil, ui.NotFound(fmt.Sprintf("there is no channel %.100q", name))
 	}
-	main, err := rendered("notices", body)
-	return "Alerts", main, err
+	shown := job.Printable(name)
+	return &ui.Action{
+		Name: testChannel, Title: "Send a test on " + shown, Back: "notices", Attrs: []slog.Attr{slog.String("channel", shown)},
+		Says: "One message that says that it is a test is sent now, once, whatever the limit and the quiet hours of the channel. A monitor gets neither a success nor a failure.",
+		Do: func(ctx context.Context) (admin.Answer, error) {
+			answer, err := s.Daemon.TestChannel(ctx, name)
+			switch {
+			case errors.Is(err, daemon.ErrNoChannel):
+				return admin.Answer{Outcome: durable.NotFound, Text: "no channel " + shown, Says: "The channel is gone."}, nil
+			case err != nil:
+				return admin.Answer{Text: "not sent on " + shown}, fmt.Errorf("not sent: %w", err)
+			}
+			return admin.Answer{Outcome: durable.Applied, Text: "sent on " + shown, Says: job.Printable(answer)}, nil
+		},
+	}, nil
 }
 
 // concerns reports whether a notice has a text that is searched for: in the names of its channel and its jobs, or in

@@ -1,15 +1,26 @@
 package web
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
+	"log/slog"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/client"
+	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
+	"github.com/executor-go/executor/durable/memory"
 )
 
 // noticed is a daemon with notices of two jobs on two channels.
@@ -67,6 +78,73 @@ func TestServerShowsNotices(t *testing.T) {
 	f.err, f.notices, f.channels = nil, nil, nil
 	if text := ask(New(Config{Daemon: f}).Handler(), "GET", "/notices", nil).Body.String(); !strings.Contains(text, "[notify.NAME]") || strings.Contains(text, `role="search"`) {
 		t.Errorf("without channels: %s", text)
+	}
+}
+
+// A test is sent on a channel once it is confirmed with a reason. The answer of the channel is on the page, and the log and
+// the audit log say who has sent it on which channel, and whether it came to that. A channel that has gone has none.
+func TestServerTestsChannel(t *testing.T) {
+	f := noticed()
+	name := "on <call>\x1b[1m"
+	f.channels = append(f.channels, notify.Counts{Channel: name}, notify.Counts{Channel: "old", Gone: true})
+	jobs, err := durable.New(durable.Config{Store: memory.New()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := new(bytes.Buffer)
+	h := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Durable: jobs, Log: slog.New(slog.NewTextHandler(log, nil)),
+		Act: func(context.Context, client.Order) (admin.Answer, error) {
+			return admin.Answer{}, errors.New("it is no order")
+		}}).Handler()
+	text := ask(h, "GET", "/notices", header("Authorization", "Bearer "+token)).Body.String()
+	links := regexp.MustCompile(`href="(act\?channel=[^"]*)"`).FindAllStringSubmatch(text, -1)
+	if len(links) != 3 || strings.Contains(text, "\x1b") || strings.Contains(text, "<call>") {
+		t.Fatalf("the page has the links %q: %s", links, text)
+	}
+	const shown = `on &lt;call&gt;\x1b[1m`
+	text = ask(h, "GET", "/"+html.UnescapeString(links[2][1]), header("Authorization", "Bearer "+token)).Body.String()
+	if !strings.Contains(text, "Send a test on "+shown) || !strings.Contains(text, `name="reason"`) || len(f.tested) > 0 {
+		t.Errorf("the confirmation, before which %q were tested: %s", f.tested, text)
+	}
+	form := func(channel string) url.Values {
+		return url.Values{"do": {"test-channel"}, "channel": {channel}, "reason": {"a new phone"}}
+	}
+	f.answer = "250 <OK>\x1b[1m"
+	text = did(t, h, form(name))
+	if len(f.tested) != 1 || f.tested[0] != name || !strings.Contains(text, "sent on "+shown) || !strings.Contains(text, `250 &lt;OK&gt;\x1b[1m`) || !strings.Contains(text, `<a href="notices">Back</a>`) {
+		t.Errorf("%q were tested: %s", f.tested, text)
+	}
+	f.refusal = errors.New("550 no such user")
+	w := post(h, form("ops"), nil)
+	if w.Code != 503 || !strings.Contains(w.Body.String(), "not sent: 550 no such user") {
+		t.Errorf("a refusal: %d %s", w.Code, w.Body)
+	}
+	f.refusal = daemon.ErrNoChannel
+	if w := post(h, form("phone"), nil); w.Code != 404 || !strings.Contains(w.Body.String(), "The channel is gone.") {
+		t.Errorf("a channel that goes meanwhile: %d %s", w.Code, w.Body)
+	}
+	acts, err := jobs.Acts(t.Context(), durable.ActFilter{Limit: 9})
+	if err != nil || len(acts) != 3 {
+		t.Fatalf("noted %+v, %v", acts, err)
+	}
+	for i, want := range []string{"no channel phone", "not sent on ops", `sent on on <call>\x1b[1m`} {
+		if a := acts[i]; a.Action != "test-channel" || a.Answer != want || a.Reason != "a new phone" || a.Who == "" {
+			t.Errorf("noted %+v, want %s", a, want)
+		}
+	}
+	if !strings.Contains(log.String(), "action=test-channel channel=ops reason=") || !strings.Contains(log.String(), "done=true") {
+		t.Errorf("the log is %s", log)
+	}
+	for want, form := range map[int]url.Values{404: form("old"), 400: form("")} {
+		if w := post(h, form, nil); w.Code != want {
+			t.Errorf("%v: %d, want %d", form, w.Code, want)
+		}
+	}
+	if w := post(h, url.Values{"do": {"test-channel"}, "channel": {"ops"}}, nil); w.Code != 400 {
+		t.Errorf("without a reason: %d", w.Code)
+	}
+	if w := post(h, form("ops"), header("Sec-Fetch-Site", "cross-site")); w.Code != 403 || len(f.tested) != 3 {
+		t.Errorf("of another site: %d, tested %q", w.Code, f.tested)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/admin"
@@ -31,6 +32,7 @@ func team(t *testing.T) (h http.Handler, all *roles.Tokens, acted *[]client.Orde
 	f, run := newFake("backup")
 	t.Cleanup(func() { run.End(nil) })
 	f.jobs[0].Parameters = []job.Parameter{{Name: "DAY"}}
+	f.channels = []notify.Counts{{Channel: "ops"}}
 	all = &roles.Tokens{
 		{Name: "ann", Role: roles.Operate, Sum: roles.SumOf(token)}, {Name: "vic", Role: roles.View, Sum: roles.SumOf(viewer)},
 	}
@@ -70,6 +72,9 @@ func TestServerShowsViewerNoActions(t *testing.T) {
 			if page := w.Body.String(); w.Code != http.StatusOK || strings.Contains(page, "act?") || strings.Contains(page, "run-now") || len(page) < 10 {
 				t.Errorf("%s: %s: %d %s", name, path, w.Code, page)
 			}
+			if path == "/notices" && !strings.Contains(other, `href="act?channel=ops&amp;do=test-channel"`) {
+				t.Errorf("who may act sees %s", other)
+			}
 			if path == "/job?name=backup" && (!strings.Contains(other, "act?do=pause") || !strings.Contains(other, "run-now?job=backup")) {
 				t.Errorf("who may act sees %s", other)
 			}
@@ -99,6 +104,10 @@ func TestServerRefusesViewersActions(t *testing.T) {
 		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), why) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
+	}
+	form = url.Values{"do": {testChannel}, "channel": {"ops"}, "reason": {"x"}}
+	if w := send(header("Authorization", "Bearer "+viewer)); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), why) {
+		t.Errorf("a test of a channel: %d %s", w.Code, w.Body)
 	}
 	if len(*acted) != 0 || strings.Contains(log.String(), "ui: action") {
 		t.Errorf("done %v, log %s", *acted, log)

@@ -54,6 +54,7 @@ type Daemon interface {
 	Ready(ctx context.Context) error
 	StoreError(ctx context.Context) error
 	Channels() []notify.Counts
+	TestChannel(ctx context.Context, name string) (answer string, err error)
 	Notices(ctx context.Context, n int) ([]notify.Notice, error)
 }
 

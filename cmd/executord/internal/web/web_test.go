@@ -42,6 +42,9 @@ type fake struct {
 
 	channels []notify.Counts
 	notices  []notify.Notice
+	tested   []string // channels
+	answer   string   // of a test
+	refusal  error
 }
 
 func (f *fake) Jobs(context.Context) ([]view.Job, error) {
@@ -83,6 +86,11 @@ func (f *fake) Stored(_ context.Context, name string, n int) (record.Stored, boo
 func (f *fake) Figures() []daemon.Figures { return f.figures }
 
 func (f *fake) Channels() []notify.Counts { return f.channels }
+
+func (f *fake) TestChannel(_ context.Context, name string) (string, error) {
+	f.tested = append(f.tested, name)
+	return f.answer, f.refusal
+}
 
 func (f *fake) Notices(_ context.Context, n int) ([]notify.Notice, error) {
 	return slices.Clone(f.notices[:min(n, len(f.notices))]), f.err
