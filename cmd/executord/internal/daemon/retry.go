@@ -21,6 +21,10 @@ func (r *run) attempts(ctx context.Context) (process.Result, outcome.Outcome) {
 	var began time.Time
 	for {
 		r.beginAttempt()
+		r.kept.Output().BeginAttempt(r.attempt)
+		if r.stored != nil && r.attempt > 1 {
+			r.stored.Write(record.EncodeAttempt(r.attempt))
+		}
 		result := r.command(ctx)
 		o := r.outcomeOf(result)
 		r.spans.endAttempt(result, o, r.reason(result, o))

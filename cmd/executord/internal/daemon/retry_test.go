@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -97,6 +98,32 @@ func TestRetryUntilWell(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a run has written is known by its attempts, in the daemon that ran it and in all others.
+func TestRetryTellsOutputOfAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := Config{File: parse(t, "# name: a\n# retries: 3\n@every 1h x\n"), Store: shared(t),
+			Record: record.New(record.Limits{Output: 1000, Runs: 10, Bytes: 1000, Age: time.Hour})}
+		h := beginWith(t, c, (&tries{codes: []int{1, -1, 2, 3}}).run)
+		defer h.end()
+		time.Sleep(time.Hour + 10*time.Minute)
+		_, _, output, ok := h.Output("a", 1)
+		stored, found, err := h.Stored(t.Context(), "a", 1)
+		if !ok || !found || err != nil {
+			t.Fatal(ok, found, err)
+		}
+		lines, _ := output.After(0)
+		for name, all := range map[string][]record.Line{"here": lines, "in the store": stored.Head} {
+			var got []string
+			for _, l := range all {
+				got = append(got, fmt.Sprint(max(l.Attempt, 1), " ", l.Text))
+			}
+			if want := "1 code 1, 3 code 2, 4 code 3"; strings.Join(got, ", ") != want {
+				t.Errorf("%s: %q, want %s", name, got, want)
+			}
+		}
+	})
 }
 
 // When no attempt is left the run has failed, once, as the last of them; times that pass meanwhile are skipped.

@@ -12,6 +12,8 @@ type Line struct {
 	Stderr bool      // else it was written to standard output
 	More   bool      // it was too long for one piece: the next line of its stream goes on with it
 	Text   string    // as it was written, without its end
+
+	Attempt int // of the run, that has written it; 0 if that is not known, or the first
 }
 
 // lineCost is about what a line takes in memory besides its text.
@@ -32,6 +34,7 @@ type Output struct {
 		tailSize   int
 		full       bool  // nothing more is added to head
 		lines      int64 // added
+		attempt    int   // that writes
 		ended      bool
 		change     chan struct{} // closed when there is more; nil while there is no waiter
 	}
@@ -45,7 +48,7 @@ func (o *Output) Add(at time.Time, stderr, more bool, text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.mu.lines++
-	l := Line{N: o.mu.lines, At: at, Stderr: stderr, More: more, Text: string(text)}
+	l := Line{N: o.mu.lines, At: at, Stderr: stderr, More: more, Text: string(text), Attempt: o.mu.attempt}
 	if !o.mu.full && o.mu.headSize+l.size() <= o.limit {
 		o.mu.head = append(o.mu.head, l)
 		o.mu.headSize += l.size()
@@ -60,6 +63,13 @@ func (o *Output) Add(at time.Time, stderr, more bool, text []byte) {
 		}
 	}
 	o.announce()
+}
+
+// BeginAttempt says which attempt of the run writes the lines that are added from now on.
+func (o *Output) BeginAttempt(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.mu.attempt = n
 }
 
 // end says that nothing more comes.

@@ -2,14 +2,21 @@ package record
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
 )
 
 // A store keeps what a run has written as text. A line of standard error has a mark before it, and so has a line of
-// standard output that begins like a mark.
+// standard output that begins like a mark. Another attempt than the first begins with a line that has its number.
 const (
-	stdoutMark = "stdout: "
-	stderrMark = "stderr: "
+	stdoutMark  = "stdout: "
+	stderrMark  = "stderr: "
+	attemptMark = "attempt: "
 )
+
+// EncodeAttempt returns what a store keeps before the lines of an attempt.
+func EncodeAttempt(n int) []byte { return fmt.Appendf(nil, "%s%d\n", attemptMark, n) }
 
 // Encode returns a line as a store keeps it.
 func Encode(stderr bool, line []byte) []byte {
@@ -17,7 +24,7 @@ func Encode(stderr bool, line []byte) []byte {
 	switch {
 	case stderr:
 		mark = stderrMark
-	case bytes.HasPrefix(line, []byte(stdoutMark)), bytes.HasPrefix(line, []byte(stderrMark)):
+	case slices.ContainsFunc([]string{stdoutMark, stderrMark, attemptMark}, func(m string) bool { return bytes.HasPrefix(line, []byte(m)) }):
 		mark = stdoutMark
 	}
 	text := make([]byte, 0, len(mark)+len(line)+1)
@@ -45,9 +52,16 @@ func Decode(head, tail []byte, omitted int64) Stored {
 }
 
 func decode(text []byte) (lines []Line) {
+	attempt := 0
 	for line := range bytes.Lines(text) {
-		l := Line{N: int64(len(lines) + 1)}
 		line = bytes.TrimSuffix(line, []byte("\n"))
+		if rest, ok := bytes.CutPrefix(line, []byte(attemptMark)); ok {
+			if n, err := strconv.Atoi(string(rest)); err == nil {
+				attempt = n
+				continue
+			}
+		}
+		l := Line{N: int64(len(lines) + 1), Attempt: attempt}
 		if rest, ok := bytes.CutPrefix(line, []byte(stderrMark)); ok {
 			l.Stderr, line = true, rest
 		} else {

@@ -8,12 +8,17 @@ import (
 
 // What is decoded is what was encoded, whatever it looks like.
 func TestDecodeIsInverse(t *testing.T) {
-	texts := []string{"", "a", "stderr: x", "stdout: y", "stderr: stderr: ", "stdout: stdout: z", "\x1b[31m", "\xff\xfe", "stderr:", "  "}
+	texts := []string{"", "a", "stderr: x", "stdout: y", "stderr: stderr: ", "stdout: stdout: z", "\x1b[31m", "\xff\xfe", "stderr:", "  ", "attempt: 7", "stdout: attempt: 7"}
 	for range 200 {
 		var all []byte
 		var want []Line
+		attempt := 0
 		for range rand.IntN(20) {
-			l := Line{N: int64(len(want) + 1), Stderr: rand.IntN(2) == 0, Text: texts[rand.IntN(len(texts))]}
+			if rand.IntN(5) == 0 {
+				attempt++
+				all = append(all, EncodeAttempt(attempt)...)
+			}
+			l := Line{N: int64(len(want) + 1), Stderr: rand.IntN(2) == 0, Text: texts[rand.IntN(len(texts))], Attempt: attempt}
 			want = append(want, l)
 			all = append(all, Encode(l.Stderr, []byte(l.Text))...)
 		}

@@ -47,7 +47,6 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"took":     took,
 
 	"stateClass": stateClass,
-	"has":        has,
 
 	"told":      told,
 	"further":   further,
@@ -402,16 +401,49 @@ func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name stri
 	}
 	body := struct {
 		view.Run
-		record.Stored
 		reading
-		Found bool
-	}{runIn(page.ZoneOf(r), runs[i]), stored, s.readingOf(r, name, n), kept}
+		Head, Tail []shownLine
+		Omitted    int64
+		Found      bool
+	}{Run: runIn(page.ZoneOf(r), runs[i]), reading: s.readingOf(r, name, n), Omitted: stored.Omitted, Found: kept}
+	var of sections
+	body.Head, body.Tail = of.lines(stored.Head, body.Find), of.lines(stored.Tail, body.Find)
 	body.FirstErr = firstStderr(stored.Head)
 	s.page(w, r, http.StatusOK, job.Printable(name), "other-run", body)
 }
 
+// sections has the attempt of the latest line that is shown.
+type sections struct{ attempt int }
+
+// begins returns the number of the attempt whose section begins with a line, 0 if none does. That of the first has no
+// heading.
+func (s *sections) begins(l record.Line) int {
+	if l.Attempt <= max(s.attempt, 1) {
+		return 0
+	}
+	s.attempt = l.Attempt
+	return l.Attempt
+}
+
+// shownLine is a line with the attempt whose section begins with it, 0 for none.
+type shownLine struct {
+	record.Line
+	Begins int
+}
+
+// lines returns those of some lines that have a text.
+func (s *sections) lines(all []record.Line, text string) (shown []shownLine) {
+	for _, l := range all {
+		if has(l.Text, text) {
+			shown = append(shown, shownLine{l, s.begins(l)})
+		}
+	}
+	return shown
+}
+
 // printer writes lines of output as HTML.
 type printer struct {
+	sections
 	zone    page.Zone
 	find    string // what lines must have to be printed
 	last    int64  // the number of the latest
@@ -425,6 +457,9 @@ func (p *printer) print(w io.Writer, lines []record.Line) error {
 		p.last = l.N
 		if !has(l.Text, p.find) {
 			continue
+		}
+		if n := p.begins(l); n > 0 {
+			fmt.Fprintf(&b, "<li class=\"gap\" id=\"attempt%d\"><b>Attempt %[1]d</b></li>\n", n)
 		}
 		class := ""
 		if l.Stderr {

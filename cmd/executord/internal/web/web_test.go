@@ -415,6 +415,42 @@ func TestServerShowsStoredRun(t *testing.T) {
 	}
 }
 
+// The lines of each attempt after the first are under a heading, of a run that is known here and of one that a store has;
+// an attempt of which no line is shown has none.
+func TestServerShowsAttempts(t *testing.T) {
+	headings := func(path string, f *fake) string {
+		text := ask(New(Config{Daemon: f}).Handler(), "GET", path, nil).Body.String()
+		var all []string
+		for _, m := range regexp.MustCompile(`<li class="gap" id="(attempt\d+)"><b>Attempt \d+</b></li>\n<li [^>]*>(?:<a[^>]*>[^<]*</a>)?([^<]*)<`).FindAllStringSubmatch(text, -1) {
+			all = append(all, m[1]+" "+m[2])
+		}
+		return strings.Join(all, ", ")
+	}
+	f, run := newFake("backup")
+	line := func(text string) { run.Output().Add(time.Now(), false, false, []byte(text)) }
+	run.Output().BeginAttempt(1)
+	line("a")
+	run.Output().BeginAttempt(2) // says nothing
+	run.Output().BeginAttempt(3)
+	line("b")
+	line("<b>c")
+	run.Output().BeginAttempt(4)
+	line("d")
+	run.End(nil)
+	f.past = []view.Run{{Job: "backup", Run: 7, Outcome: "ok", Finished: time.Now()}}
+	f.stored = record.Stored{
+		Head:    []record.Line{{N: 1, Text: "a"}, {N: 2, Text: "b", Attempt: 3}, {N: 3, Text: "<b>c", Attempt: 3}},
+		Omitted: 7, Tail: []record.Line{{Text: "of any"}, {Text: "d", Attempt: 4}},
+	}
+	for _, run := range []string{"2", "7"} {
+		for find, want := range map[string]string{"": "attempt3 b, attempt4 d", "c": "attempt3 &lt;b&gt;c", "d": "attempt4 d", "a": ""} {
+			if got := headings("/run?job=backup&run="+run+"&find="+find, f); got != want {
+				t.Errorf("run %s with %q has %q, want %q", run, find, got, want)
+			}
+		}
+	}
+}
+
 // What a run leaves out is said where it was.
 func TestServerShowsGap(t *testing.T) {
 	f, run := newFake("backup")
