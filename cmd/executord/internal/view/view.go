@@ -298,10 +298,13 @@ func Written(text string) []string {
 	return strings.Split(rest, "\n")
 }
 
-// Span returns a duration as it is shown, to three or four digits.
+// Span returns a duration as it is shown in a table, to two to four digits.
 func Span(seconds float64) time.Duration {
 	d := time.Duration(seconds * float64(time.Second))
-	if d < 10*time.Second {
+	switch {
+	case d < 10*time.Millisecond:
+		return d.Round(time.Millisecond / 10)
+	case d < 10*time.Second:
 		return d.Round(time.Millisecond)
 	}
 	return d.Round(time.Second)

@@ -14,6 +14,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
@@ -122,4 +123,54 @@ func TestOutcomeDecidesWhoIsNeeded(t *testing.T) {
 			t.Errorf("a job whose last run was %s needs somebody: %t", o, got)
 		}
 	}
+}
+
+// Each page has the same digits of how long a run took: the list of jobs, the page of the job, that of the run while its
+// output is here and when the store has it, and the list of all runs. Of a run that never began none has any.
+func TestTookIsSameOnAllPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, err := durable.New(durable.Config{Store: memory.New(), Lease: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const took = 1463 * time.Microsecond
+		kind := durable.Handle(jobs, "executord", func(ctx context.Context, _ int) (int, error) {
+			time.Sleep(55 * time.Millisecond)
+			durable.SetLabel(ctx, outcome.Label{Outcome: outcome.OK, Timed: true, Took: took}.String())
+			return 0, nil
+		})
+		id, err := kind.Add(t.Context(), 1, durable.Key(catalog.Key("test", "backup")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- jobs.Run(ctx) }()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		history, err := jobs.History(t.Context(), id, 0, 1)
+		if cancel(); err != nil || <-ended != nil || len(history) != 1 {
+			t.Fatal(history, err)
+		}
+		f, run := newFake("backup")
+		run.End(func(f *record.Facts) { f.Outcome, f.Took = outcome.OK, view.Took(history[0]) })
+		past := view.Ended(catalog.Entry{Name: "backup"}, durable.Job{}, history[0])
+		past.Job, past.Run = "backup", 7
+		f.past, f.jobs[0].Last = []view.Run{past}, &past
+		f.jobs[0].Past = []view.Past{{Run: 7, Outcome: outcome.OK, Took: view.Took(history[0]), Finished: past.Finished}}
+		h := New(Config{Daemon: f, Namespace: "test", Durable: jobs}).Handler()
+		for _, path := range []string{"/", "/job?name=backup", "/run?job=backup&run=2", "/run?job=backup&run=7", "/runs"} {
+			if text := ask(h, "GET", path, nil).Body.String(); !strings.Contains(text, "1.5\u00a0ms") || strings.Contains(text, "55\u00a0ms") {
+				t.Errorf("%s does not say that it took 1.5 ms: %s", path, text)
+			}
+		}
+		if got := view.Span(past.Took).String(); got != "1.5ms" {
+			t.Errorf("a table says %s", got)
+		}
+		past.Took, past.Outcome = 0, outcome.Canceled
+		f.past = []view.Run{past}
+		if text := ask(h, "GET", "/run?job=backup&run=7", nil).Body.String(); strings.Contains(text, "after ") || strings.Contains(text, "0\u00a0ns") {
+			t.Errorf("a run that never began took some time: %s", text)
+		}
+	})
 }

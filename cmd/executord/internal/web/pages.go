@@ -34,7 +34,6 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"jobAt":    jobAt,
 	"runAt":    runAt,
 	"when":     func(t time.Time) string { return page.Since(t, time.Now()) },
-	"span":     func(seconds float64) string { return page.Short(view.Span(seconds)) },
 	"age":      func(seconds float64) string { return page.Age(view.Span(seconds)) },
 	"stamp":    func(t time.Time) string { return t.Format("2006-01-02 15:04:05 -07:00") },
 	"clock":    func(t time.Time) string { return page.Clock(t, time.Now().In(t.Location())) },
@@ -98,11 +97,11 @@ func ended(r *view.Run) time.Time {
 }
 
 // took returns how long a run took, "" if nothing of it has begun.
-func took(r *view.Run) string {
+func took(r view.Run) string {
 	if r.Took <= 0 || r.Outcome == outcome.NotStarted || r.Outcome == outcome.Missed || r.Outcome == outcome.Excluded {
 		return ""
 	}
-	return page.Short(view.Span(r.Took))
+	return page.Short(time.Duration(r.Took * float64(time.Second)))
 }
 
 // outcomeTabs are the tabs of the list of all runs. Which verdict a run has in the store says little of its outcome.

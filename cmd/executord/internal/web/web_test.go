@@ -102,7 +102,7 @@ func (f *fake) StoreError(context.Context) error { return f.err }
 func (f *fake) Ready(context.Context) error      { return f.ready }
 
 func show(f record.Facts) view.Run {
-	r := view.Run{Job: f.Job, Run: int64(f.Number), Started: f.Started, Outcome: f.Outcome, Error: f.Error}
+	r := view.Run{Job: f.Job, Run: int64(f.Number), Started: f.Started, Outcome: f.Outcome, Took: f.Took.Seconds(), Error: f.Error}
 	if f.Ended.IsZero() {
 		r.Outcome = view.InProgress
 	}
