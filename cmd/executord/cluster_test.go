@@ -142,11 +142,11 @@ func TestClusterOutlivesMembers(t *testing.T) {
 	c.until("follows:2 leads:1")
 
 	all[0].signal(syscall.SIGKILL)
+	c.until("away:1 follows:1 leads:1") // commands wait for a leader, here for less than an election may take
 	wantOutput(t, exitOK, "quiet: run 1: ok", "run-now", "quiet", "--wait", "--store", c.store())
 	wantAnswer(t, c.store(), exitOK, "quiet: paused", "pause", "quiet")
 	wantOutput(t, exitOK, "executord:tab/quiet", "store", "list", "--store", c.store())
 	untilState(t, c.store(), "quiet", "paused")
-	c.until("away:1 follows:1 leads:1")
 	again := c.start(c.hosts[0], "a")
 	again.until("joining the cluster", "state", "it goes on with what it has")
 	again.until("run ended", "job", "tick")
@@ -155,6 +155,7 @@ func TestClusterOutlivesMembers(t *testing.T) {
 	lost, gone, fresh := all[2], c.hosts[2], freeMember(t)
 	lost.signal(syscall.SIGKILL)
 	<-lost.exited
+	c.until("away:1 follows:1 leads:1")
 	wantOutput(t, exitMistake, "c/etcd", append([]string{"cluster", "restore", c.tab}, c.member(gone, "c")...)...)
 	wantOutput(t, exitOK, "start executord run --cluster on "+fresh, "cluster", "replace", gone, fresh, "--store", c.store())
 	c.hosts[2] = fresh

@@ -37,7 +37,10 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	endWithTests()
-	databaseWait, echo = 2*time.Second, 0
+	echo = 0
+	if !slices.ContainsFunc(os.Args, func(arg string) bool { return strings.Contains(arg, "etcd://") }) {
+		databaseWait = 2 * time.Second // a cluster of tests is there, but an election beside other tests takes longer
+	}
 	code, lines := exitOK, [][]string{os.Args[1:]}
 	if text := os.Getenv(linesVariable); text != "" {
 		if err := json.Unmarshal([]byte(text), &lines); err != nil {
