@@ -200,8 +200,8 @@ func (c Cluster) isLocal() bool {
 	return true
 }
 
-// Client returns how a program that is no member reaches the cluster. What the library says of lines goes to nobody: the
-// answers tell.
+// Client returns how a program that is no member reaches the cluster. The log of the library is discarded: its errors say
+// enough.
 func (c Cluster) Client() (etcd.Client, error) {
 	tls, err := c.files()
 	if err != nil {
@@ -320,11 +320,11 @@ func Quorum(members []etcd.MemberInfo) string {
 		return fmt.Sprintf("%s, and %d are needed: nothing runs until then. Start the others, or if their disks are lost, restore a "+
 			"backup", text, need)
 	case there == need && voters > 1:
-		return text + ": without another one, nothing runs"
+		return text + ": if one more is lost, nothing runs"
 	case there == need:
 		return text
 	}
-	return fmt.Sprintf("%s: it goes on without %d more", text, there-need)
+	return fmt.Sprintf("%s: the cluster survives the loss of %d more", text, there-need)
 }
 
 // advice has what to do with executord, by the errors of a member that does not fit the cluster.
