@@ -12,7 +12,7 @@ import (
 // searchTerms are the names of the terms of a search, and the parameters of ParseQuery that they stand for.
 var searchTerms = []struct {
 	name, parameter string
-	several         bool // may be there
+	several         bool // the term may be there more than once
 }{
 	{"state", "state", true}, {"kind", "kind", false}, {"queue", "queue", false}, {"key", "key", false}, {"tag", "tag", true},
 	{"error", "error", false}, {"changed", "within", false},

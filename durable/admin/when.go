@@ -54,7 +54,8 @@ func (w When) At(now time.Time) time.Time {
 	return w.at
 }
 
-// Ago is At for a duration that is before now. It is false if that is negative.
+// Ago returns the time of w or, if w is a duration, the time that long before now. It reports false if the duration is
+// negative.
 func (w When) Ago(now time.Time) (time.Time, bool) {
 	w.fromNow = -w.fromNow
 	return w.At(now), w.fromNow <= 0

@@ -36,12 +36,13 @@ type ledger struct {
 		inState [gone + 1]int
 		perKind map[string]int
 
-		// Whether it may claim and begin. It holds nothing that waits while one of these is set, but for the second.
+		// Whether it may claim and begin. While one of these is set it holds nothing that waits.
 		fenced   bool // the lease may be over
-		alone    bool // as the last heartbeat has it; see fence
 		draining bool
-		resting  bool      // it is to drain, though Run goes on; see queue.go
-		renewed  time.Time // when the heartbeat that renewed the lease last was sent
+		resting  bool // it is to drain, though Run goes on; see queue.go
+
+		alone   bool      // no other node is alive, as the last heartbeat has it; see fence
+		renewed time.Time // when the heartbeat that renewed the lease last was sent
 
 		load
 		solitude
