@@ -109,22 +109,22 @@ func (q *Queue[E]) Due() bool { return q.due(false) >= 0 || q.due(true) >= 0 }
 
 // IsDue reports whether the element at a place is due.
 func (q *Queue[E]) IsDue(place int, wall bool) bool {
-	due := q.heap(wall).Rank(place).Key
+	due := q.heap(wall).Key(place)
 	return due <= q.seen.On(wall) || due <= q.clock.Now().On(wall)
 }
 
 // When returns the reading of the monotonic clock at which it is worth to look whether the element at a place is due, or
 // false if that will never be.
 func (q *Queue[E]) When(place int, wall bool) (at int64, ok bool) {
-	return q.when(q.heap(wall).Rank(place), wall)
+	return q.when(q.heap(wall).Key(place), wall)
 }
 
-func (q *Queue[E]) when(r heap.Rank[int64], wall bool) (at int64, ok bool) {
-	at = r.Key
+func (q *Queue[E]) when(due int64, wall bool) (at int64, ok bool) {
+	at = due
 	if wall {
-		at = After(q.seen.Mono, int64(min(Until(r.Key, q.seen.Wall), q.trust)))
+		at = After(q.seen.Mono, int64(min(Until(due, q.seen.Wall), q.trust)))
 	}
-	return at, r.Key != Never
+	return at, due != Never
 }
 
 // due returns for how long the first element that waits on a clock was due at the last
@@ -165,10 +165,10 @@ func (q *Queue[E]) Next() (at int64, ok bool) {
 // First is Next without the slack.
 func (q *Queue[E]) First() (at int64, ok bool) {
 	if first, some := q.mono.First(); some {
-		at, ok = q.when(first, false)
+		at, ok = q.when(first.Key, false)
 	}
 	if first, some := q.wall.First(); some {
-		if w, ever := q.when(first, true); ever && (!ok || w < at) {
+		if w, ever := q.when(first.Key, true); ever && (!ok || w < at) {
 			at, ok = w, true
 		}
 	}

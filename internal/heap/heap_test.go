@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -23,20 +24,38 @@ func newItems() *Heap[int, *item] {
 
 // check returns an error if the heap is not one, or its places do not agree.
 func (h *Heap[K, E]) check() error {
+	gone, full := 0, 0
+	in := make(map[int32]bool)
 	for i := root; i < len(h.ranks); i++ {
 		if i > root && h.ranks[i].Before(h.ranks[parent(i)]) {
 			return fmt.Errorf("slot %d is before its parent", i)
 		}
-		if p := h.places[i]; int(h.slots[p]) != i {
-			return fmt.Errorf("slot %d has place %d, which has slot %d", i, p, h.slots[p])
+		p := h.places[i]
+		switch {
+		case in[p]:
+			return fmt.Errorf("slot %d has place %d, which another one has", i, p)
+		case h.isFull(p) && h.elems[p].key != h.ranks[i].Key:
+			return fmt.Errorf("slot %d has place %d, in which is %v", i, p, h.elems[p])
+		case h.isFull(p):
+			full++
+		case i == root:
+			return errors.New("the first element has left")
+		default:
+			gone++
 		}
+		in[p] = true
 	}
-	free := 0
-	for p := h.free; len(h.ranks) > 0 && p >= 0; p = h.slots[p] {
-		free++
+	if full != h.Len() || gone != h.gone || gone > full {
+		return fmt.Errorf("%d elements are there and %d have left, but %d and %d are counted", full, gone, h.Len(), h.gone)
 	}
-	if h.Len()+free != len(h.elems) {
-		return fmt.Errorf("%d elements and %d free places of %d", h.Len(), free, len(h.elems))
+	for _, p := range h.free {
+		if in[p] || h.isFull(p) {
+			return fmt.Errorf("place %d is free, and is not", p)
+		}
+		in[p] = true
+	}
+	if len(in) != len(h.elems) {
+		return fmt.Errorf("%d of %d places are known", len(in), len(h.elems))
 	}
 	return nil
 }

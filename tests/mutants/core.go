@@ -34,8 +34,8 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "internal/delay/queue.go", what: "a reading of the wall clock is trusted without a bound",
-		old:  "min(Until(r.Key, q.seen.Wall), q.trust)",
-		new:  "min(Until(r.Key, q.seen.Wall), q.trust*1e6)",
+		old:  "min(Until(due, q.seen.Wall), q.trust)",
+		new:  "min(Until(due, q.seen.Wall), q.trust*1e6)",
 		test: "TestQueueNext|TestQueueWallClockSetForward",
 	},
 	{
