@@ -222,7 +222,7 @@ func (f *Future[T]) concludeWith(v T, end ending) ending {
 	outcome := end
 	if f.core.HasOptions() {
 		var again bool
-		if outcome, end, again = f.concludeRun(end); again {
+		if outcome, end, again = planOf(&f.core).conclude(&f.core, end, f.drop); again {
 			return end
 		}
 	}
@@ -233,36 +233,6 @@ func (f *Future[T]) concludeWith(v T, end ending) ending {
 		f.fn = nil
 	})
 	return end
-}
-
-// concludeRun prepares the next run of a series, or the next attempt of a task with Retry, if there
-// is one. Else it returns the outcome of the task. run is the ending for the pool's reports: that
-// of this run or, if that is worse, that of the series.
-func (f *Future[T]) concludeRun(end ending) (outcome, run ending, again bool) {
-	outcome, run = end, end
-	if s := planOf(&f.core).series; s != nil {
-		more, last := s.ran(end)
-		if more {
-			f.core.Reset(f.drop)
-			return end, end, true
-		}
-		if last.err != nil {
-			run = last
-		}
-		return last, run, false
-	}
-	if outcome, again = tryAgain(&f.core, end, f.drop); again {
-		run = outcome
-	}
-	return outcome, run, again
-}
-
-// planOf returns the plan of t. A task that a pool has refused has none any more.
-func planOf(t *task.Task) *plan {
-	if p, ok := t.Plan().(*plan); ok {
-		return p
-	}
-	return &noPlan
 }
 
 // String describes the future in one line, for logs: its name, its state, and why it
@@ -283,7 +253,7 @@ func (f *Future[T]) invoke(ctx context.Context, on *engine.Worker) ending {
 }
 
 func (f *Future[T]) end(s task.State, err error) bool {
-	return f.core.CompletePending(s, outcomeWithLast(&f.core, err), f.drop)
+	return f.core.CompletePending(s, planOf(&f.core).withLast(err), f.drop)
 }
 
 func (f *Future[T]) fail(err error) {

@@ -276,7 +276,7 @@ func adopt(t *task.Task, o *options) {
 	to := t.SetOptions()
 	to.Name, to.Timeout, to.Priority = o.name, o.timeout, o.priority
 	if o.retry.attempts > 1 {
-		to.Plan, to.Repeats = &plan{retry: &retry{rule: o.retry}}, true
+		to.Plan, to.Repeats = &retry{rule: o.retry}, true
 	}
 }
 

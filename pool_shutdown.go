@@ -47,7 +47,7 @@ func (p *Pool) Shutdown() {
 	p.mustBeMade()
 	drops := func(unit engine.Unit) bool {
 		t := unit.(work).taskCore()
-		return t != nil && waitsForAttempt(t)
+		return t != nil && planOf(t).hasRun()
 	}
 	if p.timer != nil {
 		drops = p.timer.drops()

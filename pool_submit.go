@@ -137,15 +137,12 @@ func (p *Pool) enter(ctx context.Context, u work, t *task.Task, forks bool) erro
 // work of a task that the pool runs: a pool that is shut down finishes what it has, and so takes
 // what that forks. A task of a share, or of the pool that lends to one, is one of these.
 func (p *Pool) comesFromWithin(ctx context.Context, t *task.Task) bool {
-	if t == nil || isTimed(t) || p.timer != nil && t.Due() > p.elapsed() {
+	if t == nil || planOf(t).isSeries() || p.timer != nil && t.Due() > p.elapsed() {
 		return false
 	}
 	o := task.OwnerOf(ctx)
 	return o != nil && ctx.Err() == nil && (o.Within(&p.owner) || p.owner.Within(o))
 }
-
-// isTimed reports whether t is periodic work.
-func isTimed(t *task.Task) bool { return planOf(t).series != nil }
 
 // reasonOf returns the reason of a rejection.
 func reasonOf(v engine.Verdict) error {

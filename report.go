@@ -44,7 +44,7 @@ func (p *Pool) reportBody(ctx context.Context, u work, info TaskInfo, end ending
 // isPeriodic reports whether u is periodic work, or a run of it.
 func isPeriodic(u work) bool {
 	t := u.taskCore()
-	return t != nil && (planOf(t).series != nil || planOf(t).run != nil)
+	return t != nil && planOf(t).isPeriodic()
 }
 
 // interrupted reports whether the context of the body of u ended before the body
@@ -177,15 +177,7 @@ func (p *Pool) info(worker int, u work) TaskInfo {
 				info.Submitted = p.epoch.Add(time.Duration(at))
 			}
 		}
-		if s := planOf(t).series; s != nil {
-			info.Run = s.run.Load()
-		}
-		if r := planOf(t).run; r != nil {
-			info.Run = r.number
-		}
-		if r := retryOf(t); r != nil {
-			info.Run = int64(r.attempts()) + 1
-		}
+		info.Run = planOf(t).number()
 	}
 	return info
 }

@@ -67,19 +67,12 @@ func Backoff(first, most time.Duration) func(n int) time.Duration {
 //	attempt ─▶ conclude ─▶ again ── fails, and there is another ──▶ pending, due later
 //	              └─ over ─▶ the task is done
 type retry struct {
+	oncePlan
 	rule retryRule
 
 	mu   sync.Mutex // a leaf
 	n    int        // attempts that have ended
 	last error      // of the latest; nil before the first
-}
-
-// retryOf returns what t has for Retry, nil for a task without.
-func retryOf(t *task.Task) *retry {
-	if p, ok := t.Options().Plan.(*plan); ok {
-		return p.retry
-	}
-	return nil
 }
 
 // attempts returns the number of attempts that have ended.
@@ -89,21 +82,18 @@ func (r *retry) attempts() int {
 	return r.n
 }
 
-// tryAgain has a task that has failed wait in its pool for its next attempt, if there is one. If not, it
-// returns how the task is to end. A task that was completed meanwhile does not wait, and drop is
-// called under its lock.
-func tryAgain(t *task.Task, end ending, drop func()) (last ending, again bool) {
-	r := retryOf(t)
-	if r == nil {
-		return end, false
+func (r *retry) number() int64 { return int64(r.attempts()) + 1 }
+
+// hasRun reports whether an attempt has failed.
+func (r *retry) hasRun() bool { return r.attempts() > 0 }
+
+// conclude has a task that has failed wait in its pool for its next attempt, if there is one.
+func (r *retry) conclude(t *task.Task, end ending, drop func()) (outcome, run ending, again bool) {
+	outcome, again = r.judge(t, end)
+	if again && t.Reset(drop) {
+		outcome.how |= runsAgain
 	}
-	if last, again = r.judge(t, end); !again {
-		return last, false
-	}
-	if t.Reset(drop) {
-		last.how |= runsAgain
-	}
-	return last, true
+	return outcome, outcome, again
 }
 
 // judge decides about an attempt that has ended, and sets the time of the next.
@@ -152,12 +142,10 @@ func (r retryRule) wait(n int) (time.Duration, error) {
 	return d, nil
 }
 
-// outcomeWithLast returns err, the outcome of a task that ends while it waits, with the error
-// of its latest attempt, if it had one.
-func outcomeWithLast(t *task.Task, err error) error {
-	r := retryOf(t)
-	if r == nil || err == nil {
-		return err
+// withLast adds the error of the latest attempt, if there was one.
+func (r *retry) withLast(err error) error {
+	if err == nil {
+		return nil
 	}
 	r.mu.Lock()
 	last := r.last
@@ -172,7 +160,7 @@ func outcomeWithLast(t *task.Task, err error) error {
 // context ends u. Whoever watched that may have found u running.
 func (p *Pool) waitsAgain(u work) {
 	t := u.taskCore()
-	if retryOf(t) == nil || !t.HasContext() {
+	if !t.HasContext() {
 		return
 	}
 	ctx := t.Context()
@@ -217,12 +205,6 @@ func inPlace[T any](
 			}
 		}
 	}
-}
-
-// waitsForAttempt reports whether t has failed and waits to run again.
-func waitsForAttempt(t *task.Task) bool {
-	r := retryOf(t)
-	return r != nil && r.attempts() > 0
 }
 
 // signal puts a token into c, unless there is one.

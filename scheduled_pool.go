@@ -32,23 +32,20 @@ func (p *Pool) later() engine.Timed {
 // when returns when a unit is due that enters a delay queue. A series gets its time now.
 func (p *Pool) when(unit engine.Unit) engine.Moment {
 	t := unit.(work).taskCore()
-	if s := planOf(t).series; s != nil {
-		t.Move(s.position())
-	}
+	planOf(t).move(t)
 	return engine.Moment{At: t.Due(), Wall: t.FollowsWallClock()}
 }
 
 // stale marks a task of a trigger after the wall clock was set back: a worker will ask
 // the trigger for the next time, without the lock.
 func stale(unit engine.Unit, step time.Duration) bool {
-	s := planOf(unit.(work).taskCore()).series
-	return s != nil && s.setBack(step)
+	return planOf(unit.(work).taskCore()).setBack(step)
 }
 
 // keeps reports whether a task may run again though the pool is shut down. The engine's lock
 // is held.
 func (p *Pool) keeps(unit engine.Unit) bool {
-	return p.timer != nil && planOf(unit.(work).taskCore()).series != nil && !p.timer.dropped[periodic]
+	return p.timer != nil && planOf(unit.(work).taskCore()).isSeries() && !p.timer.dropped[periodic]
 }
 
 // notKept cancels a task that the pool, which is shut down, no longer takes back.
@@ -64,9 +61,9 @@ func (tm *timer) drops() func(engine.Unit) bool {
 	return func(unit engine.Unit) bool {
 		t := unit.(work).taskCore()
 		switch {
-		case planOf(t).series != nil:
+		case planOf(t).isSeries():
 			return tm.dropped[periodic]
-		case waitsForAttempt(t):
+		case planOf(t).hasRun():
 			return true
 		case t.Due() <= now().On(t.FollowsWallClock()):
 			return false
@@ -94,12 +91,3 @@ func (tm *timer) set(dropDelayed, keepPeriodic bool) (gone []engine.Unit) {
 	}
 	return gone
 }
-
-// plan is what a pool keeps with a task that is not simply due once.
-type plan struct {
-	series *Series    // of periodic work, else nil
-	run    *seriesRun // a run that is a task of its own, else nil
-	retry  *retry     // of a task with Retry, else nil
-}
-
-var noPlan plan

@@ -21,7 +21,7 @@ import (
 // the series. The zero Series is not usable.
 type Series struct {
 	future Future[struct{}]
-	plan   plan
+	plan   seriesPlan
 	pool   *Pool
 	member list.Node[*Series] // of the registry of the pool
 	rules  seriesRules

@@ -173,6 +173,30 @@ func (s *Series) advance() (more bool, last ending) {
 	}
 }
 
+// seriesPlan is the plan of the task of a series.
+type seriesPlan struct {
+	oncePlan
+	series *Series
+}
+
+func (p *seriesPlan) number() int64                   { return p.series.run.Load() }
+func (p *seriesPlan) isSeries() bool                  { return true }
+func (p *seriesPlan) isPeriodic() bool                { return true }
+func (p *seriesPlan) move(t *task.Task)               { t.Move(p.series.position()) }
+func (p *seriesPlan) setBack(step time.Duration) bool { return p.series.setBack(step) }
+
+func (p *seriesPlan) conclude(t *task.Task, end ending, drop func()) (outcome, run ending, again bool) {
+	more, last := p.series.ran(end)
+	switch {
+	case more:
+		t.Reset(drop)
+		return end, end, true
+	case last.err != nil:
+		return last, last, false
+	}
+	return last, end, false
+}
+
 // event returns what makes a series of that turn need a slot.
 func (t turn) event() rhythm.Event {
 	switch t {
@@ -284,10 +308,19 @@ type seriesRun struct {
 	core   task.Task
 	series *Series
 	body   func(context.Context) error
-	plan   plan
+	plan   runPlan
 	number int64     // from 1
 	since  time.Time // when its body began; under the lock of the series
 }
+
+// runPlan is the plan of the task of a seriesRun.
+type runPlan struct {
+	oncePlan
+	run *seriesRun
+}
+
+func (p *runPlan) number() int64    { return p.run.number }
+func (p *runPlan) isPeriodic() bool { return true }
 
 // split passes a run of s to the pool, and finds the next slot.
 func (l *local) split(submitted context.Context, s *Series) {

@@ -211,7 +211,7 @@ func (m *member) invoke(ctx context.Context, on *engine.Worker) ending {
 func (m *member) conclude(end ending) ending {
 	if m.core.HasOptions() {
 		again := false
-		if end, again = tryAgain(&m.core, end, m.drop); again {
+		if end, _, again = planOf(&m.core).conclude(&m.core, end, m.drop); again {
 			if !end.is(runsAgain) { // it was completed meanwhile
 				m.over(errorOf(&m.core))
 			}
@@ -242,7 +242,7 @@ func (m *member) over(err error) {
 func (m *member) isOver() bool { return m.core.State().Done() && !m.core.InBody() }
 
 func (m *member) end(s task.State, err error) bool {
-	won := m.core.CompletePending(s, outcomeWithLast(&m.core, err), m.drop)
+	won := m.core.CompletePending(s, planOf(&m.core).withLast(err), m.drop)
 	if won {
 		m.over(errorOf(&m.core))
 	}
@@ -297,7 +297,7 @@ func (l *waitList) add(m *member) {
 // pruneLocked removes tasks that do not wait.
 func (l *waitList) pruneLocked() {
 	some := func(m *member) bool {
-		return m.core.State() != task.Pending && retryOf(&m.core) == nil || m.core.State().Done()
+		return m.core.State() != task.Pending && !m.core.Options().Repeats || m.core.State().Done()
 	}
 	all, hosted := l.tasks, slices.DeleteFunc(l.tasks[:l.hosted], some)
 	l.tasks = append(hosted, slices.DeleteFunc(all[l.hosted:], some)...)

@@ -137,16 +137,15 @@ func (r *taskRunnable) invoke(ctx context.Context, on *engine.Worker) ending {
 }
 
 func (r *taskRunnable) conclude(end ending) ending {
-	end, again := tryAgain(&r.core, end, func() {})
-	if again {
-		return end
+	outcome, end, again := planOf(&r.core).conclude(&r.core, end, func() {})
+	if !again {
+		r.core.Finish(outcome.state(), outcome.err, nil)
 	}
-	r.core.Finish(end.state(), end.err, nil)
 	return end
 }
 
 func (r *taskRunnable) end(s task.State, err error) bool {
-	return r.core.CompletePending(s, outcomeWithLast(&r.core, err), nil)
+	return r.core.CompletePending(s, planOf(&r.core).withLast(err), nil)
 }
 
 func (r *taskRunnable) fail(err error) { r.core.FinishUncalled(err, nil) }
