@@ -176,3 +176,9 @@ func titled(what, name string) string {
 	}
 	return what + " " + strconv.Quote(name)
 }
+
+func mustContext(ctx context.Context) {
+	if ctx == nil {
+		panic("executor: nil Context")
+	}
+}

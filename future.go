@@ -114,6 +114,15 @@ func (f *Future[T]) Join(ctx context.Context) error {
 	return f.core.Join(ctx)
 }
 
+// await prepares the wait of the caller for the task until the function that it returns is called.
+func (f *Future[T]) await(ctx context.Context) (waited func()) {
+	host(ctx, &f.core)
+	if f.core.State().Done() && !f.core.InBody() {
+		return func() {}
+	}
+	return lend(ctx, f.core.Owner(), one(&f.core))
+}
+
 // OnDone arranges for fn to be called once the task is done: by the goroutine
 // that completes it, in order of registration and with no lock held; at once,
 // by the caller, if the task is done already. fn must be quick and must not
@@ -222,7 +231,7 @@ func (f *Future[T]) concludeWith(v T, end ending) ending {
 	outcome := end
 	if f.core.HasOptions() {
 		var again bool
-		if outcome, end, again = planOf(&f.core).conclude(&f.core, end, f.drop); again {
+		if outcome, end, again = planOf(&f.core).conclude(&f.core, end, f); again {
 			return end
 		}
 	}
@@ -331,7 +340,6 @@ func (p *Promise[T]) Fail(err error) bool {
 type Task[T any] struct{ Promise[T] }
 
 var (
-	_ worker    = (*Task[int])(nil)
 	_ Runnable  = (*Task[int])(nil)
 	_ Awaitable = (*Task[int])(nil)
 )
@@ -376,23 +384,6 @@ func (t *Task[T]) Future() *Future[T] {
 	}
 	return &t.future
 }
-
-// taskWork is a Task as work.
-type taskWork[T any] Task[T]
-
-// work returns nil for a nil Task.
-func (t *Task[T]) work() work {
-	if t == nil {
-		return nil
-	}
-	return (*taskWork[T])(t)
-}
-
-func (u *taskWork[T]) task() *Task[T]          { return (*Task[T])(u) }
-func (u *taskWork[T]) Slot() *engine.Slot      { return u.core.Slot() }
-func (u *taskWork[T]) Outcome() engine.Outcome { return outcomeOf(&u.core) }
-func (u *taskWork[T]) Do(w *engine.Worker)     { localOf(w).runTask(u) }
-func (u *taskWork[T]) runnable() Runnable      { return u.task() }
 
 // due returns the part of String with the due time of a task that waits.
 func due(s State, next time.Time) string {

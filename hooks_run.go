@@ -172,16 +172,6 @@ func (l *local) before(ctx context.Context, info TaskInfo, u work) (derived cont
 	return derived, ending{}
 }
 
-// callHook calls a hook, whose panic is reported.
-func (p *Pool) callHook(ctx context.Context, info TaskInfo, hook func()) {
-	defer func() {
-		if v := recover(); v != nil {
-			p.report(ctx, info, abrupt(v))
-		}
-	}()
-	hook()
-}
-
 // hookedOutcome returns the outcome of a run.
 func hookedOutcome(u work, end ending) engine.Outcome {
 	switch t := u.taskCore(); {

@@ -3,8 +3,6 @@ package executor
 import (
 	"context"
 	"fmt"
-
-	"github.com/executor-go/executor/internal/engine"
 )
 
 // Keyed runs tasks by key on a pool: at most n at once for each key, in the order of their submission, and as many keys
@@ -88,21 +86,6 @@ func (p *Pool) submitKeyed(ctx context.Context, r Runnable, key any) error {
 	}
 	return p.enter(ctx, withKey(u, key), t, false)
 }
-
-// keyedWork is work with its key, as it is queued.
-type keyedWork struct {
-	work
-	item engine.KeyItem
-}
-
-func withKey(u work, key any) work {
-	k := &keyedWork{work: u}
-	k.item.SetKey(key)
-	return k
-}
-
-// Key returns what the queue keeps of the work.
-func (k *keyedWork) Key() *engine.KeyItem { return &k.item }
 
 // keyExecutor is the Executor of a key.
 type keyExecutor struct {

@@ -225,3 +225,11 @@ func (m *mapping[In, Out]) anyDone() bool {
 	defer m.mu.Unlock()
 	return len(m.done) > 0
 }
+
+// signal puts a token into c, unless there is one.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

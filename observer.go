@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/histogram"
-	"github.com/executor-go/executor/internal/engine"
 )
 
 // An Observer watches pools, those with it as Config.Observer and those given to Watch, and measures some of their
@@ -102,6 +101,7 @@ const (
 )
 
 var eventKindNames = [numEventKinds]string{"worker started", "worker left", "rejected", "panicked", "shutdown", "stop",
+
 	"terminated"}
 
 // Event is something that has happened to a pool, once or several times in a second.
@@ -159,10 +159,6 @@ func (o *observed) note(k eventKind) {
 	}
 }
 
-// What follows is how a few of a pool's tasks are measured, those that choose has chosen: by
-// measured, in whose place they are queued, with the time of their admission. In a scheduled
-// pool a task has its time with it, and is chosen when it runs.
-
 // observed is a pool with its Observer.
 type observed struct {
 	observer *Observer
@@ -202,62 +198,6 @@ func (o *observed) elapsed() int64 { return int64(time.Since(o.epoch)) }
 // choose reports whether a task is chosen: one of Every on average, at random, so that it does
 // not follow a pattern of the tasks.
 func (o *observed) choose() bool { return rand.Uint32N(uint32(o.every)) == 0 }
-
-// admit returns what is to be admitted for u.
-func (o *observed) admit(u work) work {
-	if o.timed || !o.choose() {
-		return u
-	}
-	return &measured{u, o, o.elapsed()}
-}
-
-// measured is work that is measured. It is queued in its place.
-type measured struct {
-	work
-	by       *observed
-	admitted int64
-}
-
-// Key returns that of the work, nil if it has none.
-func (m *measured) Key() *engine.KeyItem {
-	if k, ok := m.work.(*keyedWork); ok {
-		return k.Key()
-	}
-	return nil
-}
-
-func (m *measured) Do(w *engine.Worker) {
-	now := m.by.elapsed()
-	w.Begun(now)
-	r := m.by.begin(localOf(w), m.work, now-m.admitted, now)
-	defer r.end()
-	m.work.Do(w)
-}
-
-// run is a run that is measured.
-type run struct {
-	of        *observed
-	on        *local
-	named     *figures // nil if none are asked for
-	wait, now int64
-}
-
-// begin begins the measurement of a run, after wait.
-func (o *observed) begin(l *local, u work, wait, now int64) run {
-	return run{o, l, o.named(l.pool.info(l.worker.Number, u).Name), wait, now}
-}
-
-// end records the run, if the body was called.
-func (r run) end() {
-	if r.of == nil || !r.on.worker.HasCalled() {
-		return
-	}
-	wait, took := time.Duration(r.wait), time.Duration(r.of.elapsed()-r.now)
-	r.of.all.record(wait, took)
-	if r.named != nil {
-		r.named.record(wait, took)
-	}
-}
 
 // named returns the figures of the tasks with a name, nil if none are asked for.
 func (o *observed) named(name string) *figures {

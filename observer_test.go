@@ -682,3 +682,26 @@ func TestObserverMeasuresWaitAfterBlock(t *testing.T) {
 		}
 	})
 }
+
+// Schedules has the series of a watched pool, by the number of the pool, and none of another.
+func TestObserverSchedules(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := new(executor.Observer)
+		p := newScheduled(t, executor.ScheduledConfig{Workers: 1, Observer: o})
+		s, err := p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Watch(newPool(t, executor.Config{Workers: 1}))
+		for number := range o.Pools() {
+			all := o.Schedules(number)
+			if number == 1 && (len(all) != 1 || all[0].Series != s) || number != 1 && all != nil {
+				t.Errorf("pool %d: %v", number, all)
+			}
+		}
+		if all := o.Schedules(3); all != nil {
+			t.Errorf("of no pool: %v", all)
+		}
+		s.Cancel()
+	})
+}

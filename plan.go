@@ -31,14 +31,17 @@ type plan interface {
 	// task is to be given to a worker, which finds another time.
 	setBack(step time.Duration) bool
 
-	// conclude follows a run that has ended. With again the task is pending once more; drop is called under its
-	// lock if it was completed meanwhile. Otherwise outcome is how it ends. run is the ending for the pool's
-	// reports: that of this run or, if that is worse, that of all.
-	conclude(t *task.Task, end ending, drop func()) (outcome, run ending, again bool)
+	// conclude follows a run of t that has ended. With again t is pending once more, or was completed meanwhile; its
+	// body is dropped then. Otherwise outcome is how it ends. run is the ending for the pool's reports: that of this
+	// run or, if that is worse, that of all.
+	conclude(t *task.Task, end ending, body dropper) (outcome, run ending, again bool)
 
 	// withLast returns err, with which the task ends while it waits, with the error of the run before.
 	withLast(err error) error
 }
+
+// dropper has a body, which drop releases. It is called under the task's lock.
+type dropper interface{ drop() }
 
 // planOf returns the plan of t. A task that a pool has refused has none any more.
 func planOf(t *task.Task) plan {
@@ -58,6 +61,6 @@ func (oncePlan) hasRun() bool               { return false }
 func (oncePlan) move(*task.Task)            {}
 func (oncePlan) setBack(time.Duration) bool { return false }
 func (oncePlan) withLast(err error) error   { return err }
-func (oncePlan) conclude(_ *task.Task, end ending, _ func()) (outcome, run ending, again bool) {
+func (oncePlan) conclude(_ *task.Task, end ending, _ dropper) (outcome, run ending, again bool) {
 	return end, end, false
 }

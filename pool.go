@@ -3,62 +3,17 @@ package executor
 import (
 	"context"
 	"log/slog"
-	"math"
-	"runtime"
+	"maps"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor/internal/ctxgroup"
+	"github.com/executor-go/executor/internal/delay"
 	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
-
-// Config configures a [Pool]. The zero Config means [runtime.GOMAXPROCS](0) workers over an unbounded queue.
-type Config struct {
-	// Name names the pool, in errors, logs, hooks and Stats, and its workers in
-	// profiles, as the pprof label "executor". The default is "": no label.
-	Name string
-
-	// Workers is the number of workers to keep: they stay when they are idle. It must
-	// not be negative. With Workers and Max both 0, both are runtime.GOMAXPROCS(0).
-	Workers int
-
-	// Max is the most workers there may be. It must not be less than Workers; 0 means Workers. A queue that is never full,
-	// which is Prioritized or the default, Unbounded, needs GrowWhenBusy for a Max above Workers: without it the pool
-	// would not grow, so New returns an error.
-	Max int
-
-	// GrowWhenBusy makes an elastic pool: a task starts a worker if all are busy, up to Max, and only then is the queue
-	// used. By default, as in Java, a task starts a worker if there are fewer than Workers, even if
-	// others are idle, and if the queue is full up to Max.
-	GrowWhenBusy bool
-
-	// KeepAlive is how long a worker above Workers stays idle before it leaves. It
-	// must not be negative; 0, the default, means that it leaves at once.
-	KeepAlive time.Duration
-
-	// KeepNone applies KeepAlive, which must be positive then, to all workers,
-	// too. The default is that they stay until the pool is shut down.
-	KeepNone bool
-
-	// Queue holds the tasks that wait. The default, nil, is Unbounded.
-	Queue Queue
-
-	// Reject handles the tasks that the pool can't take. The default, nil, is Abort.
-	Reject RejectPolicy
-
-	// Hooks are called around each task.
-	Hooks Hooks
-
-	// Observer, if not nil, watches the pool and measures some of its tasks.
-	Observer *Observer
-
-	// Logger logs what no future shows: panics, errors of tasks without a future and of
-	// periodic work, and accepted tasks that never ran. The default, nil, is slog.Default
-	// at the time of the record. To log nothing, set a logger with slog.DiscardHandler. If
-	// the handler panics, one line about it goes to standard error.
-	Logger *slog.Logger
-}
 
 // A Pool runs tasks on workers, goroutines that it starts on demand and keeps. It is made
 // by [New] or by one of the presets. All methods may be called by any goroutine; a method
@@ -112,116 +67,10 @@ type Pool struct {
 
 var _ Executor = (*Pool)(nil)
 
-// check returns an error if a setting is out of its range. where names the call that sets it.
-func (p *Pool) check(where string, l engine.Limits, reject RejectPolicy) error {
-	switch {
-	case l.Kept < 0:
-		return invalid("%s: Workers is %d; it must not be negative", where, l.Kept)
-	case l.Max < 1:
-		return invalid("%s: Max is %d; it must be at least 1", where, l.Max)
-	case l.Max < l.Kept:
-		return invalid("%s: Max is %d, less than Workers, which is %d; raise Max or lower Workers", where, l.Max, l.Kept)
-	case l.KeepAlive < 0:
-		return invalid("%s: KeepAlive is %v; it must not be negative", where, l.KeepAlive)
-	case l.KeepNone && l.KeepAlive == 0:
-		return invalid("%s: KeepAlive is 0 while KeepNone is true, and workers would leave after each task; "+
-			"set KeepAlive to how long they may be idle", where)
-	}
-	if p.lender != nil && (l.Kept > 0 || l.KeepAlive > 0 || l.KeepNone) {
-		return invalid("%s: a share has no workers to keep; use Resize to change its Limit", where)
-	}
-	if reject == DropLowest && !p.sheds {
-		return invalid("%s: Reject is DropLowest, which needs the queue BoundedPrioritized(n); "+
-			"set Queue to that, or Reject to DiscardOldest", where)
-	}
-	if f, ok := reject.(RejectFunc); reject == nil || ok && f == nil {
-		return invalid("%s: nil RejectPolicy; Abort is the default", where)
-	}
-	return nil
-}
-
-// New returns a pool, without any worker yet, or an error that matches
-// [ErrInvalid] and says which field of c is out of its range.
-func New(c Config) (*Pool, error) {
-	if c.Workers == 0 && c.Max == 0 {
-		c.Workers = runtime.GOMAXPROCS(0)
-	}
-	if c.Max == 0 {
-		c.Max = c.Workers
-	}
-	if c.Queue == nil {
-		c.Queue = Unbounded()
-	}
-	if c.Reject == nil {
-		c.Reject = Abort
-	}
-	p := newPool(c)
-	_, p.sheds = c.Queue.(boundedPrioritized)
-	l := engine.Limits{
-		Kept: c.Workers, Max: c.Max, WhenBusy: c.GrowWhenBusy,
-		KeepAlive: c.KeepAlive, KeepNone: c.KeepNone,
-	}
-	if err := p.check("Config", l, c.Reject); err != nil {
-		return nil, err
-	}
-	if err := c.Observer.check("Config"); err != nil {
-		return nil, err
-	}
-	q, err := c.Queue.new()
-	if err != nil {
-		return nil, err
-	}
-	if most := max(l.Kept, 1); l.Max > most && !l.WhenBusy && q.Limit() == engine.Any {
-		return nil, invalid("Config: Max is %d, but the pool would never have more workers than %d, since its queue is "+
-			"never full; set GrowWhenBusy, or Workers to %d, or Queue to Bounded(n)", l.Max, most, l.Max)
-	}
-	p.build(engine.Config{Limits: l, Queue: q})
-	if c.Observer != nil {
-		p.watchedBy(c.Observer)
-	}
-	return p, nil
-}
-
-// newPool returns a pool without an engine.
-func newPool(c Config) *Pool {
-	p := &Pool{
-		name:   c.Name,
-		queue:  c.Queue,
-		hooks:  c.Hooks,
-		hooked: c.Hooks.BeforeTask != nil || c.Hooks.AfterTask != nil || c.Hooks.Around != nil,
-		logger: c.Logger,
-		epoch:  time.Now().Add(-1),
-	}
-	p.reject.Store(&c.Reject)
-	p.contexts.Ended = cancelByContext
-	p.watching.Call = p.watchSoon
-	ctx, cancel := context.WithCancelCause(context.Background())
-	p.ctx, p.cancel = p.owner.Init(p.unqueue, ctx, p.epoch), cancel
-	return p
-}
-
-// build makes the engine of a pool.
-func (p *Pool) build(c engine.Config) {
-	p.plain = p.timer == nil && p.hooks.Dropped == nil
-	c.Epoch = p.epoch
-	c.Later = p.later
-	c.Keeps, c.Dropped, c.Lost = p.keeps, p.notKept, p.lost
-	c.Started, c.Parked, c.Exited = p.workerStarted, parkLabels, p.workerExited
-	c.Over = p.over
-	p.engine = engine.New(c)
-	p.owner.Engine = p.engine
-}
-
 // mustBeMade panics for a zero Pool, and for a zero ScheduledPool, which has none.
 func (p *Pool) mustBeMade() {
 	if p == nil || p.engine == nil {
 		panic("executor: this pool was not made by New, NewScheduled or a preset; the zero value is not usable")
-	}
-}
-
-func mustContext(ctx context.Context) {
-	if ctx == nil {
-		panic("executor: nil Context")
 	}
 }
 
@@ -239,70 +88,85 @@ func (p *Pool) elapsed() int64 { return int64(time.Since(p.epoch)) }
 //
 //	pool := executor.Cached(func(c *executor.Config) { c.Name = "mail" })
 
-// Fixed returns a pool of n workers, started on demand and kept, over an unbounded queue.
-// It is [New] with Config{Workers: n}, changed by the functions in with. It panics if n is
-// less than 1, or the Config is invalid.
-func Fixed(n int, with ...func(*Config)) *Pool {
-	if n < 1 {
-		panic(invalid("Fixed(%d): must be at least 1", n).Error())
-	}
-	return preset(Config{Workers: n}, with)
+// settings is what apply changes, one call at a time.
+type settings struct {
+	sync.Mutex
+	version int
+	rate    Rate // of a share
 }
 
-// Cached returns a pool without a limit, which starts a worker whenever none is idle and
-// keeps idle workers for a minute. It is [New] with
+// shareSet are the shares of a pool that are not terminated. Its lock is a leaf.
+type shareSet struct {
+	sync.Mutex
+	set map[*Pool]struct{}
+}
+
+func (s *shareSet) add(p *Pool) {
+	s.Lock()
+	defer s.Unlock()
+	if s.set == nil {
+		s.set = make(map[*Pool]struct{})
+	}
+	s.set[p] = struct{}{}
+}
+
+func (s *shareSet) remove(p *Pool) {
+	s.Lock()
+	defer s.Unlock()
+	delete(s.set, p)
+}
+
+func (s *shareSet) all() []*Pool {
+	s.Lock()
+	defer s.Unlock()
+	return slices.Collect(maps.Keys(s.set))
+}
+
+// timer is the part of a Pool that only a ScheduledPool has.
+type timer struct {
+	pool   *Pool
+	queue  *engine.Due
+	series registry
+
+	// The engine's lock guards it.
+	dropped [periodic + 1]bool // by kind of task: those that wait at a shutdown are canceled
+}
+
+// clock returns the clock of the pool's times.
+func (p *Pool) clock() delay.Clock { return delay.Clock{Epoch: p.epoch} }
+
+// RejectPolicy handles the tasks that a pool can't take, because the pool is shut down or has neither room in its queue
+// nor a worker to spare. The goroutine that submits a task calls the policy, once for the task, with no lock held.
 //
-//	Config{Max: math.MaxInt, KeepAlive: time.Minute, Queue: Handoff()}
-//
-// changed by the functions in with. It panics if the Config is invalid. For a limit set Max
-// and, for tasks beyond it to wait, Queue to [Unbounded] and GrowWhenBusy.
-func Cached(with ...func(*Config)) *Pool {
-	return preset(Config{Max: math.MaxInt, KeepAlive: time.Minute, Queue: Handoff()}, with)
+// The policies of this package are [Abort], [CallerRuns], [Discard], [DiscardOldest],
+// [DropLowest], [Block] and [BlockFor]; [RejectFunc] makes one of a function.
+type RejectPolicy interface {
+	// Reject handles a task, which is passed as it was submitted. A task of Go with options
+	// is a Runnable that keeps them: its timeout wherever it runs, its name and priority in
+	// a pool. Periodic work is a Runnable that makes one run, which ends the Series. What
+	// Reject returns decides:
+	//
+	//   - an error: the submission and the task's future fail with it
+	//   - nil: the submission succeeds. If Reject has neither begun to run the task, nor
+	//     completed it, nor passed it to a pool, the task is discarded: its future fails with
+	//     a *RejectedError, as by [Discard].
+	//   - [ErrKept]: the submission succeeds, and the future is pending until something else
+	//     completes it: the policy has stored the task, started a goroutine that will run it,
+	//     or passed it to an Executor that is not of this package
+	//
+	// If Reject panics, so does the submission, and the future fails with a *PanicError. A task without a future, such
+	// as one of Go, belongs to the policy alone: nil and ErrKept mean the same.
+	Reject(ctx context.Context, task Runnable, pool *Pool) error
 }
 
-// Single returns a pool of one worker over an unbounded queue: tasks run one after the
-// other, in order. It is [New] with Config{Workers: 1}, changed by the functions in with, but
-// [Pool.Reconfigure] can't add workers. It panics if the Config is invalid or allows more
-// than one worker.
-func Single(with ...func(*Config)) *Pool {
-	p := Fixed(1, with...)
-	if most := p.engine.Counts().Max; most != 1 {
-		panic(invalid("Single: Max is %d; it must be 1", most).Error())
-	}
-	p.frozen, p.engine.InOrder = true, true
-	return p
-}
+// RejectFunc is a function as a RejectPolicy. It may leave the decision to a policy of this package, by calling its
+// Reject for the same pool; the task is then counted once, as that policy decides. It may submit the task by Execute to
+// another pool, or again to this one; this pool then counts it as rejected. Either way the context that it passes
+// becomes the parent of the task's context. So a context that ends when the RejectFunc returns also ends the task. To
+// bound only the wait, use [BlockFor]. A nil RejectFunc is an error of [New] and [Pool.Reconfigure].
+type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error
 
-// PerTask returns a pool without a limit that runs each task in a goroutine of its own and
-// keeps none: the go statement with futures, hooks, counters and a shutdown. It is [New]
-// with
-//
-//	Config{Max: math.MaxInt, Queue: Handoff()}
-//
-// changed by the functions in with. It panics if the Config is invalid.
-func PerTask(with ...func(*Config)) *Pool {
-	return preset(Config{Max: math.MaxInt, Queue: Handoff()}, with)
-}
-
-// preset returns a pool of c, changed by the functions.
-func preset(c Config, with []func(*Config)) *Pool {
-	for _, change := range with {
-		mustChange(change != nil)
-		change(&c)
-	}
-	return must(New(c))
-}
-
-// mustChange panics if a preset was given a nil function.
-func mustChange(given bool) {
-	if !given {
-		panic("executor: a preset was given a nil function; leave it out")
-	}
-}
-
-func must[P any](p P, err error) P {
-	if err != nil {
-		panic(err.Error())
-	}
-	return p
+// Reject calls f.
+func (f RejectFunc) Reject(ctx context.Context, task Runnable, pool *Pool) error {
+	return f(ctx, task, pool)
 }

@@ -3,12 +3,9 @@ package executor
 import (
 	"cmp"
 	"iter"
-	"math"
 	"reflect"
-	"sync"
 	"time"
 
-	"github.com/executor-go/executor/internal/bucket"
 	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
@@ -16,22 +13,6 @@ import (
 // This file shows and removes tasks that wait, and changes the settings of a pool while it
 // runs. A change of settings affects neither a worker that has a task nor that task's context:
 // excess workers leave when they would take their next task, idle ones at once.
-
-// unqueue follows the end of t: it leaves the queue if it waits there.
-func (p *Pool) unqueue(t *task.Task) {
-	left, last := p.engine.Leave(slotOf(t), func() engine.Outcome {
-		if !t.BelongsTo(&p.owner) { // its slot is guarded by the lock of another pool
-			return engine.None
-		}
-		return outcomeOf(t)
-	})
-	if left != nil {
-		p.dropped(left.(work), nil)
-	}
-	if last {
-		p.engine.Tidy()
-	}
-}
 
 // Remove removes a waiting task from the queue, cancels it with the cause [ErrCanceled], and reports whether the queue
 // had it. what is the task's *Future, *Task or *Series, or the Runnable passed to Execute, compared by ==. Functions
@@ -178,48 +159,10 @@ type Settings struct {
 	Rate Rate // of a share; no bound in others
 }
 
-// Rate bounds how often tasks or jobs begin, by a token bucket: within any d seconds at most Burst + PerSecond*d begin.
-// The zero Rate means no bound.
-type Rate struct {
-	// PerSecond is how many tasks or jobs begin in a second on average: 0.1 means one in ten seconds. It must be at
-	// least about 1e-9, which is once in 146 years, and at most a billion.
-	PerSecond float64
-
-	// Burst is how many tasks or jobs may begin at once after a pause. It must not be negative; 0, the default, is 1.
-	Burst int
-}
-
-// bucket returns the full bucket of r.
-func (r Rate) bucket() (bucket.Bucket, error) {
-	if r == (Rate{}) {
-		return bucket.Bucket{}, nil
-	}
-	if !(r.PerSecond > 0) || r.PerSecond > 1e9 {
-		return bucket.Bucket{}, invalid("Rate: PerSecond is %v; it must be positive and at most 1e9; "+
-			"leave Rate out for no bound", r.PerSecond)
-	}
-	interval, burst := math.Ceil(1e9/r.PerSecond), max(r.Burst, 1)
-	if interval > math.MaxInt64/2 {
-		return bucket.Bucket{}, invalid("Rate: PerSecond is %v, less than one in 146 years; it must be at least 1e-9", r.PerSecond)
-	}
-	if r.Burst < 0 || float64(burst) > math.MaxInt64/2/interval {
-		return bucket.Bucket{}, invalid("Rate: Burst is %d; it must not be negative, and not more than the rate "+
-			"makes in 146 years", r.Burst)
-	}
-	return bucket.Bucket{Interval: int64(interval), Burst: int64(burst)}, nil
-}
-
 // Settings returns the settings as they are now, all at the same instant.
 func (p *Pool) Settings() Settings {
 	s, _ := p.settingsNow()
 	return s
-}
-
-// settings is what apply changes, one call at a time.
-type settings struct {
-	sync.Mutex
-	version int
-	rate    Rate // of a share
 }
 
 // settingsNow returns the settings and their version.
@@ -358,4 +301,32 @@ func (p *Pool) set(where string, s Settings, version int) (applied bool, dropped
 	p.settings.rate = s.Rate
 	p.engine.Resize(l, changed)
 	return true, dropped, nil
+}
+
+// check returns an error if a setting is out of its range. where names the call that sets it.
+func (p *Pool) check(where string, l engine.Limits, reject RejectPolicy) error {
+	switch {
+	case l.Kept < 0:
+		return invalid("%s: Workers is %d; it must not be negative", where, l.Kept)
+	case l.Max < 1:
+		return invalid("%s: Max is %d; it must be at least 1", where, l.Max)
+	case l.Max < l.Kept:
+		return invalid("%s: Max is %d, less than Workers, which is %d; raise Max or lower Workers", where, l.Max, l.Kept)
+	case l.KeepAlive < 0:
+		return invalid("%s: KeepAlive is %v; it must not be negative", where, l.KeepAlive)
+	case l.KeepNone && l.KeepAlive == 0:
+		return invalid("%s: KeepAlive is 0 while KeepNone is true, and workers would leave after each task; "+
+			"set KeepAlive to how long they may be idle", where)
+	}
+	if p.lender != nil && (l.Kept > 0 || l.KeepAlive > 0 || l.KeepNone) {
+		return invalid("%s: a share has no workers to keep; use Resize to change its Limit", where)
+	}
+	if reject == DropLowest && !p.sheds {
+		return invalid("%s: Reject is DropLowest, which needs the queue BoundedPrioritized(n); "+
+			"set Queue to that, or Reject to DiscardOldest", where)
+	}
+	if f, ok := reject.(RejectFunc); reject == nil || ok && f == nil {
+		return invalid("%s: nil RejectPolicy; Abort is the default", where)
+	}
+	return nil
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"runtime/pprof"
 	"runtime/trace"
-	"strconv"
 
-	"github.com/executor-go/executor/internal/delay"
 	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
@@ -20,53 +18,10 @@ import (
 // Users' code is met by guard: a panic becomes an ending. What ends the goroutine of the worker
 // arrives in lost. Hooks are around all this in hooks_run.go.
 
-// guard is deferred by who calls a body. A panic is its ending; runtime.Goexit goes on.
-func guard(end *ending) {
-	if v := recover(); v != nil {
-		*end = abrupt(v)
-	}
-}
-
-// guarded calls body.
-func guarded(ctx context.Context, body func(context.Context) error) (end ending) {
-	defer guard(&end)
-	if err := body(ctx); err != nil {
-		end = returned(ctx, err)
-	}
-	return end
-}
-
-// local is what a pool keeps with a worker. It is the worker's own.
-type local struct {
-	pool   *Pool
-	worker *engine.Worker
-
-	contexts task.PlainContexts // for bodies without a task
-	inBody   *task.PlainContext // that of the body in progress; nil for none
-
-	labels      context.Context // has the pprof labels
-	named       string          // the task's name in namedLabels
-	namedLabels context.Context // labels with that name; nil before first use
-}
-
-func localOf(w *engine.Worker) *local { return w.Local.(*local) }
-
-// workerStarted makes what a pool keeps with a worker.
-func (p *Pool) workerStarted(w *engine.Worker) {
-	l := &local{pool: p, worker: w, labels: workerLabels(p.name, w.Number)}
-	if p.name != "" {
-		l.contexts.Labels = l.labels
-	}
-	w.Local = l
-	if p.lender == nil && !w.Hosted {
-		p.observed.Load().note(workerStarted)
-	}
-}
-
-// parkLabels resets the labels of a worker: a profile must not show it at its last task.
-func parkLabels(w *engine.Worker) { pprof.SetGoroutineLabels(localOf(w).labels) }
-
-func (p *Pool) workerExited(*engine.Worker) { p.observed.Load().note(workerLeft) }
+func (f plainFunc) Do(w *engine.Worker)      { localOf(w).runPlain(f, f) }
+func (r *plainRunnable) Do(w *engine.Worker) { localOf(w).runPlain(r, r.run.Run) }
+func (r *taskRunnable) Do(w *engine.Worker)  { localOf(w).runTask(r) }
+func (u *taskWork[T]) Do(w *engine.Worker)   { localOf(w).runTask(u) }
 
 // runPlain runs the body of u, which has no task.
 func (l *local) runPlain(u work, body func(context.Context) error) {
@@ -124,26 +79,10 @@ func (l *local) prepare(u work) (labels context.Context) {
 	return l.labels
 }
 
-// endsByContext cancels a pending task if the context that it was submitted with has ended, and reports whether it has.
-func endsByContext(u work) bool {
-	err := task.IfEnded(u.taskCore().Context())
-	if err != nil {
-		u.end(task.Canceled, canceled(err))
-	}
-	return err != nil
-}
-
 // skip follows a task that does not begin, since it is done.
 func (l *local) skip(u work) {
 	l.worker.Outcome = outcomeOf(u.taskCore())
 	l.pool.dropped(u, nil)
-}
-
-// measureLateness begins the measurement of a run of a task of a scheduled pool.
-func (l *local) measureLateness(o *observed, u work) run {
-	t, now := u.taskCore(), l.pool.clock().Now()
-	l.worker.Begun(now.Mono)
-	return o.begin(l, u, int64(delay.Until(now.On(t.FollowsWallClock()), t.Due())), now.Mono)
 }
 
 // perform calls the body of u, whose task has begun, with the hooks around it.
@@ -168,13 +107,6 @@ func (l *local) perform(ctx, labels context.Context, u work) ending {
 		p.reportBody(ctx, u, p.info(l.worker.Number, u), end)
 	}
 	return end
-}
-
-// noteFailure notes a run that has failed, for Stats.Failures. That of a series which returned ErrStop has not.
-func (l *local) noteFailure(u work, end ending) {
-	if end.state() == task.Failed && !(isPeriodic(u) && end.isStop()) {
-		l.worker.Failed()
-	}
 }
 
 // lost ends a task that has ended the goroutine of its worker: by runtime.Goexit, with a nil
@@ -207,31 +139,4 @@ func (p *Pool) lost(w *engine.Worker, unit engine.Unit, v any) {
 	if t != nil {
 		w.Outcome = outcomeOf(t)
 	}
-}
-
-// labelsNamed returns a context with the labels of the worker, and the name of a task.
-func (l *local) labelsNamed(name string) context.Context {
-	if name == "" {
-		return l.labels
-	}
-	if l.named != name {
-		l.named, l.namedLabels = name, pprof.WithLabels(l.labels, pprof.Labels(labelTask, name))
-	}
-	return l.namedLabels
-}
-
-// The keys of the labels of a body.
-const (
-	labelPool   = "executor"
-	labelWorker = "worker"
-	labelTask   = "task"
-)
-
-// workerLabels returns a context with the pprof labels of a worker: none for a pool
-// without a name.
-func workerLabels(pool string, number int) context.Context {
-	if pool == "" {
-		return context.Background()
-	}
-	return pprof.WithLabels(context.Background(), pprof.Labels(labelPool, pool, labelWorker, strconv.Itoa(number)))
 }

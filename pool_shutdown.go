@@ -106,18 +106,6 @@ func toDropped(u work) (Dropped, bool) {
 	return d, u.end(task.Canceled, canceled(ErrShutdown)) && d.body != nil
 }
 
-// submission returns a task that runs d, with its options.
-func (d Dropped) submission() Runnable {
-	if d.body == nil {
-		return Func(d.Run)
-	}
-	r := newTaskRunnable(d)
-	if o := d.options; o.Name != "" || o.Timeout > 0 || o.Priority != 0 {
-		*r.core.SetOptions() = o
-	}
-	return r
-}
-
 // AwaitTermination waits until the pool is terminated: it is shut down, all its tasks have ended, and the bodies that
 // its workers ran, or that ran beside a task that waited, and Hooks.Terminated have returned. It then returns nil, even
 // if ctx has ended, and the error of ctx if ctx ends first. A task that calls AwaitTermination on its own pool waits for
@@ -172,19 +160,5 @@ func (p *Pool) over() {
 	}
 	if p.lender != nil {
 		p.lender.shares.remove(p)
-	}
-}
-
-// each calls f for each element in turn. If a call panics, the others are still made.
-func each[E any](all []E, f func(E)) {
-	defer func() {
-		if len(all) > 0 {
-			each(all, f)
-		}
-	}()
-	for len(all) > 0 {
-		e := all[0]
-		all = all[1:]
-		f(e)
 	}
 }

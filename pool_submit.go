@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 
-	"github.com/executor-go/executor/internal/ctxgroup"
 	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
@@ -45,27 +44,6 @@ func (p *Pool) Execute(ctx context.Context, task Runnable) error {
 	return p.submit(ctx, r)
 }
 
-// runnable returns what is to be submitted for r, or an error if r is no task.
-func runnable(r Runnable) (Runnable, error) {
-	switch r := r.(type) {
-	case Dropped:
-		return r.submission(), nil
-	case *taskRunnable: // of Go, as a RejectFunc gets it
-		return r, nil
-	}
-	if f, ok := r.(Func); r == nil || ok && f == nil {
-		return nil, errNilTask
-	}
-	if w, ok := r.(worker); ok && w.work() == nil {
-		return nil, errNilTask
-	}
-	if w := workOf(r); w != nil && w.runnable() != r {
-		return nil, invalid("task %T embeds a Task and would be taken for it; "+
-			"submit the Task itself, or have it in a field with a name", r)
-	}
-	return r, nil
-}
-
 // submit admits a task that runs once, as soon as it can.
 func (p *Pool) submit(ctx context.Context, r Runnable) error {
 	mustContext(ctx)
@@ -77,27 +55,33 @@ func (p *Pool) submit(ctx context.Context, r Runnable) error {
 	return p.enter(ctx, u, t, false)
 }
 
-// newWork returns the work of a Runnable that is to run as soon as it can, and its task, if
-// it has one. In a scheduled pool it has one, for its time.
-func (p *Pool) newWork(ctx context.Context, r Runnable) (work, *task.Task, error) {
-	due := int64(0)
-	if p.timer != nil {
-		due = p.elapsed()
-	}
-	u := workOf(r)
-	switch {
-	case u == nil && p.plain && task.IsBackground(ctx):
-		if f, ok := r.(Func); ok {
-			return plainFunc(f), nil, nil
+// Go submits fn as a task without a future; it is [Pool.Execute] for a function. Options
+// name it, bound its time, set its priority, or retry it. Where no caller sees its error or
+// its panic, the pool logs them; see [Hooks]. For a nil fn the error matches [ErrInvalid].
+func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
+	if fn != nil && len(opts) == 0 {
+		mustContext(ctx)
+		p.mustBeMade()
+		if p.plain && task.IsBackground(ctx) {
+			return p.enter(ctx, plainFunc(fn), nil, false)
 		}
-		return &plainRunnable{r}, nil, nil
-	case u == nil:
-		u = newTaskRunnable(r)
+		return p.submit(ctx, Func(fn))
 	}
-	if !u.taskCore().Attach(&p.owner, ctx, due) {
-		return nil, nil, invalid("%v was submitted before, or runs by hand; a task is submitted once: make another one", r)
+	return p.goOn(ctx, p, fn, opts)
+}
+
+// goOn is Go on ex: p, or one of its keys.
+func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) error, opts []Option) error {
+	if fn == nil {
+		return errNilTask
 	}
-	return u, u.taskCore(), nil
+	o, err := gather(oneRun, opts)
+	if err != nil {
+		return err
+	}
+	r := newTaskRunnable(Func(fn))
+	adopt(&r.core, o)
+	return ex.Execute(ctx, r)
 }
 
 // enter admits the work of t, which may be nil, submitted with ctx, or has the rejection
@@ -142,53 +126,4 @@ func (p *Pool) comesFromWithin(ctx context.Context, t *task.Task) bool {
 	}
 	o := task.OwnerOf(ctx)
 	return o != nil && ctx.Err() == nil && (o.Within(&p.owner) || p.owner.Within(o))
-}
-
-// reasonOf returns the reason of a rejection.
-func reasonOf(v engine.Verdict) error {
-	if v == engine.TooLate {
-		return ErrShutdown
-	}
-	return ErrSaturated
-}
-
-// afterQueued follows the admission of a task to the queue. From now on the end of the submitter's
-// context removes the task, if that is watched. A task that was completed on its way into the queue
-// is removed now.
-func (p *Pool) afterQueued(ctx context.Context, u work, t *task.Task, watched bool) {
-	switch {
-	case t.State().Done():
-		p.unqueue(t)
-	case watched:
-		if p.timer != nil {
-			p.watchContext(ctx, u, p.contexts.Add)
-		} else if ctx.Done() != nil {
-			p.watching.Add(u)
-		}
-	}
-}
-
-// watchContext arranges for u, which is queued, to be canceled when ctx ends, by add, a method
-// of p.contexts.
-func (p *Pool) watchContext(ctx context.Context, u work, add func(*watch, <-chan struct{})) {
-	if done := ctx.Done(); done != nil {
-		m := p.contexts.NewMember(u, ctx)
-		add(m, done)
-		u.taskCore().RemoveWhenDone(m)
-	}
-}
-
-type watch = ctxgroup.Member[work]
-
-// watchSoon is watchContext for a task that was queued a moment ago, if it still waits, in a
-// goroutine for such tasks: most do not.
-func (p *Pool) watchSoon(u work) {
-	if t := u.taskCore(); t.State() == task.Pending && t.BelongsTo(&p.owner) {
-		p.watchContext(t.Context(), u, p.contexts.AddOrEnd)
-	}
-}
-
-// cancelByContext cancels a task whose context has ended.
-func cancelByContext(u work, ctx context.Context) {
-	u.end(task.Canceled, canceled(task.ContextError(ctx)))
 }

@@ -2,50 +2,12 @@ package executor
 
 import (
 	"context"
-	"reflect"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
-
-// RejectPolicy handles the tasks that a pool can't take, because the pool is shut down or has neither room in its queue
-// nor a worker to spare. The goroutine that submits a task calls the policy, once for the task, with no lock held.
-//
-// The policies of this package are [Abort], [CallerRuns], [Discard], [DiscardOldest],
-// [DropLowest], [Block] and [BlockFor]; [RejectFunc] makes one of a function.
-type RejectPolicy interface {
-	// Reject handles a task, which is passed as it was submitted. A task of Go with options
-	// is a Runnable that keeps them: its timeout wherever it runs, its name and priority in
-	// a pool. Periodic work is a Runnable that makes one run, which ends the Series. What
-	// Reject returns decides:
-	//
-	//   - an error: the submission and the task's future fail with it
-	//   - nil: the submission succeeds. If Reject has neither begun to run the task, nor
-	//     completed it, nor passed it to a pool, the task is discarded: its future fails with
-	//     a *RejectedError, as by [Discard].
-	//   - [ErrKept]: the submission succeeds, and the future is pending until something else
-	//     completes it: the policy has stored the task, started a goroutine that will run it,
-	//     or passed it to an Executor that is not of this package
-	//
-	// If Reject panics, so does the submission, and the future fails with a *PanicError. A task without a future, such
-	// as one of Go, belongs to the policy alone: nil and ErrKept mean the same.
-	Reject(ctx context.Context, task Runnable, pool *Pool) error
-}
-
-// RejectFunc is a function as a RejectPolicy. It may leave the decision to a policy of this package, by calling its
-// Reject for the same pool; the task is then counted once, as that policy decides. It may submit the task by Execute to
-// another pool, or again to this one; this pool then counts it as rejected. Either way the context that it passes
-// becomes the parent of the task's context. So a context that ends when the RejectFunc returns also ends the task. To
-// bound only the wait, use [BlockFor]. A nil RejectFunc is an error of [New] and [Pool.Reconfigure].
-type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error
-
-// Reject calls f.
-func (f RejectFunc) Reject(ctx context.Context, task Runnable, pool *Pool) error {
-	return f(ctx, task, pool)
-}
 
 var (
 	// Abort fails the submission with a [*RejectedError]. It is the default.
@@ -104,49 +66,6 @@ func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
 		why = ErrShutdown
 	}
 	return r.refuse(pool, ctx, u, why, counts)
-}
-
-// deciding are the tasks that policies of the user's decide about, which have not returned.
-// Its lock is a leaf.
-type deciding struct {
-	sync.Mutex
-	all []*decision
-}
-
-// leave notes that a policy has left its decision about a task to one of this package. It reports false if none decides
-// about that task.
-func (d *deciding) leave(task Runnable) bool {
-	d.Lock()
-	defer d.Unlock()
-	for _, of := range d.all {
-		if !of.left && sameRunnable(of.task, task) {
-			of.left = true
-			return true
-		}
-	}
-	return false
-}
-
-// decision is a task that a policy of the user's decides about. It is counted as rejected
-// when the policy has returned, unless it was left to a policy of this package, which
-// counts it.
-type decision struct {
-	task Runnable
-	why  error
-	left bool
-}
-
-// sameRunnable reports whether a and b are the same object. Of two functions it may take
-// one for the other.
-func sameRunnable(a, b Runnable) bool {
-	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
-	switch {
-	case x.Type() != y.Type():
-		return false
-	case x.Kind() == reflect.Func:
-		return x.Pointer() == y.Pointer()
-	}
-	return !x.Comparable() || a == b
 }
 
 // refuse calls the policy for u, and completes its task if the policy fails.
@@ -388,4 +307,23 @@ func (p *Pool) blockUntil(ctx context.Context, u work, over <-chan time.Time) er
 		return p.abort(ctx, u, ErrSaturated, true)
 	}
 	return p.abort(ctx, u, task.ContextError(ctx), true)
+}
+
+// unwrapped returns the work that is measured, or has a key.
+func unwrapped(u work) work {
+	if m, ok := u.(*measured); ok {
+		u = m.work
+	}
+	if k, ok := u.(*keyedWork); ok {
+		u = k.work
+	}
+	return u
+}
+
+// reasonOf returns the reason of a rejection.
+func reasonOf(v engine.Verdict) error {
+	if v == engine.TooLate {
+		return ErrShutdown
+	}
+	return ErrSaturated
 }

@@ -125,16 +125,6 @@ func (p *Pool) reportDrop(u work, why error, log bool) {
 	}
 }
 
-// seriesEnded logs that a series has ended because its submitter's context has.
-func (p *Pool) seriesEnded(s *Series) {
-	end, ok := s.Err().(*CanceledError)
-	if !ok || end.Cause == ErrShutdown || end.Cause == ErrCanceled {
-		return
-	}
-	info := p.info(0, s.work())
-	p.log(s.taskCore().Context(), slog.LevelWarn, "executor: schedule ended", info.attrs(slog.Any("reason", end))...)
-}
-
 // dropAll cancels tasks that a shutdown has taken out of the queue.
 func (p *Pool) dropAll(us []engine.Unit) {
 	each(us, func(unit engine.Unit) {
@@ -192,4 +182,28 @@ func (i TaskInfo) attrs(more ...slog.Attr) []slog.Attr {
 		as = append(as, slog.String("task", i.Name))
 	}
 	return append(as, more...)
+}
+
+// callHook calls a hook, whose panic is reported.
+func (p *Pool) callHook(ctx context.Context, info TaskInfo, hook func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.report(ctx, info, abrupt(v))
+		}
+	}()
+	hook()
+}
+
+// each calls f for each element in turn. If a call panics, the others are still made.
+func each[E any](all []E, f func(E)) {
+	defer func() {
+		if len(all) > 0 {
+			each(all, f)
+		}
+	}()
+	for len(all) > 0 {
+		e := all[0]
+		all = all[1:]
+		f(e)
+	}
 }

@@ -2,6 +2,8 @@ package executor
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -88,9 +90,9 @@ func (r *retry) number() int64 { return int64(r.attempts()) + 1 }
 func (r *retry) hasRun() bool { return r.attempts() > 0 }
 
 // conclude has a task that has failed wait in its pool for its next attempt, if there is one.
-func (r *retry) conclude(t *task.Task, end ending, drop func()) (outcome, run ending, again bool) {
+func (r *retry) conclude(t *task.Task, end ending, body dropper) (outcome, run ending, again bool) {
 	outcome, again = r.judge(t, end)
-	if again && t.Reset(drop) {
+	if again && t.Reset(body.drop) {
 		outcome.how |= runsAgain
 	}
 	return outcome, outcome, again
@@ -156,22 +158,6 @@ func (r *retry) withLast(err error) error {
 	return withLast(err, last)
 }
 
-// waitsAgain follows an attempt of u that has failed, if there is another one: the end of its
-// context ends u. Whoever watched that may have found u running.
-func (p *Pool) waitsAgain(u work) {
-	t := u.taskCore()
-	if !t.HasContext() {
-		return
-	}
-	ctx := t.Context()
-	switch {
-	case guarded(ctx, task.IfEnded).err != nil:
-		cancelByContext(u, ctx)
-	case !t.Grouped() && !t.Watched():
-		p.watchContext(ctx, u, p.contexts.Add)
-	}
-}
-
 // inPlace returns fn with its attempts, as the body of t in an Executor that is not of this package.
 func inPlace[T any](
 	t *task.Task, rule retryRule, fn func(context.Context) (T, error),
@@ -207,10 +193,63 @@ func inPlace[T any](
 	}
 }
 
-// signal puts a token into c, unless there is one.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
+// lastError is the error of a task that was ended before another attempt.
+type lastError struct{ err, last error }
+
+func (e *lastError) Error() string {
+	return fmt.Sprintf("%s; the last attempt: %s", task.Reason(e.err), task.Reason(e.last))
+}
+
+func (e *lastError) Unwrap() []error { return []error{e.err, task.NonNil(e.last)} }
+
+// withLast returns err, with the error of the attempt before, if there was one.
+func withLast(err, last error) error {
+	if last == nil {
+		return err
 	}
+	return &lastError{err, last}
+}
+
+// Permanent marks err as one that another attempt of [Retry] would not change. The future
+// fails with err, without the mark. In a handler of package durable it makes the job dead at
+// once. Elsewhere the mark has no effect. A nil err is nil. All marks match each other:
+// errors.Is(err, Permanent(other)) reports whether err has one.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+type permanentError struct{ err error }
+
+func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Unwrap() error { return e.err }
+
+// Is reports whether target is a mark, of whatever error.
+func (e *permanentError) Is(target error) bool {
+	_, ok := target.(*permanentError)
+	return ok
+}
+
+// asPermanent returns the mark of err, nil if there is none.
+func asPermanent(err error) *permanentError {
+	switch err := err.(type) {
+	case *permanentError:
+		return err
+	case interface{ Unwrap() error }, interface{ Unwrap() []error }, interface{ As(any) bool }:
+		return wrappedPermanent(err)
+	}
+	return nil
+}
+
+// wrappedPermanent returns the mark in an error of a user's, whose methods may panic.
+func wrappedPermanent(err any) (mark *permanentError) {
+	defer func() {
+		if recover() != nil {
+			mark = nil
+		}
+	}()
+	errors.As(err.(error), &mark)
+	return mark
 }

@@ -338,13 +338,14 @@ func (p *ScheduledPool) repeat(
 	t.AttachNew(&p.owner, ctx)
 	due, _ := s.position()
 	t.SetDue(due)
-	p.timer.series.add(s)
+	s.member.Value = s.work()
+	p.timer.series.add(&s.member)
 	if err := p.enter(ctx, s.work(), t, false); err != nil {
-		p.timer.series.remove(s)
+		p.timer.series.remove(&s.member)
 		return nil, err
 	}
 	t.OnDone(func() {
-		p.timer.series.remove(s)
+		p.timer.series.remove(&s.member)
 		s.endWaitingRuns()
 		p.seriesEnded(s)
 	})
@@ -359,3 +360,8 @@ func (p *ScheduledPool) mustBeMade() {
 	}
 	p.Pool.mustBeMade()
 }
+
+// Due returns the time at which the body that ctx was given to was due, or the
+// zero time if it has no schedule. The lateness of a run is time.Since of it, which
+// includes what [Jitter] has added.
+func Due(ctx context.Context) time.Time { return task.Due(ctx) }

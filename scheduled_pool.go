@@ -1,28 +1,15 @@
 package executor
 
 import (
-	"github.com/executor-go/executor/internal/delay"
-	"github.com/executor-go/executor/internal/engine"
-	"github.com/executor-go/executor/internal/task"
 	"sync"
 	"time"
+
+	"github.com/executor-go/executor/internal/engine"
+	"github.com/executor-go/executor/internal/task"
 )
 
 // This file is what a pool has in addition if its tasks wait for a time: a delay queue, rules
 // for a shutdown, and a list of its series. The engine does the rest; see its due.go.
-
-// timer is the part of a Pool that only a ScheduledPool has.
-type timer struct {
-	pool   *Pool
-	queue  *engine.Due
-	series registry
-
-	// The engine's lock guards it.
-	dropped [periodic + 1]bool // by kind of task: those that wait at a shutdown are canceled
-}
-
-// clock returns the clock of the pool's times.
-func (p *Pool) clock() delay.Clock { return delay.Clock{Epoch: p.epoch} }
 
 // later makes the queue for tasks that wait to run again in a pool that is not scheduled.
 func (p *Pool) later() engine.Timed {

@@ -45,8 +45,8 @@ type ScheduleInfo struct {
 func (p *ScheduledPool) Schedules() []ScheduleInfo {
 	p.mustBeMade()
 	var infos []ScheduleInfo
-	for _, s := range p.timer.series.snapshot() {
-		if i := s.Info(); !i.State.Done() {
+	for _, u := range p.timer.series.snapshot() {
+		if i := u.(*seriesWork).series().Info(); !i.State.Done() {
 			infos = append(infos, i)
 		}
 	}

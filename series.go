@@ -23,13 +23,13 @@ type Series struct {
 	future Future[struct{}]
 	plan   seriesPlan
 	pool   *Pool
-	member list.Node[*Series] // of the registry of the pool
+	member list.Node[work] // of the registry of the pool
 	rules  seriesRules
 
 	run atomic.Int64 // the number of the present or latest run, from 1
 
 	// mu guards what follows. It is taken under the pool's lock or alone; only the task's
-	// lock is taken, and no user code is called, under it. See series_run.go for the states.
+	// lock is taken, and no user code is called, under it. See turn for the states.
 	mu      sync.Mutex
 	turn    turn
 	mode    mode
@@ -52,137 +52,27 @@ type record struct {
 	err      error
 }
 
-var (
-	_ worker    = (*Series)(nil)
-	_ Awaitable = (*Series)(nil)
+// turn is what a series waits for, or the run that is in progress.
+//
+//	waits ─▶ inSlot ─▶ waits                a worker takes it when it is due; the run has ended
+//	waits ─▶ called ─▶ outOfTurn ─▶ waits   RunNow; a worker takes it; the run has ended
+//	inSlot ─▶ outOfTurn                     the slot of the run has been replaced, by Reschedule
+//	waits ─▶ stale ─▶ waits                 the wall clock was set back; a worker finds a new slot
+//	stale ─▶ called                         RunNow, after which a new slot is found in any case
+type turn uint8
+
+const (
+	turnWaits     turn = iota // for the time of its slot
+	turnCalled                // for a worker, by RunNow
+	turnStale                 // for a worker, to find a new slot
+	turnInSlot                // the run of the slot is in progress, or is being left out
+	turnOutOfTurn             // another run is in progress
 )
 
 func (s *Series) mustBeMade() {
 	if s == nil || s.pool == nil {
 		panic("executor: this Series was not made by a ScheduledPool; the zero value is not usable")
 	}
-}
-
-// Name returns the name that [Named] set, or "".
-func (s *Series) Name() string { return s.future.Name() }
-
-// State returns the state of the series. It is [Pending] between two runs, and while the
-// series is paused.
-func (s *Series) State() State {
-	s.mustBeMade()
-	st := s.future.State()
-	if s.rules.overlap > 1 && st == Pending && len(s.overlapping()) > 0 {
-		return Running
-	}
-	return st
-}
-
-// Done returns a channel that is closed when the series is done, the same one each time.
-func (s *Series) Done() <-chan struct{} {
-	s.mustBeMade()
-	return s.future.Done()
-}
-
-// Err returns the error of the outcome without waiting: nil if the series succeeded,
-// [ErrNotDone] if it is not done.
-func (s *Series) Err() error {
-	s.mustBeMade()
-	return s.future.Err()
-}
-
-// Wait waits until the series is done, and returns the error of the outcome. If ctx ends
-// first, Wait returns the error of ctx, and the series goes on.
-func (s *Series) Wait(ctx context.Context) error {
-	s.mustBeMade()
-	_, err := s.future.Get(ctx)
-	return err
-}
-
-// Join waits until the series is done and its runs in progress have returned, like
-// [Future.Join].
-func (s *Series) Join(ctx context.Context) error {
-	s.mustBeMade()
-	err := s.future.Join(ctx)
-	for _, r := range s.overlapping() {
-		if err == nil {
-			err = r.core.Join(ctx)
-		}
-	}
-	return err
-}
-
-// OnDone arranges for fn to be called once the series is done, like [Future.OnDone].
-func (s *Series) OnDone(fn func()) {
-	s.mustBeMade()
-	s.future.OnDone(fn)
-}
-
-// Cancel completes the series as canceled: there is no further run, and the context of a run in progress ends with the
-// cause [ErrCanceled]. Cancel reports false, and does nothing, if the series is done.
-func (s *Series) Cancel() bool {
-	s.mustBeMade()
-	did := s.future.Cancel()
-	if did {
-		for _, r := range s.overlapping() {
-			r.cancel()
-		}
-	}
-	return did
-}
-
-// Abandon completes the series as canceled, as Cancel does, but does not end the context of a run in progress: that run
-// continues.
-func (s *Series) Abandon() bool {
-	s.mustBeMade()
-	return s.future.Abandon()
-}
-
-// Next returns the time at which the next run is due; during a run that is the time at
-// which this run was due, and [ScheduleInfo] has the one after it. It is zero if the
-// series is paused or done, or was not accepted.
-func (s *Series) Next() time.Time {
-	s.mustBeMade()
-	s.mu.Lock()
-	waits, location := s.mode == paused && s.turn == turnWaits, s.rhythm.Location
-	s.mu.Unlock()
-	next := nextOf(s.taskCore())
-	switch {
-	case waits || next.IsZero():
-		return time.Time{}
-	case location != nil:
-		return next.In(location)
-	}
-	return next
-}
-
-// Delay returns the time left until the next run is due. It is negative if the run is overdue, zero if the series is
-// done, and more than a century if the series is paused.
-func (s *Series) Delay() time.Duration {
-	s.mustBeMade()
-	return delayOf(s.taskCore())
-}
-
-// Runs returns the number of runs that have ended.
-func (s *Series) Runs() int64 {
-	s.mustBeMade()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.record.runs
-}
-
-// LastError returns the error of the last run that has ended. It returns nil if that run succeeded, or if no run has
-// ended.
-func (s *Series) LastError() error {
-	s.mustBeMade()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.record.err
-}
-
-// String is like that of [Future], as `series "tidy": pending, due ...`.
-func (s *Series) String() string {
-	t := s.taskCore()
-	return describe("series", t, errorOf(t)) + due(s.State(), s.Next())
 }
 
 // add records a run that has ended, and reports whether it returned ErrStop.
@@ -196,89 +86,6 @@ func (r *record) add(began time.Time, run ending) (stopped bool) {
 		r.failures++
 	}
 	return stopped
-}
-
-// Trigger computes the times of a schedule, for [ScheduledPool.On] and [Series.Reschedule]. A cron.Schedule is a
-// Trigger. If a Trigger has a String method, [ScheduleInfo] shows its text.
-type Trigger interface {
-	// Next returns the first time later than t, or the zero Time if there is none. It must
-	// depend on t alone: it may be called for a time again, or for one that is skipped. It
-	// is called with no lock held, by workers and by the callers of methods of a [Series]
-	// and of its [ScheduleInfo]; it may be called by several of them at once.
-	Next(t time.Time) time.Time
-}
-
-// FixedRate returns the Trigger of [ScheduledPool.AtFixedRate]: the first run is due one period from now, and each
-// further run one period after the run before it was due. The period must be positive. It prints as "every 5m0s".
-func FixedRate(period time.Duration) Trigger {
-	return interval{rhythm.Rhythm{Kind: rhythm.FixedRate, Period: period}}
-}
-
-// FixedDelay returns the Trigger of [ScheduledPool.WithFixedDelay]: the first run is due one delay from now, and each
-// further run one delay after the end of the run before it. The delay must be positive. It prints as "5m0s after each
-// run".
-func FixedDelay(delay time.Duration) Trigger {
-	return interval{rhythm.Rhythm{Kind: rhythm.FixedDelay, Period: delay}}
-}
-
-// interval is a Trigger that a pool does not ask: it keeps these times on the monotonic clock.
-type interval struct{ rhythm.Rhythm }
-
-func (i interval) Next(t time.Time) time.Time { return t.Add(i.Period) }
-
-// rhythmOf returns the rhythm of a Trigger.
-func rhythmOf(t Trigger) rhythm.Rhythm {
-	if i, ok := t.(interval); ok {
-		return i.Rhythm
-	}
-	return rhythm.Rhythm{Kind: rhythm.Triggered, Trigger: t}
-}
-
-// firstOf returns the first slot of a rhythm that begins now. where names the call.
-func firstOf(r *rhythm.Rhythm, where string, c delay.Clock) (rhythm.Slot, error) {
-	at, err := r.First(c)
-	if err != nil {
-		err = invalid("%s: %v", where, err)
-	}
-	return at, err
-}
-
-// registry has the series of a pool that are not done, in the order of their submission.
-// Its lock is taken with no other held.
-type registry struct {
-	mu  sync.Mutex
-	all list.List[*Series]
-	n   int
-}
-
-// add adds s, which is to be removed once it is done.
-func (r *registry) add(s *Series) {
-	s.member.Value = s
-	r.mu.Lock()
-	r.all.PushBack(&s.member)
-	r.n++
-	r.mu.Unlock()
-}
-
-// remove removes s, if it is there.
-func (r *registry) remove(s *Series) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s.member.Value != nil {
-		s.member.Value = nil
-		r.all.Remove(&s.member)
-		r.n--
-	}
-}
-
-func (r *registry) snapshot() []*Series {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := make([]*Series, 0, r.n)
-	for m := r.all.First(); m != nil; m = m.Next() {
-		all = append(all, m.Value)
-	}
-	return all
 }
 
 // clock returns the clock of the pool.
@@ -295,21 +102,16 @@ func (s *Series) work() work { return (*seriesWork)(s) }
 func (u *seriesWork) series() *Series         { return (*Series)(u) }
 func (u *seriesWork) Slot() *engine.Slot      { return u.future.core.Slot() }
 func (u *seriesWork) Outcome() engine.Outcome { return outcomeOf(&u.future.core) }
-func (u *seriesWork) Do(w *engine.Worker)     { localOf(w).runSeries(u.series()) }
 func (u *seriesWork) taskCore() *task.Task    { return &u.future.core }
 func (u *seriesWork) invoke(ctx context.Context, on *engine.Worker) ending {
 	return u.future.invoke(ctx, on)
 }
+
 func (u *seriesWork) conclude(end ending) ending              { return u.future.conclude(end) }
 func (u *seriesWork) end(st task.State, err error) bool       { return u.future.end(st, err) }
 func (u *seriesWork) submitted() any                          { return u.series() }
 func (u *seriesWork) runnable() Runnable                      { return u }
 func (u *seriesWork) detachBody() func(context.Context) error { return u.future.detachBody() }
-
-// Name returns the name of the series, for a policy that gets it.
-func (u *seriesWork) Name() string { return u.series().Name() }
-
-func (u *seriesWork) String() string { return u.series().String() }
 
 // Run makes one run, for what a RejectFunc has given the series to.
 func (u *seriesWork) Run(ctx context.Context) error { return u.future.run(ctx) }
@@ -326,153 +128,27 @@ func (s *Series) notCalled() {
 	s.mu.Unlock()
 }
 
-// This file changes a series that a pool has. A method finds what it needs of user code
-// first, and then takes the pool's lock and that of the series:
-//
-//	the series waits           it moves to its new time in the queue
-//	a worker has it            the worker puts it there, when the run has ended
-//	it has changed meanwhile   the method begins again
-
-// Pause keeps the series from running until [Series.Resume]; a run in progress goes on. The remaining [Times], and the
-// due times of a fixed rate, stay as they are. Pause reports false, and does nothing, if the series is already paused
-// or is done.
-//
-// A shutdown treats a paused series like any other: with KeepPeriodic the pool does
-// not end before the series has been resumed and has ended, or is canceled.
-func (s *Series) Pause() (pauses bool) {
-	s.mustBeMade()
-	s.change(func() bool {
-		if pauses = s.mode == active && !s.isOutLocked(); pauses {
-			s.mode = paused
-		}
-		return pauses
-	})
-	return pauses
+// seriesPlan is the plan of the task of a series.
+type seriesPlan struct {
+	oncePlan
+	series *Series
 }
 
-// Resume ends a pause. The next run is due at the next time of the schedule: times that passed during the pause are not
-// made up for. If a fixed delay has passed, the next run is due at once. If there is no further time before [Until],
-// the series ends, as succeeded. Resume reports false, and does nothing, if the series is not paused, or is done.
-//
-// Resume calls the Trigger, if there is one, and panics if that does.
-func (s *Series) Resume() bool {
-	s.mustBeMade()
-	for {
-		f, err := s.find(rhythm.PauseEnded, s.clock().Now())
-		switch s.tryResume(f, err) {
-		case resumed:
-			return true
-		case notPaused:
-			return false
-		case noTimeLeft:
-			if s.end(ending{err: err}.state(), err) && err != nil {
-				s.pool.report(s.taskCore().Context(), s.pool.info(0, s.work()), ending{err: err})
-			}
-			return true
-		}
-	}
+// seriesRun is a run of a series that may overlap with others.
+type seriesRun struct {
+	core   task.Task
+	series *Series
+	body   func(context.Context) error
+	plan   runPlan
+	number int64     // from 1
+	since  time.Time // when its body began; under the lock of the series
 }
 
-// resumption is what has become of an attempt to resume a series.
-type resumption uint8
-
-const (
-	resumed    resumption = iota
-	notPaused             // there was nothing to do
-	noTimeLeft            // there is no slot, so that the series is to end
-	changed               // the series has another slot now, so that the attempt is to be repeated
-)
-
-func (s *Series) tryResume(f finding, err error) (r resumption) {
-	s.change(func() bool {
-		switch waits := s.turn == turnWaits || s.turn == turnCalled; {
-		case s.mode == active || s.isOutLocked():
-			r = notPaused
-			return false
-		case s.slot.Over: // the last runs are in progress
-		case s.turn == turnInSlot || s.turn == turnStale: // the worker will find the next slot
-		case s.version != f.version:
-			r = changed
-			return false
-		case err != nil || f.slot.Over:
-			if waits && len(s.inProgress) == 0 {
-				r = noTimeLeft
-				return false
-			}
-			s.slot.Over = err == nil
-		default:
-			s.take(f)
-		}
-		s.mode = active
-		return true
-	})
-	return r
+// runPlan is the plan of the task of a seriesRun.
+type runPlan struct {
+	oncePlan
+	run *seriesRun
 }
 
-// RunNow makes a run due at once, in addition to the runs of the rhythm, whose next time
-// does not change. It is a run like any other: it counts for [Times], and does not overlap
-// with others unless [Overlap] is given; a fixed delay begins anew at its end. A series
-// that is paused runs once and stays paused.
-//
-// RunNow returns nil if a run is now due that has not begun. If a run is in progress, or with Overlap as many runs as
-// are allowed, RunNow does nothing and returns [ErrRunning]. If the series is done, RunNow does nothing and returns
-// [ErrDone].
-func (s *Series) RunNow() (err error) {
-	s.mustBeMade()
-	s.change(func() bool {
-		switch {
-		case s.isOutLocked():
-			err = ErrDone
-		case s.turn == turnInSlot || s.turn == turnOutOfTurn || s.isFullLocked() || s.isUsedUpLocked() || s.slot.Over:
-			err = ErrRunning
-		case s.turn == turnCalled || s.isDueLocked():
-		default:
-			s.turn = turnCalled
-			return true
-		}
-		return false
-	})
-	return err
-}
-
-// Reschedule makes the runs due at the times of trigger, which may be [FixedRate] or [FixedDelay]. A run in progress
-// goes on. Nothing else changes: neither the options, nor the remaining [Times], nor a pause. The error is [ErrDone] if
-// the series is done. It matches [ErrInvalid] if the trigger has no time, for example because its period is not
-// positive; the series then does not change. Reschedule panics if the trigger does.
-func (s *Series) Reschedule(trigger Trigger) error {
-	s.mustBeMade()
-	const where = "Reschedule"
-	r := rhythmOf(trigger)
-	at, err := firstOf(&r, where, s.clock())
-	if err == nil {
-		err = s.rules.check(where, r)
-	}
-	if err != nil {
-		return err
-	}
-	if r.EndAt(s.clock(), s.rules.until); r.Ended(at.Base) {
-		return invalid("%s: the first run would be at %v, after Until(%v)",
-			where, s.clock().Time(at.Base, r.OnWall()), s.rules.until)
-	}
-	s.change(func() bool {
-		if s.isOutLocked() {
-			err = ErrDone
-			return false
-		}
-		switch s.turn {
-		case turnInSlot:
-			s.turn = turnOutOfTurn
-		case turnStale:
-			s.turn = turnWaits
-		}
-		s.rhythm = r
-		s.take(finding{slot: at, next: r.Delayed(at.Base, s.rules.jitter)})
-		return true
-	})
-	return err
-}
-
-// isDueLocked reports whether a run of the rhythm is due.
-func (s *Series) isDueLocked() bool {
-	return s.turn == turnWaits && s.mode == active && s.next <= s.clock().Now().On(s.rhythm.OnWall())
-}
+func (p *runPlan) number() int64    { return p.run.number }
+func (p *runPlan) isPeriodic() bool { return true }

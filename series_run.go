@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -21,23 +22,6 @@ import (
 //
 // A paused series stays in the queue, at a time that never comes. So whatever ends a task
 // that waits ends it too.
-
-// turn is what a series waits for, or the run that is in progress.
-//
-//	waits ─▶ inSlot ─▶ waits                a worker takes it when it is due; the run has ended
-//	waits ─▶ called ─▶ outOfTurn ─▶ waits   RunNow; a worker takes it; the run has ended
-//	inSlot ─▶ outOfTurn                     the slot of the run has been replaced, by Reschedule
-//	waits ─▶ stale ─▶ waits                 the wall clock was set back; a worker finds a new slot
-//	stale ─▶ called                         RunNow, after which a new slot is found in any case
-type turn uint8
-
-const (
-	turnWaits     turn = iota // for the time of its slot
-	turnCalled                // for a worker, by RunNow
-	turnStale                 // for a worker, to find a new slot
-	turnInSlot                // the run of the slot is in progress, or is being left out
-	turnOutOfTurn             // another run is in progress
-)
 
 // runSeries runs a series that is due.
 func (l *local) runSeries(s *Series) {
@@ -70,6 +54,8 @@ func (l *local) runSeries(s *Series) {
 		s.end(task.Canceled, canceled(task.ContextError(submitted)))
 	}
 }
+
+func (u *seriesWork) Do(w *engine.Worker) { localOf(w).runSeries(u.series()) }
 
 // seriesStep is what a worker does with a series that was due.
 type seriesStep uint8
@@ -173,23 +159,17 @@ func (s *Series) advance() (more bool, last ending) {
 	}
 }
 
-// seriesPlan is the plan of the task of a series.
-type seriesPlan struct {
-	oncePlan
-	series *Series
-}
-
 func (p *seriesPlan) number() int64                   { return p.series.run.Load() }
 func (p *seriesPlan) isSeries() bool                  { return true }
 func (p *seriesPlan) isPeriodic() bool                { return true }
 func (p *seriesPlan) move(t *task.Task)               { t.Move(p.series.position()) }
 func (p *seriesPlan) setBack(step time.Duration) bool { return p.series.setBack(step) }
 
-func (p *seriesPlan) conclude(t *task.Task, end ending, drop func()) (outcome, run ending, again bool) {
+func (p *seriesPlan) conclude(t *task.Task, end ending, body dropper) (outcome, run ending, again bool) {
 	more, last := p.series.ran(end)
 	switch {
 	case more:
-		t.Reset(drop)
+		t.Reset(body.drop)
 		return end, end, true
 	case last.err != nil:
 		return last, last, false
@@ -302,25 +282,6 @@ func (s *Series) setBack(step time.Duration) bool {
 // As long as it has as many runs as it may have, the series stays in the queue at a time
 // that never comes. leave then finds its next slot, by the rules for missed times. A series
 // without a further time stays likewise, until its last run ends it.
-
-// seriesRun is a run of a series that may overlap with others.
-type seriesRun struct {
-	core   task.Task
-	series *Series
-	body   func(context.Context) error
-	plan   runPlan
-	number int64     // from 1
-	since  time.Time // when its body began; under the lock of the series
-}
-
-// runPlan is the plan of the task of a seriesRun.
-type runPlan struct {
-	oncePlan
-	run *seriesRun
-}
-
-func (p *runPlan) number() int64    { return p.run.number }
-func (p *runPlan) isPeriodic() bool { return true }
 
 // split passes a run of s to the pool, and finds the next slot.
 func (l *local) split(submitted context.Context, s *Series) {
@@ -520,4 +481,14 @@ func (r *seriesRun) conclude(end ending) ending {
 	defer r.core.Finish(outcome.state(), outcome.err, nil)
 	r.series.leave(r, end)
 	return end
+}
+
+// seriesEnded logs that a series has ended because its submitter's context has.
+func (p *Pool) seriesEnded(s *Series) {
+	end, ok := s.future.Err().(*CanceledError)
+	if !ok || end.Cause == ErrShutdown || end.Cause == ErrCanceled {
+		return
+	}
+	info := p.info(0, s.work())
+	p.log(s.taskCore().Context(), slog.LevelWarn, "executor: schedule ended", info.attrs(slog.Any("reason", end))...)
 }

@@ -2,10 +2,7 @@ package executor
 
 import (
 	"log/slog"
-	"maps"
 	"reflect"
-	"slices"
-	"sync"
 
 	"github.com/executor-go/executor/internal/engine"
 )
@@ -148,33 +145,6 @@ func (p *Pool) newShare(c ShareConfig, perKey int) (*Pool, error) {
 	s.build(engine.Config{Limits: l, Queue: q, Lender: p.engine, Rate: rate})
 	s.owner.Borrow(&p.owner)
 	return s, nil
-}
-
-// shareSet are the shares of a pool that are not terminated. Its lock is a leaf.
-type shareSet struct {
-	sync.Mutex
-	set map[*Pool]struct{}
-}
-
-func (s *shareSet) add(p *Pool) {
-	s.Lock()
-	defer s.Unlock()
-	if s.set == nil {
-		s.set = make(map[*Pool]struct{})
-	}
-	s.set[p] = struct{}{}
-}
-
-func (s *shareSet) remove(p *Pool) {
-	s.Lock()
-	defer s.Unlock()
-	delete(s.set, p)
-}
-
-func (s *shareSet) all() []*Pool {
-	s.Lock()
-	defer s.Unlock()
-	return slices.Collect(maps.Keys(s.set))
 }
 
 // addShare makes s known to p, and reports false if p is shut down.

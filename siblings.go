@@ -211,7 +211,7 @@ func (m *member) invoke(ctx context.Context, on *engine.Worker) ending {
 func (m *member) conclude(end ending) ending {
 	if m.core.HasOptions() {
 		again := false
-		if end, _, again = planOf(&m.core).conclude(&m.core, end, m.drop); again {
+		if end, _, again = planOf(&m.core).conclude(&m.core, end, m); again {
 			if !end.is(runsAgain) { // it was completed meanwhile
 				m.over(errorOf(&m.core))
 			}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/executor-go/executor/internal/ctxgroup"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -101,35 +100,6 @@ func mustExecutor(where string, ex Executor) {
 	case *ScheduledPool:
 		p.mustBeMade()
 	}
-}
-
-// Go submits fn as a task without a future; it is [Pool.Execute] for a function. Options
-// name it, bound its time, set its priority, or retry it. Where no caller sees its error or
-// its panic, the pool logs them; see [Hooks]. For a nil fn the error matches [ErrInvalid].
-func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
-	if fn != nil && len(opts) == 0 {
-		mustContext(ctx)
-		p.mustBeMade()
-		if p.plain && task.IsBackground(ctx) {
-			return p.enter(ctx, plainFunc(fn), nil, false)
-		}
-		return p.submit(ctx, Func(fn))
-	}
-	return p.goOn(ctx, p, fn, opts)
-}
-
-// goOn is Go on ex: p, or one of its keys.
-func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) error, opts []Option) error {
-	if fn == nil {
-		return errNilTask
-	}
-	o, err := gather(oneRun, opts)
-	if err != nil {
-		return err
-	}
-	r := newTaskRunnable(Func(fn))
-	adopt(&r.core, o)
-	return ex.Execute(ctx, r)
 }
 
 // Any submits the functions one by one until one has succeeded, and returns its
@@ -349,19 +319,15 @@ func (c *collector[T]) forget() {
 	}
 }
 
-// foreign are the futures that wait in executors which are not ours.
-var foreign = ctxgroup.Set[work]{Ended: cancelByContext}
-
-// watchForeign has a task canceled when ctx ends, unless it is done, or a pool has it, which
-// does that itself. An executor of the user's may never call Run of a task whose context
-// has ended.
-func watchForeign(ctx context.Context, u work) {
-	t := u.taskCore()
-	done := ctx.Done()
-	if done == nil || t.State() != task.Pending || t.Owner() != nil {
-		return
+// ownerOf returns the owner of the tasks of ex, nil if ex is not of this package.
+func ownerOf(ex Executor) *task.Owner {
+	switch p := ex.(type) {
+	case *Pool:
+		return &p.owner
+	case *ScheduledPool:
+		return &p.owner
+	case *keyExecutor:
+		return &p.pool.owner
 	}
-	m := foreign.NewMember(u, ctx)
-	foreign.Add(m, done)
-	t.OnDone(m.Remove)
+	return nil
 }

@@ -15,19 +15,6 @@ import (
 // internal/engine/lend.go has both. Which task waits, its context says. A caller that is no task only waits: it would
 // break the limit of the pool, and the order of one with a single worker.
 
-// ownerOf returns the owner of the tasks of ex, nil if ex is not of this package.
-func ownerOf(ex Executor) *task.Owner {
-	switch p := ex.(type) {
-	case *Pool:
-		return &p.owner
-	case *ScheduledPool:
-		return &p.owner
-	case *keyExecutor:
-		return &p.pool.owner
-	}
-	return nil
-}
-
 // endsWith reports whether t was submitted with ctx, or with more values: so t ends when the caller
 // is to end.
 func endsWith(t *task.Task, ctx context.Context) bool {
@@ -64,13 +51,4 @@ func lend(ctx context.Context, o *task.Owner, tasks iter.Seq[*task.Task]) (waite
 // one iterates over t.
 func one(t *task.Task) iter.Seq[*task.Task] {
 	return func(yield func(*task.Task) bool) { yield(t) }
-}
-
-// await prepares the wait of the caller for the task until the function that it returns is called.
-func (f *Future[T]) await(ctx context.Context) (waited func()) {
-	host(ctx, &f.core)
-	if f.core.State().Done() && !f.core.InBody() {
-		return func() {}
-	}
-	return lend(ctx, f.core.Owner(), one(&f.core))
 }

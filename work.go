@@ -72,7 +72,6 @@ type plainFunc func(context.Context) error
 
 func (f plainFunc) Slot() *engine.Slot                                  { return nil }
 func (f plainFunc) Outcome() engine.Outcome                             { return engine.None }
-func (f plainFunc) Do(w *engine.Worker)                                 { localOf(w).runPlain(f, f) }
 func (f plainFunc) taskCore() *task.Task                                { return nil }
 func (f plainFunc) invoke(ctx context.Context, _ *engine.Worker) ending { return guarded(ctx, f) }
 func (f plainFunc) conclude(end ending) ending                          { return end }
@@ -87,11 +86,11 @@ type plainRunnable struct{ run Runnable }
 
 func (r *plainRunnable) Slot() *engine.Slot      { return nil }
 func (r *plainRunnable) Outcome() engine.Outcome { return engine.None }
-func (r *plainRunnable) Do(w *engine.Worker)     { localOf(w).runPlain(r, r.run.Run) }
 func (r *plainRunnable) taskCore() *task.Task    { return nil }
 func (r *plainRunnable) invoke(ctx context.Context, _ *engine.Worker) ending {
 	return guarded(ctx, r.run.Run)
 }
+
 func (r *plainRunnable) conclude(end ending) ending              { return end }
 func (r *plainRunnable) end(task.State, error) bool              { return false }
 func (r *plainRunnable) fail(error)                              {}
@@ -116,7 +115,6 @@ func newTaskRunnable(r Runnable) *taskRunnable {
 
 func (r *taskRunnable) Slot() *engine.Slot      { return r.core.Slot() }
 func (r *taskRunnable) Outcome() engine.Outcome { return outcomeOf(&r.core) }
-func (r *taskRunnable) Do(w *engine.Worker)     { localOf(w).runTask(r) }
 func (r *taskRunnable) taskCore() *task.Task    { return &r.core }
 
 // Run is called by what a RejectFunc has given the task to.
@@ -137,12 +135,15 @@ func (r *taskRunnable) invoke(ctx context.Context, on *engine.Worker) ending {
 }
 
 func (r *taskRunnable) conclude(end ending) ending {
-	outcome, end, again := planOf(&r.core).conclude(&r.core, end, func() {})
+	outcome, end, again := planOf(&r.core).conclude(&r.core, end, r)
 	if !again {
 		r.core.Finish(outcome.state(), outcome.err, nil)
 	}
 	return end
 }
+
+// drop does nothing: a Runnable is kept.
+func (r *taskRunnable) drop() {}
 
 func (r *taskRunnable) end(s task.State, err error) bool {
 	return r.core.CompletePending(s, planOf(&r.core).withLast(err), nil)
@@ -161,19 +162,26 @@ func (r *taskRunnable) runnable() Runnable {
 
 func (r *taskRunnable) detachBody() func(context.Context) error { return r.run.Run }
 
+var _ worker = (*Task[int])(nil)
+
+// taskWork is a Task as work.
+type taskWork[T any] Task[T]
+
+// work returns nil for a nil Task.
+func (t *Task[T]) work() work {
+	if t == nil {
+		return nil
+	}
+	return (*taskWork[T])(t)
+}
+
+func (u *taskWork[T]) task() *Task[T]          { return (*Task[T])(u) }
+func (u *taskWork[T]) Slot() *engine.Slot      { return u.core.Slot() }
+func (u *taskWork[T]) Outcome() engine.Outcome { return outcomeOf(&u.core) }
+func (u *taskWork[T]) runnable() Runnable      { return u.task() }
+
 // is reports whether r, which is comparable, is what was submitted as u.
 func is(u work, r any) bool { return u.submitted() == r || u.runnable() == r }
-
-// unwrapped returns the work that is measured, or has a key.
-func unwrapped(u work) work {
-	if m, ok := u.(*measured); ok {
-		u = m.work
-	}
-	if k, ok := u.(*keyedWork); ok {
-		u = k.work
-	}
-	return u
-}
 
 // contextOf returns the context that the task was submitted with.
 func contextOf(u work) context.Context {
@@ -197,3 +205,18 @@ func outcomeOf(t *task.Task) engine.Outcome {
 	}
 	return engine.Canceled
 }
+
+// keyedWork is work with its key, as it is queued.
+type keyedWork struct {
+	work
+	item engine.KeyItem
+}
+
+func withKey(u work, key any) work {
+	k := &keyedWork{work: u}
+	k.item.SetKey(key)
+	return k
+}
+
+// Key returns what the queue keeps of the work.
+func (k *keyedWork) Key() *engine.KeyItem { return &k.item }
