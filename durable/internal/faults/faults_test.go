@@ -133,7 +133,7 @@ type occurrence struct {
 }
 
 func newFleet(t *testing.T, store string) *fleet {
-	if os.Getenv("EXECUTOR_LONG") == "" {
+	if os.Getenv("EXECUTOR_LONG") == "" && soak(t) == 0 {
 		t.Skip("takes many leases of real time")
 	}
 	return &fleet{T: t, ledger: newLedger(), store: store, direct: store, distinct: make(map[occurrence]struct{}),
