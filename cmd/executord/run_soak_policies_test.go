@@ -303,6 +303,9 @@ func (a *policyAccount) add(log []line, marker string, killed bool) {
 			if at.After(of.last) {
 				of.last = at
 			}
+			if of.first.IsZero() { // it never runs, so nothing said when it is due next
+				of.first = at
+			}
 			return at.UnixMilli()
 		}
 		run, _ := l["run"].(float64)

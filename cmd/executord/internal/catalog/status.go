@@ -88,7 +88,7 @@ func (e Entry) idle(now time.Time) State {
 		return StateEnded
 	case e.held() != "":
 		return e.held()
-	case e.State == durable.Waiting && Times(e.Job) != nil && !isDormant(e.next(now), now) && e.Next(now).IsZero():
+	case Times(e.Job) != nil && !isDormant(e.next(now), now) && e.Next(now).IsZero():
 		return StateEnded // unlike a job that other jobs are to begin, which has no times either
 	case e.State == durable.Waiting:
 		return StateWaiting

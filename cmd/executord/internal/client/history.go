@@ -7,6 +7,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
@@ -76,6 +77,24 @@ func (c Client) begun(ctx context.Context, e catalog.Entry, n int) ([]durable.Jo
 	}
 }
 
+// leftOut returns what became of due times without a run, by the history of their schedule, the latest first. Times that
+// are excluded for one reason, without another between them, are one.
+func leftOut(e catalog.Entry, past []durable.Run) (all []view.Run) {
+	stretch := false // the entry after it was of excluded times, too
+	for _, r := range past {
+		run, is := view.LeftOut(e, r)
+		excluded := is && run.Outcome == outcome.Excluded
+		switch last := len(all) - 1; {
+		case stretch && excluded && all[last].Error == run.Error:
+			all[last].Count, all[last].First = max(all[last].Count, 1)+1, run.Due
+		case is:
+			all = append(all, run)
+		}
+		stretch = excluded
+	}
+	return all
+}
+
 // Runs returns the latest runs of jobs, as many as asked for, the latest first.
 func (c Client) Runs(ctx context.Context, jobs []catalog.Entry, n int) ([]view.Run, error) {
 	n = min(n, mostRuns)
@@ -90,10 +109,8 @@ func (c Client) Runs(ctx context.Context, jobs []catalog.Entry, n int) ([]view.R
 			candidates[i] = append(candidates[i], shown{at: row.Updated, of: i, row: row})
 		}
 		past, err := c.Jobs.History(ctx, e.ID, 0, n)
-		for _, r := range past {
-			if run, is := view.LeftOut(e, r); is {
-				candidates[i] = append(candidates[i], shown{at: r.Finished, of: i, run: run})
-			}
+		for _, run := range leftOut(e, past) {
+			candidates[i] = append(candidates[i], shown{at: run.Finished, of: i, run: run})
 		}
 		return err
 	})

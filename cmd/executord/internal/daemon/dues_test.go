@@ -256,3 +256,29 @@ func TestNextIsWhenSomethingRuns(t *testing.T) {
 		})
 	}
 }
+
+// A job whose until has passed has ended, though its schedule goes on, and its due times since then are one entry.
+func TestExcludedStretchIsOneEntry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := begin(t, Config{Store: shared(t), File: parse(t, "# name: a\n# until: 2000-01-01T00:00:03\n@every 1s sleep 0s\n")})
+		time.Sleep(3*time.Second + time.Millisecond)
+		for range 70 {
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+			if e, _, err := h.Find(t.Context(), "a"); err != nil || e.Status(time.Now()).State != catalog.StateEnded {
+				t.Fatalf("after %v: %v %v", time.Since(h.began), e.Status(time.Now()), err)
+			}
+		}
+		c := client.Client{Store: h.Store, Jobs: h.Durable()}
+		e, _, err := h.Find(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, err := c.Runs(t.Context(), []catalog.Entry{e}, 20)
+		if err != nil || len(runs) != 4 || runs[0].Outcome != outcome.Excluded || runs[0].Count != 7 ||
+			runs[0].Due.Sub(runs[0].First) != 6*time.Second || runs[1].Outcome != outcome.OK {
+			t.Errorf("%+v %v", runs, err)
+		}
+		h.end()
+	})
+}

@@ -64,6 +64,11 @@ type Run struct {
 	Stderr    []string        `json:"stderr,omitempty"` // its end, line by line
 	Progress  *Progress       `json:"progress,omitempty"`
 
+	// Count is how many due times in a row are excluded for one reason, the first of which is First, and the last Due; 0
+	// for one.
+	Count int       `json:"count,omitempty"`
+	First time.Time `json:"first,omitzero"`
+
 	// Parameters are those that were given to it, by their names; nil if it has the defaults.
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
@@ -238,6 +243,9 @@ func OutcomeOfRow(row durable.Job) outcome.Outcome {
 // that it wrote to standard error, which mostly has the reason.
 func (r Run) Why(most int) string {
 	text := r.Error
+	if r.Count > 1 {
+		text += fmt.Sprintf(" (%d due times since %s)", r.Count, r.First.Format("2006-01-02 15:04:05"))
+	}
 	if n := len(r.Stderr); n > 0 {
 		text += ": " + r.Stderr[n-1]
 	}
