@@ -29,9 +29,10 @@ type Page struct {
 	Tab string
 
 	// Body returns the title of the page and its content. The goroutine of a request calls it, and calls it again while
-	// the page is open, but at most once a second for each query however many people look. If Body returns an error,
-	// the page shows the error; the status is that of [BadRequest] or [NotFound], and 503 for any other error. If Body is nil, the UI has no page with
-	// that Path, and no tab for it.
+	// the page is open, but at most once a second for each query however many people look: once for those who may act,
+	// see [MayAct], and once for the others. If Body returns an error, the page shows the error; the status is that of
+	// [BadRequest] or [NotFound], and 503 for any other error. If Body is nil, the UI has no page with that Path, and no
+	// tab for it.
 	Body func(ctx context.Context, q url.Values) (title string, main template.HTML, err error)
 }
 
@@ -72,6 +73,10 @@ type Action struct {
 	// [BadRequest] or [NotFound], 400 for an error that matches [executor.ErrInvalid], and 503 for any other.
 	Do func(ctx context.Context) (admin.Answer, error)
 }
+
+// MayAct reports whether those for whom Page.Body is called with ctx may act, so that the page may offer actions. It
+// returns false for any other context.
+func MayAct(ctx context.Context) bool { return pages.MayAct(ctx) }
 
 // BadRequest returns an error for Page.Body, Config.ActionOf and Action.Do to return. The answer to the request has the
 // status 400 and this text, which should say what is wrong with the request.

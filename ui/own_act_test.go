@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -57,6 +58,27 @@ func newBackup(t *testing.T, jobs *durable.Jobs, of func(url.Values) (*ui.Action
 		}}}
 	}
 	return newUI(t, c), log
+}
+
+// A page of the program's own is another one for those who may act than for the others, also within the second for which
+// it is kept.
+func TestOwnPageOffersActions(t *testing.T) {
+	access := ui.Act
+	u := newUI(t, ui.Config{
+		Actions:   true,
+		Authorize: func(*http.Request) (ui.Access, string) { return access, "ann" },
+		Pages: []ui.Page{{Path: "", Body: func(ctx context.Context, _ url.Values) (string, template.HTML, error) {
+			return "Disks", template.HTML(fmt.Sprintf("<p>%t</p>", ui.MayAct(ctx))), nil
+		}}},
+	})
+	for _, access = range []ui.Access{ui.Look, ui.Act, ui.Look} {
+		if text, want := get(t, u, "/"), fmt.Sprintf("<p>%t</p>", access == ui.Act); !strings.Contains(text, want) {
+			t.Errorf("with access %v the page has no %s: %s", access, want, text)
+		}
+	}
+	if ui.MayAct(t.Context()) {
+		t.Error("MayAct is true where there is no page")
+	}
 }
 
 // An action of the program's own is confirmed on a page that says what it does, with what the link has.

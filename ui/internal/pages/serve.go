@@ -79,7 +79,7 @@ func (u *Site) Fragment(ctx context.Context, v address.View) (*Fragment, error) 
 	f, _, err := source.Cached(ctx, u.Cache, v, func(time.Duration) time.Duration { return freshness },
 		func() (*Fragment, error) {
 			zone, _ := page.ZoneNamed(v.Zone)
-			ctx := page.WithZone(ctx, zone)
+			ctx := context.WithValue(page.WithZone(ctx, zone), actKey{}, v.Act)
 			kind := u.kinds[v.Name]
 			title, body, err := kind.body(ctx, u, v)
 			switch {
@@ -102,6 +102,15 @@ func (u *Site) Fragment(ctx context.Context, v address.View) (*Fragment, error) 
 			return f, nil
 		})
 	return f, err
+}
+
+// actKey is for the context of Own.Body.
+type actKey struct{}
+
+// MayAct reports whether the page that is made with this context may have what changes jobs.
+func MayAct(ctx context.Context) bool {
+	act, _ := ctx.Value(actKey{}).(bool)
+	return act
 }
 
 // ServePage answers with a page.

@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
@@ -138,15 +140,20 @@ func (s *Server) action(v url.Values) (*ui.Action, error) {
 	}, nil
 }
 
+// acting are the pages that offer actions. Of those of module ui it is only that of the nodes: action lets no other pass.
+var acting = []string{"", "job", "notices", "nodes", "act"}
+
 // access returns what a request may do that has passed the guard, and had a token: to act if its role allows that, and
-// nothing any more if its token is not that of the begin. Of the pages of module ui, only that of the nodes offers
-// actions which action lets pass.
+// nothing any more if its token is not that of the begin.
 func (s *Server) access(r *http.Request) (ui.Access, string) {
 	if !s.still(r) {
 		return ui.None, ""
 	}
-	nodes := r.URL.Path == "/nodes" || r.URL.Path == "/events" && r.URL.Query().Get("view") == "nodes"
-	if s.acts(r) && (nodes || r.URL.Path == "/act") {
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	if name == "events" {
+		name = r.URL.Query().Get("view")
+	}
+	if s.acts(r) && slices.Contains(acting, name) {
 		return ui.Act, s.who(r)
 	}
 	return ui.Look, ""

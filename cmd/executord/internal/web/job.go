@@ -63,13 +63,9 @@ const (
 	actsOfPage = 20
 )
 
-// jobBody returns what shows a job, with actions or without.
-func (s *Server) jobBody(acts bool) func(context.Context, url.Values) (string, template.HTML, error) {
-	return func(ctx context.Context, q url.Values) (string, template.HTML, error) { return s.showJob(ctx, q, acts) }
-}
-
-func (s *Server) showJob(ctx context.Context, q url.Values, acts bool) (string, template.HTML, error) {
-	name := q.Get("name")
+// jobBody shows a job.
+func (s *Server) jobBody(ctx context.Context, q url.Values) (string, template.HTML, error) {
+	name, acts := q.Get("name"), ui.MayAct(ctx)
 	j, found, err := s.job(ctx, name)
 	if err == nil && !found {
 		return "", "", ui.NotFound(fmt.Sprintf("the job %.100q does not exist", name))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/ui"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -231,35 +232,33 @@ func (w wanted) sorted(jobs []*view.Job) {
 	})
 }
 
-// jobsBody returns what shows the jobs, with actions or without.
-func (s *Server) jobsBody(acts bool) func(context.Context, url.Values) (string, template.HTML, error) {
-	return func(ctx context.Context, q url.Values) (string, template.HTML, error) {
-		jobs, err := s.Daemon.Jobs(ctx)
-		var day view.Day
-		if err == nil {
-			day, err = s.Daemon.Day(ctx)
-		}
-		if err != nil {
-			return "", "", noAnswer(err)
-		}
-		zone := page.ZoneFrom(ctx)
-		now := zone.Now()
-		jobs = slices.Clone(jobs)
-		for i := range jobs {
-			jobs[i] = jobIn(zone, jobs[i])
-		}
-		p := &jobsPage{File: s.Title, Acts: acts, All: len(jobs), AllNeed: wanted{}.link("state", stateNeeds)}
-		p.head(jobs, day, now)
-		if s.Durable != nil {
-			own, _ := s.Durable.Node()
-			p.Drains = own.Draining
-		}
-		w := wantedOf(q)
-		p.choices(jobs, w)
-		p.list(jobs, w, &s.orders, now)
-		main, err := rendered("jobs", p)
-		return "Jobs", main, err
+// jobsBody shows the jobs.
+func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.HTML, error) {
+	jobs, err := s.Daemon.Jobs(ctx)
+	var day view.Day
+	if err == nil {
+		day, err = s.Daemon.Day(ctx)
 	}
+	if err != nil {
+		return "", "", noAnswer(err)
+	}
+	zone := page.ZoneFrom(ctx)
+	now := zone.Now()
+	jobs = slices.Clone(jobs)
+	for i := range jobs {
+		jobs[i] = jobIn(zone, jobs[i])
+	}
+	p := &jobsPage{File: s.Title, Acts: ui.MayAct(ctx), All: len(jobs), AllNeed: wanted{}.link("state", stateNeeds)}
+	p.head(jobs, day, now)
+	if s.Durable != nil {
+		own, _ := s.Durable.Node()
+		p.Drains = own.Draining
+	}
+	w := wantedOf(q)
+	p.choices(jobs, w)
+	p.list(jobs, w, &s.orders, now)
+	main, err := rendered("jobs", p)
+	return "Jobs", main, err
 }
 
 // mostNeeding is how many jobs that need somebody are named above the list.

@@ -24,37 +24,35 @@ import (
 const mostNotices = 200
 
 // noticesBody shows what was sent to whom, and what waits.
-func (s *Server) noticesBody(acts bool) func(context.Context, url.Values) (string, template.HTML, error) {
-	return func(ctx context.Context, q url.Values) (string, template.HTML, error) {
-		all, err := s.Daemon.Notices(ctx, notify.MostNotices)
-		body := struct {
-			Channels []channelRow
-			Notices  []notify.Notice
-			Find     string
-			Left     int
-			Missing  error // why those of the store are not there
-			Acts     bool
-		}{Find: q.Get("find"), Acts: acts}
-		for _, c := range s.Daemon.Channels() {
-			row := channelRow{Counts: c}
-			if acts && !c.Gone {
-				row.Test = "act?" + url.Values{"do": {testChannel}, "channel": {c.Channel}}.Encode()
-			}
-			body.Channels = append(body.Channels, row)
+func (s *Server) noticesBody(ctx context.Context, q url.Values) (string, template.HTML, error) {
+	all, err := s.Daemon.Notices(ctx, notify.MostNotices)
+	body := struct {
+		Channels []channelRow
+		Notices  []notify.Notice
+		Find     string
+		Left     int
+		Missing  error // why those of the store are not there
+		Acts     bool
+	}{Find: q.Get("find"), Acts: ui.MayAct(ctx)}
+	for _, c := range s.Daemon.Channels() {
+		row := channelRow{Counts: c}
+		if body.Acts && !c.Gone {
+			row.Test = "act?" + url.Values{"do": {testChannel}, "channel": {c.Channel}}.Encode()
 		}
-		if err != nil {
-			body.Missing = noAnswer(err)
-		}
-		found := slices.DeleteFunc(all, func(n notify.Notice) bool { return !concerns(n, body.Find) })
-		body.Left = max(len(found)-mostNotices, 0)
-		zone := page.ZoneFrom(ctx)
-		for _, n := range found[:min(len(found), mostNotices)] {
-			n.At, n.Until = zone.In(n.At), zone.In(n.Until)
-			body.Notices = append(body.Notices, n)
-		}
-		main, err := rendered("notices", body)
-		return "Alerts", main, err
+		body.Channels = append(body.Channels, row)
 	}
+	if err != nil {
+		body.Missing = noAnswer(err)
+	}
+	found := slices.DeleteFunc(all, func(n notify.Notice) bool { return !concerns(n, body.Find) })
+	body.Left = max(len(found)-mostNotices, 0)
+	zone := page.ZoneFrom(ctx)
+	for _, n := range found[:min(len(found), mostNotices)] {
+		n.At, n.Until = zone.In(n.At), zone.In(n.Until)
+		body.Notices = append(body.Notices, n)
+	}
+	main, err := rendered("notices", body)
+	return "Alerts", main, err
 }
 
 // channelRow is a channel in a table.

@@ -213,10 +213,12 @@ func noAnswer(err error) error {
 	return fmt.Errorf("the store does not answer: %w", err)
 }
 
-// own are the pages that ui keeps live: they take the place of its own about jobs. Those of a job and of the
-// channels have actions, or none.
-func (s *Server) own(acts bool) []ui.Page {
-	return []ui.Page{{Path: "", Tab: "Jobs", Body: s.jobsBody(acts)}, {Path: "job", Body: s.jobBody(acts)}, {Path: "notices", Tab: "Alerts", Body: s.noticesBody(acts)}, {Path: "jobs"}, {Path: "dead"}}
+// own are the pages that ui keeps live: they take the place of its own about jobs.
+func (s *Server) own() []ui.Page {
+	return []ui.Page{
+		{Path: "", Tab: "Jobs", Body: s.jobsBody}, {Path: "job", Body: s.jobBody},
+		{Path: "notices", Tab: "Alerts", Body: s.noticesBody}, {Path: "jobs"}, {Path: "dead"},
+	}
 }
 
 // bad reports whether a job needs somebody.

@@ -118,8 +118,7 @@ type Server struct {
 	Config
 	http     *http.Server
 	guard    page.Guard
-	ui       *ui.UI // with actions, if there are some
-	look     *ui.UI // for those who may look only
+	ui       *ui.UI
 	sessions sessions
 	conns    *conns
 	wrongs   wrongs
@@ -140,10 +139,7 @@ func New(c Config) *Server {
 		Config: c, guard: c.Access.guard(), began: time.Now(),
 	}
 	s.conns = newConns(c.Log, s.isProxy)
-	s.ui, s.look = s.newUI(c.Act != nil), nil
-	if s.look = s.ui; c.Act != nil {
-		s.look = s.newUI(false)
-	}
+	s.ui = s.newUI()
 	s.http = &http.Server{
 		Handler:           s.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -158,14 +154,13 @@ func New(c Config) *Server {
 	return s
 }
 
-// newUI returns the pages that are kept live, with actions or without. What is asked for here has passed the guard, and
-// has a token.
-func (s *Server) newUI(acts bool) *ui.UI {
+// newUI returns the pages that are kept live. What is asked for here has passed the guard, and has a token.
+func (s *Server) newUI() *ui.UI {
 	c := ui.Config{
-		Observer: s.Observer, Title: "executord", Pages: s.own(acts), Menu: s.menu(), Hosts: []string{"*"},
+		Observer: s.Observer, Title: "executord", Pages: s.own(), Menu: s.menu(), Hosts: []string{"*"},
 		Problems: s.failing, Authorize: s.access, Banner: s.banner,
 	}
-	if acts {
+	if s.Act != nil {
 		c.Actions, c.ActionOf, c.Logger = true, s.action, s.Log
 	}
 	if s.Durable != nil {
@@ -231,7 +226,6 @@ func (s *Server) Close() { s.closing.Do(s.close) }
 func (s *Server) close() {
 	s.http.Close()
 	s.ui.Close()
-	s.look.Close()
 	s.serving.Wait()
 	s.gate.Lock()
 }
@@ -274,11 +268,7 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/events" && !hold(w, r, live) {
 		return
 	}
-	if s.acts(r) {
-		s.ui.ServeHTTP(w, r)
-	} else {
-		s.look.ServeHTTP(w, r)
-	}
+	s.ui.ServeHTTP(w, r)
 }
 
 // serveReady says whether the daemon runs its jobs: 200, or 503 and why, which is said to those only that may look.
