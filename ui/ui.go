@@ -170,7 +170,7 @@ func New(c Config) (*UI, error) {
 	u := &UI{
 		config: c,
 		guard: page.Guard{
-			Hosts: make(map[string]bool),
+			Name: "ui", Forms: true,
 			Host:  "allow it in Config.Hosts",
 			Peer:  "to allow other machines, name the host in Config.Hosts",
 			Proxy: "name the host of the proxy in Config.Hosts, and let the proxy pass it on",
@@ -184,7 +184,7 @@ func New(c Config) (*UI, error) {
 		case host == "*" && c.Authorize == nil:
 			return nil, invalid(`Config.Hosts has "*", which needs Config.Authorize: otherwise every web site could read the pages`)
 		}
-		u.guard.Hosts[strings.ToLower(host)] = true
+		u.guard.Allow(host)
 	}
 	cache := new(source.Cache)
 	var sources source.Sources
@@ -275,16 +275,11 @@ func (u *UI) Close() {
 
 // ServeHTTP answers a request. The last element of the path selects the page, see the package comment.
 func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	page.Secure(w.Header(), true)
 	last := path.Base(r.URL.Path)
 	if strings.HasSuffix(r.URL.Path, "/") || r.URL.Path == "" {
 		last = ""
 	}
-	if status, reason := u.guard.Refuse(r, last == "act" && u.config.Actions); status != 0 {
-		if status == http.StatusMethodNotAllowed {
-			w.Header().Set("Allow", "GET, HEAD")
-		}
-		page.Refuse(w, r, status, "ui: "+reason)
+	if !u.guard.Admit(w, r, last == "act" && u.config.Actions) {
 		return
 	}
 	access, who := u.access(r)

@@ -55,7 +55,7 @@ type Option func(*handler)
 func Hosts(names ...string) Option {
 	return func(h *handler) {
 		for _, name := range names {
-			h.guard.Hosts[strings.ToLower(name)] = true
+			h.guard.Allow(name)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func Handler(o *executor.Observer, opts ...Option) http.Handler {
 	}
 	h := &handler{
 		guard: page.Guard{
-			Hosts: make(map[string]bool),
+			Name:  "debug",
 			Host:  "allow it in debug.Hosts",
 			Peer:  "to allow other machines, name the host in debug.Hosts",
 			Proxy: "name the host of the proxy in debug.Hosts, and let the proxy pass it on",
@@ -104,12 +104,7 @@ type handler struct {
 
 // ServeHTTP answers a request by the last element of its path.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	page.Secure(w.Header(), false)
-	if status, reason := h.guard.Refuse(r, false); status != 0 {
-		if status == http.StatusMethodNotAllowed {
-			w.Header().Set("Allow", "GET, HEAD")
-		}
-		http.Error(w, "debug: "+reason, status)
+	if !h.guard.Admit(w, r, false) {
 		return
 	}
 	last := path.Base(r.URL.Path)

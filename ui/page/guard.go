@@ -12,27 +12,48 @@ import (
 // Guard decides which requests are answered. It refuses requests that other sites make in a browser, that are for
 // another host name, as by DNS rebinding, or that came through an unexpected proxy.
 type Guard struct {
-	// Hosts are the hosts, in lower case, for which requests are answered from any address, in addition to those of
-	// this machine. Without a port a name stands for every port, and "*" for every host.
-	Hosts map[string]bool
+	// Name is that of the package or program that refuses requests.
+	Name string
+
+	// Forms allows the pages to have forms.
+	Forms bool
 
 	// Host, Peer and Proxy say what to do about a request for another host, from another machine, or that was
 	// forwarded.
 	Host, Peer, Proxy string
+
+	hosts map[string]bool // see Allow, in lower case
 }
 
-// NewHosts returns the hosts of a Guard with these names.
-func NewHosts(names ...string) map[string]bool {
-	hosts := make(map[string]bool)
-	for _, name := range names {
-		hosts[strings.ToLower(name)] = true
+// Allow has requests for a host answered from any address, in addition to those for this machine. Without a port the name
+// stands for every port, and "*" for every host.
+func (g *Guard) Allow(host string) {
+	if g.hosts == nil {
+		g.hosts = make(map[string]bool)
 	}
-	return hosts
+	g.hosts[strings.ToLower(host)] = true
 }
 
-// Refuse returns the status and the reason with which to refuse a request, or 0 if it is to be answered. posts says
-// whether it may be a POST.
-func (g *Guard) Refuse(r *http.Request, posts bool) (status int, reason string) {
+// Admit reports whether a request is to be answered; if not, it has been refused. posts says whether it may be a POST. The
+// headers of the answer have been set by which the browser loads nothing from other servers, shows the page in no frame,
+// and sends forms, if there are some, to the same server only.
+func (g *Guard) Admit(w http.ResponseWriter, r *http.Request, posts bool) bool {
+	secure(w.Header(), g.Forms)
+	status, reason := g.refuses(r, posts)
+	switch {
+	case status == 0:
+		return true
+	case status == http.StatusMethodNotAllowed && posts:
+		w.Header().Set("Allow", "GET, HEAD, POST")
+	case status == http.StatusMethodNotAllowed:
+		w.Header().Set("Allow", "GET, HEAD")
+	}
+	Refuse(w, r, status, g.Name+": "+reason)
+	return false
+}
+
+// refuses returns the status and the reason with which to refuse a request, or 0 if it is to be answered.
+func (g *Guard) refuses(r *http.Request, posts bool) (status int, reason string) {
 	looks := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch {
 	case looks, posts && r.Method == http.MethodPost:
@@ -88,10 +109,10 @@ var sites = http.NewCrossOriginProtection()
 // forwardedBy are the headers that proxies add.
 var forwardedBy = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"}
 
-// named reports whether host is one of Hosts.
+// named reports whether host is one of those that are allowed.
 func (g *Guard) named(host string) bool {
 	host = strings.ToLower(host)
-	return g.Hosts["*"] || g.Hosts[host] || g.Hosts[withoutPort(host)]
+	return g.hosts["*"] || g.hosts[host] || g.hosts[withoutPort(host)]
 }
 
 func withoutPort(host string) string {
@@ -126,9 +147,8 @@ func sameHost(origin, host string) bool {
 	return err == nil && strings.EqualFold(u.Host, host)
 }
 
-// Secure sets the security headers of an answer: the browser loads nothing from other servers, shows the page in no
-// frame, and sends forms, if allowed, to the same server only.
-func Secure(h http.Header, forms bool) {
+// secure sets the security headers of an answer.
+func secure(h http.Header, forms bool) {
 	action := "'none'"
 	if forms {
 		action = "'self'"

@@ -137,3 +137,20 @@ func Clock(t, now time.Time) string {
 	}
 	return t.Format("2006-01-02 15:04:05")
 }
+
+// Sign returns the sign of a class of pills, as page.css has it, for where there is no pill.
+func Sign(class string) string {
+	switch class {
+	case "good":
+		return "✓"
+	case "bad":
+		return "✕"
+	case "busy":
+		return "▶"
+	case "held":
+		return "‖"
+	case "other":
+		return "!"
+	}
+	return "○"
+}

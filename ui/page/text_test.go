@@ -83,3 +83,18 @@ func TestLinesAreLimited(t *testing.T) {
 		}
 	}
 }
+
+// The sign of a class is that of its pill.
+func TestSignIsOfPill(t *testing.T) {
+	css, err := Style.ReadFile("page.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for class, pill := range map[string]string{
+		"": ".pill", "good": ".pill.good", "bad": ".pill.bad", "busy": ".pill.busy", "held": ".pill.held", "other": ".pill.other",
+	} {
+		if rule := pill + "::before { content: '" + Sign(class) + "'"; !strings.Contains(string(css), rule) {
+			t.Errorf("the style has no %s", rule)
+		}
+	}
+}

@@ -259,7 +259,7 @@ func (r *relatives) graph(s *source.Source) *figures.Graph {
 		n := &r.near[i]
 		row := newJobRow(s, &n.job, n.job.Updated)
 		node := figures.Node{Name: row.Name, Path: row.Path, Here: i == 0}
-		node.Rows = []figures.Row{{Class: row.Class, Text: signOf(n.job.State) + " " + row.State}}
+		node.Rows = []figures.Row{{Class: row.Class, Text: page.Sign(row.Class) + " " + row.State}}
 		node.Says = row.Name + ", " + row.State
 		switch {
 		case node.Here:
@@ -316,7 +316,7 @@ func restNode(t *tally) figures.Node {
 			}
 		}
 		i := byName[name]
-		n.Rows[i].Text = signOf(state) + " " + page.Count(jobs) + " " + name
+		n.Rows[i].Text = page.Sign(n.Rows[i].Class) + " " + page.Count(jobs) + " " + name
 		says[i+1] = page.Count(jobs) + " " + name
 	}
 	n.Says = strings.Join(says, ", ")
@@ -341,8 +341,7 @@ func restOfParents(c durable.ParentCounts, shown []durable.Job) figures.Node {
 		{c.Total - c.Succeeded - c.Failed, "", "open"}, {c.Succeeded, "good", "succeeded"}, {c.Failed, "bad", "failed"},
 	} {
 		if row.jobs > 0 {
-			sign := map[string]string{"": "○", "good": "✓", "bad": "✕"}[row.class]
-			n.Rows = append(n.Rows, figures.Row{Class: row.class, Text: sign + " " + page.Count(row.jobs) + " " + row.text})
+			n.Rows = append(n.Rows, figures.Row{Class: row.class, Text: page.Sign(row.class) + " " + page.Count(row.jobs) + " " + row.text})
 			n.Says += ", " + page.Count(row.jobs) + " " + row.text
 		}
 	}

@@ -64,21 +64,6 @@ func keyless(j *durable.Job, short string) string {
 	return kind + " " + page.Printable(text, payloadName)
 }
 
-// signOf returns the sign of a state, which is that of its pill, too.
-func signOf(s durable.State) string {
-	switch address.StateClass(s) {
-	case "busy":
-		return "▶"
-	case "good":
-		return "✓"
-	case "bad":
-		return "✕"
-	case "held":
-		return "‖"
-	}
-	return "○"
-}
-
 // whenOf returns when a job is due, or since when it is what it is.
 func whenOf(j *durable.Job, now time.Time) string {
 	switch {

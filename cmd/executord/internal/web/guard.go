@@ -25,12 +25,10 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		if r.ContentLength != 0 { // else the end of a reader would not be seen any more
 			control.SetReadDeadline(time.Now().Add(bodyPatience))
 		}
-		page.Secure(w.Header(), true)
 		if r.TLS != nil {
 			w.Header().Set("Strict-Transport-Security", strictTransport)
 		}
-		if status, reason := s.guard.Refuse(r, true); status != 0 {
-			page.Refuse(w, r, status, "executord: "+reason)
+		if !s.guard.Admit(w, r, true) {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
@@ -44,12 +42,13 @@ const strictTransport = "max-age=31536000"
 // guard returns what refuses requests. Those that have the token, or may open the socket, may ask for any host.
 func (a Access) guard() page.Guard {
 	g := page.Guard{
+		Name: "executord", Forms: true,
 		Host:  "ask for 127.0.0.1 or localhost, or set a --token-file",
 		Peer:  "to allow other machines, set a --token-file",
 		Proxy: "behind a proxy, use --listen unix:/run/executord.sock, or a --token-file",
 	}
 	if a != Loopback {
-		g.Hosts = page.NewHosts("*")
+		g.Allow("*")
 	}
 	return g
 }

@@ -41,7 +41,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"class":    class,
 	"firstDue": firstDue,
 	"bad":      bad,
-	"sign":     sign,
+	"sign":     func(o outcome.Outcome) string { return page.Sign(class(o)) },
 	"ended":    ended,
 	"took":     took,
 
@@ -73,19 +73,6 @@ func class(o outcome.Outcome) string {
 		return "busy"
 	}
 	return "other"
-}
-
-// sign returns the sign of an outcome, which is that of its pill, too.
-func sign(o outcome.Outcome) string {
-	switch class(o) {
-	case "good":
-		return "✓"
-	case "bad":
-		return "✕"
-	case "busy":
-		return "▶"
-	}
-	return "!"
 }
 
 // ended returns when a run ended, or when it began if that is not known.

@@ -239,6 +239,9 @@ func TestServerRefusesHostileRequests(t *testing.T) {
 			if w.Code != test.want {
 				t.Errorf("%d, want %d: %s", w.Code, test.want, w.Body)
 			}
+			if w.Code == 405 && !strings.HasPrefix(w.Header().Get("Allow"), "GET, HEAD") {
+				t.Errorf("Allow is %q", w.Header().Get("Allow"))
+			}
 			if w.Code >= 400 && strings.Contains(w.Body.String(), "backup") {
 				t.Errorf("a request that is refused learns of jobs: %s", w.Body)
 			}
