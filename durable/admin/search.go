@@ -110,7 +110,7 @@ func (q Query) Search() string {
 	add("tag:", q.Tags...)
 	add("error:", q.Error)
 	if q.Within > 0 {
-		add("changed:", shortDuration(q.Within))
+		add("changed:", Span(q.Within))
 	}
 	return strings.Join(terms, " ")
 }
@@ -123,8 +123,8 @@ func quoted(word string, alone bool) string {
 	return word
 }
 
-// shortDuration returns 1h30m for 1h30m0s.
-func shortDuration(d time.Duration) string {
+// Span returns a duration as people write it, without the units that are zero at its end: 1h30m for 1h30m0s.
+func Span(d time.Duration) string {
 	text := d.String()
 	for _, zero := range []string{"m0s", "h0m"} {
 		if strings.HasSuffix(text, zero) {

@@ -73,3 +73,14 @@ func FuzzParseSearch(f *testing.F) {
 		}
 	})
 }
+
+// A duration has no units that are zero at its end.
+func TestSpan(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"1m30s": 90 * time.Second, "1h30m": 90 * time.Minute, "2h": 2 * time.Hour, "10m": 10 * time.Minute, "20s": 20 * time.Second, "1h0m5s": time.Hour + 5*time.Second,
+	} {
+		if got := admin.Span(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cron"
+	"github.com/executor-go/executor/durable/admin"
 	"github.com/executor-go/executor/ui/page"
 )
 
@@ -41,19 +42,8 @@ func NewRhythm(schedule string) Rhythm {
 	words := strings.Split(text, " ")
 	for i, word := range words {
 		if d, err := time.ParseDuration(word); err == nil {
-			words[i] = brief(d)
+			words[i] = admin.Span(d)
 		}
 	}
 	return Rhythm{Text: page.Printable(strings.Join(words, " "), rhythmText)}
-}
-
-// brief returns d without the units that are zero at its end, as "24h".
-func brief(d time.Duration) string {
-	text := d.String()
-	for _, unit := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, unit) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
 }

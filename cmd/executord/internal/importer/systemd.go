@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 // readTimer reads a timer of systemd, and its service: what systemctl cat prints of both has the service in the same text,
@@ -92,7 +93,7 @@ func readTimer(name string, data []byte, beside func(string) ([]byte, error)) (f
 		every, err := span(text)
 		schedule := ""
 		if err == nil {
-			schedule = "@every " + duration(every)
+			schedule = "@every " + admin.Span(every)
 		}
 		add("OnUnitActiveSec="+text, schedule, "", err)
 	}

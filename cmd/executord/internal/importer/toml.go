@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 // TOML returns a job file. What could not be brought is in comments. A job that does not run where it is from, or that
@@ -62,10 +62,10 @@ func (j *Job) table() string {
 		set("command", strings.TrimRight(j.Script, "\n"))
 	}
 	if j.Timeout > 0 {
-		set("timeout", duration(j.Timeout))
+		set("timeout", admin.Span(j.Timeout))
 	}
 	if j.Jitter > 0 {
-		set("jitter", duration(j.Jitter))
+		set("jitter", admin.Span(j.Jitter))
 	}
 	for _, key := range j.Keys {
 		fmt.Fprintf(&b, "%-8s = %s\n", key.Name, key.Value)
@@ -107,18 +107,6 @@ func uniqueName(text string, used map[string]bool) string {
 	}
 	used[name] = true
 	return name
-}
-
-// duration writes a length of time without units that are zero.
-func duration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // quote writes a text in TOML: several lines in three quotes, where that can be.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 // Setting is a setting of a job, by its key in a job file.
@@ -30,7 +31,7 @@ func Settings(s *catalog.Spec) (all []Setting) {
 		if d == 0 {
 			return ""
 		}
-		return shortDuration(d)
+		return admin.Span(d)
 	}
 	number := func(n int) string {
 		if n == 0 {
@@ -97,16 +98,4 @@ func names(variables []string) []string {
 		all[i], _, _ = strings.Cut(one, "=")
 	}
 	return all
-}
-
-// shortDuration returns a duration as a file may have it: 1h30m, and not 1h30m0s.
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
