@@ -3,18 +3,19 @@ package main
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 // someFlags are the flags by which some of the jobs are chosen.
 type someFlags struct {
-	tags   []string
-	states *choices
-	error  string
+	query  admin.Query
+	states *choices // which are more than those that a Query knows
 }
 
 // listedStates are those of jobs in the list.
@@ -22,25 +23,21 @@ var listedStates = []string{"waiting", "due", "running", "paused", "canceled", "
 
 func newSomeFlags(cmd *cobra.Command) *someFlags {
 	f := &someFlags{states: &choices{among: listedStates, name: "state"}}
-	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "list only jobs with this tag, such as team=shop; if given again, with all of them")
+	cmd.Flags().StringArrayVar(&f.query.Tags, "tag", nil, "list only jobs with this tag, such as team=shop; if given again, with all of them")
 	cmd.Flags().Var(f.states, "state", "list only jobs in this state, such as dead; if given again, in any of them")
-	cmd.Flags().StringVar(&f.error, "error", "", "list only jobs whose last error contains this text")
+	cmd.Flags().StringVar(&f.query.Error, "error", "", "list only jobs whose last error contains this text")
 	return f
 }
 
-// filter returns what a store is asked for. It knows fewer states, see of.
-func (f *someFlags) filter() durable.Filter { return durable.Filter{Tags: f.tags, Error: f.error} }
-
-// of returns those of the jobs that are chosen.
+// of returns those of the jobs that are chosen. The error of a job is that of its last run, with what this wrote to
+// standard error.
 func (f *someFlags) of(list []view.Job) []view.Job {
+	asked := f.query.Filter(time.Time{})
 	return slices.DeleteFunc(list, func(j view.Job) bool {
-		return !f.states.has(string(j.State.State)) || !hasError(j, f.error) ||
-			slices.ContainsFunc(f.tags, func(tag string) bool { return !slices.Contains(j.Tags, tag) })
+		row := durable.Job{Tags: j.Tags, Error: j.Error}
+		if j.Last != nil {
+			row.Error = strings.Join(append([]string{row.Error}, j.Last.Stderr...), "\n")
+		}
+		return !f.states.has(string(j.State.State)) || !asked.Matches(&row)
 	})
-}
-
-// hasError reports whether the last error of a job, or what its last run wrote to standard error, has a text in it.
-func hasError(j view.Job, text string) bool {
-	return strings.Contains(j.Error, text) ||
-		j.Last != nil && slices.ContainsFunc(j.Last.Stderr, func(line string) bool { return strings.Contains(line, text) })
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -56,7 +57,7 @@ States
 	all := cmd.Flags().Bool("all", false, "list jobs that were removed from their file too")
 	some := newSomeFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
-		if err := checkNamespace(*namespace); err != nil {
+		if err := errors.Join(checkNamespace(*namespace), some.query.Check()); err != nil {
 			return err
 		}
 		if at.chosen(store) {
@@ -71,7 +72,7 @@ States
 			return nil
 		}
 		return store.visit(func(ctx context.Context, v client.Client) error {
-			entries, full, err := v.FindSome(ctx, *namespace, names, some.filter())
+			entries, full, err := v.Find(ctx, *namespace, names)
 			if err != nil {
 				return err
 			}

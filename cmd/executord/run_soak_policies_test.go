@@ -403,7 +403,7 @@ func (a *policyAccount) addWaiting(name string, l *ledger) {
 		a.t.Fatal(err)
 	}
 	defer store.Close()
-	all, err := catalog.Select(context.Background(), store, "", durable.Filter{})
+	all, err := catalog.Select(context.Background(), store, "")
 	if err != nil {
 		a.t.Fatal(err)
 	}

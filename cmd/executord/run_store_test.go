@@ -435,6 +435,8 @@ command = "true"
 	p.end()
 	wantAnswer(t, store, 2, "executord: invalid argument \"lost\" for \"--state\" flag: choose one of waiting, due, running, paused, canceled, dead, ended, removed, no machine, elsewhere\n",
 		"jobs", "--state", "lost")
+	wantAnswer(t, store, 2, "executord: error has 201 bytes; it must have at most 200\nSee executord jobs --help.\n",
+		"jobs", "--error", strings.Repeat("x", 201))
 }
 
 // Runs are chosen by their outcomes and by when they were in progress, in the store and of a daemon, however many others

@@ -192,16 +192,13 @@ func List(ctx context.Context, store durable.Store, namespace string) ([]Entry, 
 	return list(ctx, store, namespace, durable.Filter{})
 }
 
-// Select returns the jobs of a namespace, as List does, that a filter of tags and errors selects, with their runs. Error is
-// that of the latest run which has ended.
-func Select(ctx context.Context, store durable.Store, namespace string, filter durable.Filter) ([]Entry, error) {
-	text := filter.Error
-	filter.Error = ""
-	all, err := list(ctx, store, namespace, filter)
+// Select returns the jobs of a namespace, as List does, with their runs.
+func Select(ctx context.Context, store durable.Store, namespace string) ([]Entry, error) {
+	all, err := List(ctx, store, namespace)
 	if err == nil {
 		err = AddRuns(ctx, store, all)
 	}
-	return slices.DeleteFunc(all, func(e Entry) bool { return !strings.Contains(e.Last.Error, text) }), err
+	return all, err
 }
 
 // Again reads jobs that List or Select has returned again, with their runs, in few statements however many rows the store

@@ -5,25 +5,13 @@ import (
 	"slices"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
-	"github.com/executor-go/executor/durable"
 )
 
 // Find returns the jobs that names stand for, see Choose, all jobs if there are none. If some are not there, it returns the
 // others, and a MissingError. It reports whether there are several namespaces, so that jobs are shown by their full names.
 func (c Client) Find(ctx context.Context, namespace string, names []string) (found []catalog.Entry, full bool,
 	err error) {
-	return c.FindSome(ctx, namespace, names, durable.Filter{})
-}
-
-// FindSome is find among the jobs that a filter of tags and errors selects, if there are no names, and returns those of
-// them that it selects, if there are.
-func (c Client) FindSome(ctx context.Context, namespace string, names []string,
-	f durable.Filter) (found []catalog.Entry, full bool, err error) {
-	among := f
-	if len(names) > 0 {
-		among = durable.Filter{} // one that is there is not to be missing
-	}
-	all, err := catalog.Select(ctx, c.Store, namespace, among)
+	all, err := catalog.Select(ctx, c.Store, namespace)
 	full = SeveralNamespaces(all, func(e catalog.Entry) string { return e.Namespace })
 	if err != nil || len(names) == 0 {
 		return all, full, err
@@ -43,11 +31,7 @@ func (c Client) FindSome(ctx context.Context, namespace string, names []string,
 	if len(wrong) > 0 {
 		return found, full, &MissingError{wrong}
 	}
-	return slices.DeleteFunc(found, func(e catalog.Entry) bool {
-		with := e.Job
-		with.Error = e.Last.Error
-		return !f.Matches(&with)
-	}), full, nil
+	return found, full, nil
 }
 
 // SeveralNamespaces reports whether jobs are of different namespaces, so that they are shown by their full names.

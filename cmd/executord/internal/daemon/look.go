@@ -147,7 +147,7 @@ func (d *Daemon) askKnown(ctx context.Context, old known) (known, error) {
 		return known{jobs, old.until}, err
 	}
 	began := time.Now()
-	jobs, err := catalog.Select(ctx, d.Store, d.Store.Namespace, durable.Filter{})
+	jobs, err := catalog.Select(ctx, d.Store, d.Store.Namespace)
 	if err != nil {
 		d.applied.Store(true)
 		return old, err

@@ -41,7 +41,7 @@ func (d *Daemon) summarize() Summary {
 // begun. It is for a store that ends with the daemon: from another, the next daemon makes up for them.
 func (d *base) noteNotBegun(drain time.Time) {
 	const reason = "the drain began before executord came to it"
-	jobs, _ := catalog.Select(context.Background(), d.Store, d.Store.Namespace, durable.Filter{}) // from memory, which always answers
+	jobs, _ := catalog.Select(context.Background(), d.Store, d.Store.Namespace) // from memory, which always answers
 	for _, j := range jobs {
 		e := d.entry(j.Name)
 		for _, run := range j.Open {
