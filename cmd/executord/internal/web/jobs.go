@@ -38,8 +38,10 @@ type jobsPage struct {
 	Fields  map[string]string // of the search, besides what is searched for
 	States  []choice
 	Groups  []choice
+	groups  map[string]*choice // all of them
 	Columns []column
 	Rows    []jobRow
+	Width   int // how many columns there are
 	Acts    bool
 
 	All, Found      int
@@ -66,8 +68,9 @@ type column struct {
 	Sorted            string // ascending, descending or ""
 }
 
-// jobRow is a job in the list.
+// jobRow is a job in the list, or the head of a group.
 type jobRow struct {
+	Group *choice
 	*view.Job
 	ID     string // of the row, which is the same in each update
 	Bars   template.HTML
@@ -213,12 +216,20 @@ func boolInt(b bool) int {
 	return 0
 }
 
+// byNeed sorts those first that need somebody, see byTrouble, and the others by their groups; those without one first.
+func byNeed(a, b *view.Job) int {
+	if c := byTrouble(a, b); c != 0 || a.Trouble() != "" {
+		return c
+	}
+	return strings.Compare(groupOf(a.Job), groupOf(b.Job))
+}
+
 // sorted sorts jobs as they are asked for, and by their names.
 func (w wanted) sorted(jobs []*view.Job) {
 	name, down := strings.CutPrefix(w.sort, "-")
 	by := sortings[name]
 	if by == nil {
-		by, down = byTrouble, false
+		by, down = byNeed, false
 	}
 	slices.SortFunc(jobs, func(a, b *view.Job) int {
 		c := by(a, b)
@@ -343,6 +354,23 @@ func jobCount(n int) string {
 	return page.Count(n) + " jobs"
 }
 
+// headOf begins what stands for the head of a group among the names of rows.
+const headOf = "\x00"
+
+// rows returns the names of some jobs, which are sorted, with the heads of the groups of those that need nobody.
+func (w wanted) rows(jobs []*view.Job) (names []string) {
+	_, sorted := sortings[strings.TrimPrefix(w.sort, "-")]
+	group := ""
+	for _, j := range jobs {
+		if of := groupOf(j.Job); !sorted && w.group == "" && j.Trouble() == "" && of != group {
+			group = of
+			names = append(names, headOf+group)
+		}
+		names = append(names, j.Job)
+	}
+	return names
+}
+
 // mostGroups is how many groups have a link.
 const mostGroups = 40
 
@@ -370,6 +398,7 @@ func (p *jobsPage) choices(jobs []view.Job, w wanted) {
 	for i := range p.Groups {
 		p.Groups[i] = *byGroup[p.Groups[i].Name]
 	}
+	p.groups = byGroup
 	slices.SortFunc(p.Groups, func(a, b choice) int { return strings.Compare(a.Name, b.Name) })
 	p.Groups = p.Groups[:min(len(p.Groups), mostGroups)]
 	if len(p.Groups) > 0 {
@@ -424,27 +453,21 @@ func (p *jobsPage) list(jobs []view.Job, w wanted, orders *orders, now time.Time
 	if p.To < p.Found {
 		p.Further = w.link("page", strconv.Itoa(number+1))
 	}
-	names := make([]string, len(shown))
-	for i, j := range shown {
-		names[i] = j.Job
-	}
+	names := w.rows(shown)
 	order, still := orders.keep(w.still, names)
-	p.Still = still
-	if !slices.Equal(order, names) {
+	if p.Still = still; !slices.Equal(order, names) {
 		p.Again = w.link("page", strconv.Itoa(number))
-		byName := make(map[string]*view.Job, len(jobs))
-		for i := range jobs {
-			byName[jobs[i].Job] = &jobs[i]
-		}
-		shown = nil
-		for _, name := range order {
-			if j := byName[name]; j != nil {
-				shown = append(shown, j)
-			}
-		}
 	}
-	for _, j := range shown {
-		p.Rows = append(p.Rows, newJobRow(j, p.Acts, now))
+	byName := make(map[string]*view.Job, len(jobs))
+	for i := range jobs {
+		byName[jobs[i].Job] = &jobs[i]
+	}
+	for _, name := range order {
+		if group, is := strings.CutPrefix(name, headOf); is && p.groups[group] != nil {
+			p.Rows = append(p.Rows, jobRow{Group: p.groups[group], ID: "g" + rowID(group)})
+		} else if j := byName[name]; j != nil {
+			p.Rows = append(p.Rows, newJobRow(j, p.Acts, now))
+		}
 	}
 	for _, c := range []column{
 		{"Job", "name", "", ""}, {"Schedule", "schedule", "l w", ""}, {"Now, next", "next", "l", ""},
@@ -458,6 +481,9 @@ func (p *jobsPage) list(jobs []view.Job, w wanted, orders *orders, now time.Time
 			c.Sorted, c.Path = direction(opposite(sort)), w.link("sort", "")
 		}
 		p.Columns = append(p.Columns, c)
+	}
+	if p.Width = len(p.Columns); p.Acts {
+		p.Width++
 	}
 }
 

@@ -183,6 +183,36 @@ func TestJobsAreFound(t *testing.T) {
 	}
 }
 
+var groupRows = regexp.MustCompile(`<tr (?:id="j[^"]*"><th scope="row"><a href="job\?name=([^"]*)"|class="group" id="gj[^"]*"><th colspan="5" scope="rowgroup"><a href="\./\?[^"]*group=[^"]*"><bdi>([^<]*)</bdi></a> (.*?)</th>)`)
+
+// A group has a line above its jobs, with how many there are and how many need somebody, who are on top of the list. There
+// is none where the rows have another order, or are of one group.
+func TestJobsByGroup(t *testing.T) {
+	f, run := newFake("backup")
+	run.End(nil)
+	f.jobs = []view.Job{newJob("b/1", "."), newJob("b/2", "x"), newJob("b/3", "."), newJob("a/1", "."), newJob("nightly", "."), newJob("z", ".")}
+	h := New(Config{Daemon: f}).Handler()
+	for query, want := range map[string]string{
+		"":              "b/2 nightly z [a 1] a/1 [b 3 ✕ 1] b/1 b/3",
+		"find=b":        "b/2 [b 3 ✕ 1] b/1 b/3",
+		"sort=name":     "a/1 b/1 b/2 b/3 nightly z",
+		"group=b":       "b/2 b/1 b/3",
+		"state=failing": "b/2",
+	} {
+		var rows []string
+		for _, m := range groupRows.FindAllStringSubmatch(get(t, h, "/?"+query), -1) {
+			if name, _ := url.QueryUnescape(m[1]); name != "" {
+				rows = append(rows, name)
+			} else {
+				rows = append(rows, "["+m[2]+" "+regexp.MustCompile("<[^>]*>").ReplaceAllString(m[3], "")+"]")
+			}
+		}
+		if got := strings.Join(rows, " "); got != want {
+			t.Errorf("%q: %s, want %s", query, got, want)
+		}
+	}
+}
+
 // Rows stay where they are while a page is open, whatever becomes of the jobs; a page that is loaded is sorted anew.
 func TestJobsStandStill(t *testing.T) {
 	f := many(250)
