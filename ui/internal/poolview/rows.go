@@ -47,8 +47,8 @@ type Row struct {
 	Queue            Spark
 }
 
-// Rows returns those of the pools whose names have the text, at most most: of more pools those with most tasks that
-// wait.
+// Rows returns those of the pools whose names have the text, at most most: of more pools those that have run most, which
+// seldom changes.
 func (l *Look) Rows(text string, most int) (rows []Row, more int) {
 	shown := make([]*Pool, 0, len(l.Pools))
 	for i := range l.Pools {
@@ -56,12 +56,10 @@ func (l *Look) Rows(text string, most int) (rows []Row, more int) {
 			shown = append(shown, p)
 		}
 	}
-	if len(shown) > most { // else in the order in which they were added, which does not change
-		slices.SortStableFunc(shown, func(a, b *Pool) int {
-			return cmp.Or(cmp.Compare(b.Queued, a.Queued), cmp.Compare(b.Active, a.Active))
-		})
-		more = len(shown) - most
+	if more = max(len(shown)-most, 0); more > 0 {
+		slices.SortStableFunc(shown, func(a, b *Pool) int { return cmp.Compare(b.Runs, a.Runs) })
 		shown = shown[:most]
+		slices.SortFunc(shown, func(a, b *Pool) int { return cmp.Compare(a.Number, b.Number) }) // as they were added
 	}
 	for _, p := range shown {
 		rows = append(rows, p.row())
