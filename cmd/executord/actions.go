@@ -145,7 +145,7 @@ func targetsIn(ctx context.Context, v client.Client, namespace string, names []s
 		all = append(all, target{
 			called: called,
 			check: func(o client.Order) error {
-				_, err := job.Parameters(e.Spec.Parameters).Given(o.Set)
+				_, err := e.Spec.Parameters.Given(o.Set)
 				return err
 			},
 			do: func(o client.Order) (bool, string, error) {

@@ -83,7 +83,7 @@ func remarks(found []job.Mistake) []remark {
 
 func checkedOf(j job.Job, here job.Machine, from time.Time, n int) checkedJob {
 	c := checkedJob{
-		Job: j.Name, File: j.File, Line: j.Line, Schedule: j.Schedule.Text, Words: j.Schedule.Describe(), Command: j.Command.String(),
+		Job: j.Name, File: j.File, Line: j.Line, Schedule: j.Schedule.Text, Words: j.Schedule.Describe(), Command: j.Command.Text(),
 		Timeout: j.Timeout.Seconds(), Jitter: j.Jitter.Seconds(), Next: []time.Time{}, Parameters: j.Parameters,
 		On: j.On.Values(), Here: here.In(j.On),
 	}

@@ -88,16 +88,16 @@ func noteMissing(file *job.File, here job.Machine) {
 			continue
 		}
 		if _, err := j.Season.Calendar(); err != nil {
-			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
+			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.Text(),
 				What: "not all exceptions of " + j.Name + " can be read: " + err.Error(), Hint: job.ExceptionHint})
 		}
 		if err := environ.Missing(j.Command); err != nil {
 			if missing++; missing > mostMissing {
-				file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
+				file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.Text(),
 					What: "this job cannot run either, and those after it are not looked at", Hint: "fix those above first"})
 				break
 			}
-			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
+			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.Text(),
 				What: j.Name + " cannot run here and now: " + err.Error(), Hint: "correct the name, install what is missing, or give the user the right to use it"})
 		}
 	}
@@ -111,7 +111,7 @@ func noteHome(file *job.File, here job.Machine) {
 	}
 	for _, j := range file.Jobs {
 		if here.In(j.On) && !environ.HasHome(j.Command) {
-			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.String(),
+			file.Notes = append(file.Notes, job.Mistake{File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Command.Text(),
 				What: fmt.Sprintf("%s has no HOME: executord has none, and user %d is not in passwd", j.Name, os.Getuid()),
 				Hint: "set HOME in the file, or for executord; ~, cd, git, ssh and many others need it"})
 			return

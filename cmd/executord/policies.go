@@ -22,7 +22,7 @@ func wrongPolicies(file job.File) (mistakes job.Mistakes) {
 // remarkOn returns a mistake, or a note, at the line of a job.
 func remarkOn(file job.File, j job.Job, what, hint string) job.Mistake {
 	return job.Mistake{
-		File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Schedule.Text + " " + j.Command.String(), What: what, Hint: hint,
+		File: cmp.Or(j.File, file.Name), Line: j.Line, Text: j.Schedule.Text + " " + j.Command.Text(), What: what, Hint: hint,
 	}
 }
 

@@ -291,7 +291,7 @@ func prefixNames(file *job.File, prefix string) error {
 			}
 		}
 		if j.Name = prefix + "/" + j.Name; len(j.Name) > 64 {
-			mistakes = append(mistakes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.String(),
+			mistakes = append(mistakes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.Text(),
 				What: fmt.Sprintf("the name %q is longer than 64 bytes", j.Name), Hint: "write a shorter one above it: # name: ..."})
 		}
 	}
@@ -357,7 +357,7 @@ func sameNames(jobs []job.Job) (mistakes job.Mistakes) {
 			continue
 		}
 		mistakes = append(mistakes, job.Mistake{
-			File: j.File, Line: j.Line, Text: j.Schedule.Text + " " + j.Command.String(),
+			File: j.File, Line: j.Line, Text: j.Schedule.Text + " " + j.Command.Text(),
 			What: fmt.Sprintf("the name %q is already used in %s:%d", j.Name, job.Printable(before.File), before.Line),
 			Hint: "name one of the two: # name: above a line of a crontab, name = in TOML",
 		})
@@ -401,7 +401,7 @@ func unknownChannels(file job.File, named []string) (mistakes job.Mistakes) {
 					hint = "did you mean " + near + "?"
 				}
 				mistakes = append(mistakes, job.Mistake{
-					File: cmp.Or(j.File, file.Name), Line: j.Line, Text: strings.TrimSpace(j.Schedule.Text + " " + j.Command.String()),
+					File: cmp.Or(j.File, file.Name), Line: j.Line, Text: strings.TrimSpace(j.Schedule.Text + " " + j.Command.Text()),
 					What: fmt.Sprintf("%s names the channel %q, which does not exist", cmp.Or(j.Name, "the job"), name), Hint: hint,
 				})
 			}

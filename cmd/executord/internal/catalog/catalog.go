@@ -107,6 +107,7 @@ func read(row durable.Job, s durable.Schedule) (Entry, bool) {
 	if json.Unmarshal(row.Payload, &e.Spec) != nil {
 		e.Spec = Spec{Schedule: row.Schedule, Zone: "UTC"}
 	}
+	e.Spec.Name, e.Spec.Job.Schedule.Text = name, e.Spec.Schedule
 	return e, true
 }
 
@@ -138,12 +139,12 @@ func (e Entry) StateAfter(fired time.Time, skipped int) string {
 
 // Calendar returns which times of the job count. An error is as that of job.Season.Calendar.
 func (e Entry) Calendar() (job.Calendar, error) {
-	c, err := e.Spec.Season().Calendar()
+	c, err := e.Spec.Season.Calendar()
 	return c.Without(e.Excluded), err
 }
 
 // AllCount reports whether all times of the job count.
-func (e Entry) AllCount() bool { return e.Spec.Season().IsZero() && len(e.Excluded) == 0 }
+func (e Entry) AllCount() bool { return e.Spec.Season.IsZero() && len(e.Excluded) == 0 }
 
 // InProgress returns the latest run that is in progress, false if there is none.
 func (e Entry) InProgress() (durable.Job, bool) {

@@ -77,14 +77,14 @@ command = 'echo "<&>"'
 		if err := json.Unmarshal(text, &spec); err != nil {
 			t.Fatal(err)
 		}
-		got := spec.Job(want.Name)
+		got := spec.Job
 		if spec.Schedule != want.Schedule.Text || spec.Zone != want.Schedule.ZoneName() {
 			t.Errorf("%s: schedule %q in %q", want.Name, spec.Schedule, spec.Zone)
 		}
 		if want.Name == "list" && !slices.Equal(got.Tags, []string{"nightly", "team=shop"}) {
 			t.Errorf("tags are %q", got.Tags)
 		}
-		got.Line, got.Schedule = want.Line, want.Schedule
+		got.Name, got.Line, got.Schedule = want.Name, want.Line, want.Schedule
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
@@ -96,6 +96,30 @@ command = 'echo "<&>"'
 func TestSpecTextIsStable(t *testing.T) {
 	text, _ := json.Marshal(catalog.NewSpec(jobs(t, "CRON_TZ=UTC\nA=1\n# name: x\n@daily echo%in\n")[0]))
 	want := `{"schedule":"@daily","zone":"UTC","shell":"/bin/sh","script":"echo","stdin":"in\n","env":["A=1"]}`
+	if string(text) != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+	all := catalog.Spec{
+		Schedule: "s", Zone: "z", Off: true, Held: catalog.StatePaused,
+		Job: job.Job{
+			Name: "n", File: "f", Line: 1, MaybeUser: true, MailTo: new(string), Notify: []string{"x"},
+			Command: job.Command{
+				Args: []string{"a"}, Shell: "b", Script: "c", Stdin: "d", Env: []string{"e"}, EnvFiles: []string{"f"},
+				Secrets: []string{"g"}, Dir: "h", User: "i",
+			},
+			Timeout: 1, Jitter: 2, Parameters: job.Parameters{{Name: "P"}}, Progress: true, SuccessCodes: []int{3},
+			Retry:   job.Retry{Times: 4, Wait: 5, Factor: 6, Most: 7},
+			Overlap: "j", Misfire: "k", Group: "l", GroupLimit: 8, After: []string{"m"}, AfterOn: "n", Next: []job.Next{{Job: "o"}},
+			Priority: "p", Tags: []string{"q"}, On: job.Where{Each: true, Among: []string{"r", "s"}},
+			Season: job.Season{From: "t", Until: "u", Except: []string{"v"}},
+		},
+	}
+	text, _ = json.Marshal(all)
+	want = `{"schedule":"s","zone":"z","args":["a"],"shell":"b","script":"c","stdin":"d","env":["e"],"env_files":["f"],` +
+		`"secrets":["g"],"dir":"h","user":"i","timeout":1,"jitter":2,"parameters":[{"name":"P","default":""}],"progress":true,` +
+		`"success_codes":[3],"retries":4,"retry_wait":5,"retry_factor":6,"retry_most":7,"overlap":"j","misfire":"k","group":"l",` +
+		`"group_limit":8,"after":["m"],"after_on":"n","next":[{"job":"o"}],"priority":"p","tags":["q"],"on":["all r","s"],` +
+		`"from":"t","until":"u","except":["v"],"off":true,"held":"paused"}`
 	if string(text) != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}

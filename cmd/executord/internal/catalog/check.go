@@ -15,7 +15,7 @@ func Check(file job.File) job.Mistakes {
 			continue
 		}
 		found = append(found, job.Mistake{
-			File: file.Name, Line: j.Line, Text: j.Schedule.Text + " " + j.Command.String(),
+			File: file.Name, Line: j.Line, Text: j.Schedule.Text + " " + j.Command.Text(),
 			What: "the job is called " + j.Name + ", after its line, and a store needs a name that stays",
 			Hint: "write a line such as # name: " + strings.ReplaceAll(j.Name, ":", "-") + " above it",
 		})

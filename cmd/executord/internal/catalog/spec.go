@@ -9,52 +9,11 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// Spec is the definition of a job as a store has it. Fields may be added, with
-// omitempty, so that the specs of old files stay the same to the byte; one that
-// has changed makes a job a changed one.
+// Spec is the definition of a job as a store has it.
 type Spec struct {
-	Schedule string        `json:"schedule"` // as the file has it
-	Zone     string        `json:"zone"`     // in which it is read
-	Args     []string      `json:"args,omitempty"`
-	Shell    string        `json:"shell,omitempty"`
-	Script   string        `json:"script,omitempty"`
-	Stdin    string        `json:"stdin,omitempty"`
-	Env      []string      `json:"env,omitempty"`
-	EnvFiles []string      `json:"env_files,omitempty"`
-	Secrets  []string      `json:"secrets,omitempty"` // NAME=path
-	Dir      string        `json:"dir,omitempty"`
-	User     string        `json:"user,omitempty"`
-	Timeout  time.Duration `json:"timeout,omitempty"`
-	Jitter   time.Duration `json:"jitter,omitempty"`
-
-	Parameters []job.Parameter `json:"parameters,omitempty"`
-
-	Progress     bool  `json:"progress,omitempty"`
-	SuccessCodes []int `json:"success_codes,omitempty"`
-
-	Retries     int           `json:"retries,omitempty"`
-	RetryWait   time.Duration `json:"retry_wait,omitempty"`
-	RetryFactor int           `json:"retry_factor,omitempty"`
-	RetryMost   time.Duration `json:"retry_most,omitempty"`
-
-	Overlap string `json:"overlap,omitempty"`
-	Misfire string `json:"misfire,omitempty"`
-
-	Group      string `json:"group,omitempty"`
-	GroupLimit int    `json:"group_limit,omitempty"`
-
-	After   []string   `json:"after,omitempty"`
-	AfterOn string     `json:"after_on,omitempty"`
-	Next    []job.Next `json:"next,omitempty"`
-
-	Priority string   `json:"priority,omitempty"`
-	Tags     []string `json:"tags,omitempty"`
-
-	On []string `json:"on,omitempty"` // as job.ParseWhere reads it
-
-	From   string   `json:"from,omitempty"`
-	Until  string   `json:"until,omitempty"`
-	Except []string `json:"except,omitempty"`
+	Schedule string `json:"schedule"` // as the file has it
+	Zone     string `json:"zone"`     // in which it is read
+	job.Job
 
 	// Off says that the job is not to run: it was removed from its file, or is
 	// on its way back. A run of it does nothing, and is idle.
@@ -71,46 +30,7 @@ type Spec struct {
 
 // NewSpec returns the spec of a job of a file.
 func NewSpec(j job.Job) Spec {
-	c := j.Command
-	return Spec{
-		Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
-		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, User: c.User,
-		EnvFiles: c.EnvFiles, Secrets: c.Secrets,
-		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress, SuccessCodes: j.SuccessCodes, Parameters: j.Parameters,
-		Retries: j.Retry.Times, RetryWait: j.Retry.Wait, RetryFactor: j.Retry.Factor, RetryMost: j.Retry.Most,
-		Overlap: j.Overlap, Misfire: j.Misfire,
-		Group: j.Group, GroupLimit: j.GroupLimit,
-		After: j.After, AfterOn: j.AfterOn, Next: j.Next,
-		Priority: j.Priority, Tags: j.Tags, On: j.On.Values(),
-		From: j.Season.From, Until: j.Season.Until, Except: j.Season.Except,
-	}
-}
-
-// Job returns what a daemon runs.
-func (s Spec) Job(name string) job.Job {
-	return job.Job{
-		Name: name,
-		Command: job.Command{
-			Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir, User: s.User,
-			EnvFiles: s.EnvFiles, Secrets: s.Secrets,
-		},
-		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress, SuccessCodes: s.SuccessCodes, Parameters: s.Parameters,
-		Retry:   job.Retry{Times: s.Retries, Wait: s.RetryWait, Factor: s.RetryFactor, Most: s.RetryMost},
-		Overlap: s.Overlap, Misfire: s.Misfire,
-		Group: s.Group, GroupLimit: s.GroupLimit,
-		After: s.After, AfterOn: s.AfterOn, Next: s.Next,
-		Priority: s.Priority, Tags: s.Tags, On: s.Where(),
-		Season: s.Season(),
-	}
-}
-
-// Season returns when the due times of the job count.
-func (s Spec) Season() job.Season { return job.Season{From: s.From, Until: s.Until, Except: s.Except} }
-
-// Where returns on which machines the job runs.
-func (s Spec) Where() job.Where {
-	w, _ := job.ParseWhere(s.On) // readers have checked it
-	return w
+	return Spec{Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(), Job: j}
 }
 
 // Location returns the zone of the job's times, for showing them.

@@ -277,7 +277,7 @@ func (c *Catalog) remove(ctx context.Context, e Entry) error {
 	if err != nil {
 		loc = time.UTC
 	}
-	j := e.Spec.Job(e.Name)
+	j := e.Spec.Job
 	j.Schedule, _, _ = job.ParseSchedule(e.Spec.Schedule, loc) // it was read before
 	e.Spec.Held = e.held()
 	e.Spec.Off = true

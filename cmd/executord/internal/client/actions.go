@@ -108,7 +108,7 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 	if e.Spec.Off {
 		return durable.TooLate, "cannot run: it was removed from its file", nil
 	}
-	values, err := job.Parameters(e.Spec.Parameters).Given(set)
+	values, err := e.Spec.Parameters.Given(set)
 	if err != nil {
 		return durable.TooLate, "not run: " + err.Error(), nil
 	}
@@ -143,7 +143,7 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 		now := e
 		now.State = durable.Waiting
 		if nodes, err := catalog.ListNodes(ctx, c.Jobs, e.Namespace); err == nil && nodes.Lack(now) {
-			return answer, "due now" + with + ", and waits: " + job.Printable(e.Spec.Where().Lacking()), nil
+			return answer, "due now" + with + ", and waits: " + job.Printable(e.Spec.On.Lacking()), nil
 		}
 	}
 	switch {

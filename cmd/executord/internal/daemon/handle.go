@@ -134,8 +134,7 @@ func (r *handled) define(ctx context.Context, key string) error {
 	if !ok || e.Spec.Off && !r.begunBefore() {
 		return over(outcome.Label{Outcome: outcome.Canceled}, "canceled: its job was removed")
 	}
-	r.job = e.Spec.Job(e.Name)
-	r.job.Schedule.Text = e.Spec.Schedule
+	r.job = e.Spec.Job
 	r.due = r.due.In(e.Spec.Location())
 	if len(r.job.After) > 0 && (r.asked.Asked || len(r.asked.After) > 0) {
 		r.extra = append(r.extra, "EXECUTORD_AFTER="+strings.Join(r.asked.After, " "))

@@ -207,7 +207,7 @@ func (d *Daemon) Jobs(ctx context.Context) ([]view.Job, error) {
 func (d *Daemon) unstored(j job.Job, state catalog.State) view.Job {
 	spec := catalog.NewSpec(j)
 	v := view.Job{Namespace: d.Store.Namespace, Job: j.Name, Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
-		Command: j.Command.String(), State: catalog.Status{State: state}, Attempt: 1, Tags: j.Tags, On: j.On.Values(),
+		Command: j.Command.Text(), State: catalog.Status{State: state}, Attempt: 1, Tags: j.Tags, On: j.On.Values(),
 		Parameters: j.Parameters, Spec: &spec}
 	d.addLatest(&v, view.MostPast)
 	return v

@@ -141,7 +141,7 @@ func (d *Daemon) lookForMachines(ctx context.Context) {
 
 // noteStranded logs that a job has no machine, once, and tells of it if it is due.
 func (d *Daemon) noteStranded(e catalog.Entry, s *stranded, now time.Time, tells bool) {
-	on, entry := e.Spec.Where(), d.entry(e.Name)
+	on, entry := e.Spec.On, d.entry(e.Name)
 	reason := on.Lacking()
 	if !s.logged {
 		s.logged = true

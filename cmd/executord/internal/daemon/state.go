@@ -94,5 +94,5 @@ func blockedBy(e catalog.Entry) catalog.State {
 
 // resume returns the command that lets a job run again.
 func (d *Daemon) resume(name string) string {
-	return job.Command{Args: []string{"executord", "resume", d.Store.Namespace + "/" + name, "--store", d.Store.Name}}.String()
+	return job.Command{Args: []string{"executord", "resume", d.Store.Namespace + "/" + name, "--store", d.Store.Name}}.Text()
 }

@@ -36,33 +36,38 @@ func (f *File) SetNaming(jobs []Job) {
 // Job is one line of a crontab, or one [[job]] table of a TOML file. Readers
 // fill it completely: defaults are applied, and a Job that was returned
 // without a mistake can be scheduled as it is.
+//
+// As JSON, what a store has of it, its parts are on one level. Fields may be added, with omitempty, so that the JSON of old
+// jobs stays the same to the byte: a job whose JSON is another one has changed.
 type Job struct {
-	Name         string // unique within its file
-	File         string // in which the job is, if its set has several; else ""
-	Line         int    // where the job begins in its file, from 1
-	Schedule     Schedule
-	Season       Season // which of the schedule's times count
-	Command      Command
-	MaybeUser    bool          // a note says that the first word of the command looks like a user, not like a program
-	Timeout      time.Duration // a run longer than this is ended; 0 means no limit
-	Parameters   Parameters    // values that may be other ones in each run
-	SuccessCodes []int         // exit codes of a run that is well; nil means 0 alone
-	Progress     bool          // lines of its output may say how far it has come
+	// These are not in JSON.
+	Name      string   `json:"-"` // unique within its file
+	File      string   `json:"-"` // in which the job is, if its set has several; else ""
+	Line      int      `json:"-"` // where the job begins in its file, from 1
+	Schedule  Schedule `json:"-"`
+	MaybeUser bool     `json:"-"` // a note says that the first word of the command looks like a user, not like a program
+	MailTo    *string  `json:"-"` // to whom a crontab has it send mail; nil if it does not say so, and "" for nobody
 	// names of the channels that are told of it; nil for those that are for all, empty for none
-	Notify     []string
-	Group      string   // of which no more than GroupLimit run at a time; "" for none
-	GroupLimit int      // 0 stands for 1; set when all files are read
-	After      []string // names of jobs: it is due when each of them has ended, as AfterOn says
-	AfterOn    string   // see Next.On
-	Next       []Next   // the jobs after this one; set when all files are read
-	Priority   string   // one of Priorities; "" stands for the second
-	MailTo     *string  // to whom a crontab has it send mail; nil if it does not say so, and "" for nobody
-	Retry      Retry
-	Overlap    string        // see ParseOverlap
-	Misfire    string        // see ParseMisfire
-	Jitter     time.Duration // each start is delayed by a random time below this
-	Tags       []string      // by which it is found
-	On         Where         // the machines that run it
+	Notify []string `json:"-"`
+
+	Command
+	Timeout      time.Duration `json:"timeout,omitempty"`       // a run longer than this is ended; 0 means no limit
+	Jitter       time.Duration `json:"jitter,omitempty"`        // each start is delayed by a random time below this
+	Parameters   Parameters    `json:"parameters,omitempty"`    // values that may be other ones in each run
+	Progress     bool          `json:"progress,omitempty"`      // lines of its output may say how far it has come
+	SuccessCodes []int         `json:"success_codes,omitempty"` // exit codes of a run that is well; nil means 0 alone
+	Retry
+	Overlap    string   `json:"overlap,omitempty"`     // see ParseOverlap
+	Misfire    string   `json:"misfire,omitempty"`     // see ParseMisfire
+	Group      string   `json:"group,omitempty"`       // of which no more than GroupLimit run at a time; "" for none
+	GroupLimit int      `json:"group_limit,omitempty"` // 0 stands for 1; set when all files are read
+	After      []string `json:"after,omitempty"`       // names of jobs: it is due when each of them has ended, as AfterOn says
+	AfterOn    string   `json:"after_on,omitempty"`    // see Next.On
+	Next       []Next   `json:"next,omitempty"`        // the jobs after this one; set when all files are read
+	Priority   string   `json:"priority,omitempty"`    // one of Priorities; "" stands for the second
+	Tags       []string `json:"tags,omitempty"`        // by which it is found
+	On         Where    `json:"on,omitzero"`           // the machines that run it
+	Season              // which of the schedule's times count
 }
 
 // Priorities are those that a job may have.
@@ -80,17 +85,17 @@ func (j *Job) Succeeds(code int) bool {
 type Command struct {
 	// Args is the program and its arguments, run without a shell. It is
 	// empty when Script is to be run by Shell.
-	Args []string
+	Args []string `json:"args,omitempty"`
 
-	Shell  string // absolute path; runs Script as Shell -c Script
-	Script string
+	Shell  string `json:"shell,omitempty"` // absolute path; runs Script as Shell -c Script
+	Script string `json:"script,omitempty"`
 
-	Stdin    string   // written to the command's standard input, then closed; "" means /dev/null
-	Env      []string // NAME=value, added to the daemon's own environment; later entries win
-	EnvFiles []string // absolute paths of files with more of them, which Env wins over
-	Secrets  []string // NAME=path of a file with the value, which wins over all
-	Dir      string   // working directory; "" means the daemon's own, and with a User that one's home
-	User     string   // to run it as; "" means the daemon's own
+	Stdin    string   `json:"stdin,omitempty"`     // written to the command's standard input, then closed; "" means /dev/null
+	Env      []string `json:"env,omitempty"`       // NAME=value, added to the daemon's own environment; later entries win
+	EnvFiles []string `json:"env_files,omitempty"` // absolute paths of files with more of them, which Env wins over
+	Secrets  []string `json:"secrets,omitempty"`   // NAME=path of a file with the value, which wins over all
+	Dir      string   `json:"dir,omitempty"`       // working directory; "" means the daemon's own, and with a User that one's home
+	User     string   `json:"user,omitempty"`      // to run it as; "" means the daemon's own
 }
 
 // Self is the program of a job that executord itself does, whatever the name of its file: executord http ...
@@ -101,8 +106,8 @@ const Self = "executord"
 // the same for each user.
 const DefaultShell = "/bin/sh"
 
-// String returns the command as the file has it, for logs and listings.
-func (c Command) String() string {
+// Text returns the command as the file has it, for logs and listings.
+func (c Command) Text() string {
 	if len(c.Args) == 0 {
 		return c.Script
 	}

@@ -53,13 +53,13 @@ func TestClosest(t *testing.T) {
 }
 
 // Words are quoted so that a shell would read the same arguments.
-func TestCommandString(t *testing.T) {
+func TestCommandText(t *testing.T) {
 	c := Command{Args: []string{"/bin/ls", "-l", "a b", "", "it's", "$x"}}
-	if got, want := c.String(), `/bin/ls -l 'a b' '' 'it'\''s' '$x'`; got != want {
+	if got, want := c.Text(), `/bin/ls -l 'a b' '' 'it'\''s' '$x'`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	c = Command{Script: "ls -l | cat"}
-	if got := c.String(); got != c.Script {
+	if got := c.Text(); got != c.Script {
 		t.Errorf("got %s", got)
 	}
 }

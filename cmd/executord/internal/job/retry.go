@@ -4,10 +4,10 @@ import "time"
 
 // Retry is what follows a run that is not well: further attempts of the same run. The zero Retry is none.
 type Retry struct {
-	Times  int           // attempts after the first, at most
-	Wait   time.Duration // before the first of them; 0 means 10s, and less than 0 none
-	Factor int           // by which the wait grows with each; 0 means 2
-	Most   time.Duration // that it grows to; 0 means 1h
+	Times  int           `json:"retries,omitempty"`      // attempts after the first, at most
+	Wait   time.Duration `json:"retry_wait,omitempty"`   // before the first of them; 0 means 10s, and less than 0 none
+	Factor int           `json:"retry_factor,omitempty"` // by which the wait grows with each; 0 means 2
+	Most   time.Duration `json:"retry_most,omitempty"`   // that it grows to; 0 means 1h
 }
 
 // The defaults of a Retry. They are documented.

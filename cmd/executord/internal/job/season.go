@@ -15,8 +15,9 @@ import (
 // Season is when the due times of a job count: from one time until another, but for exceptions. Its texts are those of
 // the file, as ParseMoment and ParseException take them; they are read in the zone of the schedule.
 type Season struct {
-	From, Until string // "" for no limit
-	Except      []string
+	From   string   `json:"from,omitempty"`  // "" for no limit
+	Until  string   `json:"until,omitempty"` // the same
+	Except []string `json:"except,omitempty"`
 }
 
 // IsZero reports whether all times count.

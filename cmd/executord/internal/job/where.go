@@ -2,6 +2,7 @@ package job
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -78,6 +79,17 @@ func (w Where) Values() []string {
 		return []string{"all"}
 	}
 	return append([]string{"all " + w.Among[0]}, w.Among[1:]...)
+}
+
+// MarshalJSON writes Values.
+func (w Where) MarshalJSON() ([]byte, error) { return json.Marshal(w.Values()) }
+
+// UnmarshalJSON reads what MarshalJSON has written. Values that cannot be those of machines, of another version, are none.
+func (w *Where) UnmarshalJSON(data []byte) error {
+	var values []string
+	err := json.Unmarshal(data, &values)
+	*w, _ = ParseWhere(values)
+	return err
 }
 
 // LabelHint describes the names and labels that a machine may have.

@@ -43,7 +43,7 @@ func Settings(s *catalog.Spec) (all []Setting) {
 	add("from", s.From, "always")
 	add("until", s.Until, "for ever")
 	add("except", list(s.Except), "none")
-	add("on", list(s.On), "any machine")
+	add("on", list(s.On.Values()), "any machine")
 	add("user", s.User, "executord's own")
 	add("dir", s.Dir, "executord's own")
 	if s.User != "" && s.Dir == "" {
@@ -64,11 +64,11 @@ func Settings(s *catalog.Spec) (all []Setting) {
 		codes[i] = strconv.Itoa(code)
 	}
 	add("success_codes", list(codes), "0")
-	add("retries", number(s.Retries), "0")
-	if s.Retries > 0 {
-		add("retry_wait", duration(s.RetryWait), "10s")
-		add("retry_factor", number(s.RetryFactor), "2")
-		add("retry_max_wait", duration(s.RetryMost), "1h")
+	add("retries", number(s.Retry.Times), "0")
+	if s.Retry.Times > 0 {
+		add("retry_wait", duration(s.Retry.Wait), "10s")
+		add("retry_factor", number(s.Retry.Factor), "2")
+		add("retry_max_wait", duration(s.Retry.Most), "1h")
 	}
 	add("jitter", duration(s.Jitter), "0s")
 	add("overlap", s.Overlap, "skip")

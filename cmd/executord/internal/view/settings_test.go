@@ -14,6 +14,11 @@ import (
 // shown are the fields of a Spec that Settings does not have, since the page has them elsewhere or they are no settings.
 var shown = []string{"Schedule", "Args", "Script", "Parameters", "Next", "Tags", "Off", "Held", "Bytes"}
 
+// few returns a spec with what some settings mean nothing without.
+func few() *catalog.Spec {
+	return &catalog.Spec{Job: job.Job{Retry: job.Retry{Times: 1}, Group: "g", After: []string{"a"}}}
+}
+
 // The settings of a job are all that its file may say: each that is not the default is in the table, and is not marked as
 // one, but for the values of what may be secret.
 func TestSettingsAreAll(t *testing.T) {
@@ -23,12 +28,12 @@ func TestSettingsAreAll(t *testing.T) {
 			t.Errorf("of a job without settings one is %+v", s)
 		}
 	}
-	kind := reflect.TypeFor[catalog.Spec]()
-	for i := range kind.NumField() {
-		name := kind.Field(i).Name
-		spec := catalog.Spec{Retries: 1, Group: "g", After: []string{"a"}} // without these others mean nothing
-		field := reflect.ValueOf(&spec).Elem().Field(i)
-		switch v := field.Addr().Interface().(type) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[catalog.Spec]()) {
+		if f.Anonymous || f.Tag.Get("json") == "-" {
+			continue
+		}
+		name, spec := f.Name, few()
+		switch v := reflect.ValueOf(spec).Elem().FieldByIndex(f.Index).Addr().Interface().(type) {
 		case *string:
 			*v = "mark"
 		case *[]string:
@@ -41,11 +46,13 @@ func TestSettingsAreAll(t *testing.T) {
 			*v = []int{3, 4}
 		case *bool:
 			*v = true
-		case *[]job.Parameter, *[]job.Next, *catalog.State:
+		case *job.Where:
+			v.Each = true
+		case *job.Parameters, *[]job.Next, *catalog.State:
 		default:
 			t.Fatalf("%s is a %T", name, v)
 		}
-		before, after := fmt.Sprint(Settings(&catalog.Spec{Retries: 1, Group: "g", After: []string{"a"}})), fmt.Sprint(Settings(&spec))
+		before, after := fmt.Sprint(Settings(few())), fmt.Sprint(Settings(spec))
 		differs, want := before != after, true
 		for _, other := range shown {
 			want = want && name != other

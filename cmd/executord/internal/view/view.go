@@ -108,8 +108,8 @@ const InProgress = "running"
 func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 	j := Job{
 		Namespace: e.Namespace, Job: e.Name, ID: e.ID, Schedule: e.Spec.Schedule, Zone: e.Spec.Zone,
-		Words: words(e.Spec), Command: e.Spec.Job(e.Name).Command.String(), State: e.Status(now),
-		Runs: e.Number, Error: Reason(e.Last.Error), Tags: e.Tags, On: e.Spec.On,
+		Words: words(e.Spec), Command: e.Spec.Command.Text(), State: e.Status(now),
+		Runs: e.Number, Error: Reason(e.Last.Error), Tags: e.Tags, On: e.Spec.On.Values(),
 		Parameters: e.Spec.Parameters, Spec: &e.Spec,
 	}
 	if at := e.Next(now); !at.IsZero() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/admin"
@@ -125,7 +126,7 @@ func TestJobHasSettings(t *testing.T) {
 	defer run.End(nil)
 	f.jobs[0] = newJob("backup", "..")
 	f.jobs[0].Tags = []string{"<team>=shop"}
-	f.jobs[0].Spec = &catalog.Spec{Dir: "/srv/<shop>", Env: []string{"TOKEN=secret-value"}}
+	f.jobs[0].Spec = &catalog.Spec{Job: job.Job{Command: job.Command{Dir: "/srv/<shop>", Env: []string{"TOKEN=secret-value"}}}}
 	text := get(t, New(Config{Daemon: f}).Handler(), "/job?name=backup")
 	for _, want := range []string{
 		`<a href="./?find=%3Cteam%3E%3Dshop"><bdi>&lt;team&gt;=shop</bdi></a>`, `<tr><th scope="row"><code>dir</code></th><td class="l wrap">/srv/&lt;shop&gt;</td>`,
