@@ -50,15 +50,15 @@ type Event struct {
 	URL    string        `json:"url,omitempty"`    // of the page with the rest, if the channel has a link
 }
 
-// page returns the address of the page about an event, from that of the pages on.
-func page(job string, run int) string {
+// Page returns the address of the page about the event, from that of the page of notices on.
+func (e Event) Page() string {
 	switch {
-	case job == "":
+	case e.Job == "":
 		return "notices"
-	case run == 0:
-		return "job?" + url.Values{"name": {job}}.Encode()
+	case e.Run == 0:
+		return "job?" + url.Values{"name": {e.Job}}.Encode()
 	}
-	return "run?" + url.Values{"job": {job}, "run": {strconv.Itoa(run)}}.Encode()
+	return "run?" + url.Values{"job": {e.Job}, "run": {strconv.Itoa(e.Run)}}.Encode()
 }
 
 // maxOutput is how many bytes of the end of an output are told.
@@ -179,7 +179,7 @@ func compose(host, link string, events []Event, more int) Message {
 	for i := range events {
 		e := &events[i]
 		if link != "" {
-			e.URL = link + page(e.Job, e.Run)
+			e.URL = link + e.Page()
 		}
 		if !e.Due.IsZero() {
 			e.At = e.At.In(e.Due.Location()) // two zones in an event mislead
@@ -219,7 +219,7 @@ func (m *Message) url() string {
 		return first
 	}
 	e := m.Events[0]
-	return strings.TrimSuffix(first, page(e.Job, e.Run)) + page("", 0)
+	return strings.TrimSuffix(first, e.Page()) + Event{}.Page()
 }
 
 // summary returns how many there are of each kind, and of which jobs.

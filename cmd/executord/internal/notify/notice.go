@@ -22,7 +22,7 @@ type Notice struct {
 	Outcome   string    `json:"outcome"`       // one of Outcomes
 	At        time.Time `json:"at,omitzero"`   // of the answer; zero while it waits
 	First     time.Time `json:"first"`         // when the first of the events happened
-	Events    []About   `json:"events"`        // the first of them
+	Events    []Event   `json:"events"`        // the first of them, of each what, of which job, when and why
 	More      int       `json:"more,omitzero"` // how many others it is about
 	Subject   string    `json:"subject"`
 	Held      string    `json:"held,omitempty"` // why it was not sent at once, one of Holds
@@ -31,18 +31,6 @@ type Notice struct {
 	Answer    string    `json:"answer,omitempty"` // the status, and the begin of what else the other side has said
 	Error     string    `json:"error,omitempty"`  // why it was given up, or why the last try has failed
 }
-
-// About is what an event of a Notice is about.
-type About struct {
-	Kind   Kind      `json:"kind"`
-	Job    string    `json:"job,omitempty"`
-	Run    int       `json:"run,omitzero"`
-	At     time.Time `json:"at"`
-	Reason string    `json:"reason,omitempty"`
-}
-
-// Page returns the address of the page about the event, from that of the page of notices on.
-func (a About) Page() string { return page(a.Job, a.Run) }
 
 // The outcomes of a Notice.
 const (
@@ -59,8 +47,8 @@ const (
 	HeldBehind    = "another message" // of the channel is being sent
 )
 
-// maxAbout is how many events of a message a Notice has.
-const maxAbout = 20
+// maxEvents is how many events of a message a Notice has.
+const maxEvents = 20
 
 const wayPing = "ping"
 
@@ -87,11 +75,11 @@ func (n *Notifier) noticeOf(c *Channel, id string, m Message, held string) Notic
 		First: m.Events[0].At, Subject: scrub(m.Subject, secrets), More: m.More,
 	}
 	for i, e := range m.Events {
-		if i == maxAbout {
-			notice.More += len(m.Events) - maxAbout
+		if i == maxEvents {
+			notice.More += len(m.Events) - maxEvents
 			break
 		}
-		notice.Events = append(notice.Events, About{Kind: e.Kind, Job: e.Job, Run: e.Run, At: e.At, Reason: scrub(e.Reason, secrets)})
+		notice.Events = append(notice.Events, Event{Kind: e.Kind, Job: e.Job, Run: e.Run, At: e.At, Reason: scrub(e.Reason, secrets)})
 	}
 	return notice
 }

@@ -97,11 +97,11 @@ func (s *Server) testOf(v url.Values) (*ui.Action, error) {
 // its subject.
 func concerns(n notify.Notice, text string) bool {
 	return has(n.Channel, text) || has(n.Subject, text) ||
-		slices.ContainsFunc(n.Events, func(a notify.About) bool { return has(a.Job, text) })
+		slices.ContainsFunc(n.Events, func(a notify.Event) bool { return has(a.Job, text) })
 }
 
 // told returns an event in words, without its job.
-func told(a notify.About) string {
+func told(a notify.Event) string {
 	text := string(a.Kind)
 	if a.Reason != "" {
 		text += ": " + a.Reason
@@ -146,7 +146,7 @@ func OfJobs(all []notify.Notice, names []string) []notify.Notice {
 		return all
 	}
 	return slices.DeleteFunc(all, func(n notify.Notice) bool {
-		return !slices.ContainsFunc(n.Events, func(a notify.About) bool {
+		return !slices.ContainsFunc(n.Events, func(a notify.Event) bool {
 			return slices.ContainsFunc(names, func(name string) bool {
 				return name == a.Job || strings.TrimPrefix(name, n.Namespace+"/") == a.Job
 			})

@@ -28,8 +28,8 @@ func noticed() *fake {
 	f, run := newFake("backup")
 	run.End(nil)
 	at := time.Date(2026, 11, 27, 3, 0, 0, 0, time.UTC)
-	about := func(kind notify.Kind, job string, run int, reason string) []notify.About {
-		return []notify.About{{Kind: kind, Job: job, Run: run, At: at, Reason: reason}}
+	about := func(kind notify.Kind, job string, run int, reason string) []notify.Event {
+		return []notify.Event{{Kind: kind, Job: job, Run: run, At: at, Reason: reason}}
 	}
 	f.channels = []notify.Counts{{Channel: "ops", Sent: 2, Waiting: 1}, {Channel: "phone", Failed: 4}}
 	f.notices = []notify.Notice{

@@ -327,7 +327,7 @@ func TestServerShowsHostileTexts(t *testing.T) {
 		f.jobs = append(f.jobs, group)
 		f.channels = []notify.Counts{{Channel: hostile}}
 		f.notices = []notify.Notice{{ID: "1", Channel: hostile, Outcome: notify.GivenUp, Subject: hostile, Answer: hostile, Error: hostile, Host: hostile,
-			Events: []notify.About{{Kind: notify.Failed, Job: hostile, Run: 1, Reason: hostile}}}}
+			Events: []notify.Event{{Kind: notify.Failed, Job: hostile, Run: 1, Reason: hostile}}}}
 		h := New(Config{Daemon: f, Title: hostile}).Handler()
 		query := url.Values{"job": {hostile}, "name": {hostile}, "run": {"2"}, "find": {hostile}}.Encode()
 		for _, path := range []string{"/", "/?", "/job", "/run", "/notices", "/api/jobs", "/api/runs", "/api/output", "/api/notices", "/metrics"} {
