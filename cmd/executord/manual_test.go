@@ -16,16 +16,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/executor-go/executor/cmd/executord/internal/crontab"
-	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/keys"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
-	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
@@ -130,67 +126,6 @@ func TestManualHasInterface(t *testing.T) {
 	}
 }
 
-// The examples have no mistakes, and nothing to note.
-func TestManualExamplesAreValid(t *testing.T) {
-	needManual(t)
-	examples, _ := filepath.Glob("../../examples/jobs.*")
-	if len(examples) != 2 {
-		t.Errorf("examples: %q", examples)
-	}
-	for _, example := range examples {
-		file, _, err := (sources{names: []string{example}, dirs: new([]string), format: &choice{value: "auto"}}).load(false)
-		if err != nil || len(file.Notes) > 0 || len(file.Jobs) < 3 {
-			t.Errorf("%s: %d jobs, notes %v, error %v", example, len(file.Jobs), file.Notes, err)
-		}
-	}
-}
-
-// The job files that the manual shows are right.
-func TestManualFilesAreValid(t *testing.T) {
-	needManual(t)
-	manual, err := os.ReadFile("../../docs/executord.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsers := map[string]func(string, []byte) (job.File, error){"crontab": crontab.Parse, "toml": tomlfile.Parse}
-	found := 0
-	for _, block := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(manual), -1) {
-		parse := parsers[block[1]]
-		if parse == nil {
-			continue
-		}
-		found++
-		if file, err := parse(block[1], []byte(block[2])); err != nil || len(file.Notes) > 0 {
-			t.Errorf("%s\n%v\nnotes %v", block[2], err, file.Notes)
-		}
-	}
-	if found != 13 {
-		t.Errorf("%d job files in the manual, want 13", found)
-	}
-}
-
-// So are those of the page about notifications, of which one begins with the channels alone.
-func TestHowToNotifyFilesAreValid(t *testing.T) {
-	needManual(t)
-	page, err := os.ReadFile("../../docs/how-to/notify.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsers := map[string]func(string, []byte) (job.File, error){"crontab": crontab.Parse, "toml": tomlfile.Parse}
-	found := 0
-	for _, block := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
-		if parse := parsers[block[1]]; parse != nil {
-			found++
-			if file, err := parse(block[1], []byte(block[2])); err != nil || len(file.Notes) > 0 || len(file.Jobs)+len(file.Channels) != 1 {
-				t.Errorf("%s\n%v\nnotes %v", block[2], err, file.Notes)
-			}
-		}
-	}
-	if found != 8 {
-		t.Errorf("%d files, want 8", found)
-	}
-}
-
 // The tables of the keys of a job, of those of JSON and of the flags are what the program says of them.
 func TestManualTablesAreWritten(t *testing.T) {
 	needManual(t)
@@ -289,28 +224,6 @@ func flagRows() string {
 	}
 	slices.Sort(rows)
 	return strings.Join(rows, "")
-}
-
-// A job that is due soon is what a newcomer sees first.
-func TestManualExamplesRunSoon(t *testing.T) {
-	needManual(t)
-	for _, example := range []string{"../../examples/jobs.crontab", "../../examples/jobs.toml"} {
-		file, _, err := (sources{names: []string{example}, dirs: new([]string), format: &choice{value: "auto"}}).load(false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		now := time.Now()
-		soon := func(j job.Job) bool {
-			return j.Schedule.AtStart || j.Schedule.From(now).Next(now).Sub(now) <= 3*time.Second
-		}
-		found := false
-		for _, j := range file.Jobs {
-			found = found || soon(j)
-		}
-		if !found {
-			t.Errorf("%s: nothing is due within seconds", example)
-		}
-	}
 }
 
 // flagsOf returns the flags of a command, as --store.

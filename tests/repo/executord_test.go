@@ -29,20 +29,18 @@ func TestJobFilesAreRight(t *testing.T) {
 		}
 	}
 	block := regexp.MustCompile("(?ms)^```(crontab|toml)\n(.*?)^```$")
-	var pages string
-	for _, page := range []string{"docs/executord.md", "docs/tutorials/executord.md", "docs/how-to/docker.md"} {
-		pages += read(t, page)
-	}
-	shown := block.FindAllStringSubmatch(pages, -1)
-	for _, block := range shown {
-		file := filepath.Join(t.TempDir(), "jobs."+block[1])
-		if err := os.WriteFile(file, []byte(block[2]), 0o600); err != nil {
-			t.Fatal(err)
+	for _, page := range []string{"docs/executord.md", "docs/tutorials/executord.md", "docs/how-to/docker.md", "docs/how-to/notify.md"} {
+		shown := block.FindAllStringSubmatch(read(t, page), -1)
+		for _, block := range shown {
+			file := filepath.Join(t.TempDir(), "jobs."+block[1])
+			if err := os.WriteFile(file, []byte(block[2]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			checkJobs(t, executord, file)
 		}
-		checkJobs(t, executord, file)
-	}
-	if len(shown) < 3 {
-		t.Errorf("found only %d job files in the pages of executord: are they read right?", len(shown))
+		if len(shown) == 0 {
+			t.Errorf("%s shows no job files: are they read right?", page)
+		}
 	}
 }
 
