@@ -189,7 +189,11 @@ func (p *logPrinter) print(l web.OutputLine) error {
 	}
 	text := job.Printable(*l.Text)
 	if p.stamps && !p.cut[i] && !l.At.IsZero() {
-		text = l.At.Local().Format("15:04:05.000 ") + text
+		clock := "15:04:05.000 "
+		if l.At.Nanosecond() == 0 { // of a store, which has no more
+			clock = "15:04:05 "
+		}
+		text = l.At.Local().Format(clock) + text
 	}
 	if p.red && i == 1 {
 		text = "\x1b[31m" + text + "\x1b[0m"

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,6 +49,9 @@ func TestLogsOfStore(t *testing.T) {
 		if want := "out\nstderr: no\n" + `\x1b[1mbold` + "\n"; out != want || err != "err\n" || code != 0 {
 			t.Errorf("exit code %d, standard output %q, standard error %q", code, out, err)
 		}
+	}
+	if out, err, _ := logs("talk", "--timestamps"); !regexp.MustCompile(`^\d\d:\d\d:\d\d out\n`).MatchString(out) || !regexp.MustCompile(`^\d\d:\d\d:\d\d err\n$`).MatchString(err) {
+		t.Errorf("with times: %q, %q", out, err)
 	}
 	out, err, code := logs("much")
 	if code != 0 || !strings.HasPrefix(out, "line 0\nline 1\n") || !strings.HasSuffix(out, "line 4998\nline 4999\n") ||

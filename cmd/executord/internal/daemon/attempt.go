@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -40,7 +39,7 @@ type run struct {
 	tail     tail     // of stderr, for the history
 	told     *tail    // of all output, for notifications; nil if there are none
 	kept     *record.Run
-	stored   io.Writer // for the history; nil if no store keeps it
+	stored   *record.Writer // for the history; nil if no store keeps it
 	spans    spans
 	causes   []string // the traceparents of the runs that it is after, of those that have one
 
@@ -188,10 +187,11 @@ func (r *run) output(ctx context.Context, stream process.Stream, line []byte, mo
 	if r.told != nil {
 		r.told.add(line)
 	}
+	now := time.Now()
 	if r.stored != nil {
-		r.stored.Write(record.Encode(stream == process.Stderr, line))
+		r.stored.Add(now, stream == process.Stderr, line)
 	}
-	r.kept.Output().Add(time.Now(), stream == process.Stderr, more, line)
+	r.kept.Output().Add(now, stream == process.Stderr, more, line)
 	if !r.mayLog(line) {
 		return
 	}

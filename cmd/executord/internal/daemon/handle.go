@@ -15,6 +15,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -100,7 +101,7 @@ func (d *base) begin(ctx context.Context, asked catalog.Run) (outcome.Label, err
 	}
 	if d.Store.shared() {
 		r.node = row.Owner
-		r.stored, r.before = durable.Output(ctx), r.history
+		r.stored, r.before = record.NewWriter(durable.Output(ctx)), r.history
 	}
 	if err := r.handle(ctx); err != nil {
 		return outcome.Label{}, err

@@ -23,7 +23,7 @@ func (r *run) attempts(ctx context.Context) (process.Result, outcome.Outcome) {
 		r.beginAttempt()
 		r.kept.Output().BeginAttempt(r.attempt)
 		if r.stored != nil && r.attempt > 1 {
-			r.stored.Write(record.EncodeAttempt(r.attempt))
+			r.stored.BeginAttempt(r.attempt)
 		}
 		result := r.command(ctx)
 		o := r.outcomeOf(result)

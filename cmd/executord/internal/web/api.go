@@ -18,7 +18,7 @@ import (
 type OutputLine struct {
 	Run    *view.Run `json:"run,omitempty"` // the first line; and the last, if the run has ended
 	N      int64     `json:"n,omitempty"`   // the number of the line; where one is missing, lines were left out
-	At     time.Time `json:"at,omitzero"`
+	At     time.Time `json:"at,omitzero"`   // to the second of one that a store has kept
 	Stream string    `json:"stream,omitempty"`
 	Text   *string   `json:"text,omitempty"` // as the log has it
 	More   bool      `json:"more,omitempty"`
@@ -78,7 +78,7 @@ func number(r *http.Request, name string, missing int) (int, error) {
 func StoredLines(o record.Stored) (lines []OutputLine) {
 	line := func(l record.Line, n int64) {
 		text := job.Printable(l.Text)
-		lines = append(lines, OutputLine{N: n, Stream: stream(l), Text: &text})
+		lines = append(lines, OutputLine{N: n, At: l.At, Stream: stream(l), Text: &text})
 	}
 	for _, l := range o.Head {
 		line(l, l.N)

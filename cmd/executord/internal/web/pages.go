@@ -285,7 +285,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 			return err
 		})
 	}
-	line := printer{find: body.Find, zone: zone}
+	line := printer{find: body.Find, zone: zone, clock: "15:04:05.000"}
 	part("run", head)
 	defer func() { send(w, func() error { _, err := w.Write(tail); return err }) }()
 	err = s.follow(r, output, true, func(lines []record.Line) error {
@@ -387,16 +387,23 @@ func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name stri
 		s.sorry(w, r, http.StatusServiceUnavailable, noAnswer(err).Error())
 		return
 	}
+	zone := page.ZoneOf(r)
 	body := struct {
 		view.Run
 		reading
-		Head, Tail []shownLine
-		Omitted    int64
-		Found      bool
-	}{Run: runIn(page.ZoneOf(r), runs[i]), reading: s.readingOf(r, name, n), Omitted: stored.Omitted, Found: kept}
-	var of sections
-	body.Head, body.Tail = of.lines(stored.Head, body.Find), of.lines(stored.Tail, body.Find)
+		Lines template.HTML
+		Found bool
+	}{Run: runIn(zone, runs[i]), reading: s.readingOf(r, name, n), Found: kept}
 	body.FirstErr = firstStderr(stored.Head)
+	var b strings.Builder // takes all that is written
+	line := printer{find: body.Find, zone: zone, clock: time.TimeOnly}
+	line.print(&b, stored.Head)
+	if stored.Omitted > 0 {
+		fmt.Fprintf(&b, "<li class=\"gap\">%d bytes were left out</li>\n", stored.Omitted)
+		line.late = true
+		line.print(&b, stored.Tail)
+	}
+	body.Lines = template.HTML(b.String())
 	s.page(w, r, http.StatusOK, job.Printable(name), "other-run", body)
 }
 
@@ -413,26 +420,12 @@ func (s *sections) begins(l record.Line) int {
 	return l.Attempt
 }
 
-// shownLine is a line with the attempt whose section begins with it, 0 for none.
-type shownLine struct {
-	record.Line
-	Begins int
-}
-
-// lines returns those of some lines that have a text.
-func (s *sections) lines(all []record.Line, text string) (shown []shownLine) {
-	for _, l := range all {
-		if has(l.Text, text) {
-			shown = append(shown, shownLine{l, s.begins(l)})
-		}
-	}
-	return shown
-}
-
 // printer writes lines of output as HTML.
 type printer struct {
 	sections
 	zone    page.Zone
+	clock   string // the layout of times
+	late    bool   // the lines are the last of a run, and their numbers are not those in all of it
 	find    string // what lines must have to be printed
 	last    int64  // the number of the latest
 	printed int    // how many
@@ -441,20 +434,30 @@ type printer struct {
 func (p *printer) print(w io.Writer, lines []record.Line) error {
 	var b strings.Builder
 	for _, l := range lines {
-		p.gap(&b, l.N)
-		p.last = l.N
+		id, value, class := fmt.Sprint("l", l.N), fmt.Sprintf(` value="%d"`, l.N), ""
+		if p.late {
+			id, value, class = fmt.Sprint("t", l.N), "", "late"
+		} else {
+			p.gap(&b, l.N)
+			p.last = l.N
+		}
 		if !has(l.Text, p.find) {
 			continue
 		}
 		if n := p.begins(l); n > 0 {
 			fmt.Fprintf(&b, "<li class=\"gap\" id=\"attempt%d\"><b>Attempt %[1]d</b></li>\n", n)
 		}
-		class := ""
 		if l.Stderr {
-			class = ` class="err"`
+			class = strings.TrimSpace(class + " err")
 		}
-		fmt.Fprintf(&b, "<li value=\"%d\" id=\"l%[1]d\"%[2]s><a href=\"#l%[1]d\" tabindex=\"-1\">%[3]s</a>%[4]s</li>\n",
-			l.N, class, p.zone.In(l.At).Format("15:04:05.000"), coloured(l.Text))
+		if class != "" {
+			class = ` class="` + class + `"`
+		}
+		at := ""
+		if !l.At.IsZero() {
+			at = fmt.Sprintf(`<a href="#%s" tabindex="-1">%s</a>`, id, p.zone.In(l.At).Format(p.clock))
+		}
+		fmt.Fprintf(&b, "<li%s id=\"%s\"%s>%s%s</li>\n", value, id, class, at, coloured(l.Text))
 		p.printed++
 	}
 	_, err := io.WriteString(w, b.String())

@@ -390,7 +390,8 @@ func TestServerLeadsToRunsBeside(t *testing.T) {
 	}
 }
 
-// Of a run that is in the history only, there is what the store has kept, with what it has not.
+// Of a run that is in the history only, there is what the store has kept, with what it has not, and the times of the lines
+// as far as they are known.
 func TestServerShowsStoredRun(t *testing.T) {
 	f, run := newFake("backup")
 	defer run.End(nil)
@@ -400,19 +401,22 @@ func TestServerShowsStoredRun(t *testing.T) {
 		t.Errorf("without output: %s", text)
 	}
 	f.stored = record.Stored{
-		Head: []record.Line{{N: 1, Text: "<first>"}}, Omitted: 123,
-		Tail: []record.Line{{N: 1, Text: "\x1b[31mlast", Stderr: true}},
+		Head: []record.Line{{N: 1, Text: "<first>", At: time.Unix(0, 0).UTC()}}, Omitted: 123,
+		Tail: []record.Line{{N: 1, Text: "of any time"}, {N: 2, Text: "\x1b[31mlast", At: time.Unix(61, 0).UTC(), Stderr: true}},
 	}
+	clock := func(seconds int64) string { return time.Unix(seconds, 0).Format(time.TimeOnly) }
 	text := ask(h, "GET", "/run?job=backup&run=7", nil).Body.String()
 	for _, want := range []string{
-		`<li value="1" id="l1">&lt;first&gt;</li>`, "123 bytes were left out", `<li class="late err"><span class="c1">last</span></li>`,
+		`<li value="1" id="l1"><a href="#l1" tabindex="-1">` + clock(0) + `</a>&lt;first&gt;</li>`, "123 bytes were left out",
+		`<li id="t1" class="late">of any time</li>`, `<li id="t2" class="late err"><a href="#t2" tabindex="-1">` + clock(61) + `</a><span class="c1">last</span></li>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not have %s:\n%s", want, text)
 		}
 	}
-	want := `{"n":1,"stream":"stdout","text":"<first>"}` + "\n" + `{"omitted":123}` + "\n" +
-		`{"stream":"stderr","text":"\\x1b[31mlast"}` + "\n"
+	want := `{"n":1,"at":"1970-01-01T00:00:00Z","stream":"stdout","text":"<first>"}` + "\n" + `{"omitted":123}` + "\n" +
+		`{"stream":"stdout","text":"of any time"}` + "\n" +
+		`{"at":"1970-01-01T00:01:01Z","stream":"stderr","text":"\\x1b[31mlast"}` + "\n"
 	if got := ask(h, "GET", "/api/output?job=backup&run=7", nil).Body.String(); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
