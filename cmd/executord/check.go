@@ -73,7 +73,7 @@ With --json it prints one object with all of this, also if there are mistakes.`)
 			fmt.Fprintf(cmd.OutOrStdout(), "this machine is %s\n", here)
 		}
 		if n := len(file.Notes); *strict && n > 0 {
-			return &exitError{exitMistake, fmt.Sprintf("%s on %s, and --strict takes notes for mistakes", count(n, "note"), file.Name)}
+			return &exitError{exitMistake, fmt.Sprintf("%s on %s, and --strict takes notes for mistakes", terminal.Count(strconv.Itoa(n), "note"), file.Name)}
 		}
 		return nil
 	}

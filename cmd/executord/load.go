@@ -111,14 +111,6 @@ func shownName(name string) string {
 	return name
 }
 
-// count returns how many of something there are, as "1 note", "2 notes".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // printNotes writes notes as mistakes are written, but marked.
 func printNotes(w io.Writer, notes job.Notes) {
 	for _, note := range notes {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/exposure"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
 
 // sources are the files of the command line, whose jobs are one set.
@@ -93,7 +95,7 @@ func (s sources) told(file job.File, err error) error {
 	}
 	fmt.Fprintln(complaint.Stderr, err)
 	printNotes(complaint.Stderr, file.Notes)
-	return &exitError{exitMistake, fmt.Sprintf("%s in %s", count(len(all), "mistake"), file.Name)}
+	return &exitError{exitMistake, fmt.Sprintf("%s in %s", terminal.Count(strconv.Itoa(len(all)), "mistake"), file.Name)}
 }
 
 // parse reads the files, for the first time or again, for those who want to know all mistakes. With some, the error is a

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
@@ -35,7 +36,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"runAt":    runAt,
 	"when":     func(t time.Time) string { return page.Since(t, time.Now()) },
 	"age":      func(seconds float64) string { return page.Age(view.Span(seconds)) },
-	"stamp":    func(t time.Time) string { return t.Format("2006-01-02 15:04:05 -07:00") },
+	"stamp":    func(t time.Time) string { return t.Format(client.Instant) },
 	"clock":    func(t time.Time) string { return page.Clock(t, time.Now().In(t.Location())) },
 	"coloured": coloured,
 	"class":    class,
