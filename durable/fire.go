@@ -34,6 +34,9 @@ type Firing struct {
 	State string
 	// Policy is what OnOverlap says.
 	Policy Decision
+	// Run is that of Occurrence, if a node has added it that was lost before it had noted that; else the zero Job. Then
+	// there is nothing left to decide: of a Decision only Cancel, State, Label and Done are used.
+	Run Job
 
 	jobs  *Jobs
 	times timetable.Timetable
@@ -296,10 +299,10 @@ func (f *firing) decide(ctx context.Context, decide decider) (d Decision, err er
 				return d, err
 			}
 		}
-		own, there := f.ownRun()
+		var there bool
 		f.Number = f.number + 1
-		if there {
-			_, f.Number = RunNumber(own.Key)
+		if f.Run, there = f.ownRun(); there {
+			_, f.Number = RunNumber(f.Run.Key)
 		}
 		f.Open = f.open(f.Number)
 		f.Policy = f.policy.decide(f.Open, f.catchesUp)
@@ -311,8 +314,8 @@ func (f *firing) decide(ctx context.Context, decide decider) (d Decision, err er
 			}
 		}
 		switch {
-		case there: // it is decided already
-			d.LeftOut, d.Later, f.run = "", 0, own
+		case there:
+			d.LeftOut, d.Later, f.run = "", 0, f.Run
 		case d.LeftOut != "" || d.Later > 0:
 			return d, nil
 		default:

@@ -290,3 +290,45 @@ func TestRunNumber(t *testing.T) {
 		}
 	}
 }
+
+// A firing says if there is a run for its occurrence already, since the node that has added it was lost before it had
+// noted that. That run stays, whatever is decided by then.
+func TestFiringHasRunOfLostNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		for i := range 2 {
+			lost := newFaulty(store)
+			var runs []durable.Job
+			jobs := newJobs(t, lost, remember)
+			kind := durable.Handle(jobs, "k", (&overlapping{took: always(time.Second)}).handle,
+				durable.OnFire(func(_ context.Context, f durable.Firing) (durable.Decision, error) {
+					if runs = append(runs, f.Run); i == 0 && len(runs) == 2 {
+						lost.set(func(op string) (error, error) {
+							if op == "insert" {
+								lost.down()
+								return nil, errLost
+							}
+							return nil, nil
+						})
+					}
+					return durable.Decision{State: fmt.Sprint(i), LeftOut: map[bool]string{true: "late"}[i == 1 && len(runs) == 1]}, nil
+				}))
+			must(kind.AtFixedRate(t.Context(), "s", time.Minute, time.Minute, "", durable.OnOverlap(durable.OverlapAllow(9))))
+			start(t, jobs)
+			time.Sleep(2*time.Minute + 30*time.Second)
+			synctest.Wait()
+			if i == 0 {
+				continue
+			}
+			run := must(jobs.Find(t.Context(), "s#2"))
+			if len(runs) < 3 || runs[0].ID != run.ID || runs[1].ID != (durable.ID{}) || run.State != durable.Succeeded {
+				t.Errorf("%d firings, the first with %+v, want one with %+v", len(runs), runs[0], run)
+			}
+			row := must(jobs.Find(t.Context(), "s"))
+			labels := must(jobs.History(t.Context(), row.ID, 0, 10))
+			if label := labels[len(labels)-2].Label; label != "run 2" {
+				t.Errorf("the history says %q", label)
+			}
+		}
+	})
+}

@@ -154,7 +154,7 @@ func policyFile(jobs []policyJob, url, out string) string {
 // over and over, each time at which one is due is either a run, or skipped, missed or excluded, and the log has which;
 // what the runs have written down is in the log, too, none is there twice unless its daemon was ended meanwhile, and each
 // failure of the log was told. A daemon that is killed may have written neither into its log what it did last, nor into
-// the store what it has said there last.
+// the store what it has said there last, unless that is a run.
 //
 // EXECUTORD_SOAK=10m makes it take longer than the ten seconds it takes else, and has the daemon stopped for longer than
 // a lease now and then.
@@ -458,11 +458,15 @@ func (a *policyAccount) check(j policyJob, l *ledger, out string) {
 	for at := of.first; j.period != 0 && !at.IsZero() && !at.After(of.last); at = at.Add(j.period) {
 		due := at.UnixMilli()
 		a.due++
-		if (of.begun[due] > 0 || of.skipped[due]) && of.missed[due] && (a.cutAfter(of.missedAt[due]) || a.cutAfter(at)) {
-			delete(of.missed, due) // the store did not have one of the two, so that the schedule has fired again
-		}
-		if of.begun[due] > 0 && of.skipped[due] && a.cutAfter(at) {
-			delete(of.skipped, due) // nor that
+		// A daemon says that a time is skipped before the store has that, so that the schedule may fire for it again; of a run
+		// the store has its row first.
+		if again := a.cutAfter(of.missedAt[due]) || a.cutAfter(at); again && of.skipped[due] {
+			if of.missed[due] {
+				delete(of.missed, due)
+			}
+			if of.begun[due] > 0 {
+				delete(of.skipped, due)
+			}
 		}
 		var is []string
 		for _, how := range []struct {

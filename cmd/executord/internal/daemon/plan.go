@@ -100,6 +100,12 @@ func planOf(e catalog.Entry, f durable.Firing, times iter.Seq[time.Time], jitter
 		if f.LeftOut.Count > 0 {
 			p.counts.first = f.LeftOut.First.In(zone)
 		}
+	case decided(f): // whatever counts by now
+		ran := catalog.RunOf(f.Run).Due
+		p.dues = duesOf(e, func(yield func(time.Time) bool) {
+			times(func(t time.Time) bool { return t.Equal(ran) || yield(t) })
+		})
+		p.counts.add(ran.In(zone))
 	default:
 		p.dues = duesOf(e, times)
 	}
@@ -109,7 +115,11 @@ func planOf(e catalog.Entry, f durable.Firing, times iter.Seq[time.Time], jitter
 	}
 	misfire, _ := job.ParseMisfire(e.Spec.Misfire)
 	late := f.Now.Sub(p.counts.last)
-	switch d := e.Place(asked); {
+	d := e.Place(asked)
+	if decided(f) { // whether there is room for it, and it is in time
+		d.Later, d.LeftOut, late = 0, "", 0
+	}
+	switch {
 	case d.Later > 0:
 		return plan{Decision: durable.Decision{Later: d.Later, State: f.State}}
 	case d.LeftOut != "":
@@ -131,15 +141,21 @@ func planOf(e catalog.Entry, f durable.Firing, times iter.Seq[time.Time], jitter
 	return p
 }
 
+// decided reports whether a daemon that was killed has added the run of the occurrence.
+func decided(f durable.Firing) bool { return f.Run.ID != (durable.ID{}) }
+
 // run plans the run.
 func (p *plan) run(e catalog.Entry, f durable.Firing, d durable.Decision, asked bool, jitter func(time.Duration) time.Duration) {
 	p.Decision = d
 	p.State = e.StateAfter(f.Occurrence, 0)
 	p.Payload = catalog.Run{Due: p.counts.last, Asked: asked}
-	if e.Spec.Jitter > 0 && !asked {
-		d := jitter(e.Spec.Jitter)
-		p.until = f.Now.Add(d)
+	switch {
+	case e.Spec.Jitter == 0, asked:
+	case !decided(f):
+		p.until = f.Now.Add(jitter(e.Spec.Jitter))
 		p.Delay = p.until.Sub(f.Occurrence)
+	case f.Run.Anchor.After(f.Occurrence):
+		p.until = f.Run.Anchor
 	}
 	for _, run := range e.Open {
 		if len(p.Cancel) > 0 && !run.State.Granted() && run.Runs == 0 {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -58,6 +59,23 @@ func TestPlanAccountsForEachDueTime(t *testing.T) {
 		}
 		if e.Spec.Misfire == "all" && n > 1 {
 			continue // each fires alone
+		}
+		if r.IntN(4) == 0 { // a daemon that was killed has added the run
+			due := f.Occurrence
+			if !e.AllCount() {
+				due = due.Add(-time.Duration(r.IntN(n)) * time.Minute)
+			}
+			payload, err := json.Marshal(catalog.Run{Due: due})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Run = durable.Job{ID: durable.NewID(), Payload: payload}
+			p := planOf(e, f, times, func(d time.Duration) time.Duration { return d / 2 })
+			if p.LeftOut != "" || p.Later > 0 || p.State != "0"+left || !p.counts.last.Equal(due) || 1+p.missed.n+p.excluded.n != n || p.skipped.n > 0 ||
+				(len(p.Cancel) > 0) != (e.Spec.Overlap == "replace" && len(e.Open) > 0) || !p.until.IsZero() {
+				t.Errorf("seed %d, %+v, %d open, %d times, a run for %v: %+v", seed, e.Spec, len(e.Open), n, due, p)
+			}
+			continue
 		}
 		p := planOf(e, f, times, func(d time.Duration) time.Duration { return d / 2 })
 		about := fmt.Sprintf("seed %d, %+v, %d open, %d times: %+v", seed, e.Spec, len(e.Open), n, p)
