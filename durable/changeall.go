@@ -23,11 +23,11 @@ type Changed struct {
 // Jobs returns how many jobs were changed or tried: the sum of the four answers.
 func (c *Changed) Jobs() int { return c.Applied + c.Deferred + c.TooLate + c.NotFound }
 
-// ChangeAll makes a change to the jobs that f selects, in the order of their IDs, up to f.Limit of them, where 0 means
-// 1,000. Each job is changed as by the method that c.Op names, such as Cancel for OpCancel, and has the answer of that
-// method. Up to 500 jobs are changed in one transaction, in a store that is not a store.Changer each by itself, so other
-// programs may see some jobs changed and some not. A job that is added or changes its state meanwhile may be changed or
-// not.
+// ChangeAll makes a change to the jobs that f selects, in the order in which List returns them, up to f.Limit of them,
+// where 0 means 1,000. Each job is changed as by the method that c.Op names, such as Cancel for OpCancel, and has the
+// answer of that method. Up to 500 jobs are changed in one transaction, in a store that is not a store.Changer each by
+// itself, so other programs may see some jobs changed and some not. A job that is added or changes its state meanwhile
+// may be changed or not.
 //
 // If More is set, call ChangeAll again with f.After set to After. Do the same after an error: Changed then says what
 // was done before the error. The zero Filter selects all jobs of the store.

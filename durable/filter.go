@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// List returns the jobs that f selects, in the order of their IDs. For the next page set f.After to the last ID of this
-// one.
+// List returns the jobs that f selects, in the order of their IDs, or the latest first. For the next page set f.After to
+// the last ID of this one.
 func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
 	mustContext(ctx)
 	if err := checkLimit(f.Limit); err != nil {

@@ -28,7 +28,7 @@ var (
 	nextLink = regexp.MustCompile(`href="(jobs\?[^"]*)">Next 50`)
 )
 
-// The pages of a list have each job once.
+// The pages of a list have each job once, the latest first.
 func TestJobsPages(t *testing.T) {
 	jobs := newJobs(t, nil)
 	want := make(map[string]bool)
@@ -37,6 +37,7 @@ func TestJobsPages(t *testing.T) {
 	}
 	u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
 	var sizes []int
+	var order []string
 	for target := "jobs"; target != ""; {
 		page := get(t, u, "/"+target)
 		found := jobLink.FindAllStringSubmatch(page, -1)
@@ -46,6 +47,7 @@ func TestJobsPages(t *testing.T) {
 				t.Errorf("%s has job %s, which is not there or was on a page before", target, m[1])
 			}
 			delete(want, m[1])
+			order = append(order, m[1]) // an ID begins with the time at which the job was added
 		}
 		target = ""
 		if m := nextLink.FindStringSubmatch(page); m != nil {
@@ -54,6 +56,9 @@ func TestJobsPages(t *testing.T) {
 	}
 	if len(want) > 0 || !slices.Equal(sizes, []int{50, 50, 20}) {
 		t.Errorf("pages have %d jobs, and %d are missing", sizes, len(want))
+	}
+	if slices.Reverse(order); !slices.IsSorted(order) {
+		t.Error("the latest jobs do not come first")
 	}
 }
 

@@ -23,7 +23,9 @@ type Query struct {
 	Error  string   // which the error of the job contains
 
 	Within time.Duration // the job was changed so long ago at most
-	After  durable.ID    // the jobs behind this one, in the order of their IDs
+	// After is a job: List begins behind it, and so does an action on many jobs, which takes these in the order of their
+	// IDs.
+	After durable.ID
 }
 
 // A StateGroup is one of States.
@@ -198,14 +200,14 @@ func Count(ctx context.Context, jobs *durable.Jobs, q Query) (total int, counts 
 	return total, counts, err
 }
 
-// List returns up to limit jobs that a query selects, in the order of their IDs. For the next page set q.After to the ID
-// of the last of them.
+// List returns up to limit jobs that a query selects, the latest first: in descending order of their IDs. For the next
+// page set q.After to the ID of the last of them.
 func List(ctx context.Context, jobs *durable.Jobs, q Query, limit int) ([]durable.Job, error) {
 	f, err := q.filter(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}
-	f.Limit = limit
+	f.LatestFirst, f.Limit = true, limit
 	return jobs.List(ctx, f)
 }
 

@@ -1,10 +1,12 @@
 package admin_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,8 +77,9 @@ func TestLook(t *testing.T) {
 	}
 	page := must(admin.List(t.Context(), jobs, admin.Query{Kind: "mail"}, 3))
 	rest := must(admin.List(t.Context(), jobs, admin.Query{Kind: "mail", After: page[len(page)-1].ID}, 3))
-	if len(page) != 3 || len(rest) != 2 {
-		t.Errorf("pages of %d and %d", len(page), len(rest))
+	all := append(page, rest...)
+	if len(page) != 3 || len(rest) != 2 || !slices.IsSortedFunc(all, func(a, b durable.Job) int { return bytes.Compare(b.ID[:], a.ID[:]) }) {
+		t.Errorf("pages of %d and %d, which are not the latest first: %v", len(page), len(rest), all)
 	}
 	for _, name := range []string{"a/3", id.String()} {
 		if j, err := admin.Find(t.Context(), jobs, name); err != nil || j.Key != name && j.ID != id {

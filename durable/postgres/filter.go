@@ -20,12 +20,13 @@ func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, erro
 // the index of that if these are few, and else that of the order.
 func listJobs(f durable.Filter) (statement string, args []any) {
 	q := sqlrow.NewQuery(dollar)
-	q.Add("id > ?", uuid(f.After))
+	q.AddPage("id", &f, uuid(f.After))
 	from := tables(q, &f)
 	if len(f.Tags) > 0 {
-		q.Add("job > ?", uuid(f.After)) // as the planner does not conclude
+		q.AddPage("job", &f, uuid(f.After)) // as the planner does not conclude
 	}
-	return "select " + sqlrow.Read + " from " + from + q.Where() + " order by id limit " + q.Arg(sqlrow.Page(&f)), q.Args()
+	return "select " + sqlrow.Read + " from " + from + q.Where() + sqlrow.Order("id", &f) + " limit " +
+		q.Arg(sqlrow.Page(&f)), q.Args()
 }
 
 // Counts counts the jobs that f selects, of each kind in each state.

@@ -31,7 +31,7 @@ func TestStoreFindsNothingForImpossibleText(t *testing.T) {
 }
 
 // A list of keys with a prefix does not cost more where more jobs are kept: it finds few of them by the index of the
-// keys, and many by that of the order.
+// keys, and many by that of the order, from either end.
 func TestListOfPrefixUsesIndex(t *testing.T) {
 	store := open(t, dsn(t))
 	must(store.DB().Exec(`insert into executor_job (` + sqlrow.Columns + `)
@@ -39,11 +39,13 @@ func TestListOfPrefixUsesIndex(t *testing.T) {
 		from generate_series(1, 20000) i`))
 	must(store.DB().Exec("analyze executor_job"))
 	for prefix, index := range map[string]string{"key/7/": "executor_job_key", "nothing": "executor_job_key", "key/": "executor_job_pkey"} {
-		statement, args := postgres.ListJobs(durable.Filter{Prefix: prefix})
-		rows := must(store.DB().Query("explain (analyze, timing off) "+statement, args...))
-		plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
-		if !strings.Contains(plan, index) || strings.Contains(plan, "Rows Removed by Filter") {
-			t.Errorf("%q: the plan is\n%s", prefix, plan)
+		for _, latest := range []bool{false, true} {
+			statement, args := postgres.ListJobs(durable.Filter{Prefix: prefix, LatestFirst: latest})
+			rows := must(store.DB().Query("explain (analyze, timing off) "+statement, args...))
+			plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
+			if !strings.Contains(plan, index) || strings.Contains(plan, "Rows Removed by Filter") {
+				t.Errorf("%q, the latest first %v: the plan is\n%s", prefix, latest, plan)
+			}
 		}
 	}
 }

@@ -153,8 +153,8 @@ func tables(q *sqlrow.Query, f *durable.Filter, w way) (from, id string) {
 func listJobs(f *durable.Filter, w way) (statement string, args []any) {
 	q := sqlrow.NewQuery(question)
 	from, id := tables(q, f, w)
-	q.Add(id+" > ?", f.After[:])
-	return "select " + sqlrow.Read + " from " + from + q.Where() + " order by " + id + " limit " +
+	q.AddPage(id, f, f.After[:])
+	return "select " + sqlrow.Read + " from " + from + q.Where() + sqlrow.Order(id, f) + " limit " +
 		q.Arg(sqlrow.Page(f)), q.Args()
 }
 

@@ -44,6 +44,24 @@ func TestListOfPrefixUsesIndex(t *testing.T) {
 	}
 }
 
+// A page of the latest jobs does not cost more where more jobs are kept, whatever page it is.
+func TestListOfLatestUsesIndex(t *testing.T) {
+	for plan, f := range map[string]durable.Filter{
+		"SCAN executor_job USING INDEX sqlite_autoindex_executor_job_1": {},
+		"sqlite_autoindex_executor_job_1 (id<?)":                        {After: durable.NewID()},
+		"SEARCH executor_tag USING PRIMARY KEY (tag=?":                  {Tags: []string{"a"}},
+	} {
+		w := way{}
+		if f.LatestFirst = true; f.Tags != nil {
+			w.tag = "a"
+		}
+		statement, args := listJobs(&f, w)
+		if got := usesIndex(t, plan, statement, args...); strings.Contains(got, "TEMP B-TREE") {
+			t.Errorf("all are sorted:\n%s", got)
+		}
+	}
+}
+
 // A list and a count of jobs with a tag do not cost more where more jobs are kept, whatever else the filter has; nor
 // does one of states that few jobs are in, with an index of these.
 func TestListOfFewUsesIndex(t *testing.T) {

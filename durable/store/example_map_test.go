@@ -275,13 +275,17 @@ func (s *mapStore) Find(_ context.Context, key string) (store.Job, error) {
 func (s *mapStore) List(_ context.Context, f store.Filter) ([]store.Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	order := func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) }
+	if f.LatestFirst {
+		order = func(a, b store.ID) int { return bytes.Compare(b[:], a[:]) }
+	}
 	var page []store.Job
 	for _, j := range s.jobs {
-		if bytes.Compare(j.ID[:], f.After[:]) > 0 && f.Matches(j) {
+		if (f.After == store.ID{} || order(j.ID, f.After) > 0) && f.Matches(j) {
 			page = append(page, *j)
 		}
 	}
-	slices.SortFunc(page, func(a, b store.Job) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	slices.SortFunc(page, func(a, b store.Job) int { return order(a.ID, b.ID) })
 	return page[:min(len(page), cmp.Or(f.Limit, 100))], nil
 }
 

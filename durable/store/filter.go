@@ -25,8 +25,10 @@ type Filter struct {
 	Created TimeRange
 	Updated TimeRange // when the job ended; or, before that, when it was last claimed, changed or run
 
-	After ID  // the last ID of the previous page; the zero ID for the first page
-	Limit int // the most jobs on a page; 0 means 100
+	// LatestFirst has jobs in descending order of their IDs, which begin with the time at which a job was added.
+	LatestFirst bool
+	After       ID  // the last ID of the previous page; the zero ID for the first page
+	Limit       int // the most jobs on a page; 0 means 100
 }
 
 // A TimeRange is the times from From on, and before Until. A zero time means no bound.
@@ -40,7 +42,7 @@ func (r TimeRange) Has(t time.Time) bool {
 	return (r.From.IsZero() || !t.Before(r.From)) && (r.Until.IsZero() || t.Before(r.Until))
 }
 
-// Matches reports whether the filter selects a job. It ignores After and Limit.
+// Matches reports whether the filter selects a job. It ignores LatestFirst, After and Limit.
 func (f *Filter) Matches(j *Job) bool {
 	return (f.Kind == "" || j.Kind == f.Kind) && (f.Queue == "" || j.Queue == f.Queue) &&
 		strings.HasPrefix(j.Key, f.Prefix) && (len(f.Keys) == 0 || slices.Contains(f.Keys, j.Key)) &&

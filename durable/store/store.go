@@ -76,7 +76,7 @@ type Store interface {
 	// Find returns the job with that key, or ErrNotFound.
 	Find(ctx context.Context, key string) (Job, error)
 
-	// List returns jobs in the order of their IDs.
+	// List returns jobs in the order of their IDs, or in descending order with f.LatestFirst.
 	List(ctx context.Context, f Filter) ([]Job, error)
 
 	// Prune removes jobs and runs whose retention has ended, some thousands at most, and returns how many it has
@@ -106,7 +106,8 @@ type Counter interface {
 	// Kinds returns the kinds that have waiting jobs, due or not.
 	Kinds(ctx context.Context) ([]string, error)
 
-	// Counts counts the jobs that f selects, of each kind in each state, in any order. It ignores f.After and f.Limit.
+	// Counts counts the jobs that f selects, of each kind in each state, in any order. It ignores f.LatestFirst, f.After and
+	// f.Limit.
 	Counts(ctx context.Context, f Filter) ([]Count, error)
 
 	// Dead returns up to limit dead jobs, those that were changed last first.

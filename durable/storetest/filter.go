@@ -205,6 +205,7 @@ func filterOf(choices []byte, all []durable.Job) (f store.Filter) {
 		f.Keys = append(f.Keys, "no job has this")
 		f.Keys = slices.DeleteFunc(f.Keys, func(key string) bool { return key == "" })
 	}
+	f.LatestFirst = choice(1) == 1
 	return f
 }
 
@@ -236,10 +237,18 @@ func judge(tb testing.TB, s partial, all []durable.Job, f store.Filter) (problem
 			continue
 		}
 		counted(wantCounts, j.Kind, j.State, 1, j.Due)
-		if bytes.Compare(j.ID[:], f.After[:]) > 0 && len(want) < limit {
+		behind := bytes.Compare(j.ID[:], f.After[:]) > 0
+		if f.LatestFirst {
+			behind = f.After == durable.ID{} || bytes.Compare(j.ID[:], f.After[:]) < 0
+		}
+		if behind {
 			want = append(want, j.ID)
 		}
 	}
+	if f.LatestFirst {
+		slices.Reverse(want)
+	}
+	want = want[:min(len(want), limit)]
 	if got := ids(must(s.List(tb.Context(), f))); !slices.Equal(got, want) {
 		problem = fmt.Sprintf("%+v: got %v, want %v\n", f, got, want)
 	}

@@ -36,24 +36,27 @@ func getUnknown(b *bench) {
 	}
 }
 
-// Pages that follow each other give every job once, in the order of the IDs.
+// Pages that follow each other give every job once, in the order of the IDs, or the latest first.
 func listPages(b *bench) {
 	var want []durable.ID
 	for range 7 {
 		want = append(want, b.add(time.Hour).ID)
 	}
 	slices.SortFunc(want, func(x, y durable.ID) int { return slices.Compare(x[:], y[:]) })
-	var got []durable.ID
-	for f := (durable.Filter{Limit: 3}); len(got) <= len(want); { // one that does not get on would go on for ever
-		page := must(b.store.List(b.Context(), f))
-		if len(page) == 0 {
-			break
+	for _, f := range []durable.Filter{{Limit: 3}, {Limit: 3, LatestFirst: true}} {
+		var got []durable.ID
+		for len(got) <= len(want) { // one that does not get on would go on for ever
+			page := must(b.store.List(b.Context(), f))
+			if len(page) == 0 {
+				break
+			}
+			got = append(got, ids(page)...)
+			f.After = got[len(got)-1]
 		}
-		got = append(got, ids(page)...)
-		f.After = got[len(got)-1]
-	}
-	if !slices.Equal(got, want) {
-		b.Errorf("got %v, want %v", got, want)
+		if !slices.Equal(got, want) {
+			b.Errorf("latest first %v: got %v, want %v", f.LatestFirst, got, want)
+		}
+		slices.Reverse(want)
 	}
 }
 

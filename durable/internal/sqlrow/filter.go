@@ -49,8 +49,8 @@ func (q *Query) Where() string {
 func (q *Query) Args() []any { return q.args }
 
 // AddFilter adds the conditions of a filter on jobs in executor_job that are said in the same way everywhere: all but
-// those of Prefix, Tags and After. contains is the function that returns at what place of a text another one is, 0 if
-// it is not in it.
+// those of Prefix, Tags and After, see AddPage. contains is the function that returns at what place of a text another one
+// is, 0 if it is not in it.
 func (q *Query) AddFilter(f *durable.Filter, contains string) {
 	if f.Kind != "" {
 		q.Add("kind = ?", f.Kind)
@@ -98,6 +98,24 @@ func bound(t time.Time) int64 {
 		return latest + 1
 	}
 	return Micros(t.Add(time.Microsecond - 1))
+}
+
+// AddPage adds the condition that a job is on the page of a filter, or on a later one, by a column that has its ID.
+func (q *Query) AddPage(column string, f *durable.Filter, after any) {
+	switch {
+	case !f.LatestFirst:
+		q.Add(column+" > ?", after)
+	case f.After != durable.ID{}:
+		q.Add(column+" < ?", after)
+	}
+}
+
+// Order returns the order of a list, by a column that has the IDs.
+func Order(column string, f *durable.Filter) string {
+	if f.LatestFirst {
+		return " order by " + column + " desc"
+	}
+	return " order by " + column
 }
 
 // AddTag adds the condition that a job in executor_job has a tag.

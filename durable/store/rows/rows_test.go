@@ -38,6 +38,12 @@ func TestSortedHasWhatWasAdded(t *testing.T) {
 				if got := slices.Collect(s.from(from)); !slices.Equal(got, want[i:]) || s.len() != len(want) {
 					t.Fatalf("of %d, it has %d from %d on, %v, want %v", most, s.len(), from, got, want[i:])
 				}
+				before, all := slices.Collect(s.back(&from)), slices.Collect(s.back(nil))
+				slices.Reverse(before)
+				slices.Reverse(all)
+				if !slices.Equal(before, want[:i]) || !slices.Equal(all, want) {
+					t.Fatalf("of %d, it has %v before %d and %v in all, want %v of %v", most, before, from, all, want[:i], want)
+				}
 			}
 		}
 	}

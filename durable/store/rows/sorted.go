@@ -79,6 +79,24 @@ func (s *sorted[T]) from(v T) iter.Seq[T] {
 	}
 }
 
+// back yields the elements that are before v, or all if it is nil, in descending order.
+func (s *sorted[T]) back(v *T) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		c, end := len(s.chunks)-1, chunk
+		if v != nil && c >= 0 {
+			c, end, _ = s.find(*v)
+		}
+		for ; c >= 0; c, end = c-1, chunk {
+			of := s.chunks[c]
+			for _, v := range slices.Backward(of[:min(end, len(of))]) {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // first returns the first element, of which there must be one.
 func (s *sorted[T]) first() T { return s.chunks[0][0] }
 

@@ -591,19 +591,24 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]store.Job, error) {
 	})
 }
 
-// listed yields the jobs among which those are that a filter selects, in the order of their IDs.
+// listed yields the jobs among which those are that a filter selects, in its order.
 func (t *Tx) listed(f *store.Filter) iter.Seq[store.ID] {
-	if len(f.Keys) == 0 {
-		return t.rows.ids.from(f.After)
-	}
-	var ids []store.ID
-	for _, key := range f.Keys {
-		if id, there := t.keys.get(key); there && compareIDs(id, f.After) > 0 {
-			ids = append(ids, id)
+	var ids sorted[store.ID]
+	if ids = t.rows.ids; len(f.Keys) > 0 {
+		ids = sorted[store.ID]{compare: compareIDs}
+		for _, key := range f.Keys {
+			if id, there := t.keys.get(key); there {
+				ids.add(id)
+			}
 		}
 	}
-	slices.SortFunc(ids, compareIDs)
-	return slices.Values(slices.Compact(ids))
+	switch {
+	case !f.LatestFirst:
+		return ids.from(f.After)
+	case f.After == store.ID{}:
+		return ids.back(nil)
+	}
+	return ids.back(&f.After)
 }
 
 // Prune removes jobs and runs whose retention has ended.

@@ -123,7 +123,7 @@ func TestListFilters(t *testing.T) {
 	}{
 		{"list", []int{0, 1, 2, 3}}, {"list --kind mail --state dead", []int{0, 1}}, {"list --state waiting", []int{2, 3}},
 		{"list --state waiting --state dead --kind mail", []int{0, 1, 2}}, {"list --tag n=2 --tag team=shop", []int{2}},
-		{"list --error refused --key welcome/1", []int{1}}, {"list --within 1h --state dead,canceled", []int{0, 1}}, {"list -n 1", []int{0}}, {"list -n 1 --after " + ids[0].String(), []int{1}},
+		{"list --error refused --key welcome/1", []int{1}}, {"list --within 1h --state dead,canceled", []int{0, 1}}, {"list -n 1", []int{3}}, {"list -n 1 --after " + ids[3].String(), []int{2}},
 	} {
 		out := s.ok(t, strings.Fields(test.line)...)
 		for i, id := range ids {
@@ -159,7 +159,7 @@ func TestListJSON(t *testing.T) {
 		}
 		got = append(got, j.Payload)
 	}
-	if want := "[map[to:gopher] map[base64:cGxhaW4gdGV4dA==] map[base64:H4sAYmluYXJ5LCBhbmQgbW9yZSB0aGFuIHNpeHRlZW4gYnl0ZXM=]]"; fmt.Sprint(got) != want {
+	if want := "[map[base64:H4sAYmluYXJ5LCBhbmQgbW9yZSB0aGFuIHNpeHRlZW4gYnl0ZXM=] map[base64:cGxhaW4gdGV4dA==] map[to:gopher]]"; fmt.Sprint(got) != want {
 		t.Errorf("payloads %v, want %v", got, want)
 	}
 }

@@ -91,10 +91,10 @@ func instant(t time.Time) string {
 func (h Host) list() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List jobs, in the order of their IDs",
+		Short: "List jobs, the latest first",
 		Long: strings.TrimSpace(`
-list shows the jobs that match all flags. IDs begin with the time at which a job
-was added, so the oldest jobs come first. Times are in UTC. Keys and errors are
+list shows the jobs that match all flags, in descending order of their IDs,
+which begin with the time at which a job was added. Times are in UTC. Keys and errors are
 shown where there is room, and by show and --json.`),
 		Example: "  executord store list --store jobs.db --kind mail --state dead --state canceled",
 		Args:    complaint.NoArguments,
