@@ -50,6 +50,24 @@ func TestListOfPrefixUsesIndex(t *testing.T) {
 	}
 }
 
+// A list of jobs with a text in their error reads no job without an error, in either order.
+func TestListOfErrorsUsesIndex(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.DB().Exec(`insert into executor_job (` + sqlrow.Columns + `)
+		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, 0, 0, 0, 3, 0, 0, '', 0, 1, 0, 0, 0,
+			case when i % 1000 = 0 then 'refused' else '' end, null, 0, 0, false, '', '', '', '', 0, ''
+		from generate_series(1, 20000) i`))
+	must(store.DB().Exec("analyze executor_job"))
+	for _, f := range []durable.Filter{{Error: "fuse"}, {Error: "fuse", LatestFirst: true}, {Error: "fuse", Kind: "k", States: []durable.State{durable.Succeeded}}} {
+		statement, args := postgres.ListJobs(f)
+		rows := must(store.DB().Query("explain (analyze, timing off) "+statement, args...))
+		plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
+		if !strings.Contains(plan, "executor_job_error") || strings.Contains(plan, "Rows Removed by Filter") {
+			t.Errorf("%+v: the plan is\n%s", f, plan)
+		}
+	}
+}
+
 // Calls of users that wait for another transaction, however many they are, leave the node the connections with which it
 // renews its lease, and others those with which they add and read jobs.
 func TestChangeThatWaitsLeavesConnections(t *testing.T) {

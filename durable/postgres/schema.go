@@ -69,6 +69,7 @@ var create = `
 	create index executor_job_due on executor_job (kind, priority, due) where state = {Waiting};
 	create index executor_job_owner on executor_job (owner, kind) where state in {Held};
 	create index executor_job_over on executor_job (state, updated) where state in {Over};
+	create index executor_job_error on executor_job (id) where error <> '';
 	-- The conditions of these three are not those of executor_job_due, which a planner without statistics would use.
 	create index executor_job_part on executor_job (kind, part, priority, due) where state < {Claimed} and part <> '';
 	create index executor_job_new on executor_job (kind) where state < {Claimed} and part <> '' and lined <> epoch;

@@ -89,6 +89,19 @@ func TestListOfFewUsesIndex(t *testing.T) {
 	}
 }
 
+// A list and a count of jobs with a text in their error read no job without an error, in either order.
+func TestListOfErrorsUsesIndex(t *testing.T) {
+	for _, latest := range []bool{false, true} {
+		f := durable.Filter{Error: "refused", Kind: "k", LatestFirst: latest}
+		statement, args := listJobs(&f, way{})
+		if plan := usesIndex(t, "USING INDEX executor_job_error", statement, args...); strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("all are sorted:\n%s", plan)
+		}
+		statement, args = countJobs(&f, way{})
+		usesIndex(t, "USING INDEX executor_job_error", statement, args...)
+	}
+}
+
 // A page of children does not cost more where a job has more of them.
 func TestChildrenUsesIndex(t *testing.T) {
 	plan := usesIndex(t, "executor_parent USING COVERING INDEX executor_parent_parent (parent=? AND child>?)", listChildren, "a", "b", 10)

@@ -10,8 +10,9 @@ import (
 //
 // The stores in databases find jobs by Tags, and by a Prefix that few keys have, with an index. They also have an index
 // of ended jobs, by State and Updated; one of waiting jobs, by Kind and Due; and one of the jobs that nodes hold. Each
-// of these serves a Filter whose States are all of that group. With any other Filter that selects few jobs, each page
-// may read all jobs, which takes up to a second for 100,000 jobs. A further index would cost a write for each run.
+// of these serves a Filter whose States are all of that group. One of the jobs that have an error serves Error. With any
+// other Filter that selects few jobs, such as one of a Kind that has few of many that have succeeded, each page may read
+// all jobs, which takes up to a second for 500,000 jobs. A further index would cost a write for each run.
 type Filter struct {
 	Kind   string   // "" for all
 	Queue  string   // see durable.Queue; "" for all

@@ -63,7 +63,7 @@ func (q *Query) AddFilter(f *durable.Filter, contains string) {
 		q.Add(States(f.States))
 	}
 	if f.Error != "" {
-		q.Add(contains+"(error, ?) > 0", f.Error)
+		q.Add("error <> '' and "+contains+"(error, ?) > 0", f.Error) // the first is that of executor_job_error
 	}
 	q.AddRange("due", f.Due)
 	q.AddRange("created", f.Created)
