@@ -18,11 +18,12 @@ import (
 )
 
 // What ended in each hour of the last day, well or not, is known from the store, also to a UI that is new. What has been
-// counted stays, when the store keeps it no longer.
+// counted stays, when the store keeps it no longer. How long runs waited and took is known by kind, and by queue.
 func TestJobsOfDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, err := durable.New(durable.Config{
 			Store: memory.New(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Keep: durable.Retention{Succeeded: 26 * time.Hour, Dead: 26 * time.Hour},
+			Queues: []string{durable.DefaultQueue, "post"},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +45,7 @@ func TestJobsOfDay(t *testing.T) {
 		}
 		for range 25 { // three mails an hour, of which one fails
 			for n := range 3 {
-				if _, err := mails.Add(ctx, n); err != nil {
+				if _, err := mails.Add(ctx, n, durable.Queue("post")); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -66,8 +67,11 @@ func TestJobsOfDay(t *testing.T) {
 		want("/", "jobs: 116 runs in 24 h, 80.1 % ok; next: ", `<bdi>report</bdi></a> in 20 min`, `aria-label="05:00 to 06:00: 5 runs, 1 failed"`,
 			`href="runs?from=2000-01-01T05%3A00%3A00Z&amp;until=2000-01-01T06%3A00%3A00Z"`, `aria-label="69 runs in 24 h, 66.6 % ok"`, `aria-label="47 runs in 24 h, 100 % ok"`)
 		want("/jobs?kind=mail", `aria-label="05:00 to 06:00: 3 runs, 1 failed"`, "kind=mail", `data-series="1 c2 took"`, "Delay and duration")
-		if strings.Contains(get(t, u, "/jobs?kind=mail&state=dead"), `class="hours"`) {
-			t.Error("the list of dead jobs has a chart of all")
+		want("/jobs?queue=post", `data-series="1 c2 took"`, "Delay and duration")
+		for _, none := range []string{"kind=mail&state=dead", "queue=post&state=dead", "queue=post&kind=mail", "queue=none"} {
+			if text := get(t, u, "/jobs?"+none); strings.Contains(text, `class="hours"`) || strings.Contains(text, "Delay and duration") {
+				t.Errorf("the list of %s has a chart of others", none)
+			}
 		}
 		if took := regexp.MustCompile(`<bdi>mail</bdi>.*<td class="x">(.*?)</td></tr>`).FindStringSubmatch(get(t, u, "/")); took == nil || took[1] != "2\u00a0s" {
 			t.Errorf("mails took %q", took)

@@ -51,11 +51,12 @@ type LatestFilter struct {
 	Limit    int       // the most runs on a page; 0 means 100
 }
 
-// A JobRun is a run, with the key and the kind of its job.
+// A JobRun is a run, with the key and the kind of its job, and with the queue in which that is now.
 type JobRun struct {
 	Run
-	Key  string `json:"key,omitempty"`
-	Kind string `json:"kind"`
+	Key   string `json:"key,omitempty"`
+	Kind  string `json:"kind"`
+	Queue string `json:"queue,omitempty"` // "" for the default queue
 }
 
 // A DeadJob is a dead job, as Counter.Dead returns it.

@@ -138,7 +138,7 @@ func (b *bench) ended(node string, finished time.Time, v durable.Verdict,
 	b.settle(node, o)
 	run := o.Run
 	run.Job, run.Seq, run.Epoch, run.Node = j.ID, 1, j.Epoch, node
-	return durable.JobRun{Run: run, Key: j.Key, Kind: j.Kind}
+	return durable.JobRun{Run: run, Key: j.Key, Kind: j.Kind, Queue: j.Queue}
 }
 
 // latest returns the runs of all pages.
@@ -180,6 +180,25 @@ func latestPages(b *bench) {
 		got := b.latest(durable.LatestFilter{Limit: limit})
 		if !reflect.DeepEqual(got, want) {
 			b.Fatalf("in pages of %d the runs are\n%+v, want\n%+v", limit, got, want)
+		}
+	}
+}
+
+// A run of the latest has the queue in which its job is now.
+func latestHaveQueues(b *bench) {
+	b.store.queues()
+	b.store.history()
+	node := b.node("a")
+	now := must(b.store.Now(b.Context()))
+	b.add(-time.Second, every("1h0m0s"), key("moves"), toQueue("gpu"))
+	claimed := b.queued(node, "gpu")[0]
+	b.settle(node, next(claimed, now.Add(time.Hour)))
+	for _, queue := range []string{"gpu", "tpu", ""} {
+		if queue != "gpu" {
+			b.changeBy(claimed.ID, store.Change{Op: store.OpMove, Queue: queue}, durable.Applied)
+		}
+		if got := b.latest(durable.LatestFilter{Limit: 10}); len(got) != 1 || got[0].Queue != queue || got[0].Key != "moves" {
+			b.Errorf("in the queue %q, the runs are %+v", queue, got)
 		}
 	}
 }

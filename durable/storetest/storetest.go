@@ -255,6 +255,7 @@ var tests = []struct {
 	{"ProgressOfManyIsOneReport", progressOfMany},
 	{"LatestReturnsPages", latestPages},
 	{"LatestFilters", latestFilters},
+	{"LatestRunsHaveTheirQueues", latestHaveQueues},
 	{"OutputGoesWithTheHistory", outputKept},
 	{"DeadAreTheLatest", deadLatest},
 	{"PruneRemovesWhatIsOld", prune},

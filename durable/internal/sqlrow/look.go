@@ -83,7 +83,7 @@ func Latest(f durable.LatestFilter, place func(int) string, id func(durable.ID) 
 	q.AddRange("r.finished", f.Finished)
 	const order = " order by finished desc, job desc, seq desc limit "
 	limit := q.Arg(f.Limit)
-	columns := "select r." + strings.ReplaceAll(RunColumns, ", ", ", r.") + ", j.key, j.kind from "
+	columns := "select r." + strings.ReplaceAll(RunColumns, ", ", ", r.") + ", j.key, j.kind, j.queue from "
 	if len(f.Keys) > 0 {
 		// SQLite reads the first table of a cross join first, and uses no index for what has a plus.
 		q.Add("r.job = j.id and +r.verdict in (" + list(f.Verdicts) + ")")
@@ -110,7 +110,7 @@ func list(verdicts []durable.Verdict) string {
 // ScanLatest reads and closes rows of Latest.
 var ScanLatest = all(func(row Scanner) (r durable.JobRun, err error) {
 	var key sql.NullString
-	if err = scanRun(row, &r.Run, &key, &r.Kind); err != nil {
+	if err = scanRun(row, &r.Run, &key, &r.Kind, &r.Queue); err != nil {
 		return r, err
 	}
 	r.Key = key.String

@@ -77,7 +77,7 @@ func (s *Store) Latest(ctx context.Context, f store.LatestFilter) ([]store.JobRu
 				continue
 			}
 			if j := t.jobs.look(r.Job); j != nil && of.Matches(j) {
-				page = append(page, store.JobRun{Run: r.Run, Key: j.Key, Kind: j.Kind})
+				page = append(page, store.JobRun{Run: r.Run, Key: j.Key, Kind: j.Kind, Queue: j.Queue})
 			}
 		}
 		slices.SortFunc(page, func(a, b store.JobRun) int { return later(&a.Run, &b.Run) })

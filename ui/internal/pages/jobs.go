@@ -52,13 +52,18 @@ func jobsBody(ctx context.Context, u *Site, v address.View) (string, any, error)
 	}
 	p.tabs(v, counts)
 	p.asked(v)
-	if !v.Narrow() && v.State == "" && v.After == "" {
+	ofQueue := v.Queue != "" && v.Kind == "" && v.Search == "" && v.Wanted == address.Wanted{Queue: v.Queue}
+	if (!v.Narrow() || ofQueue) && v.State == "" && v.After == "" {
 		day, err := s.Day(ctx)
 		if err != nil {
 			p.Error = page.Lines(err.Error(), 300)
 		}
-		p.Hours = page.Hours(hoursOf(s, day, v.Kind, now.Location()))
-		p.Charts.Plots = figures.HourlyPlots(hourly(day, v.Kind), v.Live, now.Location())
+		ended := day.OfQueue(v.Queue)
+		if !ofQueue {
+			p.Hours = page.Hours(hoursOf(s, day, v.Kind, now.Location()))
+			ended = day.Of(v.Kind)
+		}
+		p.Charts.Plots = figures.HourlyPlots(hourly(day, ended), v.Live, now.Location())
 	}
 	jobs, asOf, err := source.Query(ctx, s, jobsKey{v.State, v.Kind, v.Search, v.After, v.Wanted},
 		func(ctx context.Context) ([]durable.Job, error) {
@@ -93,9 +98,9 @@ func jobsBody(ctx context.Context, u *Site, v address.View) (string, any, error)
 	return "Jobs", p, nil
 }
 
-// hourly returns how long runs of a kind waited and took in the hours of a day.
-func hourly(day source.Day, kind string) (hours []figures.Hourly) {
-	for i, e := range day.Of(kind) {
+// hourly returns how long runs waited and took in the hours of a day.
+func hourly(day source.Day, ended []source.Ended) (hours []figures.Hourly) {
+	for i, e := range ended {
 		until := day.Hours[i].From.Add(time.Hour)
 		if until.After(day.Now) {
 			until = day.Now

@@ -17,9 +17,10 @@ type Day struct {
 
 // Hour is what ended in an hour.
 type Hour struct {
-	From  time.Time
-	Kinds map[string]Ended // by kind, and by "" of all
-	whole bool             // it was read after its end
+	From   time.Time
+	Kinds  map[string]Ended // by kind, and by "" of all
+	Queues map[string]Ended // by queue; Wait and Took alone
+	whole  bool             // it was read after its end
 }
 
 // Ended is what ended in an hour: jobs, and runs of periodic jobs.
@@ -90,7 +91,7 @@ func (s *Source) readDay(ctx context.Context, old Day) (next Day, err error) {
 // readHour reads an hour. What was known of it is kept: jobs and runs that were counted may have been removed since.
 func (s *Source) readHour(ctx context.Context, from time.Time, old Hour, now time.Time) (Hour, error) {
 	in := durable.TimeRange{From: from, Until: from.Add(time.Hour)}
-	h := Hour{From: from, Kinds: make(map[string]Ended), whole: now.Sub(in.Until) >= settled}
+	h := Hour{From: from, Kinds: make(map[string]Ended), Queues: make(map[string]Ended), whole: now.Sub(in.Until) >= settled}
 	counts, err := s.Jobs.Counts(ctx, durable.Filter{States: []durable.State{durable.Succeeded, durable.Dead}, Updated: in})
 	if err != nil {
 		return h, err
@@ -109,7 +110,7 @@ func (s *Source) readHour(ctx context.Context, from time.Time, old Hour, now tim
 		}
 		jobs[c.Kind] = e
 	}
-	waits, took := make(map[string][]time.Duration), make(map[string][]time.Duration)
+	kinds, queues := make(latencies), make(latencies)
 	for i := range runs {
 		r := &runs[i]
 		word, like := s.Outcome(&r.Run)
@@ -129,33 +130,49 @@ func (s *Source) readHour(ctx context.Context, from time.Time, old Hour, now tim
 		if r.Started.IsZero() {
 			continue
 		}
-		for _, kind := range []string{r.Kind, ""} {
-			took[kind] = append(took[kind], s.Took(&r.Run))
-			if r.Attempt <= 1 && !r.Occurrence.IsZero() {
-				waits[kind] = append(waits[kind], max(r.Started.Sub(r.Occurrence), 0))
-			}
-		}
+		kinds.add(s, &r.Run, r.Kind, "")
+		queues.add(s, &r.Run, r.Queue)
 	}
 	// A periodic job ends no more than its last time, and of many runs not all are looked at: both are at least so many.
-	all := Ended{}
-	kinds := maps.Clone(jobs)
-	maps.Copy(kinds, ran)
-	maps.Copy(kinds, old.Kinds)
-	for kind := range kinds {
+	all := kinds.of("")
+	known := maps.Clone(jobs)
+	maps.Copy(known, ran)
+	maps.Copy(known, old.Kinds)
+	for kind := range known {
 		if kind == "" {
 			continue
 		}
-		e := Ended{
-			Good: max(jobs[kind].Good, ran[kind].Good, old.Kinds[kind].Good),
-			Bad:  max(jobs[kind].Bad, ran[kind].Bad, old.Kinds[kind].Bad),
-			Wait: high(waits[kind]), Took: high(took[kind]),
-		}
+		e := kinds.of(kind)
+		e.Good = max(jobs[kind].Good, ran[kind].Good, old.Kinds[kind].Good)
+		e.Bad = max(jobs[kind].Bad, ran[kind].Bad, old.Kinds[kind].Bad)
 		h.Kinds[kind] = e
 		all.Good, all.Bad = all.Good+e.Good, all.Bad+e.Bad
 	}
-	all.Wait, all.Took = high(waits[""]), high(took[""])
 	h.Kinds[""] = all
+	for queue := range queues {
+		h.Queues[queue] = queues.of(queue)
+	}
 	return h, nil
+}
+
+// latencies are how long runs waited, and how long they took, by what they have in common.
+type latencies map[string]struct{ waits, took []time.Duration }
+
+// add adds a run under these names.
+func (l latencies) add(s *Source, r *durable.Run, names ...string) {
+	for _, name := range names {
+		of := l[name]
+		of.took = append(of.took, s.Took(r))
+		if r.Attempt <= 1 && !r.Occurrence.IsZero() {
+			of.waits = append(of.waits, max(r.Started.Sub(r.Occurrence), 0))
+		}
+		l[name] = of
+	}
+}
+
+// of returns the Wait and the Took of runs.
+func (l latencies) of(name string) Ended {
+	return Ended{Wait: high(l[name].waits), Took: high(l[name].took)}
 }
 
 // high returns the 95th percentile of some durations, a negative one if there are none.
@@ -168,9 +185,19 @@ func high(all []time.Duration) time.Duration {
 }
 
 // Of returns what ended of a kind, of all for "".
-func (d Day) Of(kind string) (all []Ended) {
+func (d Day) Of(kind string) []Ended {
+	return d.each(func(h Hour) (e Ended, known bool) { e, known = h.Kinds[kind]; return e, known })
+}
+
+// OfQueue returns how long runs of the jobs in a queue waited and took.
+func (d Day) OfQueue(queue string) []Ended {
+	return d.each(func(h Hour) (e Ended, known bool) { e, known = h.Queues[queue]; return e, known })
+}
+
+// each returns what of has of each hour.
+func (d Day) each(of func(Hour) (Ended, bool)) (all []Ended) {
 	for _, h := range d.Hours {
-		e, known := h.Kinds[kind]
+		e, known := of(h)
 		if !known {
 			e.Wait, e.Took = -1, -1
 		}
