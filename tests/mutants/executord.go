@@ -1,7 +1,70 @@
 package main
 
+// policies are the tests of what becomes of due times.
+const policies = "TestPlan|TestOverlap|TestMisfire|TestDaemonGoesOn|TestAsked"
+
 // executordMutants break the daemon.
 var executordMutants = []mutant{
+	{
+		file: "cmd/executord/internal/daemon/plan.go", what: "a due time that a killed daemon has given a run is told as missed",
+		old: "d.Later, d.LeftOut, late = 0, \"\", 0",
+		new: "d.Later, d.LeftOut = 0, \"\"",
+		by:  "./cmd/executord/internal/daemon", test: policies,
+	},
+	{
+		file: "cmd/executord/internal/daemon/plan.go", what: "one due time for which a later run makes up is told nowhere",
+		old: "if n := p.counts.n - 1; n > 0 {",
+		new: "if n := p.counts.n - 1; n > 1 {",
+		by:  "./cmd/executord/internal/daemon", test: policies,
+	},
+	{
+		file: "cmd/executord/internal/daemon/plan.go", what: "a run forgets which times it has had skipped when another is",
+		old: "e.StateAfter(f.Occurrence, e.Skipped+p.skipped.n)",
+		new: "e.StateAfter(f.Occurrence, p.skipped.n)",
+		by:  "./cmd/executord/internal/daemon", test: policies,
+	},
+	{
+		file: "cmd/executord/internal/daemon/plan.go", what: "a run that had begun, and waits to go on, is told as skipped when it is replaced",
+		old: "!run.State.Granted() && run.Runs == 0 {",
+		new: "!run.State.Granted() {",
+		by:  "./cmd/executord/internal/daemon", test: policies,
+	},
+	{
+		file: "cmd/executord/internal/daemon/plan.go", what: "a run that somebody asks for is missed, or has a jitter",
+		old: "case e.Spec.Jitter == 0, asked:",
+		new: "case e.Spec.Jitter == 0:",
+		by:  "./cmd/executord/internal/daemon", test: policies,
+	},
+	{
+		file: "cmd/executord/internal/catalog/place.go", what: "one run more than overlap allows begins",
+		old: "d.Need, d.Delay = n-most+1, early",
+		new: "d.Need, d.Delay = n-most, early",
+		by:  "./cmd/executord/internal/daemon", test: policies,
+	},
+	{
+		file: "cmd/executord/internal/catalog/place.go", what: "a run that somebody asks for is skipped beside another",
+		old: "case overlap.Do == job.SkipOverlap && !asked:",
+		new: "case overlap.Do == job.SkipOverlap:",
+		by:  "./cmd/executord/internal/daemon", test: policies,
+	},
+	{
+		file: "cmd/executord/internal/catalog/place.go", what: "a run that replaces another waits for its time anew when the clock is set back",
+		old: "d.After, d.Delay = d.Cancel, early",
+		new: "d.After = d.Cancel",
+		by:  "./cmd/executord/internal/daemon", test: policies,
+	},
+	{
+		file: "cmd/executord/internal/catalog/place.go", what: "so many runs wait that each missed time has, whatever its misfire",
+		old: "	room := 1 // for runs that wait\n",
+		new: "	room := 10\n",
+		by:  "./cmd/executord/internal/daemon", test: policies,
+	},
+	{
+		file: "durable/fire.go", what: "a run that a lost node has added is left out after all",
+		old: "d.LeftOut, d.Later, f.run = \"\", 0, f.Run",
+		new: "f.run = f.Run\n\t\t\tif d.LeftOut != \"\" {\n\t\t\t\tf.run = Job{}\n\t\t\t\treturn d, nil\n\t\t\t}",
+		by:  "./durable", test: "TestFiring|TestOnFire|TestOverlap",
+	},
 	{
 		file: "cmd/executord/internal/process/run.go", what: "what a command leaves behind is let live",
 		old: "			if patience = nil; !r.asked {\n\t\t\t\tr.Leftover = true\n",

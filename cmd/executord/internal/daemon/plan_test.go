@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +38,7 @@ func TestPlanAccountsForEachDueTime(t *testing.T) {
 			if granted = granted && r.IntN(3) > 0; !granted {
 				state = []durable.State{durable.Waiting, durable.Blocked, durable.Paused}[r.IntN(3)]
 			}
-			e.Open = append(e.Open, durable.Job{ID: durable.NewID(), Key: durable.RunKey(e.Key, int64(i+1)), State: state})
+			e.Open = append(e.Open, durable.Job{ID: durable.NewID(), Key: durable.RunKey(e.Key, int64(i+1)), State: state, Runs: r.Int64N(2)})
 		}
 		n := 1 + r.IntN(300)
 		later := at.Add(1e6 * time.Minute)
@@ -112,9 +113,13 @@ func TestPlanAccountsForEachDueTime(t *testing.T) {
 		if e.Spec.Misfire == "all" {
 			room = 10
 		}
+		if len(p.After) > 0 && e.Spec.Jitter == 0 && p.Delay > -365*24*time.Hour {
+			t.Errorf("it waits for others, and for its time if the clock is set back: %s", about)
+		}
+		unbegun := slices.DeleteFunc(slices.Clone(e.Open), func(run durable.Job) bool { return run.State.Granted() || run.Runs > 0 })
 		switch open := len(e.Open); {
 		case e.Spec.Overlap == "replace":
-			if len(p.Cancel) != open || len(p.After) != open {
+			if len(p.Cancel) != open || len(p.After) != open || !slices.EqualFunc(p.replaced, unbegun, func(a, b durable.Job) bool { return a.ID == b.ID }) {
 				t.Errorf("not all are replaced: %s", about)
 			}
 		case open >= most+room, e.Spec.Overlap == "" && open > 0:
