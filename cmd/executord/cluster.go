@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/environ"
+	"github.com/executor-go/executor/cmd/executord/internal/exposure"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
@@ -52,6 +54,7 @@ func (f storeFlag) cluster() (c stores.Cluster, of etcd.Client, err error) {
 	}
 	if c, err = stores.ParseCluster(f.name()); err == nil {
 		of, err = c.Client()
+		printNotes(os.Stderr, exposure.Notes(c.Exposed()))
 	}
 	if err != nil {
 		err = &exitError{exitMistake, err.Error()}
@@ -230,7 +233,7 @@ and output are in it. Keep it elsewhere: see executord cluster restore.`),
 // writeNew has fn write a file that is not there yet, which is there when all of it is on the disk.
 func writeNew(name string, fn func(io.Writer) error) (size int64, err error) {
 	if _, err := os.Lstat(name); err == nil {
-		return 0, fmt.Errorf("%s is there already: name another file", name)
+		return 0, errThere(name)
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp") // that others may not read
 	if err != nil {
@@ -242,10 +245,15 @@ func writeNew(name string, fn func(io.Writer) error) (size int64, err error) {
 		size = info.Size()
 	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
+		err = os.Link(f.Name(), name) // unlike a rename, it replaces nothing
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = errThere(name)
 	}
 	return size, err
 }
+
+func errThere(name string) error { return fmt.Errorf("%s is there already: name another file", name) }
 
 func newClusterRestore() *cobra.Command {
 	cmd := &cobra.Command{

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -301,4 +302,48 @@ func TestClusterSaysWhatIsWrong(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(dir, "*", "etcd")); err != nil || len(left) > 0 {
 		t.Errorf("something was written: %q, %v", left, err)
 	}
+}
+
+// A backup replaces no file, even one that is made while the backup is.
+func TestBackupReplacesNoFile(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "backup")
+	_, err := writeNew(name, func(io.Writer) error { return os.WriteFile(name, []byte("theirs"), 0o600) })
+	if err == nil || !strings.Contains(err.Error(), "is there already") {
+		t.Errorf("the error is %v", err)
+	}
+	if text, err := os.ReadFile(name); err != nil || string(text) != "theirs" {
+		t.Errorf("the file has %q, %v", text, err)
+	}
+	if left, err := filepath.Glob(name + ".*"); err != nil || len(left) > 0 {
+		t.Errorf("%q is left, %v", left, err)
+	}
+}
+
+// A daemon and the commands for a cluster say that others may read the private key of the machine.
+func TestClusterSaysOpenKey(t *testing.T) {
+	t.Parallel()
+	c := newTestCluster(t, "# name: quiet\n@yearly true\n")
+	c.hosts = c.hosts[:1]
+	key := filepath.Join(c.certificates(), "127.0.0.1.key")
+	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("certificates makes a key with the mode %v, %v", info.Mode(), err)
+	}
+	p := c.start(c.hosts[0], "a")
+	p.until("cluster joined")
+	const what = "secret file is open to others"
+	if stdout, stderr, _ := output(t, "", "cluster", "status", "--store", c.store()); strings.Contains(stdout+stderr, what) {
+		t.Errorf("of a key with the mode 0600 it is said: %s%s", stdout, stderr)
+	}
+	p.end()
+	p.want(0, what)
+	if err := os.Chmod(key, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p = c.start(c.hosts[0], "a")
+	p.until(what, "reason", "all users may read it")
+	p.until("cluster joined")
+	wantOutput(t, exitOK, key+": note: "+what+": all users may read it\n    -rw-r--r--\n    hint: chmod g-w,o= "+key,
+		"cluster", "status", "--store", c.store())
+	p.end()
 }

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -21,8 +20,8 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/complaint"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/exposure"
 	"github.com/executor-go/executor/cmd/executord/internal/fresh"
-	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/cmd/executord/internal/runlog"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
@@ -239,11 +238,7 @@ func (l *listener) serve(
 
 // tell has the log say what is read again while the daemon runs.
 func (l *listener) tell(log *slog.Logger) {
-	warn := func() {
-		for _, name := range l.secrets {
-			warnOfOpen(log, name)
-		}
-	}
+	warn := func() { exposure.Log(log, exposure.Secrets(l.secrets...)) }
 	warn()
 	if l.tokens != nil {
 		l.tokens.Tell(func(all roles.Tokens, err error) {
@@ -266,21 +261,6 @@ func (l *listener) tell(log *slog.Logger) {
 			warn()
 		})
 	}
-}
-
-// warnOfOpen says that others may read a secret file, or write to it.
-func warnOfOpen(log *slog.Logger, name string) {
-	const read, write = 0o004, 0o022 // a group may be for those who read it
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() || runtime.GOOS == "windows" || info.Mode().Perm()&(read|write) == 0 {
-		return
-	}
-	reason := "all users may read it"
-	if info.Mode().Perm()&write != 0 {
-		reason = "others may write to it"
-	}
-	log.Warn("secret file is open to others", "file", name, "reason", reason, "mode", info.Mode().String(),
-		"hint", job.QuoteArgs([]string{"chmod", "g-w,o=", name}))
 }
 
 // again reads the tokens and the certificate again, at once.

@@ -1,20 +1,22 @@
 // Package exposure knows which files can be trusted: whoever may write to a job file, to a file with variables of jobs or
-// to a store chooses the commands that are run.
+// to a store chooses the commands that are run, and so does whoever may read a private key or a token.
 package exposure
 
 import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// Exposed is a file to which users other than executord's own and root may write. It is used: in a container, a file may
-// be mounted whose owner is none of its users. Those of which Refused says that cron would not are an exception.
-type Exposed struct{ Name, Mode, Reason string }
+// Exposed is a file to which users other than executord's own and root may write, or a secret that others may read. It is
+// used: in a container, a file may be mounted whose owner is none of its users. Those of which Refused says that cron would
+// not are an exception. What is what the log calls it, and Hint what to do.
+type Exposed struct{ Name, Mode, What, Reason, Hint string }
 
 // File is a file that was read. The info of a job file is that of what was read, and not of what has its name by now;
 // it is nil for standard input.
@@ -58,29 +60,52 @@ func Of(read []File, store string) (found []Exposed) {
 			continue
 		}
 		if reason := writers(r.Info, r.User); reason != "" {
-			found = append(found, Exposed{job.Printable(r.Name), r.Info.Mode().String(), reason})
+			found = append(found, Exposed{job.Printable(r.Name), r.Info.Mode().String(), What, reason, Hint})
 		}
 	}
 	return found
 }
 
-// What is what the log calls it, and Hint what to do.
+// Secrets looks at files that nobody else is to read, or to write to. A group may be for those who read them.
+func Secrets(names ...string) (found []Exposed) {
+	const read, write = 0o004, 0o022
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil || !info.Mode().IsRegular() || runtime.GOOS == "windows" || info.Mode().Perm()&(read|write) == 0 {
+			continue
+		}
+		reason := "all users may read it"
+		if info.Mode().Perm()&write != 0 {
+			reason = "others may write to it"
+		}
+		hint := job.QuoteArgs([]string{"chmod", "g-w,o=", name})
+		found = append(found, Exposed{job.Printable(name), info.Mode().String(), WhatSecret, reason, hint})
+	}
+	return found
+}
+
+// These are Exposed.What, and Exposed.Hint but for secrets.
 const (
-	What = "job file, env_file, secret or store is writable by other users"
-	Hint = "make executord's user or root its owner, and let only these write to it: chmod go-w"
+	What       = "job file, env_file, secret or store is writable by other users"
+	WhatSecret = "secret file is open to others"
+	Hint       = "make executord's user or root its owner, and let only these write to it: chmod go-w"
 )
 
 // Notes returns for check what run has in the log.
 func Notes(all []Exposed) (notes job.Notes) {
 	for _, e := range all {
-		notes = append(notes, job.Mistake{File: e.Name, Text: e.Mode, What: What + ": " + e.Reason, Hint: Hint})
+		notes = append(notes, job.Mistake{File: e.Name, Text: e.Mode, What: e.What + ": " + e.Reason, Hint: e.Hint})
 	}
 	return notes
 }
 
-// Log writes for run what check notes.
+// Log writes for run what check notes, and which secrets are open. Each message is a constant, which the manual has.
 func Log(log *slog.Logger, all []Exposed) {
 	for _, e := range all {
-		log.Warn(What, "file", e.Name, "mode", e.Mode, "reason", e.Reason, "hint", Hint)
+		if e.What == WhatSecret {
+			log.Warn(WhatSecret, "file", e.Name, "mode", e.Mode, "reason", e.Reason, "hint", e.Hint)
+		} else {
+			log.Warn(What, "file", e.Name, "mode", e.Mode, "reason", e.Reason, "hint", e.Hint)
+		}
 	}
 }

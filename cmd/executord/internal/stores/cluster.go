@@ -175,6 +175,14 @@ func (c Cluster) files() (*etcd.TLS, error) {
 	return tls, nil
 }
 
+// Exposed returns the private key of this machine, if it is open to others.
+func (c Cluster) Exposed() []exposure.Exposed {
+	if tls, err := c.files(); err == nil && tls != nil {
+		return exposure.Secrets(tls.Key)
+	}
+	return nil
+}
+
 // names returns the hosts without their ports.
 func (c Cluster) names() (all []string) {
 	for _, host := range c.Hosts {
@@ -247,6 +255,9 @@ func openCluster(ctx context.Context, name string, o Options) (durable.Store, st
 	}
 	shown := c.Shown()
 	var store *etcd.Store
+	if o.Log != nil {
+		exposure.Log(o.Log, c.Exposed())
+	}
 	if o.node && c.Data != "" {
 		store, err = c.join(ctx, o.Log)
 	} else {
