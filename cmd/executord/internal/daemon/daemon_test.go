@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,7 +17,9 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
 // A harness is a daemon in a bubble. Its commands are the words "sleep" and a duration.
@@ -224,6 +227,26 @@ func TestDaemonMakesUpForDowntimeOnce(t *testing.T) {
 		if sum := h.end(); sum.Runs != 2 || sum.Missed != 9 {
 			t.Errorf("%+v\n%s", sum, h.log.String())
 		}
+	})
+}
+
+// The store knows which times were missed before a run, since the log of a daemon that is killed may not.
+func TestStoreHasMissedTimesBeforeRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shared(t)
+		h := begin(t, Config{File: parse(t, "# name: a\n0 * * * * sleep 1s\n"), Store: s})
+		time.Sleep(90 * time.Minute)
+		s.Store.(interface{ Shift(time.Duration) }).Shift(10 * time.Hour)
+		time.Sleep(time.Minute)
+		runs, _, err := h.Runs(t.Context(), "a", 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		missed := slices.DeleteFunc(runs, func(r view.Run) bool { return r.Outcome != outcome.Missed })
+		if len(missed) != 1 || missed[0].Error != "missed: 9 before the run" || missed[0].Due.Hour() != h.began.Add(2*time.Hour).Hour() {
+			t.Errorf("%+v", missed)
+		}
+		h.end()
 	})
 }
 

@@ -137,6 +137,9 @@ func planOf(e catalog.Entry, f durable.Firing, times iter.Seq[time.Time], jitter
 		}
 		p.counts = span{n: 1, first: p.counts.last, last: p.counts.last}
 		p.run(e, f, d, asked, jitter)
+		if p.missed.n > 0 { // the log of a daemon that is killed may not have it
+			p.Label = outcome.Before(p.missed.n, p.missed.first)
+		}
 	}
 	return p
 }

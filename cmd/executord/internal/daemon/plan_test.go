@@ -11,6 +11,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -105,6 +106,9 @@ func TestPlanAccountsForEachDueTime(t *testing.T) {
 		}
 		if ran == 0 {
 			continue
+		}
+		if n, first := outcome.ParseBefore("run 1, " + p.Label); n != p.missed.n || !first.Equal(p.missed.first) {
+			t.Errorf("the label is %q: %s", p.Label, about)
 		}
 		most, room := 1, 1
 		if overlap, _ := job.ParseOverlap(e.Spec.Overlap); overlap.Do == job.AllowOverlap {

@@ -54,3 +54,25 @@ func ParseLabel(text string) (l Label) {
 	}
 	return l
 }
+
+// beforeWord begins what Before returns, behind what a label says of a run.
+const beforeWord = "missed "
+
+// Before returns what the label of a schedule has of due times that were missed, and that its run makes up for.
+func Before(n int, first time.Time) string {
+	return fmt.Sprintf("%s%d from %s", beforeWord, n, first.UTC().Format(time.RFC3339Nano))
+}
+
+// ParseBefore returns the due times that Before has put into a label, 0 if there are none.
+func ParseBefore(label string) (n int, first time.Time) {
+	_, text, _ := strings.Cut(label, ", "+beforeWord)
+	count, from, _ := strings.Cut(text, " from ")
+	n, err := strconv.Atoi(count)
+	if err == nil {
+		first, err = time.Parse(time.RFC3339Nano, from)
+	}
+	if err != nil || n < 1 {
+		return 0, time.Time{}
+	}
+	return n, first
+}

@@ -53,3 +53,22 @@ func TestLabelOmitsFirstAttempt(t *testing.T) {
 		}
 	}
 }
+
+// What a label has of due times that were missed before a run is read as it was written, and is short enough.
+func TestBeforeIsReadAsWritten(t *testing.T) {
+	first := time.Date(2026, 12, 31, 23, 59, 59, 123456000, time.UTC)
+	for _, n := range []int{1, 100_000} {
+		text := "run 1000000, " + outcome.Before(n, first)
+		if got, at := outcome.ParseBefore(text); got != n || !at.Equal(first) {
+			t.Errorf("%q is read as %d from %v", text, got, at)
+		}
+		if len(text) > durable.MaxLabel {
+			t.Errorf("%q has %d bytes", text, len(text))
+		}
+	}
+	for _, text := range []string{"run 7", "left out, missed: x", "run 7, missed 3", "run 7, missed 0 from 2026-12-31T23:59:59Z", "run 7, missed 3 from now"} {
+		if n, at := outcome.ParseBefore(text); n != 0 || !at.IsZero() {
+			t.Errorf("%q is read as %d from %v", text, n, at)
+		}
+	}
+}

@@ -160,16 +160,20 @@ func Ended(e catalog.Entry, row durable.Job, r durable.Run) Run {
 	return run
 }
 
-// LeftOut returns what became of due times without a run, by an entry of the history of their schedule; false if it is
-// about a run, or about times that were skipped.
+// LeftOut returns what became of due times without a run, by an entry of the history of their schedule; false if there are
+// none, or they were skipped.
 func LeftOut(e catalog.Entry, r durable.Run) (Run, bool) {
 	o, why, _ := fired(r)
+	due := r.Occurrence
+	if n, first := outcome.ParseBefore(r.Label); n > 0 {
+		o, why, due = outcome.Missed, fmt.Sprintf("%s: %d before the run", outcome.Missed, n), first
+	}
 	if o == "" {
 		return Run{}, false
 	}
 	loc := e.Spec.Location()
 	return Run{
-		Namespace: e.Namespace, Job: e.Name, Due: r.Occurrence.In(loc), Attempt: 1, Started: r.Started.In(loc), Finished: r.Finished.In(loc),
+		Namespace: e.Namespace, Job: e.Name, Due: due.In(loc), Attempt: 1, Started: r.Started.In(loc), Finished: r.Finished.In(loc),
 		Outcome: o, Node: r.Node, Error: why,
 	}, true
 }
