@@ -7,15 +7,23 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/stores"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
 )
 
 // Three daemons are a cluster under a crontab of fifty jobs, each due each second. Each minute another one is killed, and
-// started again ten seconds later. Each due time runs once, or the log tells why not, unless the daemon that had to tell was
-// killed before it did: a kill takes one line of each job with it, at most.
+// started again ten seconds later. Each due time runs once, or a log or the store tells why not.
 //
 // EXECUTORD_SOAK=10m is how long it takes; without it the test is skipped.
 func TestRunSoakOfCluster(t *testing.T) {
@@ -28,78 +36,194 @@ func TestRunSoakOfCluster(t *testing.T) {
 	out := t.TempDir()
 	var tab strings.Builder
 	for n := range jobs {
-		fmt.Fprintf(&tab, "# name: job%d\n@every 1s echo $EXECUTORD_DUE >>%s/%d\n", n, out, n)
+		fmt.Fprintf(&tab, "# name: job%d\n@every 1s echo $EXECUTORD_DUE >>%s/job%[1]d\n", n, out)
 	}
 	c := newTestCluster(t, tab.String())
+	a := &clusterAccount{T: t, out: out, told: make(map[string]map[int64]string), keys: make(map[string]string)}
+	for n := range jobs {
+		a.told[fmt.Sprint("job", n)] = make(map[int64]string)
+	}
 	var all []*process
-	var logs []chan []line
+	var logs sync.WaitGroup
 	start := func(n int) *process {
 		p := c.start(c.hosts[n], fmt.Sprint(n))
-		log := make(chan []line, 1)
-		go func() {
-			var got []line
-			for l := range p.lines {
-				got = append(got, l)
-			}
-			log <- got
-		}()
-		all, logs = append(all, p), append(logs, log)
+		logs.Go(func() { a.hear(p.lines) })
+		all = append(all, p)
 		return p
 	}
 	var now [3]*process
 	for n := range now {
 		now[n] = start(n)
 	}
+	opened, _, err := stores.Open(t.Context(), c.store(), stores.Options{Wait: databaseWait})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	visiting, err := durable.New(durable.Config{Store: opened})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := client.Client{Store: opened, Jobs: visiting}
 	kills := 0
 	for began := time.Now(); time.Since(began) < length-every; kills++ {
 		time.Sleep(every - away)
 		now[kills%3].signal(syscall.SIGKILL)
 		time.Sleep(away)
 		now[kills%3] = start(kills % 3)
+		a.read(v)
 	}
 	time.Sleep(every)
+	until := time.Now()
+	var left map[string]string
+	for give := until.Add(patience); ; time.Sleep(time.Second) { // a busy machine may be behind
+		a.read(v)
+		if left = a.untold(v, until); len(left) == 0 || time.Now().After(give) {
+			break
+		}
+	}
+	for of, what := range left {
+		t.Errorf("%s: %s", of, what)
+	}
 	for _, p := range now {
 		p.signal(syscall.SIGTERM)
 	}
-	told := make(map[string]int)
-	var late []float64
-	lost := 0
-	for i, p := range all {
-		for _, l := range <-logs[i] {
-			name, _ := l["job"].(string)
-			n, _ := l["count"].(float64)
-			left, _ := l["skipped"].(float64)
-			switch {
-			case l.is("runs missed"):
-				told[name] += int(n)
-			case l.is("run ended"), l.is("run not started"):
-				if told[name] += int(left); l["outcome"] == "lost" {
-					told[name]++
-					lost++
-				}
-			case l.is("run started"):
-				at, _ := l["late"].(float64)
-				late = append(late, at)
-			}
-		}
+	logs.Wait()
+	for _, p := range all {
 		p.wait()
 	}
-	ran, twice, missing, untold := 0, 0, 0, 0
-	for n := range jobs {
-		all := dues(t, filepath.Join(out, fmt.Sprint(n)))
-		once := slices.CompactFunc(slices.Clone(all), time.Time.Equal)
-		ran, twice = ran+len(once), twice+len(all)-len(once)
-		due := int(once[len(once)-1].Sub(once[0])/time.Second) + 1
-		left := due - len(once)
-		untold += max(0, left-told[fmt.Sprint("job", n)])
-		if missing += left; left > told[fmt.Sprint("job", n)]+kills {
-			t.Errorf("job%d: of %d due times %d ran, and %d were told of", n, due, len(once), told[fmt.Sprint("job", n)])
+	if a.twice > kills*jobs { // what ran in a daemon that was killed is begun again
+		t.Errorf("%d runs were begun again after %d kills", a.twice, kills)
+	}
+	slices.Sort(a.late)
+	t.Logf("%v, %d kills: of %d due times %d ran, %d of them again after a kill; %d did not run: %v; late p50 %.1f ms, p99 %.1f ms, most %.2f s",
+		length, kills, a.due, a.ran, a.twice, a.due-a.ran, a.why, 1e3*a.late[len(a.late)/2], 1e3*a.late[len(a.late)*99/100],
+		a.late[len(a.late)-1])
+}
+
+// A clusterAccount has what became of the due times of jobs that are due each second.
+type clusterAccount struct {
+	*testing.T
+	out string // where each job notes the times for which it runs
+
+	mu   sync.Mutex
+	told map[string]map[int64]string // by job and due time, in milliseconds: who tells that it has no run, and why; or the run
+	keys map[string]string           // of the jobs
+	late []float64
+
+	due, ran, twice int
+	why             map[string]int // of those that did not run
+}
+
+// hear takes what a log tells, until that ends.
+func (a *clusterAccount) hear(lines <-chan line) {
+	dues := make(map[float64]time.Time) // by the number of the run, and its job
+	of := func(name string, run float64) float64 {
+		n, _ := strconv.Atoi(strings.TrimPrefix(name, "job"))
+		return run*1000 + float64(n)
+	}
+	for l := range lines {
+		name, _ := l["job"].(string)
+		run, _ := l["run"].(float64)
+		a.mu.Lock()
+		switch told := a.told[name]; {
+		case told == nil:
+		case l.is("runs missed"), l.is("runs skipped"):
+			at := instant(a.T, l, "first")
+			for range int(l["count"].(float64)) {
+				told[at.UnixMilli()] = "log: " + l["msg"].(string)
+				at = at.Add(time.Second)
+			}
+		case l.is("run started"):
+			dues[of(name, run)] = instant(a.T, l, "due")
+			late, _ := l["late"].(float64)
+			a.late = append(a.late, late)
+		case l.is("run not started"):
+			told[instant(a.T, l, "due").UnixMilli()] = "log: run not started"
+		case l.is("run ended", "outcome", "lost"):
+			told[dues[of(name, run)].UnixMilli()] = "log: lost"
+		}
+		a.mu.Unlock()
+	}
+}
+
+// read takes what the store has of the due times that have passed lately.
+func (a *clusterAccount) read(v client.Client) {
+	a.Helper()
+	entries, err := catalog.Select(a.Context(), v.Store, "")
+	if err != nil {
+		a.Fatal(err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, e := range entries {
+		a.keys[e.Name] = e.Key
+		past, err := v.Jobs.History(a.Context(), e.ID, 0, 200)
+		if err != nil {
+			a.Fatal(err)
+		}
+		for _, r := range past {
+			at := r.Occurrence.UnixMilli()
+			if why, left := strings.CutPrefix(r.Label, "left out, "); left {
+				why, _, _ = strings.Cut(why, ":")
+				a.told[e.Name][at] = "store: " + why
+			} else if a.told[e.Name][at] == "" {
+				a.told[e.Name][at] = r.Label
+			}
+			n, first := outcome.ParseBefore(r.Label)
+			for ; n > 0; n-- {
+				a.told[e.Name][first.UnixMilli()] = "store: missed"
+				first = first.Add(time.Second)
+			}
 		}
 	}
-	if twice > kills*jobs { // what ran in a daemon that was killed is begun again
-		t.Errorf("%d runs were begun again after %d kills", twice, kills)
+}
+
+// untold counts the due times up to one, and returns those of which nobody tells why they had no run.
+func (a *clusterAccount) untold(v client.Client, until time.Time) map[string]string {
+	a.Helper()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.due, a.ran, a.twice, a.why = 0, 0, 0, make(map[string]int)
+	left := make(map[string]string)
+	for name, told := range a.told {
+		ran := make(map[int64]int)
+		all := dues(a.T, filepath.Join(a.out, name))
+		for _, at := range all {
+			ran[at.UnixMilli()]++
+		}
+		for at := all[0]; at.Before(until); at = at.Add(time.Second) {
+			a.due++
+			switch n, why := ran[at.UnixMilli()], told[at.UnixMilli()]; {
+			case n > 0:
+				a.ran++
+				a.twice += n - 1
+			case strings.HasPrefix(why, "log: "), strings.HasPrefix(why, "store: "):
+				a.why[why]++
+			case why == "":
+				left[fmt.Sprint(name, " ", at)] = "neither a log nor the store has it"
+			default:
+				if run, o := a.ended(v, name, why); o == "" || o == outcome.OK {
+					left[fmt.Sprint(name, " ", at)] = fmt.Sprintf("the store has %s, which has not run: %v %q", why, run.State, o)
+				} else {
+					a.why["store: "+string(o)]++
+				}
+			}
+		}
 	}
-	slices.Sort(late)
-	t.Logf("%v, %d kills: %d ran, %d again after a kill, %d lost by the log; %d did not run, of which %d were not logged before a kill; late p50 %.1f ms, p99 %.1f ms, most %.2f s",
-		length, kills, ran, twice, lost, missing, untold, 1e3*late[len(late)/2], 1e3*late[len(late)*99/100], late[len(late)-1])
+	return left
+}
+
+// ended returns the run that a label of the history names, and how it ended.
+func (a *clusterAccount) ended(v client.Client, name, label string) (run durable.Job, o outcome.Outcome) {
+	a.Helper()
+	var n int64
+	if _, err := fmt.Sscanf(label, "run %d", &n); err != nil {
+		a.Fatalf("%s: a label is %q", name, label)
+	}
+	run, err := v.Jobs.Find(a.Context(), durable.RunKey(a.keys[name], n))
+	if err != nil {
+		a.Fatal(err)
+	}
+	return run, view.OutcomeOfRow(run)
 }
