@@ -284,6 +284,8 @@ var (
 		"member by itself (Replace)")
 	// ErrOtherMember says that the directory has the data of another member.
 	ErrOtherMember = errors.New("correct Dir; each member needs its own")
+	// ErrCorrupt says that the data of the member are not what it had written: its disk has changed them.
+	ErrCorrupt = errors.New("find out what is wrong with its disk, remove the data, and replace the member by itself (Replace)")
 	// ErrRemoved says that the member was removed from the cluster.
 	ErrRemoved = errors.New("to have it come back, remove its data, and make room for it by Replace")
 )
@@ -372,6 +374,33 @@ func mistaken(cfg *embed.Config, server *etcdserver.EtcdServer) error {
 		}
 		return fmt.Errorf("the data in %s are of a cluster whose members are %s: %w", cfg.Dir, addressesOf(all),
 			ErrOtherCluster)
+	}
+	return nil
+}
+
+// corrupt compares the database of this member with those of the others that are there. It returns why not, if it is like
+// none of them: etcd itself would not notice.
+func corrupt(ctx context.Context, cfg *embed.Config, server *etcdserver.EtcdServer, web *httpClient) error {
+	own, _, err := server.KV().HashStorage().HashByRev(0)
+	if err != nil {
+		return err
+	}
+	var unlike []string
+	for _, url := range others(cfg) {
+		if _, _, err := membersAt(ctx, url, web); err != nil {
+			continue // it is not there
+		}
+		other, err := etcdserver.HashByRev(ctx, server.Cluster().ID(), web, url, own.Revision)
+		switch {
+		case err != nil || other.CompactRevision != own.CompactRevision: // one of the two is behind
+		case other.Hash == own.Hash:
+			return nil
+		default:
+			unlike = append(unlike, addressOf([]string{url}))
+		}
+	}
+	if len(unlike) > 0 {
+		return fmt.Errorf("the database in %s has other bytes than those of %s: %w", cfg.Dir, strings.Join(unlike, " and "), ErrCorrupt)
 	}
 	return nil
 }

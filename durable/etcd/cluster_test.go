@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -214,5 +215,92 @@ func TestMembersAreSeenWithoutMajority(t *testing.T) {
 			}
 			leads = leads || m.Leads
 		}
+	}
+}
+
+// A member whose database was changed on its disk does not join, so that no program is told what is wrong. It can be
+// replaced by itself.
+func TestJoinRefusesWrongBytes(t *testing.T) {
+	t.Parallel()
+	var of [3]Member
+	dir := t.TempDir()
+	all := members(t, 3, func(n int, m *Member) {
+		m.Dir, m.noSync = filepath.Join(dir, fmt.Sprint(n)), true
+		of[n] = *m
+	})
+	right, wrong := []byte("what the job is given"), []byte("what the job is Given")
+	id := insert(t, all[0], func(j *store.NewJob) { j.Payload = right })
+	all[2].Close()
+	all[2] = nil
+	damage(t, of[2].Dir, "snap/db", func(text []byte) { copy(text, bytes.ReplaceAll(text, right, wrong)) })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if s, err := Join(ctx, of[2]); err == nil {
+		j, _ := s.Get(ctx, id)
+		s.Close()
+		t.Fatalf("the member joins, and a job of it is given %q", j.Payload)
+	} else if !errors.Is(err, ErrCorrupt) {
+		t.Errorf("the error is %v", err)
+	}
+	all[1].Close() // those that are right are not to blame, and do not compare themselves with the wrong one
+	all[1] = members(t, 1, func(_ int, m *Member) { *m = of[1] })[0]
+	if err := errors.Join(all[0].Replace(ctx, of[2].Self, of[2].Self), os.RemoveAll(of[2].Dir)); err != nil {
+		t.Fatal(err)
+	}
+	all[2] = members(t, 1, func(_ int, m *Member) { *m = of[2] })[0]
+	if j, err := all[2].Get(ctx, id); err != nil || !bytes.Equal(j.Payload, right) {
+		t.Errorf("a job is given %q, %v", j.Payload, err)
+	}
+}
+
+// damage changes a file of a member that is not there.
+func damage(t *testing.T, dir, pattern string, change func(text []byte)) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "member", pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err == nil {
+		change(text)
+		err = os.WriteFile(files[0], text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A member whose data can't be read says so, and the program goes on.
+func TestJoinRefusesUnreadableData(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]struct {
+		file string
+		do   func(text []byte)
+	}{
+		"the first pages": {"snap/db", func(text []byte) { clear(text[:8192]) }},
+		"the log":         {"wal/*.wal", func(text []byte) { copy(text[4000:], "these bytes are wrong") }},
+		"the log's begin": {"wal/*.wal", func(text []byte) { copy(text, "these bytes are wrong") }},
+		"all of the log":  {"wal/*.wal", func(text []byte) { clear(text) }},
+	} {
+		var of Member
+		s := members(t, 1, func(n int, m *Member) {
+			m.noSync = true
+			of = *m
+		})[0]
+		for range 20 {
+			insert(t, s)
+		}
+		s.Close()
+		damage(t, of.Dir, change.file, change.do)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		s, err := Join(ctx, of)
+		if err == nil {
+			s.Close()
+		}
+		if !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+		t.Log(name, err)
+		cancel()
 	}
 }

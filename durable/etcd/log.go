@@ -10,9 +10,10 @@ import (
 )
 
 // zapLogger returns a logger for etcd whose errors l gets, and nothing else: etcd has much to tell of what goes well.
-// When quiet is set, it gets nothing: of the end of a member etcd says that it fails to go on.
+// When quiet is set, it gets nothing: of the end of a member etcd says that it fails to go on. What is fatal panics, rather
+// than end the program of the user.
 func zapLogger(l *slog.Logger, quiet *atomic.Bool) *zap.Logger {
-	return zap.New(logCore{l.Handler(), quiet})
+	return zap.New(logCore{l.Handler(), quiet}, zap.WithFatalHook(zapcore.WriteThenPanic))
 }
 
 type logCore struct {

@@ -5,21 +5,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"go.etcd.io/bbolt"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+	"go.etcd.io/etcd/server/v3/storage/wal"
 )
 
 // Port is that of members for other programs, where an address has none. At the port after that, they meet each other.
@@ -94,7 +98,7 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
-	server, err := embed.StartEtcd(cfg)
+	server, err := start(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
@@ -126,6 +130,30 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 	return s, err
 }
 
+// start starts the member. What etcd can't read it panics at, some of it where nobody can recover: so the database is
+// opened here before.
+func start(cfg *embed.Config) (server *embed.Etcd, err error) {
+	unreadable := func(why any) error {
+		return fmt.Errorf("the data in %s can't be read: %v: %w", cfg.Dir, why, ErrCorrupt)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = unreadable(r)
+		}
+	}()
+	db, err := bbolt.Open(filepath.Join(dataOf(cfg), "snap", "db"), 0o600, &bbolt.Options{ReadOnly: true, Timeout: patience})
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, unreadable(err)
+	}
+	if server, err = embed.StartEtcd(cfg); errors.Is(err, wal.ErrCRCMismatch) {
+		err = unreadable(err)
+	}
+	return server, err
+}
+
 // begin waits until the member is one of a majority, and has a vote. Meanwhile it looks whether the cluster is that of the
 // peers.
 func (m *Member) begin(ctx context.Context, cfg *embed.Config, server *embed.Etcd, web *httpClient) (err error) {
@@ -146,6 +174,9 @@ func (m *Member) begin(ctx context.Context, cfg *embed.Config, server *embed.Etc
 	case <-server.Server.ReadyNotify():
 		if err = mistaken(cfg, server.Server); err == nil {
 			err = promote(ctx, server.Server)
+		}
+		if err == nil {
+			err = corrupt(ctx, cfg, server.Server, web)
 		}
 	case <-ctx.Done():
 		err = fmt.Errorf("a majority of the members %q was not there: %w", m.Peers, context.Cause(ctx))

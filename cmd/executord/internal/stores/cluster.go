@@ -345,6 +345,8 @@ var advice = map[error]string{
 		"member twice, and start it again",
 	etcd.ErrOtherCluster: "correct --data or --cluster; if nothing of those data is needed, remove them, run executord cluster replace " +
 		"with this member twice, and start it again",
+	etcd.ErrCorrupt: "find out what is wrong with its disk, remove the data, run executord cluster replace with this member twice, and " +
+		"start it again",
 	etcd.ErrOtherMember: "correct --data: each member needs its own",
 	etcd.ErrRemoved:     "to have it come back, remove its data, and make room for it with executord cluster replace",
 }
