@@ -386,7 +386,7 @@ func (c *Client) dial(ctx context.Context, quiet *atomic.Bool) (*clientv3.Client
 	defer context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })()
 	cfg := clientv3.Config{
 		Context: life, Username: c.Username, Password: c.Password, Logger: zapLogger(cmp.Or(c.Logger, slog.Default()), quiet),
-		DialKeepAliveTime: 2 * time.Second, DialKeepAliveTimeout: time.Second, PermitWithoutStream: true,
+		DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: time.Second, // more often, servers end the line
 		MaxCallSendMsgSize: memberLimits.bytes + 1<<20,
 	}
 	for _, e := range c.Endpoints {
