@@ -181,6 +181,23 @@ func TestListenTellsWhatOthersDo(t *testing.T) {
 	}
 }
 
+// A call that meets others again and again goes on until it comes through.
+func TestCallMeetsOthersOften(t *testing.T) {
+	t.Parallel()
+	s := members(t, 1, func(_ int, m *Member) { m.noSync = true })[0]
+	other := s.beside(t, s.home.prefix)
+	id := insert(t, s)
+	met := 0
+	s.Between(func() {
+		if met++; met <= 70 {
+			other.Change(t.Context(), id, store.Change{Op: store.OpMove, Queue: fmt.Sprint("q", met)})
+		}
+	})
+	if answer, err := s.Change(t.Context(), id, store.Change{Op: store.OpPause}); err != nil || answer != store.Applied || met <= 70 {
+		t.Errorf("it met others %d times: %v, %v", met, answer, err)
+	}
+}
+
 // A mirror whose line was broken for so long that what it has missed is gone reads all again.
 func TestMirrorReadsAllAgain(t *testing.T) {
 	s := members(t, 1, nil)[0]

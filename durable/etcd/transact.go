@@ -75,7 +75,7 @@ func (h *home) transact(ctx context.Context, importer string, decide func(*rows.
 				return err
 			}
 			if try++; try > 3 { // so that of many that meet some come through
-				pause(ctx, randv2.N(min(time.Millisecond<<try, 50*time.Millisecond)))
+				pause(ctx, randv2.N(time.Millisecond<<min(try, 6)))
 			}
 		}
 		if err := h.reach(ctx, fresh); err != nil {
