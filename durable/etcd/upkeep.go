@@ -55,9 +55,7 @@ func (h *home) upkeep(ctx context.Context) (complaint string, err error) {
 	}
 	quota := s.DbSizeQuota
 	if s.DbSize-s.DbSizeInUse > max(worthwhile, s.DbSize/2) && h.isTurn(ctx, s) {
-		if s.Leader == s.Header.MemberId {
-			h.giveLead(ctx)
-		}
+		h.server.Server.TryTransferLeadershipOnShutdown() // if it leads; else the lead changes hands by an election
 		if err := h.server.Server.Defragment(); err != nil {
 			return "", err
 		}
@@ -107,20 +105,4 @@ func (h *home) answers(ctx context.Context, url string) bool {
 	defer cancel()
 	_, _, err := askTime(ctx, h.clock.http, url)
 	return err == nil
-}
-
-// giveLead gives the lead to another member, if there is one.
-func (h *home) giveLead(ctx context.Context) {
-	list, err := h.client.MemberList(ctx)
-	if err != nil {
-		return
-	}
-	for _, m := range list.Members {
-		if !m.IsLearner && m.ID != uint64(h.server.Server.MemberID()) {
-			own := h.server.Server
-			if own.MoveLeader(ctx, uint64(own.MemberID()), m.ID) == nil {
-				return
-			}
-		}
-	}
 }
