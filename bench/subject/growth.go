@@ -37,12 +37,25 @@ const (
 // openGrown returns the calls of a node to a store, in the database db, in which so many jobs wait, and so many are
 // over.
 func openGrown(s store.Store, db *sql.DB, with filling, jobs int) drive.Calls {
+	c, insert := openCalls(s)
+	// One job that is over, and one that waits, are what all others are like.
+	insert(1, 0)
+	if c.Claim(1) != 1 || c.Settle() != 1 {
+		panic("the first job was not run")
+	}
+	insert(1, time.Hour)
+	with.copyRows(db, jobs-1)
+	return c
+}
+
+// openCalls returns the calls of a node to a store, and how to add jobs that are due after a delay.
+func openCalls(s store.Store) (c drive.Calls, insert func(n int, delay time.Duration)) {
 	ctx := context.Background()
 	payload, err := json.Marshal(drive.AMail)
 	must(err)
 	_, err = s.Join(ctx, growthNode, time.Hour)
 	must(err)
-	insert := func(n int, delay time.Duration) {
+	insert = func(n int, delay time.Duration) {
 		list := make([]store.NewJob, n)
 		for i := range list {
 			list[i] = store.NewJob{ID: store.NewID(), Kind: growthKind, Payload: payload, Schedule: store.Once,
@@ -52,7 +65,7 @@ func openGrown(s store.Store, db *sql.DB, with filling, jobs int) drive.Calls {
 		must(err)
 	}
 	var held []store.Job
-	c := drive.Calls{
+	c = drive.Calls{
 		Insert: func(n int) { insert(n, 0) },
 		Claim: func(n int) int {
 			got, err := s.Claim(ctx, store.ClaimRequest{Node: growthNode, Ahead: time.Second, Lead: time.Second, Limit: n,
@@ -85,26 +98,23 @@ func openGrown(s store.Store, db *sql.DB, with filling, jobs int) drive.Calls {
 		must(err)
 		return h.Alive && !h.Due && c.Claim(lookSize) == 0
 	}
-	// One job that is over, and one that waits, are what all others are like.
-	c.Insert(1)
-	if c.Claim(1) != 1 || c.Settle() != 1 {
-		panic("the first job was not run")
-	}
-	over := fmt.Sprintf("state = %d", store.Succeeded)
-	insert(1, time.Hour)
-	waits := fmt.Sprintf("state = %d", store.Waiting)
-	rest := jobs - 1
+	return c, insert
+}
+
+// copyRows adds so many jobs that wait, and as many that are over, like the one of each that there is.
+func (with filling) copyRows(db *sql.DB, n int) {
+	ctx := context.Background()
+	over, waits := fmt.Sprintf("state = %d", store.Succeeded), fmt.Sprintf("state = %d", store.Waiting)
 	id := fmt.Sprintf(with.id, 0)
-	must(copyRow(ctx, db, "executor_run", "true", rest, map[string]string{"job": id, "finished": "finished + i"}))
-	must(copyRow(ctx, db, "executor_job", over, rest, map[string]string{"id": id, "updated": "updated + i"}))
-	due := fmt.Sprintf("due + i * %d", time.Hour.Microseconds()/int64(jobs))
-	must(copyRow(ctx, db, "executor_job", waits, rest, map[string]string{
-		"id": fmt.Sprintf(with.id, jobs), "due": due, "occurrence": due}))
+	must(copyRow(ctx, db, "executor_run", "true", n, map[string]string{"job": id, "finished": "finished + i"}))
+	must(copyRow(ctx, db, "executor_job", over, n, map[string]string{"id": id, "updated": "updated + i"}))
+	due := fmt.Sprintf("due + i * %d", time.Hour.Microseconds()/int64(n+1))
+	must(copyRow(ctx, db, "executor_job", waits, n, map[string]string{
+		"id": fmt.Sprintf(with.id, n+1), "due": due, "occurrence": due}))
 	for _, statement := range with.finish {
 		_, err := db.ExecContext(ctx, statement)
 		must(err)
 	}
-	return c
 }
 
 // lookSize is how many jobs a look asks for.

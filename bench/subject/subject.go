@@ -60,7 +60,7 @@ func All() []Subject {
 		ours, base, observed64, observedEvery, jdk,
 		goroutine, channel, errGroup, concPool, pondPool, antsPool, workerPool,
 		afterFunc, timingWheel, gocronScheduler, cronRunner,
-		durablePostgres, basePostgres, durableSQLite, baseSQLite, riverQueue, asynqQueue, gocronLocked,
+		durablePostgres, basePostgres, durableSQLite, baseSQLite, durableEtcd, riverQueue, asynqQueue, gocronLocked,
 	}
 }
 

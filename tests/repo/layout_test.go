@@ -27,7 +27,7 @@ var moduleArrows = []struct {
 	{"ui", []string{".", "durable"}},
 	{"cmd/executord", []string{".", "durable", "durable/etcd", "ui"}},
 	{"examples", []string{".", "durable", "durable/etcd", "ui"}},
-	{"bench", []string{".", "durable"}},
+	{"bench", []string{".", "durable", "durable/etcd"}},
 	{"tests", []string{".", "durable", "otel", "ui"}},
 }
 
