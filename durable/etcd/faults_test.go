@@ -3,10 +3,12 @@ package etcd
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 
 	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/storetest"
@@ -117,6 +119,30 @@ func TestStoreFaults(t *testing.T) {
 		s.home.client.KV = l
 		return s, storetest.Faults{Kinds: lineFaults, Plant: l.plant, Met: l.remove}
 	})
+}
+
+// A store is opened whichever request or answer of that is lost, as when the lead changes hands.
+func TestOpenTriesAgain(t *testing.T) {
+	s := members(t, 1, nil)[0]
+	id := insert(t, s)
+	for nth, met := 1, true; met; nth++ {
+		met = false
+		for _, kind := range lineFaults[:2] {
+			client := v3client.New(s.home.server.Server)
+			l := &line{KV: client.KV}
+			l.plant(kind, nth)
+			client.KV = l
+			set := settings{Prefix: s.home.prefix, Logger: s.home.log, http: s.home.clock.http, quiet: new(atomic.Bool)}
+			again, err := open(t.Context(), client, set, func() error { client.Close(); return nil })
+			if met = l.remove(); err != nil {
+				t.Fatalf("%s, %d: %v", kind, nth, err)
+			}
+			if _, err := again.Get(t.Context(), id); err != nil {
+				t.Error(err)
+			}
+			again.Close()
+		}
+	}
 }
 
 // A claim that comes late does not give a node a job that it does not know of.

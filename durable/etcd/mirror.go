@@ -103,7 +103,7 @@ func (h *home) set(m *mirror, kv *mvccpb.KeyValue, removed bool) error {
 			value = []byte{}
 		}
 		if err := m.rows.Set(key, value, kv.ModRevision); err != nil {
-			return fmt.Errorf("the rows below %q: %w", h.prefix, err)
+			return unreadable{fmt.Errorf("the rows below %q: %w", h.prefix, err)}
 		}
 	case key == keyAct:
 		if _, waits := m.mine[string(kv.Value)]; waits {
@@ -124,7 +124,7 @@ func (h *home) set(m *mirror, kv *mvccpb.KeyValue, removed bool) error {
 // newer returns an error if a value of keySchema is that of a later version.
 func newer(value []byte) error {
 	if v, err := strconv.Atoi(string(value)); err != nil || v > rows.Schema {
-		return fmt.Errorf("%w: the rows have version %q, and this program knows %d", store.ErrNewerSchema, value, rows.Schema)
+		return unreadable{fmt.Errorf("%w: the rows have version %q, and this program knows %d", store.ErrNewerSchema, value, rows.Schema)}
 	}
 	return nil
 }

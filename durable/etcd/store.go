@@ -79,24 +79,25 @@ type settings struct {
 	quiet  *atomic.Bool // see zapLogger
 }
 
-// begin reads all rows, and keeps the mirror and the clock.
+// begin reads all rows, and keeps the mirror and the clock. What fails because nobody leads it tries again until ctx ends.
 func (h *home) begin(ctx context.Context) error {
-	if err := h.agree(ctx); err != nil {
-		return err
-	}
-	if err := h.load(ctx); err != nil {
-		return err
-	}
-	if err := h.fenced(ctx); err != nil {
-		return err
-	}
-	if err := h.askOften(ctx); err != nil {
-		return err
+	for _, step := range []func(context.Context) error{h.agree, h.load, h.fenced, h.askOften} {
+		for err := step(ctx); err != nil; err = step(ctx) {
+			if ctx.Err() != nil || declined(err) || errors.As(err, new(unreadable)) {
+				return err
+			}
+			pause(ctx, 20*time.Millisecond)
+		}
 	}
 	h.going.Go(func() { h.follow(h.over) })
 	h.going.Go(func() { h.keepTime(h.over) })
 	return nil
 }
+
+// unreadable is an error of rows that this program can't read.
+type unreadable struct{ error }
+
+func (e unreadable) Unwrap() error { return e.error }
 
 // Close closes the store, and ends the membership in this program.
 func (s *Store) Close() error { return s.home.close() }
