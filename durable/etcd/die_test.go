@@ -390,6 +390,13 @@ func (f *fleet) survive(faults []fault) {
 			f.more(some)
 			t.Logf("%s: nothing began for %.2fs", fault.name, f.pauseSince(before).Seconds())
 			f.more(some)
+			for n, ended := range f.ended {
+				select {
+				case <-ended:
+					t.Fatalf("%s: member %d has ended", fault.name, n)
+				default:
+				}
+			}
 		}
 	}
 	f.settle(s)
