@@ -32,7 +32,7 @@ func TestDurablePasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("go", "test", "-short", "-vet=off", "-count=1", "-overlay", overlay,
+	out, err := exec.Command("go", "test", "-short", "-vet=off", "-count=1", "-timeout=0", "-overlay", overlay,
 		"-skip", "^TestJobsAwaitKeepsNoMemory$", // it measures what contexts leave behind, which package memory ignores
 		"github.com/executor-go/executor/durable").CombinedOutput()
 	if err != nil {
