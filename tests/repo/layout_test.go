@@ -156,7 +156,7 @@ var executordLayers = within("internal", []layer{
 	{"anystore", []string{"complaint", "job", "stores", "terminal"}},
 	{"catalog", []string{"job"}},
 	{"view", []string{"catalog", "job", "outcome"}},
-	{"client", []string{"catalog", "job", "view"}},
+	{"client", []string{"catalog", "job", "outcome", "view"}},
 	{"daemon", []string{
 		"about", "catalog", "client", "environ", "job", "notify", "outcome", "process", "record", "variables", "view",
 	}},
