@@ -1073,6 +1073,7 @@ func TestRunDropsOwedTimesOfOldSchedule(t *testing.T) {
 func TestRunLostInDrain(t *testing.T) {
 	t.Parallel()
 	store := newStoreFile(t)
+	other := start(t, "@yearly true\n", "--store", store, "--lease", "2s", "--namespace", "other") // a daemon that is alone lets its runs go on
 	p := start(t, "# name: long\n@every 200ms echo up; exec sleep 1000\n", "--store", store, "--lease", "2s")
 	p.until("up")
 	p.signal(syscall.SIGTERM)
@@ -1096,6 +1097,7 @@ func TestRunLostInDrain(t *testing.T) {
 		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
 	p.want(1, "executord ended", "interrupted", 1, "exit", exitInterrupted) // a busy machine may have lost runs before
+	other.end()
 }
 
 // A store keeps jobs of a directory that run the same program, whose names are not in their files.

@@ -180,7 +180,11 @@ func (r *handled) tooLate() time.Duration {
 	if err != nil || m.Within == 0 || r.begunBefore() || r.asked.Asked || r.job.Group != "" {
 		return 0
 	}
-	if late := r.now().Sub(r.row.Due); late > m.Within {
+	due := r.row.Due
+	if due.Before(r.due) { // it was to wait for others, which had ended when the store had it
+		due = r.due
+	}
+	if late := r.now().Sub(due); late > m.Within {
 		return late
 	}
 	return 0

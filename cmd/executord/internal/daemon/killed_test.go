@@ -154,3 +154,30 @@ func TestDaemonGoesOnWithRunOfKilledOne(t *testing.T) {
 		})
 	}
 }
+
+// slowToAdd is a store that takes a second to add a run.
+type slowToAdd struct{ durable.Store }
+
+func (s slowToAdd) Insert(ctx context.Context, jobs []durable.NewJob, p store.Placement) ([]store.InsertResult, error) {
+	if _, n := durable.RunNumber(jobs[0].Key); n > 0 {
+		time.Sleep(time.Second)
+	}
+	return s.Store.Insert(ctx, jobs, p)
+}
+
+// A run that is to wait for the end of another, which comes before the store has it, is not too late.
+func TestRunIsNotLateWhenTheOneBeforeHasEnded(t *testing.T) {
+	for _, overlap := range []string{"queue", "replace", "allow 2"} {
+		synctest.Test(t, func(t *testing.T) {
+			tab := fmt.Sprintf("# name: a\n# overlap: %q\n# misfire: 5m\n@every 10m sleep 9m59500ms\n", overlap)
+			s := shared(t)
+			s.Store = slowToAdd{s.Store}
+			h := begin(t, Config{File: parse(t, tab), Store: s})
+			time.Sleep(65 * time.Minute)
+			h.end()
+			if missed := h.logged("runs missed"); len(missed) > 0 || len(h.logged("run started")) < 5 {
+				t.Errorf("%s:\n%s", overlap, h.log.String())
+			}
+		})
+	}
+}
