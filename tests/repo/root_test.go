@@ -2,6 +2,7 @@ package repo
 
 import (
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/types"
 	"regexp"
@@ -50,6 +51,7 @@ func usesOfRoot(t *testing.T) map[string]map[string]string {
 			uses[f.name] = make(map[string]string)
 		}
 	}
+	build.Default.GOROOT = strings.TrimSpace(command(t, "go", "env", "GOROOT")) // a test with -trimpath does not know it
 	info := types.Info{Uses: make(map[*ast.Ident]types.Object)}
 	config := types.Config{Importer: importer.ForCompiler(w.fset, "source", nil)}
 	pkg, err := config.Check(modulePath, w.fset, files, &info)
