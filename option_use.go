@@ -4,7 +4,7 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// This file evaluates the options of a task, and gives them to it.
+// This file evaluates the options of a task, and gives the task what they say.
 
 // errRetry is the error of Retry for work that it does not apply to.
 func errRetry(work string) error {

@@ -6,18 +6,17 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// plan is what a pool keeps with a task that does more than run once. Whatever [Retry] and schedules need of
-// a pool, it does by this interface.
+// plan says how often a task runs, and when. A pool knows [Retry] and schedules by this interface alone.
 //
-//	oncePlan    all others
+//	oncePlan    of a task that runs once
 //	retry       of a task that may have another attempt
 //	seriesPlan  of a [Series], which goes back into the queue after each run
-//	runPlan     of a run of one, with the option [Overlap]
+//	runPlan     of a run of a Series with the option [Overlap]
 type plan interface {
 	// number returns the number of the present run, or of the next one, from 1.
 	number() int64
 
-	// isSeries reports whether the task is a series, and isPeriodic whether it is one, or a run of one.
+	// isSeries reports whether the task is a series, and isPeriodic whether the task is a series or a run of one.
 	isSeries() bool
 	isPeriodic() bool
 
@@ -31,16 +30,16 @@ type plan interface {
 	// task is to be given to a worker, which finds another time.
 	setBack(step time.Duration) bool
 
-	// conclude follows a run of t that has ended. With again t is pending once more, or was completed meanwhile; its
-	// body is dropped then. Otherwise outcome is how it ends. run is the ending for the pool's reports: that of this
-	// run or, if that is worse, that of all.
+	// conclude follows a run of t that has ended. It reports again if t is pending once more, or was completed
+	// meanwhile, in which case it drops the body. Otherwise outcome is how t ends. run is the ending for the pool's
+	// reports: that of this run or, if that is worse, that of all runs.
 	conclude(t *task.Task, end ending, body dropper) (outcome, run ending, again bool)
 
 	// withLast returns err, with which the task ends while it waits, with the error of the run before.
 	withLast(err error) error
 }
 
-// dropper has a body, which drop releases. It is called under the task's lock.
+// dropper has a body, which drop releases. drop is called under the task's lock.
 type dropper interface{ drop() }
 
 // planOf returns the plan of t. A task that a pool has refused has none any more.
@@ -51,7 +50,8 @@ func planOf(t *task.Task) plan {
 	return oncePlan{}
 }
 
-// oncePlan is the plan of a task that runs once, as soon as it can or at a time. Other plans have it for what they do alike.
+// oncePlan is the plan of a task that runs once, as soon as it can or at a time. The other plans embed oncePlan for what
+// they do in the same way.
 type oncePlan struct{}
 
 func (oncePlan) number() int64              { return 1 }

@@ -8,8 +8,8 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// This file is how a task that waits leaves the queue when its future is done, and ends when the context ends with
-// which it was submitted.
+// A task that waits ends with the context that it was submitted with, and leaves the queue when its future is done. This
+// file does both.
 
 // watchContext arranges for u, which is queued, to be canceled when ctx ends, by add, a method
 // of p.contexts.

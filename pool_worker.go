@@ -9,8 +9,6 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// This file is what a pool keeps with a worker.
-
 // local is what a pool keeps with a worker. It is the worker's own.
 type local struct {
 	pool   *Pool

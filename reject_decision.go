@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// This file knows which tasks policies of the user's decide about: one may leave its decision to a policy of this
-// package.
+// This file keeps which tasks the user's policies decide about. Such a policy may leave the decision to a policy of
+// this package, which then counts the task.
 
 // deciding are the tasks that policies of the user's decide about, which have not returned.
 // Its lock is a leaf.

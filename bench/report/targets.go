@@ -91,7 +91,8 @@ var reasons = []struct{ family, why string }{
 		"that its task has a lock, which is taken three times"},
 	{"schedule", "tasks wait in one heap under one lock, and keep the order of submission among equal times; the runtime " +
 		"has a heap for each processor and no such order"},
-	{"cancel-random", "a canceled task leaves the heap at once"},
+	{"cancel-random", "a canceled task is found in its queue and counted under the lock of its pool, and lets go of what it refers to at once; " +
+		"the runtime marks a timer"},
 	{"fire", "tasks wait in one heap under one lock"},
 	{"fan-out", "each task of a group is admitted, counted and ended as a task of the pool, by 100 calls; a group of " +
 		"goroutines has none of that, and a worker that slept has to be woken"},

@@ -12,7 +12,7 @@ import (
 var ours = Subject{
 	ID: Ours, Title: "executor", Own: true, Charts: true,
 	How: "`Fixed(n)` with `Go` for tasks without a result and `Submit` for results; " +
-		"`Scheduled(n)` with `Schedule`, `AtFixedRate` and `Cancel`. " +
+		"`Scheduled(n)` with `SubmitAfter`, `AtFixedRate` and `Cancel`. " +
 		"The context is `context.Background()`. `Group`, `Map`, `Share`, `Keyed` and `Retry` on `Fixed(n)`.",
 	Funcs: merge(
 		executes(openOurPool),

@@ -1073,7 +1073,8 @@ func TestRunDropsOwedTimesOfOldSchedule(t *testing.T) {
 func TestRunLostInDrain(t *testing.T) {
 	t.Parallel()
 	store := newStoreFile(t)
-	other := start(t, "@yearly true\n", "--store", store, "--lease", "2s", "--namespace", "other") // a daemon that is alone lets its runs go on
+	// Beside another daemon: one that is alone lets its runs go on.
+	other := start(t, "@yearly true\n", "--store", store, "--lease", "2s", "--namespace", "other")
 	p := start(t, "# name: long\n@every 200ms echo up; exec sleep 1000\n", "--store", store, "--lease", "2s")
 	p.until("up")
 	p.signal(syscall.SIGTERM)

@@ -376,7 +376,7 @@ func (f *fleet) survive(faults []fault) {
 	} else if os.Getenv("EXECUTOR_LONG") != "" {
 		length = 2 * time.Minute
 	}
-	if length == 0 { // of each kind a few, others each time
+	if length == 0 { // the short form meets two of them, other ones each time
 		faults = slices.Clone(faults)
 		rand.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
 		faults = faults[:2]

@@ -287,10 +287,11 @@ func (f *fleet) left(jobs *durable.Jobs) int {
 // with its node again and again waits for two minutes.
 func (f *fleet) settle(jobs *durable.Jobs) {
 	for last, quiet := -1, time.Now(); ; time.Sleep(lease / 4) {
-		if err := nudge(context.Background(), jobs); err != nil && time.Since(quiet) < time.Minute {
-			continue // on a busy machine others may have the database for long
-		} else if err != nil {
-			f.Fatal(err)
+		if err := nudge(context.Background(), jobs); err != nil {
+			if time.Since(quiet) > time.Minute { // on a busy machine others may have the database for long
+				f.Fatal(err)
+			}
+			continue
 		}
 		switch left := f.left(jobs); {
 		case left == 0:
