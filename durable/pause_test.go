@@ -295,15 +295,15 @@ func TestPauseKindUntilLatestCallCounts(t *testing.T) {
 	resume := func(j *durable.Jobs) error { return j.ResumeKind(context.Background(), "k") }
 	for name, test := range map[string]struct {
 		calls  []call
-		paused [3]bool // after half an hour, an hour and a half, two and a half
+		paused [3]bool // after half a minute, a minute and a half, two and a half
 	}{
-		"until":            {[]call{until(time.Hour)}, [3]bool{true, false, false}},
-		"later":            {[]call{until(time.Hour), until(2 * time.Hour)}, [3]bool{true, true, false}},
-		"sooner":           {[]call{until(2 * time.Hour), until(time.Hour)}, [3]bool{true, false, false}},
-		"then for good":    {[]call{until(time.Hour), pause}, [3]bool{true, true, true}},
-		"no longer always": {[]call{pause, until(time.Hour)}, [3]bool{true, false, false}},
-		"resumed, paused":  {[]call{until(time.Hour), resume, pause}, [3]bool{true, true, true}},
-		"resumed":          {[]call{until(time.Hour), resume}, [3]bool{}},
+		"until":            {[]call{until(time.Minute)}, [3]bool{true, false, false}},
+		"later":            {[]call{until(time.Minute), until(2 * time.Minute)}, [3]bool{true, true, false}},
+		"sooner":           {[]call{until(2 * time.Minute), until(time.Minute)}, [3]bool{true, false, false}},
+		"then for good":    {[]call{until(time.Minute), pause}, [3]bool{true, true, true}},
+		"no longer always": {[]call{pause, until(time.Minute)}, [3]bool{true, false, false}},
+		"resumed, paused":  {[]call{until(time.Minute), resume, pause}, [3]bool{true, true, true}},
+		"resumed":          {[]call{until(time.Minute), resume}, [3]bool{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -313,12 +313,12 @@ func TestPauseKindUntilLatestCallCounts(t *testing.T) {
 					must(0, c(jobs))
 					time.Sleep(time.Second)
 				}
-				time.Sleep(30 * time.Minute)
+				time.Sleep(30 * time.Second)
 				for i, want := range test.paused {
 					if is := len(must(jobs.PausedKinds(t.Context()))) > 0; is != want {
-						t.Errorf("paused after %d hours and a half: %v", i, is)
+						t.Errorf("paused after %d minutes and a half: %v", i, is)
 					}
-					time.Sleep(time.Hour)
+					time.Sleep(time.Minute)
 				}
 			})
 		})
@@ -362,22 +362,22 @@ func TestPauseUntilLatestCallCounts(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		calls []call
-		ran   [3]bool // after half an hour, an hour and a half, two and a half
+		ran   [3]bool // after half a minute, a minute and a half, two and a half
 	}{
-		"until":            {[]call{until(time.Hour)}, [3]bool{false, true, true}},
-		"later":            {[]call{until(time.Hour), until(2 * time.Hour)}, [3]bool{false, false, true}},
-		"sooner":           {[]call{until(2 * time.Hour), until(time.Hour)}, [3]bool{false, true, true}},
-		"then for good":    {[]call{until(time.Hour), pause}, [3]bool{}},
-		"all for good":     {[]call{until(time.Hour), all}, [3]bool{}},
-		"no longer always": {[]call{pause, until(time.Hour)}, [3]bool{false, true, true}},
-		"resumed, paused":  {[]call{until(time.Hour), resume, pause}, [3]bool{}},
-		"resumed":          {[]call{until(time.Hour), resume}, [3]bool{true, true, true}},
+		"until":            {[]call{until(time.Minute)}, [3]bool{false, true, true}},
+		"later":            {[]call{until(time.Minute), until(2 * time.Minute)}, [3]bool{false, false, true}},
+		"sooner":           {[]call{until(2 * time.Minute), until(time.Minute)}, [3]bool{false, true, true}},
+		"then for good":    {[]call{until(time.Minute), pause}, [3]bool{}},
+		"all for good":     {[]call{until(time.Minute), all}, [3]bool{}},
+		"no longer always": {[]call{pause, until(time.Minute)}, [3]bool{false, true, true}},
+		"resumed, paused":  {[]call{until(time.Minute), resume, pause}, [3]bool{}},
+		"resumed":          {[]call{until(time.Minute), resume}, [3]bool{true, true, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memory.New()
 				operator := newJobs(t, store)
-				id := must(durable.KindOf[string, string](operator, "k").AddAfter(t.Context(), 10*time.Minute, ""))
+				id := must(durable.KindOf[string, string](operator, "k").AddAfter(t.Context(), 10*time.Second, ""))
 				for _, c := range test.calls {
 					if answer := must(c(operator, id)); answer != durable.Applied {
 						t.Errorf("answer %v", answer)
@@ -386,12 +386,12 @@ func TestPauseUntilLatestCallCounts(t *testing.T) {
 				}
 				jobs, _, d := newNode(t, store)
 				start(t, jobs)
-				time.Sleep(30 * time.Minute)
+				time.Sleep(30 * time.Second)
 				for i, want := range test.ran {
 					if ran := d.count() > 0; ran != want {
-						t.Errorf("it ran within %d hours and a half: %v", i, ran)
+						t.Errorf("it ran within %d minutes and a half: %v", i, ran)
 					}
-					time.Sleep(time.Hour)
+					time.Sleep(time.Minute)
 				}
 			})
 		})

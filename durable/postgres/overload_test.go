@@ -24,6 +24,7 @@ import (
 // takes any type (CVE-2018-1058). Overloads of every function and operator that a
 // statement uses are planted, for all types that the store has, and each raises an error.
 func TestStatementsCallNoPlantedOverload(t *testing.T) {
+	atNight(t)
 	conn := must(pgx.Connect(t.Context(), dsn(t)))
 	must(conn.Exec(t.Context(), "create schema planted"))
 	t.Cleanup(func() { // after the suite's tests, which run in parallel

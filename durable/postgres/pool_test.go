@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,10 +39,8 @@ func pooledBy(t *testing.T, dsn string, change func(c *pgxpool.Config)) *pgxpool
 
 // A store over a pool passes what each store passes, also behind a pooler.
 func TestOpenPoolConformance(t *testing.T) {
+	atNight(t)
 	for name, more := range map[string]string{"direct": "", "pooled": pooled} {
-		if os.Getenv("EXECUTOR_LONG") == "" && more == pooled {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			var pools sync.Map // of stores
 			open := func(t *testing.T) *postgres.Store {

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -66,6 +67,15 @@ func TestStoreKeepsConnectionsForNode(t *testing.T) {
 	}
 }
 
+// atNight skips a test that holds the same statements against the whole suite once more: only the long form of the tests
+// has it.
+func atNight(t *testing.T) {
+	t.Helper()
+	if os.Getenv("EXECUTOR_LONG") == "" {
+		t.Skip("set EXECUTOR_LONG=1 to run the suite once more")
+	}
+}
+
 // conformance holds stores whose dsn has that at its end against the suite.
 func conformance(t *testing.T, more string) {
 	storetest.Run(t, func(t *testing.T) durable.Store { return opened(t, more) })
@@ -89,11 +99,13 @@ func TestStoreConformance(t *testing.T) {
 
 // It passes it, too, where transactions are serializable by default.
 func TestStoreConformanceWhereSerializableIsTheDefault(t *testing.T) {
+	atNight(t)
 	conformance(t, "&default_transaction_isolation=serializable")
 }
 
 // It passes it, too, without statements that outlive a transaction, as behind a pooler.
 func TestStoreConformanceBehindPooler(t *testing.T) {
+	atNight(t)
 	conformance(t, pooled)
 	storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
 		store := withoutEffects(t, opened(t, pooled))
