@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -26,18 +27,19 @@ type Jobs struct {
 	// Waiting and Done return the number of jobs in the database, up to limit.
 	Waiting, Done func(limit int) int
 
-	Statements func() int64 // number of statements so far, if they are counted
+	Statements func() int64 // number of statements so far; nil if they are not counted
 	Close      func()
 }
 
 // OpenJobs creates a new database. The argument of the task is the due time of its job.
-// If counted is true, statements are counted.
+// If counted is true, statements are counted, unless there is no server.
 type OpenJobs func(workers int, counted bool, task func(due time.Time)) Jobs
 
 // Durable returns the workloads with jobs in a database.
 func Durable(open OpenJobs) Funcs {
 	return Funcs{
 		workload.DurableThroughput: func(p workload.Params) workload.Result { return throughput(p, open) },
+		workload.DurableAdd:        func(p workload.Params) workload.Result { return durableAdd(p, open) },
 		workload.DurableLateness:   func(p workload.Params) workload.Result { return durableLateness(p, open) },
 		workload.DurableIdle:       func(p workload.Params) workload.Result { return durableIdle(p, open) },
 	}
@@ -64,6 +66,23 @@ func throughput(p workload.Params, open OpenJobs) workload.Result {
 	return workload.Result{
 		Values: map[string]float64{"run": micros(began), "insert": insert},
 		Ran:    int64(jobs.Done(p.Tasks + 1)), Want: int64(p.Tasks),
+	}
+}
+
+// durableAdd adds jobs one by one, which nothing runs, and measures the calls.
+func durableAdd(p workload.Params, open OpenJobs) workload.Result {
+	jobs := open(p.Workers, false, func(time.Time) {})
+	defer jobs.Close()
+	calls := make([]int64, p.Tasks)
+	for i := range calls {
+		began := time.Now()
+		jobs.At(began.Add(time.Hour))
+		calls[i] = int64(time.Since(began))
+	}
+	slices.Sort(calls)
+	return workload.Result{
+		Values: map[string]float64{"p50": quantile(calls, 500), "p99": quantile(calls, 990)},
+		Ran:    int64(jobs.Waiting(p.Tasks + 1)), Want: int64(p.Tasks),
 	}
 }
 
@@ -106,19 +125,33 @@ func durableLateness(p workload.Params, open OpenJobs) workload.Result {
 	return c.result(p.Tasks, map[string]float64{"p50": ms(50), "p99": ms(99)})
 }
 
-// durableIdle counts the statements of a program that has nothing to do.
+// durableIdle measures what a program costs that has nothing to do.
 func durableIdle(p workload.Params, open OpenJobs) workload.Result {
 	jobs := open(p.Workers, true, func(time.Time) {})
 	defer jobs.Close()
 	jobs.Add(p.Pending, time.Hour)
 	stop := jobs.Start()
+	debug.FreeOSMemory() // otherwise the runtime does it during the measurement
 	time.Sleep(settleTime)
-	before, began := jobs.Statements(), time.Now()
-	time.Sleep(p.Length)
-	perSecond := float64(jobs.Statements()-before) / time.Since(began).Seconds()
-	stop()
-	return workload.Result{
-		Values: map[string]float64{"statements": perSecond},
-		Ran:    int64(jobs.Waiting(p.Pending + 1)), Want: int64(p.Pending),
+	statements := func() int64 {
+		if jobs.Statements == nil {
+			return 0
+		}
+		return jobs.Statements()
 	}
+	before, began := statements(), time.Now()
+	_, cpu, _ := usage()
+	time.Sleep(p.Length)
+	_, cpu2, measured := usage()
+	seconds := time.Since(began).Seconds()
+	values := map[string]float64{}
+	if jobs.Statements != nil {
+		values["statements"] = float64(statements()-before) / seconds
+	}
+	if measured {
+		values["cpu"] = (cpu2 - cpu).Seconds() * 1e3 / seconds
+	}
+	addMemory(values, "rss", "VmRSS:")
+	stop()
+	return workload.Result{Values: values, Ran: int64(jobs.Waiting(p.Pending + 1)), Want: int64(p.Pending)}
 }

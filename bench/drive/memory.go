@@ -27,13 +27,16 @@ func pending[H any](p workload.Params, open OpenTimers[H]) workload.Result {
 	each := (heapInUse() - before) / float64(p.Pending)
 	debug.FreeOSMemory()
 	values := map[string]float64{"bytes": each}
-	if rss, ok := status("VmRSS:"); ok {
-		values["rss"] = rss * 1024 / 1e6
-	}
-	if peak, ok := status("VmHWM:"); ok {
-		values["peak"] = peak * 1024 / 1e6
-	}
+	addMemory(values, "rss", "VmRSS:")
+	addMemory(values, "peak", "VmHWM:")
 	return workload.Result{Values: values} // there is nothing to count
+}
+
+// addMemory adds a size of this process, by its name in the status of a process, in megabytes, if this system has it.
+func addMemory(values map[string]float64, key, name string) {
+	if kib, ok := status(name); ok {
+		values[key] = kib * 1024 / 1e6
+	}
 }
 
 // idle measures a process whose tasks are all pending.

@@ -72,8 +72,11 @@ func (t table) markdown(b *strings.Builder) {
 	}
 	b.WriteString("\n|---|---|" + strings.Repeat("--:|", len(t.columns)) + "\n")
 	for _, line := range t.rows {
-		rivals := strings.Join(line.cells[1:], " | ")
-		fmt.Fprintf(b, "| %s | %s | **%s** | %s |\n", line.id, line.unit, line.cells[0], rivals)
+		first := line.cells[0]
+		if first != "" {
+			first = "**" + first + "**"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", line.id, line.unit, first, strings.Join(line.cells[1:], " | "))
 	}
 }
 

@@ -137,12 +137,15 @@ func TestReportDurableReference(t *testing.T) {
 	}
 }
 
-// The table of growth has a row for each call, and the ratio of a size to the first of the same subject.
+// The table of growth has a row for each call, and the ratio of a size to the first of the same subject, if there is one.
 func TestReportGrowth(t *testing.T) {
 	samples := round.Samples{
-		{Workload: "growth-claim/1k", Subject: "executor-sqlite"}: {10},
-		{Workload: "growth-claim/1m", Subject: "executor-sqlite"}: {15},
-		{Workload: "growth-look/1m", Subject: "executor-sqlite"}:  {500},
+		{Workload: "growth-claim/1k", Subject: "executor-sqlite"}:    {10},
+		{Workload: "growth-claim/1m", Subject: "executor-sqlite"}:    {15},
+		{Workload: "growth-look/1m", Subject: "executor-sqlite"}:     {500},
+		{Workload: "steps-all/1k", Subject: "executor-sqlite"}:       {1000},
+		{Workload: "steps-all/100k", Subject: "executor-sqlite"}:     {1200},
+		{Workload: "waiting-bytes/100k", Subject: "executor-sqlite"}: {2},
 	}
 	for id, v := range map[string]float64{"growth-insert": 30, "growth-claim": 20, "growth-settle": 40, "growth-look": 400} {
 		samples[round.Key{Workload: id + "/1k", Subject: "executor-postgres"}] = []float64{v}
@@ -154,6 +157,9 @@ func TestReportGrowth(t *testing.T) {
 			"executor on SQLite, 1k | executor on SQLite, 1m |\n",
 		"| growth-claim | µs/job | **20** | 30 (1.50×) | 10 | 15 (1.50×) |\n",
 		"| growth-look | µs/look | **400** | 600 (1.50×) |  | 500 |\n",
+		"## One job at a time\n\n| workload | unit | executor on SQLite, 1k | executor on SQLite, 100k |\n",
+		"| steps-all | µs | **1,000** | 1,200 (1.20×) |\n",
+		"| waiting-bytes | bytes/job |  | 2 |\n",
 		"| growth-claim/1m | at most 1.25 × our own growth-claim/1k | 1.5 | missed by 20 % |",
 	} {
 		if !strings.Contains(page, want) {

@@ -32,9 +32,11 @@ var families = []family{
 	}},
 	{title: "With an Observer", otherSubjects: true, kinds: []workload.Kind{workload.Observed}},
 	{title: "Jobs in a database", otherSubjects: true, kinds: []workload.Kind{
-		workload.DurableThroughput, workload.DurableLateness, workload.DurableIdle, workload.DurablePeriodic,
+		workload.DurableThroughput, workload.DurableAdd, workload.DurableLateness, workload.DurableIdle,
+		workload.DurablePeriodic,
 	}},
 	{title: "Growth of a database", otherSubjects: true, sizes: true, kinds: []workload.Kind{workload.DurableGrowth}},
+	{title: "One job at a time", otherSubjects: true, sizes: true, kinds: []workload.Kind{workload.DurableSteps}},
 }
 
 // A table is the records of a family, with a column for each subject, or for each size.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/executor-go/executor/bench/drive"
 	"github.com/executor-go/executor/bench/redis"
-	"github.com/executor-go/executor/bench/workload"
 )
 
 var asynqQueue = Subject{
@@ -22,7 +21,7 @@ var asynqQueue = Subject{
 		"The jobs have a `Retention`, so that they can be counted; there is no result and no history. " +
 		"What is due later is looked for every five seconds, the default of `DelayedTaskCheckInterval`.",
 	Choose: "when the program has Redis but no SQL database, and the durability of Redis is enough.",
-	Funcs: only(drive.Durable(func(workers int, _ bool, task func(time.Time)) drive.Jobs {
+	Funcs: drive.Durable(func(workers int, _ bool, task func(time.Time)) drive.Jobs {
 		server, err := redis.Start()
 		must(err)
 		jobs, closeClients := openAsynq(server.Addr, workers, task)
@@ -31,7 +30,7 @@ var asynqQueue = Subject{
 			server.Close()
 		}
 		return jobs
-	}), workload.DurableThroughput, workload.DurableLateness),
+	}),
 }
 
 // asynqMail is a Mail with the time at which it is due, which asynq does not hand to a task.

@@ -12,7 +12,6 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/bench/drive"
 	pg "github.com/executor-go/executor/bench/postgres"
-	"github.com/executor-go/executor/bench/workload"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/sqlite"
@@ -51,12 +50,13 @@ var durablePostgres = Subject{
 			must(store.Close())
 			drop()
 		}
-	}), drive.DurableGrowth(func(jobs int) drive.Calls {
+	}), drive.DurableCalls(func() drive.Calls {
 		dsn, drop, err := pg.Open(context.Background())
 		must(err)
 		store, err := postgres.Open(dsn)
 		must(err)
-		calls := openGrown(store, store.DB(), fillPostgres, jobs)
+		calls := openCalls(store)
+		calls.Fill = func(waiting, over int) { fillPostgres.fill(calls, store.DB(), waiting, over) }
 		calls.Close = func() {
 			must(store.Close())
 			drop()
@@ -68,31 +68,30 @@ var durablePostgres = Subject{
 var durableSQLite = Subject{
 	ID: "executor-sqlite", Title: "executor on SQLite", Own: true,
 	How: "the same in a file, with `synchronous=FULL`.",
-	Funcs: merge(only(drive.Durable(func(workers int, _ bool, task func(time.Time)) drive.Jobs {
+	Funcs: merge(drive.Durable(func(workers int, _ bool, task func(time.Time)) drive.Jobs {
 		store, remove := openSQLite()
 		jobs := openDurable(store, workers, task)
 		jobs.Close = remove
 		return jobs
-	}), workload.DurableThroughput, workload.DurableLateness),
-		drive.DurablePeriodic(func(workers int, tasks []*drive.Periodic) func() {
-			store, remove := openSQLite()
-			stop := runPeriodic(store, workers, tasks)
-			return func() {
-				stop()
-				remove()
-			}
-		}),
-		drive.DurableGrowth(func(jobs int) drive.Calls {
-			store, remove := openSQLite()
-			db, err := sql.Open("sqlite", store.DSN())
-			must(err)
-			calls := openGrown(store, db, fillSQLite, jobs)
-			calls.Close = func() {
-				must(db.Close())
-				remove()
-			}
-			return calls
-		})),
+	}), drive.DurablePeriodic(func(workers int, tasks []*drive.Periodic) func() {
+		store, remove := openSQLite()
+		stop := runPeriodic(store, workers, tasks)
+		return func() {
+			stop()
+			remove()
+		}
+	}), drive.DurableCalls(func() drive.Calls {
+		store, remove := openSQLite()
+		db, err := sql.Open("sqlite", store.DSN())
+		must(err)
+		calls := openCalls(store)
+		calls.Fill = func(waiting, over int) { fillSQLite.fill(calls, db, waiting, over) }
+		calls.Close = func() {
+			must(db.Close())
+			remove()
+		}
+		return calls
+	})),
 }
 
 func openSQLite() (store *sqlite.Store, remove func()) {

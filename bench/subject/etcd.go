@@ -11,41 +11,32 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/bench/drive"
-	"github.com/executor-go/executor/bench/workload"
 	"github.com/executor-go/executor/durable/etcd"
 )
 
 var durableEtcd = Subject{
 	ID: "executor-etcd", Title: "executor on etcd", Own: true, MaxTasks: 100_000,
-	How: "the same on three members, all of which are in the program and sync their logs to one disk.",
-	Funcs: merge(only(drive.Durable(func(workers int, _ bool, task func(time.Time)) drive.Jobs {
+	How: "the same on three members, all of which are in the program and sync their logs to one disk. " +
+		"So its CPU time and memory are those of three programs.",
+	Funcs: merge(drive.Durable(func(workers int, _ bool, task func(time.Time)) drive.Jobs {
 		store, remove := openEtcd()
 		jobs := openDurable(store, workers, task)
 		jobs.Close = remove
 		return jobs
-	}), workload.DurableThroughput, workload.DurableLateness),
-		drive.DurablePeriodic(func(workers int, tasks []*drive.Periodic) func() {
-			store, remove := openEtcd()
-			stop := runPeriodic(store, workers, tasks)
-			return func() {
-				stop()
-				remove()
-			}
-		}),
-		drive.DurableGrowth(func(jobs int) drive.Calls {
-			store, remove := openEtcd()
-			calls, insert := openCalls(store)
-			for rest := jobs; rest > 0; rest -= lookSize { // there are no rows to copy by a statement
-				n := min(rest, lookSize)
-				insert(n, 0)
-				if calls.Claim(n) != n || calls.Settle() != n {
-					panic("not all jobs were run")
-				}
-				insert(n, time.Hour)
-			}
-			calls.Close = remove
-			return calls
-		})),
+	}), drive.DurablePeriodic(func(workers int, tasks []*drive.Periodic) func() {
+		store, remove := openEtcd()
+		stop := runPeriodic(store, workers, tasks)
+		return func() {
+			stop()
+			remove()
+		}
+	}), drive.DurableCalls(func() drive.Calls {
+		store, remove := openEtcd()
+		calls := openCalls(store)
+		calls.Fill = func(waiting, over int) { fillByCalls(calls, waiting, over) }
+		calls.Close = remove
+		return calls
+	})),
 }
 
 // openEtcd opens the store of one of three members.

@@ -34,47 +34,62 @@ const (
 	growthNode = "node"
 )
 
-// openGrown returns the calls of a node to a store, in the database db, in which so many jobs wait, and so many are
-// over.
-func openGrown(s store.Store, db *sql.DB, with filling, jobs int) drive.Calls {
-	c, insert := openCalls(s)
-	// One job that is over, and one that waits, are what all others are like.
-	insert(1, 0)
-	if c.Claim(1) != 1 || c.Settle() != 1 {
-		panic("the first job was not run")
-	}
-	insert(1, time.Hour)
-	with.copyRows(db, jobs-1)
-	return c
+// fill fills the database of the calls: one job that is over, and one that waits, are what all others are like.
+func (with filling) fill(c drive.Calls, db *sql.DB, waiting, over int) {
+	fillByCalls(c, min(waiting, 1), min(over, 1))
+	with.copyRows(db, waiting-1, over-1)
 }
 
-// openCalls returns the calls of a node to a store, and how to add jobs that are due after a delay.
-func openCalls(s store.Store) (c drive.Calls, insert func(n int, delay time.Duration)) {
+// fillByCalls adds jobs that wait, and jobs that are over, by no other way than a node would.
+func fillByCalls(c drive.Calls, waiting, over int) {
+	for rest := over; rest > 0; rest -= lookSize {
+		n := min(rest, lookSize)
+		c.Insert(n, 0)
+		if c.Claim(n) != n || c.Settle() != n {
+			panic("not all jobs were run")
+		}
+	}
+	const most = 5000 // jobs in a call
+	for done := 0; done < waiting; done += most {
+		c.Insert(min(most, waiting-done), time.Hour+time.Hour*time.Duration(done)/time.Duration(waiting))
+	}
+}
+
+// openCalls returns the calls of a node to a store, without Fill and Close.
+func openCalls(s store.Store) (c drive.Calls) {
 	ctx := context.Background()
 	payload, err := json.Marshal(drive.AMail)
 	must(err)
 	_, err = s.Join(ctx, growthNode, time.Hour)
 	must(err)
-	insert = func(n int, delay time.Duration) {
-		list := make([]store.NewJob, n)
-		for i := range list {
-			list[i] = store.NewJob{ID: store.NewID(), Kind: growthKind, Payload: payload, Schedule: store.Once,
-				Delay: delay, Attempts: 1}
-		}
-		_, err := s.Insert(ctx, list, store.Placement{})
-		must(err)
-	}
 	var held []store.Job
 	c = drive.Calls{
-		Insert: func(n int) { insert(n, 0) },
+		Insert: func(n int, delay time.Duration) {
+			list := make([]store.NewJob, n)
+			for i := range list {
+				list[i] = store.NewJob{ID: store.NewID(), Kind: growthKind, Payload: payload, Schedule: store.Once,
+					Delay: delay, Attempts: 1}
+			}
+			_, err := s.Insert(ctx, list, store.Placement{})
+			must(err)
+		},
 		Claim: func(n int) int {
-			got, err := s.Claim(ctx, store.ClaimRequest{Node: growthNode, Ahead: time.Second, Lead: time.Second, Limit: n,
+			got, err := s.Claim(ctx, store.ClaimRequest{Node: growthNode, Ahead: 2 * drive.SoonDue, Lead: time.Second, Limit: n,
 				Kinds: []store.KindLimit{{Kind: growthKind, Max: n}}})
 			must(err)
 			held = got.Jobs
 			return len(held)
 		},
-		Settle: func() (done int) {
+		Confirm: func() int {
+			r := store.CommitRequest{Node: growthNode}
+			for _, j := range held {
+				r.Confirms = append(r.Confirms, store.Confirm{Ref: store.Ref{ID: j.ID, Epoch: j.Epoch}})
+			}
+			answer, err := s.Commit(ctx, r)
+			must(err)
+			return countTrue(answer.Confirmed)
+		},
+		Settle: func() int {
 			now := time.Now()
 			r := store.CommitRequest{Node: growthNode, History: 100}
 			for _, j := range held {
@@ -85,12 +100,7 @@ func openCalls(s store.Store) (c drive.Calls, insert func(n int, delay time.Dura
 			}
 			answer, err := s.Commit(ctx, r)
 			must(err)
-			for _, ok := range answer.Committed {
-				if ok {
-					done++
-				}
-			}
-			return done
+			return countTrue(answer.Committed)
 		},
 	}
 	c.Look = func() (none bool) {
@@ -98,19 +108,29 @@ func openCalls(s store.Store) (c drive.Calls, insert func(n int, delay time.Dura
 		must(err)
 		return h.Alive && !h.Due && c.Claim(lookSize) == 0
 	}
-	return c, insert
+	return c
 }
 
-// copyRows adds so many jobs that wait, and as many that are over, like the one of each that there is.
-func (with filling) copyRows(db *sql.DB, n int) {
+// countTrue returns how many of the answers are true.
+func countTrue(answers []bool) (n int) {
+	for _, ok := range answers {
+		if ok {
+			n++
+		}
+	}
+	return n
+}
+
+// copyRows adds so many jobs that wait, and so many that are over, like the one of each that there is.
+func (with filling) copyRows(db *sql.DB, waiting, over int) {
 	ctx := context.Background()
-	over, waits := fmt.Sprintf("state = %d", store.Succeeded), fmt.Sprintf("state = %d", store.Waiting)
+	isOver, waits := fmt.Sprintf("state = %d", store.Succeeded), fmt.Sprintf("state = %d", store.Waiting)
 	id := fmt.Sprintf(with.id, 0)
-	must(copyRow(ctx, db, "executor_run", "true", n, map[string]string{"job": id, "finished": "finished + i"}))
-	must(copyRow(ctx, db, "executor_job", over, n, map[string]string{"id": id, "updated": "updated + i"}))
-	due := fmt.Sprintf("due + i * %d", time.Hour.Microseconds()/int64(n+1))
-	must(copyRow(ctx, db, "executor_job", waits, n, map[string]string{
-		"id": fmt.Sprintf(with.id, n+1), "due": due, "occurrence": due}))
+	must(copyRow(ctx, db, "executor_run", "true", over, map[string]string{"job": id, "finished": "finished + i"}))
+	must(copyRow(ctx, db, "executor_job", isOver, over, map[string]string{"id": id, "updated": "updated + i"}))
+	due := fmt.Sprintf("due + i * %d", time.Hour.Microseconds()/int64(waiting+1))
+	must(copyRow(ctx, db, "executor_job", waits, waiting, map[string]string{
+		"id": fmt.Sprintf(with.id, max(over, 0)+1), "due": due, "occurrence": due}))
 	for _, statement := range with.finish {
 		_, err := db.ExecContext(ctx, statement)
 		must(err)
@@ -124,6 +144,9 @@ const lookSize = 500
 // its columns. An expression may have i, the number of the copy from 1 on. That is faster by far than to add as many
 // jobs, and leaves the columns to the store.
 func copyRow(ctx context.Context, db *sql.DB, table, condition string, n int, as map[string]string) error {
+	if n <= 0 {
+		return nil
+	}
 	none, err := db.QueryContext(ctx, "select * from "+table+" where false")
 	if err != nil {
 		return err

@@ -18,6 +18,13 @@ func durable() []Workload {
 			Outputs: []Output{{"durable-throughput", "run", "µs/job"}, {"durable-insert", "insert", "µs/job"}},
 		},
 		{
+			Name: "durable-add-p50", Kind: DurableAdd,
+			Description: "Adds 500 jobs, due in an hour, one after the other. The time of a call.",
+			Params:      Params{Tasks: 500, Workers: 1},
+			Quick:       Params{Tasks: 100, Workers: 1},
+			Outputs:     []Output{{"durable-add-p50", "p50", "µs"}, {"durable-add-p99", "p99", "µs"}},
+		},
+		{
 			Name: "durable-lateness-local", Kind: DurableLateness,
 			Description: "Adds 300 jobs one by one, a random time up to 100 ms apart, " +
 				"in the program that runs them with 10 workers; each is due 300 ms later. The lateness of the runs.",
@@ -26,15 +33,20 @@ func durable() []Workload {
 			Outputs: []Output{{"durable-lateness-local-p50", "p50", "ms"}, {"durable-lateness-local-p99", "p99", "ms"}},
 		},
 		{
-			Name: "durable-idle-statements", Kind: DurableIdle,
+			Name: "durable-idle-cpu", Kind: DurableIdle,
 			Description: "1,000 jobs are due in an hour. " +
-				"The number of statements a second from the program to the database, counted for 20 seconds.",
-			Params:  Params{Pending: 1000, Workers: 10, Length: 20 * time.Second},
-			Quick:   Params{Pending: 1000, Workers: 10, Length: time.Second},
-			Outputs: []Output{{"durable-idle-statements", "statements", "statements/s"}},
+				"What the program that is to run them costs meanwhile, for ten seconds: its CPU time and, after a collection, " +
+				"its memory, both without those of a server, and its statements to the server.",
+			Params: Params{Pending: 1000, Workers: 10, Length: 10 * time.Second},
+			Quick:  Params{Pending: 1000, Workers: 10, Length: time.Second},
+			Outputs: []Output{
+				{"durable-idle-cpu", "cpu", "ms/s"}, {"durable-idle-rss", "rss", "MB"},
+				{"durable-idle-statements", "statements", "statements/s"},
+			},
 		},
 		durablePeriodic(1000), durablePeriodic(10_000),
 		durableGrowth(GrowthFrom), durableGrowth(GrowthTo),
+		durableSteps(GrowthFrom), durableSteps(stepsTo),
 	}
 }
 
@@ -60,6 +72,34 @@ func durableGrowth(n int) Workload {
 			{"growth-settle" + suffix, "settle", "µs/job"}, {"growth-look" + suffix, "look", "µs/look"},
 		},
 	}
+}
+
+// stepsTo is how many jobs can be added in some seconds to a store that has no rows to copy.
+const stepsTo = 100_000
+
+// durableSteps returns the calls of a node for one job, in a database with n jobs that wait.
+func durableSteps(n int) Workload {
+	suffix := "/" + Short(n)
+	w := Workload{
+		Name: "steps-claim" + suffix, Kind: DurableSteps,
+		Description: fmt.Sprintf("%s jobs wait, due in one to two hours. "+
+			"500 more, due in some seconds, are added one after the other; each is claimed, its claim is confirmed, as a node "+
+			"does just before the time of a job, and it is settled. The median of each of the three calls to the store, "+
+			"and of their sum.", Grouped(n)),
+		Params: Params{Tasks: 500, Pending: n},
+		Quick:  Params{Tasks: 100, Pending: min(n, 20_000)},
+		Outputs: []Output{
+			{"steps-claim" + suffix, "claim", "µs"}, {"steps-confirm" + suffix, "confirm", "µs"},
+			{"steps-settle" + suffix, "settle", "µs"}, {"steps-all" + suffix, "all", "µs"},
+		},
+	}
+	if n == stepsTo { // fewer are little beside the rest of the program
+		w.Description += " Then how much each job that waits has added to the heap of the program, after a collection, " +
+			"and the memory of the program at most."
+		w.Outputs = append(w.Outputs,
+			Output{"waiting-bytes" + suffix, "bytes", "bytes/job"}, Output{"waiting-peak" + suffix, "peak", "MB"})
+	}
+	return w
 }
 
 func durablePeriodic(n int) Workload {

@@ -41,15 +41,21 @@ const (
 
 	// With a database.
 	DurableThroughput Kind = "durable-throughput"
+	DurableAdd        Kind = "durable-add"
 	DurableLateness   Kind = "durable-lateness"
 	DurableIdle       Kind = "durable-idle"
 	DurablePeriodic   Kind = "durable-periodic"
 	DurableGrowth     Kind = "durable-growth"
+	DurableSteps      Kind = "durable-steps"
 )
 
 // Durable reports whether k is work with a database.
 func (k Kind) Durable() bool {
-	return k == DurableThroughput || k == DurableLateness || k == DurableIdle || k == DurablePeriodic || k == DurableGrowth
+	switch k {
+	case DurableThroughput, DurableAdd, DurableLateness, DurableIdle, DurablePeriodic, DurableGrowth, DurableSteps:
+		return true
+	}
+	return false
 }
 
 // Periodic reports whether k is the lateness of periodic tasks.

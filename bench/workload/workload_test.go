@@ -24,7 +24,9 @@ func TestWorkloadIDsAreUnique(t *testing.T) {
 		"lateness-idle-p50", "lateness-idle-p99", "lateness-busy-p99",
 		"schedule-cancel/10m", "pending-bytes/1k", "fire/100k", "execute/16", "execute-submitters/4",
 		"durable-throughput", "durable-insert", "durable-lateness-local-p50", "durable-lateness-local-p99",
-		"durable-idle-statements", "growth-insert/1k", "growth-claim/1m", "growth-settle/1m", "growth-look/1k",
+		"durable-add-p50", "durable-idle-cpu", "durable-idle-rss", "durable-idle-statements",
+		"growth-insert/1k", "growth-claim/1m", "growth-settle/1m", "growth-look/1k",
+		"steps-claim/1k", "steps-confirm/100k", "steps-settle/100k", "steps-all/100k", "waiting-bytes/100k",
 	} {
 		if !seen[id] {
 			t.Errorf("%s is missing", id)
