@@ -11,7 +11,7 @@ import (
 //
 //	at 02:30 on Monday to Friday, Europe/Berlin
 //	every 15 minutes from 09:00 to 17:45 on the last day of the month, UTC
-//	every 1h30m of real time
+//	every 1h30m
 //	every 7 days at 14:00 from 2026-12-01 on, Europe/Berlin
 //
 // The words are for people, and later versions may choose others. Two schedules with the same words have the same
@@ -22,7 +22,7 @@ func (s Schedule) Describe() string {
 	case s.since:
 		return s.describeSince()
 	case s.every > 0:
-		return "every " + brief(s.every) + " of real time"
+		return "every " + brief(s.every)
 	case s.calendar.minutes == 0:
 		return "never"
 	}

@@ -35,7 +35,7 @@ func TestScheduleDescribe(t *testing.T) {
 		{"0 0 13 3 fri", "at 00:00 on the 13th of March or on Friday in March, UTC"},
 		{"0 0 */2 * fri", "at 00:00 on Friday, only on every 2nd day from the 1st to the 31st of the month, UTC"},
 		{"0 0 1-31 * fri", "at 00:00 every day, UTC"},
-		{"@every 90m", "every 1h30m of real time"},
+		{"@every 90m", "every 1h30m"},
 		{"@extended 0 0 13 * +fri", "at 00:00 on Friday, only on the 13th of the month, UTC"},
 		{"@extended 0 0 L * *", "at 00:00 on the last day of the month, UTC"},
 		{"@extended 0 0 L-3,LW,15W * *", "at 00:00 on the weekday nearest to the 15th, " +

@@ -67,7 +67,7 @@ func (s Schedule) describeSince() string {
 	first := time.Unix(s.first, 0).In(s.loc)
 	zone := ", " + s.describeZone()
 	if s.every > 0 {
-		return "every " + brief(s.every) + " of real time from " + first.Format(time.DateOnly) + " " + clockOf(first) + " on" + zone
+		return "every " + brief(s.every) + " from " + first.Format(time.DateOnly) + " " + clockOf(first) + " on" + zone
 	}
 	clock, _ := s.calendar.clockFrom(0)
 	date := time.Unix(s.calendar.origin*daySeconds, 0).UTC().Format(time.DateOnly)

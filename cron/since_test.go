@@ -88,7 +88,7 @@ func TestSinceText(t *testing.T) {
 	for spec, words := range map[string]string{
 		"CRON_TZ=Europe/Berlin @since 2026-12-01 14:00 every 7d":     "every 7 days at 14:00 from 2026-12-01 on, Europe/Berlin",
 		"CRON_TZ=UTC @since 2026-12-01 14:00:05 every 1d":            "every day at 14:00:05 from 2026-12-01 on, UTC",
-		"CRON_TZ=Europe/Berlin @since 2026-12-01 14:00:05 every 36h": "every 36h of real time from 2026-12-01 14:00:05 on, Europe/Berlin",
+		"CRON_TZ=Europe/Berlin @since 2026-12-01 14:00:05 every 36h": "every 36h from 2026-12-01 14:00:05 on, Europe/Berlin",
 	} {
 		s := cron.MustParse(spec)
 		text, err := s.MarshalText()
