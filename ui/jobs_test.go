@@ -507,7 +507,7 @@ func TestOutcomeIsOneWordOnAllPages(t *testing.T) {
 		pills := []string{`<i class="pill good">fine</i>`, `<i class="pill bad">broken</i>`, `<i class="pill other">` + declined + `</i>`}
 		for path, wants := range map[string][]string{
 			"/runs": append(pills, `<a href="runs?state=fine">fine</a>`, `<a href="runs?state=not&#43;fine">not fine</a>`),
-			"/job?id=" + id.String(): append(pills, `title="run 1: fine after`, `title="run 3: `+declined+" after",
+			"/job?id=" + id.String(): append(pills, `title="run 1: fine"`, `title="run 3: `+declined+`"`,
 				"<h2>Last run: "+declined+"</h2>"),
 			"/schedules": {pills[2], `class="ok" d=`, `class="failed" d=`, `class="other" d=`},
 		} {
@@ -1043,7 +1043,7 @@ func TestJobShowsSteps(t *testing.T) {
 		}
 		want := []string{
 			"reserve <i>it</i>: good kept after 2\u00a0s, run 1", "charge: good kept after 3\u00a0s, run 2",
-			"a day: held sleeps after 0\u00a0ns, run 2",
+			"a day: held sleeps after 0\u00a0s, run 2",
 		}
 		if !slices.Equal(rows, want) {
 			t.Errorf("the steps are %q; want %q", rows, want)
@@ -1162,4 +1162,17 @@ func TestSchedulesSayWhatWasSearched(t *testing.T) {
 	if page := get(t, u, "/schedules"); !strings.Contains(page, text) {
 		t.Errorf("of 2001 jobs it is not said that some were not searched: %s", page)
 	}
+}
+
+// What never began took no time, and says so nowhere.
+func TestRunThatNeverBeganTookNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, id := labeled(t, "", "worse")
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs, Took: func(durable.Run) time.Duration { return 0 }}}})
+		for _, path := range []string{"/runs", "/job?id=" + id.String(), "/schedules"} {
+			if page := get(t, u, path); strings.Contains(page, "took 0") || strings.Contains(page, "after 0") || strings.Contains(page, "0\u00a0ns") {
+				t.Errorf("%s says how long: %s", path, page)
+			}
+		}
+	})
 }

@@ -32,7 +32,9 @@ func Strip(bars []Bar) template.HTML {
 	if len(bars) == 0 {
 		return ""
 	}
+	const size = 128 // of a bar, or less
 	var out strings.Builder
+	out.Grow(size * min(len(bars), MostBars))
 	out.WriteString(`<span class="strip">`)
 	writeBars(&out, bars, ` tabindex="-1"`, nil)
 	out.WriteString("</span>")
@@ -52,12 +54,18 @@ func History(bars []Bar) template.HTML {
 			well++
 		}
 	}
-	title := fmt.Sprintf("The last %d runs; the longest", len(bars))
+	title := fmt.Sprintf("The last %d runs", len(bars))
 	if len(bars) == 1 {
 		title = "The last run"
 	}
+	if most := longest(bars); most > 0 {
+		if len(bars) > 1 {
+			title += "; the longest"
+		}
+		title += " took " + Short(most)
+	}
 	var out strings.Builder
-	fmt.Fprintf(&out, `<figure class="history"><figcaption>%s took %s</figcaption>`, title, Short(longest(bars)))
+	fmt.Fprintf(&out, `<figure class="history"><figcaption>%s</figcaption>`, title)
 	fmt.Fprintf(&out, `<div class="strip" role="group" aria-label="%d ended well, %d did not">`, well, len(bars)-well)
 	writeBars(&out, bars, "", days(bars))
 	out.WriteString("</div></figure>")

@@ -41,6 +41,15 @@ func TestHistoryDrawsRuns(t *testing.T) {
 	}
 }
 
+// A figure of what never began says nothing of how long it took.
+func TestHistoryOfNothingHasNoDuration(t *testing.T) {
+	for n, want := range map[int]string{1: "<figcaption>The last run</figcaption>", 2: "<figcaption>The last 2 runs</figcaption>"} {
+		if out := string(History(make([]Bar, n))); !strings.Contains(out, want) {
+			t.Errorf("no %s in %s", want, out)
+		}
+	}
+}
+
 // A figure says where days begin, as far as there is room for the dates.
 func TestHistoryHasDays(t *testing.T) {
 	at := func(days float64) time.Time {

@@ -71,6 +71,9 @@ func Short(d time.Duration) string {
 		}
 	}
 	return strconv.FormatInt(int64(d), 10) + noBreak + "ns"
+	if d == 0 {
+		return "0" + noBreak + "s"
+	}
 }
 
 const noBreak = "\u00a0" // a space at which a line does not end

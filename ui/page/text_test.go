@@ -10,7 +10,7 @@ import (
 // Durations have one unit and two or three digits, whatever they are.
 func TestShort(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0 ns", 999: "999 ns", 1500: "1.5 µs", 12 * time.Millisecond: "12 ms", time.Second: "1 s",
+		0: "0 s", 1: "1 ns", 999: "999 ns", 1500: "1.5 µs", 12 * time.Millisecond: "12 ms", time.Second: "1 s",
 		90 * time.Second: "1.5 min", 36 * time.Hour: "1.5 d", -time.Second: "−1 s",
 		math.MaxInt64: "106752 d", math.MinInt64: "−106752 d",
 	} {

@@ -155,7 +155,10 @@ func (s *Scheduled) Row(now time.Time) ScheduleRow {
 		}
 	}
 	if !s.lastStart.IsZero() {
-		row.Last = page.Clock(s.lastStart, now) + ", took " + page.Short(s.lastTook)
+		row.Last = page.Clock(s.lastStart, now)
+		if s.lastTook > 0 { // else it never began
+			row.Last += ", took " + page.Short(s.lastTook)
+		}
 		if row.Outcome, row.OutcomeClass = s.lastOutcome, "other"; s.lastFailed {
 			row.OutcomeClass = "bad"
 		}

@@ -204,10 +204,13 @@ func diagram(j *durable.Job) []stateStep {
 }
 
 func jobFacts(j *durable.Job, now time.Time) []poolview.Fact {
-	rhythm := figures.NewRhythm(j.Schedule)
+	rhythm, attempt := figures.NewRhythm(j.Schedule), "–"
+	if j.Attempt > 0 {
+		attempt = strconv.Itoa(j.Attempt)
+	}
 	facts := []poolview.Fact{
 		fact("Schedule", rhythm.Text, rhythm.More),
-		fact("Attempt", fmt.Sprintf("%d of %d", j.Attempt, j.Attempts), ""),
+		fact("Attempt", attempt, fmt.Sprintf("at most %d", j.Attempts)),
 		fact("Runs", page.Count(j.Runs), ""),
 	}
 	add := func(name, value, hint string) { facts = append(facts, fact(name, value, hint)) }
@@ -267,8 +270,9 @@ func nextTimes(ctx context.Context, times []time.Time, now time.Time) template.H
 
 // newBar returns a run in the history of its job.
 func newBar(r *durable.Run, row runRow, in *time.Location) page.Bar {
-	return page.Bar{
-		Took: row.took, Class: row.Class, Says: fmt.Sprintf("run %d: %s after %s", r.Seq, row.Outcome, page.Short(row.took)), Path: row.Output,
-		At: r.Finished.In(in),
+	says := fmt.Sprintf("run %d: %s", r.Seq, row.Outcome)
+	if row.took > 0 {
+		says += " after " + page.Short(row.took)
 	}
+	return page.Bar{Took: row.took, Class: row.Class, Says: says, Path: row.Output, At: r.Finished.In(in)}
 }

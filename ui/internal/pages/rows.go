@@ -104,7 +104,9 @@ func newRunRow(s *source.Source, r *durable.Run, now time.Time) runRow {
 		took:  s.Took(r),
 	}
 	if !r.Started.IsZero() {
-		row.Took = page.Short(row.took)
+		if row.took > 0 { // else it never began
+			row.Took = page.Short(row.took)
+		}
 		if late := r.Started.Sub(r.Occurrence); late >= 0 {
 			row.Late = page.Short(late)
 		}
