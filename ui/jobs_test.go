@@ -1164,6 +1164,23 @@ func TestSchedulesSayWhatWasSearched(t *testing.T) {
 	}
 }
 
+// The timeline has the span that is right for most schedules until a reader chooses another.
+func TestTimelineSpanFollowsDensity(t *testing.T) {
+	for period, want := range map[time.Duration]string{time.Minute: "hour", 2 * time.Hour: "24 hours", 24 * time.Hour: "7 days"} {
+		jobs := newJobs(t, nil)
+		if _, err := durable.KindOf[string, string](jobs, "report").AtFixedRate(t.Context(), "r", time.Hour, period, ""); err != nil {
+			t.Fatal(err)
+		}
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		for query, want := range map[string]string{"": want, "?span=24h": "24 hours", "?span=1h": "hour", "?span=168h": "7 days"} {
+			page := get(t, u, "/schedules"+query)
+			if current := regexp.MustCompile(`<a href="schedules[^"]*" aria-current="true">([^<]*)</a>`).FindAllStringSubmatch(page, -1); len(current) != 1 || current[0][1] != want {
+				t.Errorf("every %v, %q: the span is %q, want %s", period, query, current, want)
+			}
+		}
+	}
+}
+
 // What never began took no time, and says so nowhere.
 func TestRunThatNeverBeganTookNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

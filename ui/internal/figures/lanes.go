@@ -3,6 +3,7 @@ package figures
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -119,26 +120,18 @@ func stepOf(span time.Duration) time.Duration {
 func (s *Scheduled) lane(a poolview.Axis, now time.Time, y int) Lane {
 	l := Lane{Name: laneName(s.name), Path: s.path, Y: y + laneHeight - 4}
 	middle := y + laneHeight/2
-	xs := make(map[string][]float64)
-	for _, r := range s.past {
-		if !r.start.Before(a.From) && r.start.Before(now) {
-			xs[r.class] = append(xs[r.class], a.X(r.start))
-		}
-	}
+	l.Traces = ran(a, s.past, now, middle)
+	var due []float64
 	end := a.From.Add(a.Span)
 	for _, t := range s.due {
 		if !t.Before(now) && t.Before(end) {
-			xs["due"] = append(xs["due"], a.X(t))
+			due = append(due, a.X(t))
 		}
 	}
 	if s.dense {
 		l.Traces = append(l.Traces, Trace{"due", fmt.Sprintf("M%.0f %dH%d", a.X(now), middle, namesWidth+lanesWidth), ""})
-		delete(xs, "due")
-	}
-	for _, class := range []string{"ok", "failed", "other", "miss", "due"} {
-		if t, ok := marked(class, xs[class], middle); ok {
-			l.Traces = append(l.Traces, t)
-		}
+	} else if len(due) > 0 {
+		l.Traces = append(l.Traces, marked("due", due, middle))
 	}
 	if since := s.runningSince; !since.IsZero() {
 		if since.Before(a.From) {
@@ -163,11 +156,80 @@ func laneName(name string) string {
 	return string(text[:9]) + "…" + string(text[len(text)-8:])
 }
 
-// marked returns a mark for each x, which grow: a line of dashes if they are regular, a band if they are close.
-func marked(class string, xs []float64, y int) (t Trace, ok bool) {
-	if len(xs) == 0 {
-		return t, false
+// cellWidth is the width of a cell, in which there is one mark for all runs that began then: twelve minutes of a day.
+const cellWidth = 3
+
+// bar is a mark from one place of the axis to another.
+type bar struct{ from, to float64 }
+
+// ran returns the marks of past runs, the oldest first: bars as long as the runs took. Where more than one began within a
+// cell, the cell has one mark for all of them, and below it the share of those that failed.
+func ran(a poolview.Axis, past []pastRun, now time.Time, y int) (traces []Trace) {
+	type cell struct{ ok, failed int }
+	left := float64(a.Left)
+	x := func(t time.Time) float64 { return max(a.X(t), left) }
+	at := func(r pastRun) int { return int((x(r.start) - left) / cellWidth) }
+	seen := func(r pastRun) bool { return r.start.Before(now) && r.start.Add(r.took).After(a.From) }
+	cells := make(map[int]cell)
+	for _, r := range past {
+		if c := cells[at(r)]; seen(r) {
+			switch r.class {
+			case "ok":
+				c.ok++
+			case "failed":
+				c.failed++
+			}
+			cells[at(r)] = c
+		}
 	}
+	bars := make(map[string][]bar)
+	add := func(class string, from, to float64) { bars[class] = append(bars[class], bar{from, to}) }
+	for _, r := range past {
+		if !seen(r) {
+			continue
+		}
+		switch c := cells[at(r)]; {
+		case c.ok+c.failed < 2 || r.class != "ok" && r.class != "failed":
+			add(r.class, x(r.start), min(max(a.X(r.start.Add(r.took)), x(r.start)+2), max(a.X(now), x(r.start)+2)))
+		case c.ok > 0 && r.class == "ok", c.ok == 0:
+			add(r.class, left+float64(at(r))*cellWidth, left+float64(at(r)+1)*cellWidth)
+		}
+	}
+	for _, class := range []string{"ok", "failed", "other", "miss"} {
+		if len(bars[class]) > 0 {
+			traces = append(traces, Trace{Class: class, D: drawn(bars[class], y)})
+		}
+	}
+	var d strings.Builder
+	for _, i := range slices.Sorted(maps.Keys(cells)) {
+		if c := cells[i]; c.failed > 0 && c.ok > 0 {
+			const most, least = laneHeight - 2, 4
+			height := max(most*c.failed/(c.ok+c.failed), least)
+			fmt.Fprintf(&d, "M%d %dh%dv-%dh-%dz", a.Left+i*cellWidth, y+most/2, cellWidth, height, cellWidth)
+		}
+	}
+	if d.Len() > 0 {
+		traces = append(traces, Trace{Class: "share", D: d.String()})
+	}
+	return traces
+}
+
+// drawn returns a path of bars; those that touch are one.
+func drawn(bars []bar, y int) string {
+	slices.SortFunc(bars, func(a, b bar) int { return cmp.Compare(a.from, b.from) })
+	var d strings.Builder
+	for i := 0; i < len(bars); {
+		from, to := bars[i].from, bars[i].to
+		for i++; i < len(bars) && bars[i].from < to+1; i++ {
+			to = max(to, bars[i].to)
+		}
+		fmt.Fprintf(&d, "M%.0f %dH%.0f", from, y, to)
+	}
+	return d.String()
+}
+
+// marked returns a mark for each x, which grow: a line of dashes if they are regular, a band if they are close.
+func marked(class string, xs []float64, y int) Trace {
 	if n := len(xs); n > 3 {
 		first, last := xs[0], xs[n-1]
 		step := (last - first) / float64(n-1)
@@ -180,9 +242,9 @@ func marked(class string, xs []float64, y int) (t Trace, ok bool) {
 		}
 		switch {
 		case regular && step < 3:
-			return Trace{class, fmt.Sprintf("M%.0f %dH%.0f", first, y, last+2), ""}, true
+			return Trace{class, fmt.Sprintf("M%.0f %dH%.0f", first, y, last+2), ""}
 		case regular:
-			return Trace{class, fmt.Sprintf("M%.0f %dH%.0f", first, y, last+2), fmt.Sprintf("2 %.2f", step-2)}, true
+			return Trace{class, fmt.Sprintf("M%.0f %dH%.0f", first, y, last+2), fmt.Sprintf("2 %.2f", step-2)}
 		}
 	}
 	var d strings.Builder
@@ -199,7 +261,7 @@ func marked(class string, xs []float64, y int) (t Trace, ok bool) {
 			n++
 		}
 	}
-	return Trace{class, d.String(), ""}, true
+	return Trace{class, d.String(), ""}
 }
 
 // SpanName returns a span in words.

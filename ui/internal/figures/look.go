@@ -104,14 +104,14 @@ func (p *Pools) addRuns(l *poolview.Look) (all map[*executor.Series][]pastRun, n
 func (r *seenRuns) add(at time.Time, info executor.ScheduleInfo) {
 	var fresh []pastRun
 	if info.LeftOut > r.leftOut {
-		fresh = append(fresh, pastRun{at, "miss"})
+		fresh = append(fresh, pastRun{at, 0, "miss"})
 	}
 	if !info.LastStart.IsZero() && !info.LastStart.Equal(r.lastStart) {
 		class := "ok"
 		if info.LastError != nil {
 			class = "failed"
 		}
-		fresh = append(fresh, pastRun{info.LastStart, class})
+		fresh = append(fresh, pastRun{info.LastStart, info.LastDuration, class})
 	}
 	if len(fresh) > 0 {
 		r.runs = append(slices.Clone(r.runs[max(0, len(r.runs)+len(fresh)-pastRunLimit):]), fresh...)

@@ -58,6 +58,7 @@ type ScheduleRow struct {
 // pastRun is a run that has ended, or a time at which there was none.
 type pastRun struct {
 	start time.Time
+	took  time.Duration
 	class string // "ok", "failed", "other" or "miss"
 }
 
@@ -192,7 +193,7 @@ func (s *Scheduled) AddPast(j *durable.Job, runs []Ended, from, now time.Time, s
 	for _, r := range slices.Backward(runs) {
 		had[r.Occurrence.UnixMicro()] = true
 		if class := pastClass(r.Like); class != "" && r.Outcome != "" && !r.Finished.Before(from) {
-			s.past = append(s.past, pastRun{maxTime(r.Started, r.Occurrence), class})
+			s.past = append(s.past, pastRun{maxTime(r.Started, r.Occurrence), r.Took, class})
 		}
 	}
 	next := nextOf(j)
@@ -206,7 +207,7 @@ func (s *Scheduled) AddPast(j *durable.Job, runs []Ended, from, now time.Time, s
 	var missed []pastRun
 	for t := next(maxTime(first, from)); !t.IsZero() && t.Before(end); t = next(t.Add(span / 200)) {
 		if !had[t.UnixMicro()] {
-			missed = append(missed, pastRun{t, "miss"})
+			missed = append(missed, pastRun{t, 0, "miss"})
 		}
 	}
 	s.past = append(s.past, missed...)
@@ -241,14 +242,49 @@ func NewPeriodic(name, path, where string, j *durable.Job, now time.Time, span t
 	if j.State == durable.Running {
 		w.runningSince = j.Started
 	}
-	if next := nextOf(j); next != nil {
-		first := next(now)
-		w.period = max(next(first).Sub(first), 0)
-	}
+	w.period = Period(j, now)
 	if !w.paused {
 		w.due = timesAfter(j, now, now.Add(span))
 	}
 	return w
+}
+
+// Period returns how far apart the next times of a periodic job are, 0 if that is not known.
+func Period(j *durable.Job, now time.Time) time.Duration {
+	next := nextOf(j)
+	if next == nil {
+		return 0
+	}
+	first := next(now)
+	return max(next(first).Sub(first), 0)
+}
+
+// Periods returns how far apart the next times of the periodic work of all pools are, as far as it is known.
+func (l *Look) Periods() (all []time.Duration) {
+	for i := range l.Pools {
+		for _, s := range l.Pools[i].Schedules {
+			if times := s.NextN(2); len(times) == 2 {
+				all = append(all, times[1].Sub(times[0]))
+			}
+		}
+	}
+	return all
+}
+
+// SpanOf returns the span of a timeline in which the runs of most schedules are seen, and seen apart: an hour where half of
+// them run again within a quarter of an hour, a week where half do so after more than twelve hours, and else a day.
+func SpanOf(periods []time.Duration) time.Duration {
+	if len(periods) == 0 {
+		return 24 * time.Hour
+	}
+	periods = slices.Sorted(slices.Values(periods))
+	switch half := periods[(len(periods)-1)/2]; {
+	case half < 15*time.Minute:
+		return time.Hour
+	case half > 12*time.Hour:
+		return 7 * 24 * time.Hour
+	}
+	return 24 * time.Hour
 }
 
 // timesLimit is how many times of a schedule are computed.

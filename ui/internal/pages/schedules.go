@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -39,19 +40,32 @@ func parseSchedules(v *address.View, q url.Values) error {
 	if err != nil || !slices.Contains(timelineSpans, d) {
 		return address.Badf("span is %.20q; it must be 1h, 24h or 168h", text)
 	}
-	if d != 24*time.Hour {
-		v.Span = d
-	}
+	v.Span = d
 	return nil
 }
 
 func schedulesBody(ctx context.Context, u *Site, v address.View) (string, any, error) {
-	span := v.Span
-	if span == 0 {
-		span = 24 * time.Hour
-	}
 	l := u.Pools.Look().In(page.ZoneFrom(ctx).Location())
 	p := &schedulesPage{AsOf: page.ClockZone(l.At, l.At)}
+	periods, sources := l.Periods(), make([]searched, len(u.Sources))
+	for i, s := range u.Sources {
+		found, err := search(ctx, s)
+		if err != nil {
+			p.Errors = append(p.Errors, page.Lines(err.Error(), 300))
+		}
+		if sources[i] = found; found.cut {
+			p.Cut = page.Count(periodicLimit)
+		}
+		for j := range found.jobs {
+			if d := figures.Period(&found.jobs[j], l.At); d > 0 {
+				periods = append(periods, d)
+			}
+		}
+	}
+	span := v.Span
+	if span == 0 {
+		span = figures.SpanOf(periods)
+	}
 	for _, d := range timelineSpans {
 		text := fmt.Sprintf("%dh", int(d.Hours()))
 		p.Spans = append(p.Spans, tab{figures.SpanName(d), address.View{Name: v.Name}.Link("span", text), d == span})
@@ -60,15 +74,8 @@ func schedulesBody(ctx context.Context, u *Site, v address.View) (string, any, e
 	if len(all) > 0 {
 		p.Past = "Past runs of pools are those that were seen while somebody looked."
 	}
-	for _, s := range u.Sources {
-		jobs, cut, err := periodic(ctx, s, l.At, span)
-		if cut {
-			p.Cut = page.Count(periodicLimit)
-		}
-		if err != nil {
-			p.Errors = append(p.Errors, page.Lines(err.Error(), 300))
-		}
-		all = append(all, jobs...)
+	for i, s := range u.Sources {
+		all = append(all, sources[i].periodic(s, l.At, span)...)
 	}
 	figures.Sort(all)
 	if len(all) > rowLimit {
@@ -91,14 +98,15 @@ const (
 // active are the states of jobs that run again by themselves, or can be resumed.
 var active = []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused}
 
-// searched are the periodic jobs among the oldest of a source.
+// searched are the periodic jobs among the oldest of a source, and the latest runs of all.
 type searched struct {
 	jobs []durable.Job
-	cut  bool // there may be others
+	cut  bool             // there may be others
+	past []durable.JobRun // the latest first
 }
 
-// periodic returns the periodic jobs of a source, and whether some of its jobs were not looked at.
-func periodic(ctx context.Context, s *source.Source, now time.Time, span time.Duration) ([]*figures.Scheduled, bool, error) {
+// search reads the periodic jobs of a source, and what ran.
+func search(ctx context.Context, s *source.Source) (searched, error) {
 	found, _, err := source.Query(ctx, s, "periodic", func(ctx context.Context) (found searched, err error) {
 		f := durable.Filter{States: active, Limit: periodicPage}
 		for range periodicLimit / periodicPage {
@@ -120,10 +128,13 @@ func periodic(ctx context.Context, s *source.Source, now time.Time, span time.Du
 		return found, nil
 	})
 	runs, _, runsErr := source.Query(ctx, s, "past", func(ctx context.Context) ([]durable.JobRun, error) { return past(ctx, s) })
-	if err == nil {
-		err = runsErr
-	}
-	jobs := found.jobs
+	found.past = runs
+	return found, cmp.Or(err, runsErr)
+}
+
+// periodic returns the periodic jobs with their runs, and their times within span.
+func (found *searched) periodic(s *source.Source, now time.Time, span time.Duration) []*figures.Scheduled {
+	jobs, runs := found.jobs, found.past
 	byJob := make(map[durable.ID][]figures.Ended) // the latest first
 	var known time.Time                           // since when runs are known
 	byKey := make(map[string]durable.ID, len(jobs))
@@ -155,7 +166,7 @@ func periodic(ctx context.Context, s *source.Source, now time.Time, span time.Du
 		w.AddPast(j, byJob[j.ID], known, now, span)
 		all = append(all, w)
 	}
-	return all, found.cut, err
+	return all
 }
 
 const (
