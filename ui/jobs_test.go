@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -18,6 +19,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
 	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/ui"
 	"github.com/executor-go/executor/ui/internal/pagetest"
@@ -1179,6 +1181,49 @@ func TestTimelineSpanFollowsDensity(t *testing.T) {
 			}
 		}
 	}
+}
+
+// down is a store that does not answer while it has an error.
+type down struct {
+	*memory.Store
+	err error
+}
+
+func (s *down) Counts(ctx context.Context, f durable.Filter) ([]durable.Count, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	return s.Store.Counts(ctx, f)
+}
+
+// The first line of the overview says that there is nothing yet, that all is well and nothing ran, or that the store does
+// not answer, of which no page says that it is well.
+func TestOverviewFirstLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &down{Store: memory.New()}
+		jobs, err := durable.New(durable.Config{Store: s, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		check := func(wants ...string) {
+			t.Helper()
+			page := get(t, u, "/")
+			for _, want := range wants {
+				if !strings.Contains(page, want) {
+					t.Errorf("no %s in %s", want, page)
+				}
+			}
+			time.Sleep(time.Minute)
+		}
+		check("<h1>No pools or jobs yet</h1>", "<title>Overview")
+		addJob(t, jobs, "mail", 3*time.Hour)
+		check("<h1>All well</h1>", "No job has ended in 24 h; next: <a ", "in\u00a03\u00a0h")
+		s.err = errors.New("<no> answer")
+		check("<title>(1 problem) Overview", `<h1 class="bad">1 problem</h1>`, "the store could not be read: ", "&lt;no&gt; answer")
+		s.err = nil
+		check("<h1>All well</h1>", "<title>Overview")
+	})
 }
 
 // What never began took no time, and says so nowhere.

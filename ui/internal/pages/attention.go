@@ -16,8 +16,14 @@ import (
 	"github.com/executor-go/executor/ui/page"
 )
 
-// sourceAttention returns what needs attention in a source. An error is the first one: what is read after it is not.
+// sourceAttention returns what needs attention in a source, which it is itself if it can't be read. An error is the first
+// one: what is read after it is not.
 func sourceAttention(ctx context.Context, s *source.Source, now time.Time) (ns []poolview.Notice, err error) {
+	defer func() {
+		if err != nil {
+			ns = append(ns, unreadable(s, err))
+		}
+	}()
 	counts, _, err := countsOf(ctx, s)
 	ns = countsAttention(s, counts, now)
 	if err != nil {
@@ -38,6 +44,15 @@ func sourceAttention(ctx context.Context, s *source.Source, now time.Time) (ns [
 	}
 	jobs, _, err := source.Query(ctx, s, "failing", func(ctx context.Context) ([]durable.Job, error) { return failing(ctx, s) })
 	return append(ns, failingAttention(s, jobs)...), err
+}
+
+// unreadable returns that the store of a source can't be read.
+func unreadable(s *source.Source, err error) poolview.Notice {
+	name := "the store"
+	if s.Name != "" {
+		name += " of " + page.Printable(s.Name, 40)
+	}
+	return poolview.Notice{Text: name + " could not be read: " + page.Printable(firstLine(err.Error()), 200), Weight: 80}
 }
 
 // nodesOf returns the nodes of a source, and as of when.

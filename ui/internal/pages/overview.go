@@ -71,8 +71,10 @@ func overviewBody(ctx context.Context, u *Site, v address.View) (string, any, er
 	all := l.Attention()
 	good, bad := 0, 0
 	var next time.Time
+	whole, any := len(u.Sources) > 0 && !o.Pooled, len(l.Pools) > 0
 	for _, s := range u.Sources {
-		row, day := newSourceRow(ctx, s, l.At)
+		row, day, dayErr := newSourceRow(ctx, s, l.At)
+		whole, any = whole && day.Whole(), any || len(row.Kinds) > 0
 		for _, e := range day.Of("") {
 			good, bad = good+e.Good, bad+e.Bad
 		}
@@ -83,12 +85,19 @@ func overviewBody(ctx context.Context, u *Site, v address.View) (string, any, er
 		ns, err := sourceAttention(ctx, s, l.At)
 		if err != nil && row.Error == "" {
 			row.Error = page.Lines(err.Error(), 300)
+		} else if err == nil && dayErr != nil {
+			ns = append(ns, unreadable(s, dayErr))
 		}
 		o.Sources = append(o.Sources, row)
 		all = append(all, ns...)
 	}
-	if o.Headline, o.Bad = "All well", poolview.Problems(all) > 0; o.Bad {
-		o.Headline = poolview.ProblemsText(poolview.Problems(all))
+	switch problems := poolview.Problems(all); {
+	case problems > 0:
+		o.Headline, o.Bad = poolview.ProblemsText(problems), true
+	case !any:
+		o.Headline = "No pools or jobs yet"
+	default:
+		o.Headline = "All well"
 	}
 	o.Attention = poolview.Urgent(all)
 	if !next.IsZero() {
@@ -100,6 +109,9 @@ func overviewBody(ctx context.Context, u *Site, v address.View) (string, any, er
 	}
 	if runs, failed := u.Pools.Runs(); runs > 0 {
 		sums = append(sums, "pools: "+page.RunsText(runs-failed, failed))
+	}
+	if sums == nil && any && whole {
+		sums = append(sums, "No job has ended in 24 h")
 	}
 	o.Sums = strings.Join(sums, "; ")
 	if o.Pooled {
@@ -116,8 +128,8 @@ const (
 	overviewKinds = 20
 )
 
-// newSourceRow returns a source in the overview.
-func newSourceRow(ctx context.Context, s *source.Source, now time.Time) (sourceRow, source.Day) {
+// newSourceRow returns a source in the overview, and the error of its day.
+func newSourceRow(ctx context.Context, s *source.Source, now time.Time) (sourceRow, source.Day, error) {
 	row := sourceRow{Name: page.Printable(s.Name, 40), Path: address.View{Name: "jobs", Source: s.Name}.Link()}
 	counts, asOf, err := countsOf(ctx, s)
 	shown := address.Shown(counts)
@@ -133,9 +145,9 @@ func newSourceRow(ctx context.Context, s *source.Source, now time.Time) (sourceR
 		row.Error = page.Lines(err.Error(), 300)
 	}
 	row.AsOf = page.ClockZone(asOf, now)
-	day, err := s.Day(ctx)
-	if err != nil && row.Error == "" {
-		row.Error = page.Lines(err.Error(), 300)
+	day, dayErr := s.Day(ctx)
+	if dayErr != nil && row.Error == "" {
+		row.Error = page.Lines(dayErr.Error(), 300)
 	}
 	row.Hours = page.Hours(hoursOf(s, day, "", now.Location()))
 	oldest := make(map[string]time.Time)
@@ -186,7 +198,7 @@ func newSourceRow(ctx context.Context, s *source.Source, now time.Time) (sourceR
 	if n := len(row.Kinds); n > overviewKinds {
 		row.More, row.Kinds = n-overviewKinds, row.Kinds[:overviewKinds]
 	}
-	return row, day
+	return row, day, dayErr
 }
 
 // nextOf returns when the next job of a source is due, and its kind; the zero Time if none is.

@@ -15,6 +15,9 @@ type Day struct {
 	Hours []Hour    // the oldest first; the last is not over; earlier ones than the first are not known yet
 }
 
+// Whole reports whether all of the hours are known.
+func (d *Day) Whole() bool { return len(d.Hours) == hoursOfDay }
+
 // Hour is what ended in an hour.
 type Hour struct {
 	From   time.Time
