@@ -174,6 +174,20 @@ func TestJobsWithoutKey(t *testing.T) {
 		slices.Sort(all)
 		return all
 	}
+	own := func(payloads bool) (all []string) {
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}, Payloads: payloads})
+		for _, m := range jobLink.FindAllStringSubmatch(get(t, u, "/jobs"), -1) {
+			name := regexp.MustCompile(`<h1><bdi>(.*?)</bdi></h1>`).FindStringSubmatch(get(t, u, "/job?id="+m[1]))
+			all = append(all, html.UnescapeString(name[1]))
+		}
+		slices.Sort(all)
+		return all
+	}
+	for _, payloads := range []bool{false, true} {
+		if list, pages := names(payloads), own(payloads); !slices.Equal(list, pages) {
+			t.Errorf("the list has %q, and the pages of the jobs %q", list, pages)
+		}
+	}
 	if all := names(false); len(all) != 2 || !strings.HasPrefix(all[0], "mail …") || !strings.HasPrefix(all[1], "mail …") {
 		t.Errorf("without payloads %q", all)
 	}
@@ -1164,6 +1178,39 @@ func TestSchedulesSayWhatWasSearched(t *testing.T) {
 	if page := get(t, u, "/schedules"); !strings.Contains(page, text) {
 		t.Errorf("of 2001 jobs it is not said that some were not searched: %s", page)
 	}
+}
+
+// The page of a job that was paused or canceled says by whom, when and why, and offers to resume it once.
+func TestJobSaysWhoHoldsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, nil)
+		id := addJob(t, jobs, "mail", 100*time.Hour)
+		u, _ := newActor(t, nil, jobs)
+		text := func() string { t.Helper(); return get(t, u, "/job?id="+id.String()) }
+		if page := text(); strings.Contains(page, `id="hold"`) {
+			t.Errorf("before: %s", page)
+		}
+		answered(t, u, form("do", "pause", "id", id.String(), "reason", "<disk> is full"))
+		time.Sleep(2 * time.Hour)
+		page := text()
+		if !strings.Contains(page, `<i class="pill held">paused</i> <span>by <b><bdi>ann</bdi></b> `+"2\u00a0h\u00a0ago, ") ||
+			!strings.Contains(page, ": <bdi>&lt;disk&gt; is full</bdi></span>") || strings.Count(page, "Resume…</a>") != 1 {
+			t.Errorf("it was paused: %s", page)
+		}
+		answered(t, u, form("do", "resume", "id", id.String()))
+		if _, err := jobs.Pause(t.Context(), id); err != nil { // by the program
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if page := text(); !strings.Contains(page, `<i class="pill held">paused</i> <span></span>`) {
+			t.Errorf("the program has paused it: %s", page)
+		}
+		answered(t, u, form("do", "cancel", "id", id.String(), "reason", "for good"))
+		time.Sleep(time.Minute)
+		if page := text(); !strings.Contains(page, `<i class="pill held">canceled</i> <span>by <b><bdi>ann</bdi></b>`) || !strings.Contains(page, "for good") {
+			t.Errorf("it was canceled: %s", page)
+		}
+	})
 }
 
 // The timeline has the span that is right for most schedules until a reader chooses another.

@@ -217,6 +217,27 @@ func (a Action) Check() error {
 	return nil
 }
 
+// heldActs is how many of the latest actions on a job HeldBy looks at.
+const heldActs = 20
+
+// HeldBy returns the action by which a job that is paused or canceled came to be so: who did it, when and why. It is the
+// zero Act if the audit log does not say, as of an action on many jobs, or if the store keeps none.
+func HeldBy(ctx context.Context, jobs *durable.Jobs, id durable.ID) (durable.Act, error) {
+	acts, err := jobs.Acts(ctx, durable.ActFilter{Job: id, Limit: heldActs})
+	if errors.Is(err, executor.ErrInvalid) { // it has no audit log
+		err = nil
+	}
+	for _, act := range acts { // the latest first
+		switch Verb(act.Action) {
+		case Pause, Cancel:
+			return act, nil
+		case Resume, Revive:
+			return durable.Act{}, nil
+		}
+	}
+	return durable.Act{}, err
+}
+
 // time returns the time of an action on the clock of the store.
 func (a *Action) time(ctx context.Context, jobs *durable.Jobs) (time.Time, error) {
 	now, err := jobs.Now(ctx)

@@ -363,3 +363,25 @@ func TestVerbPossible(t *testing.T) {
 		t.Errorf("the states are %v", states)
 	}
 }
+
+// A job is held by the latest action that paused or canceled it, unless it was resumed since, or the log does not say.
+func TestHeldBy(t *testing.T) {
+	jobs := newJobs(memory.New())
+	id := add(t, jobs, "mail")
+	for _, c := range []struct {
+		do   admin.Verb
+		want admin.Verb
+	}{{"", ""}, {admin.Pause, admin.Pause}, {admin.RunNow, admin.Pause}, {admin.Resume, ""}, {admin.Pause, admin.Pause}, {admin.Cancel, admin.Cancel}} {
+		if c.do != "" {
+			do(t, jobs, admin.Action{Do: c.do, Job: id})
+		}
+		act, err := admin.HeldBy(t.Context(), jobs, id)
+		if err != nil || act.Action != string(c.want) || (c.want != "") != (act.Who == "ann" && act.Reason == "a test") {
+			t.Errorf("after %q: %+v, %v, want %q", c.do, act, err, c.want)
+		}
+	}
+	type bare struct{ durable.Store } // without an audit log
+	if act, err := admin.HeldBy(t.Context(), newJobs(bare{memory.New()}), id); err != nil || act.Who != "" {
+		t.Errorf("without a log: %+v, %v", act, err)
+	}
+}

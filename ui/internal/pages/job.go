@@ -31,6 +31,7 @@ type jobPage struct {
 	Tags            []tab  // links to the jobs that have them, too
 	Error           string // of the last run
 	ErrorTitle      string
+	Hold            *holding // of one that is paused or canceled
 	Progress        *progress
 	Steps           *stepsPart
 	Output          *output
@@ -71,11 +72,29 @@ func parseJob(v *address.View, q url.Values) error {
 	return nil
 }
 
+// holding is who has paused or canceled a job, when, and why, as far as the audit log says it.
+type holding struct {
+	State, By, At, Reason string
+	Resume                act.Link // without a Path if it can't be
+}
+
+func newHolding(j *durable.Job, by durable.Act, now time.Time) *holding {
+	if j.State != durable.Paused && j.State != durable.Canceled {
+		return nil
+	}
+	h := &holding{State: admin.StateName(j.State), By: page.Printable(by.Who, 80), Reason: page.Printable(by.Reason, durable.MaxAct)}
+	if !by.At.IsZero() {
+		h.At = page.Since(by.At, now) + ", " + page.Clock(by.At, now)
+	}
+	return h
+}
+
 // jobRead is what is read of a job.
 type jobRead struct {
 	job  durable.Job
 	runs []durable.Run // the latest first
 
+	held      durable.Act
 	relatives *relatives // nil if there are none
 	kept      []durable.KeptStep
 
@@ -102,6 +121,11 @@ func readJob(ctx context.Context, s *source.Source, id durable.ID, run int64) (j
 			}
 			if p, ok := all[id]; ok {
 				r.progress = &p
+			}
+		}
+		if r.job.State == durable.Paused || r.job.State == durable.Canceled {
+			if r.held, err = admin.HeldBy(ctx, s.Jobs, id); err != nil {
+				return r, err
 			}
 		}
 		if r.relatives, err = readRelatives(ctx, s, &r.job); err != nil {
@@ -136,7 +160,11 @@ func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) 
 		Error: page.Lines(j.Error, 4000), AsOf: page.ClockZone(asOf, now),
 	}
 	if p.Name == "" {
-		p.Name = p.ID
+		named := *j
+		if named.Payload = j.Payload[:min(len(j.Payload), payloadBegin)]; !u.Payloads {
+			named.Payload = nil
+		}
+		p.Name = keyless(&named, p.ID[len(p.ID)-12:])
 	}
 	if err != nil {
 		p.Failed = page.Lines(err.Error(), 300)
@@ -172,8 +200,14 @@ func jobBody(ctx context.Context, u *Site, v address.View) (string, any, error) 
 	p.Steps = r.steps(v.Source, v.Act, u.Payloads, now)
 	p.Relatives = r.relatives.part(s)
 	p.Progress, p.Output = newProgress(r.progress, j.Started), newOutput(v, r.output)
+	p.Hold = newHolding(j, r.held, now)
 	if v.Act {
 		p.Actions = act.Links(v.Source, j)
+	}
+	resumes := func(link act.Link) bool { return link.Path == act.LinkTo(string(admin.Resume), v.Source, j.ID) }
+	if i := slices.IndexFunc(p.Actions, resumes); i >= 0 && p.Hold != nil {
+		p.Hold.Resume = p.Actions[i]
+		p.Actions = slices.Delete(p.Actions, i, i+1)
 	}
 	return p.Name, p, nil
 }

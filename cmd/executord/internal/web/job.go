@@ -59,8 +59,6 @@ const (
 	runsOfPage = 100
 	// linesOfStory is how many lines of its last run are on the page of a job that fails.
 	linesOfStory = 10
-	// actsOfPage is how many of the latest actions on a job are looked at for who has paused it.
-	actsOfPage = 20
 )
 
 // jobBody shows a job.
@@ -200,18 +198,7 @@ func (s *Server) holdOf(ctx context.Context, j *view.Job, acts bool) (*holding, 
 	if s.Durable == nil || j.ID == (durable.ID{}) {
 		return h, nil
 	}
-	done, err := s.Durable.Acts(ctx, durable.ActFilter{Job: j.ID, Limit: actsOfPage})
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range done { // the latest first
-		switch a.Action {
-		case string(admin.Pause), string(admin.Cancel):
-			h.By, h.At, h.Reason = a.Who, a.At, a.Reason
-			return h, nil
-		case string(admin.Resume):
-			return h, nil
-		}
-	}
-	return h, nil
+	by, err := admin.HeldBy(ctx, s.Durable, j.ID)
+	h.By, h.At, h.Reason = by.Who, by.At, by.Reason
+	return h, err
 }
