@@ -41,7 +41,7 @@ func TestTitleCountsProblems(t *testing.T) {
 					t.Errorf("%s has %.400s", path, text)
 				}
 			}
-			if text := ask(u, "GET", "/nothing", nil).Body.String(); !strings.Contains(text, "<title>"+prefix+"Not Found") {
+			if text := ask(u, "GET", "/nothing", nil).Body.String(); !strings.Contains(text, "<title>"+prefix+"Not found") {
 				t.Errorf("a page that is not there has %.400s", text)
 			}
 		}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"math"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -70,10 +71,10 @@ func Short(d time.Duration) string {
 			return strings.TrimSuffix(strconv.FormatFloat(v, 'f', digits, 64), ".0") + noBreak + u.name
 		}
 	}
-	return strconv.FormatInt(int64(d), 10) + noBreak + "ns"
 	if d == 0 {
 		return "0" + noBreak + "s"
 	}
+	return strconv.FormatInt(int64(d), 10) + noBreak + "ns"
 }
 
 const noBreak = "\u00a0" // a space at which a line does not end
@@ -139,6 +140,23 @@ func Clock(t, now time.Time) string {
 		return t.Format("15:04:05")
 	}
 	return t.Format("2006-01-02 15:04:05")
+}
+
+// ErrorTitle returns the heading of a page that has nothing but an error, by the status of the answer.
+func ErrorTitle(status int) string {
+	switch status {
+	case http.StatusBadRequest:
+		return "Bad address"
+	case http.StatusForbidden:
+		return "Not allowed"
+	case http.StatusNotFound:
+		return "Not found"
+	case http.StatusConflict:
+		return "Not possible now"
+	case http.StatusServiceUnavailable:
+		return "No data now"
+	}
+	return "That did not work"
 }
 
 // Sign returns the sign of a class of pills, as page.css has it, for where there is no pill.

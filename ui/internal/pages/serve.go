@@ -143,7 +143,7 @@ func (u *Site) ServeError(w http.ResponseWriter, r *http.Request, v address.View
 		page.Refuse(w, r, status, errorText(err))
 		return
 	}
-	u.ServeTemplate(w, r, status, v, http.StatusText(status), "error", errorText(err))
+	u.ServeTemplate(w, r, status, v, page.ErrorTitle(status), "error", errorOf(err))
 }
 
 // Trouble returns what is in a page while it can't be read. An error is of a page that is not there any more.
@@ -152,8 +152,15 @@ func (u *Site) Trouble(err error) (main []byte, _ error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = templates.ExecuteTemplate(&b, "error", errorText(err))
+	err = templates.ExecuteTemplate(&b, "error", errorOf(err))
 	return b.Bytes(), err
+}
+
+// errorPage is what the page of an error shows.
+type errorPage struct{ Title, Text string }
+
+func errorOf(err error) errorPage {
+	return errorPage{page.ErrorTitle(address.StatusOf(err)), errorText(err)}
 }
 
 func errorText(err error) string { return page.Lines(err.Error(), 1000) }
