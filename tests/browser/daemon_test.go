@@ -42,6 +42,9 @@ var daemonViews = []view{
 	{"runs", "runs", uiLive, "#runs", "failing", ".at", "", "", ""},
 	{"nodes", "nodes", uiLive, "#nodes", "Drain…", ".at", "", "", ""},
 	{"act", "act?do=run-now&job=often", `document.getElementById('reason') !== null`, "main", "due at once", "", "", "", ""},
+	{"failing", "job?name=failing", uiLive, "#attention", "this one fails", "", "", "", ""},
+	{"found", "?find=failing&sort=-last", uiLive, "#jobs", "failing", "#jobs", "", "", ""},
+	{"notices", "notices", uiLive, "main", "Nobody is notified", "", "", "", ""},
 	{"login", "login", `document.querySelector('[name=token]') !== null`, "main", "--token-file", "", "", "", ""},
 }
 

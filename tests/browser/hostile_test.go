@@ -32,6 +32,12 @@ progress = true
 command = '''
 printf '::progress 1/2 <img src=x onerror=window.evil=1>\342\200\256%0300d\n' 7
 sleep 1000'''
+[[job]]
+name = "asks"
+schedule = "30 2 * * *"
+command = "true"
+[job.parameters]
+DAY = "today"
 `
 
 // hostileViews are the pages of executord, with what runHostile has.

@@ -44,3 +44,14 @@ func TestKeys(t *testing.T) {
 		})
 	}
 }
+
+// The key that runs a job asks for its parameters first, if it has some.
+func TestKeyAsksForParameters(t *testing.T) {
+	t.Parallel()
+	need(t, chromium)
+	b := open(t, sites[3], sites[3].at(t))
+	b.do(chromedp.Navigate(b.base + "job?name=asks"))
+	b.poll(10*time.Second, uiLive)
+	b.do(chromedp.KeyEvent("r"))
+	b.poll(10*time.Second, `location.pathname.endsWith('/run-now')`)
+}

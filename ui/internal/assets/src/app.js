@@ -155,7 +155,7 @@ const colours = () => {
   if (chosen) root.dataset.scheme = chosen
   else delete root.dataset.scheme
   const isDark = chosen ? chosen === 'dark' : dark.matches
-  scheme.title = scheme.ariaLabel = isDark ? 'Light colours' : 'Dark colours'
+  scheme.title = scheme.ariaLabel = isDark ? 'Light colors' : 'Dark colors'
   scheme.onclick = () => { keep.set('scheme', isDark ? 'light' : 'dark'); colours() }
   draw(true)
 }
@@ -203,7 +203,7 @@ const step = by => {
 const act = {
   '/': () => main.querySelector('form[role=search] input:is([type=search], [type=text])')?.focus(),
   j: () => step(1), k: () => step(-1),
-  r: () => (row() ?? main).querySelector("a[href^='act?'][href*='do=run']")?.click(),
+  r: () => (row() ?? main).querySelector("a:is([href^='act?do=run-now&'], [href^='run-now?'])")?.click(),
   '?': () => keys.showModal(),
 }
 document.addEventListener('keydown', e => {
