@@ -156,7 +156,7 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 	case e.State == durable.Canceled || e.State == durable.Dead:
 		return answer, "cannot run: it is " + e.State.String() + "; executord resume brings it back", err
 	case runs:
-		return answer, "it is running already, on " + On(e), err
+		return answer, "it is running already, since " + startOf(e).Format(Instant) + ", on " + On(e), err
 	}
 	return answer, "cannot run: it has begun, or it is over", err
 }
@@ -241,6 +241,12 @@ func On(e catalog.Entry) string {
 		return "some node"
 	}
 	return job.Printable(run.Owner)
+}
+
+// startOf returns when the run of a job in progress began, in the zone of the job.
+func startOf(e catalog.Entry) time.Time {
+	run, _ := e.InProgress()
+	return view.Current(e, run, time.Now()).Started
 }
 
 // nextTime returns when a job is due next.
