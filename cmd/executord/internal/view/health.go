@@ -127,6 +127,9 @@ type Day struct {
 	Since time.Time
 }
 
+// Whole reports whether all of the hours have been counted.
+func (d Day) Whole() bool { return len(d.Hours) > 0 && !d.Since.After(d.Hours[0].From) }
+
 // Sum returns how many runs ended in the day.
 func (d Day) Sum() (sum Hour) {
 	for _, h := range d.Hours {

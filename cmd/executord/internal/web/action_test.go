@@ -89,7 +89,7 @@ func TestServerSaysWhatIsNotDone(t *testing.T) {
 		status int
 		wants  []string
 	}{
-		"running already": {durable.TooLate, nil, 409, []string{"it is running already", "It is not done."}},
+		"running already": {durable.TooLate, nil, 409, []string{`<i class="pill other">it is running already</i>`, "It is not done."}},
 		"no such job":     {durable.NotFound, nil, 404, []string{"it is running already", "It is not done."}},
 		"no store":        {0, errors.New("no answer"), 503, []string{"not known", "the store does not answer: no answer"}},
 		"a full store":    {0, fmt.Errorf("%w: make room", durable.ErrFull), 503, []string{"not known", "the store takes no changes: the store is full: make room"}},

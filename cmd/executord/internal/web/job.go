@@ -24,7 +24,7 @@ import (
 type jobPage struct {
 	view.Job
 	In       string   // the name of the zone of times
-	Story    *story   // of a job that fails, or is flaky
+	Story    *story   // of a job that fails, is flaky, or was missed
 	Hold     *holding // what keeps it from running
 	Tags     []choice
 	Chart    template.HTML
@@ -39,7 +39,7 @@ type story struct {
 	What    string    // how the last run ended, and why
 	Since   string    // since when, and how many
 	Good    *view.Run // the last run that was ok, if it is known
-	Last    *view.Run // the last that was not
+	Last    *view.Run // the last that was not, or the due time that was missed
 	Lines   []record.Line
 	Missing bool // the output is not kept
 }
@@ -118,9 +118,10 @@ func (s *Server) jobBody(ctx context.Context, q url.Values) (string, template.HT
 	return job.Printable(name), main, err
 }
 
-// storyOf returns what is to be known of a job that fails, or is flaky; nil of another one.
+// storyOf returns what is to be known of a job that fails, is flaky, or was missed; nil of another one.
 func (s *Server) storyOf(ctx context.Context, j *view.Job) (*story, error) {
-	if t := j.Trouble(); t != view.TroubleFailing && t != view.TroubleFlaky {
+	t := j.Trouble()
+	if t != view.TroubleFailing && t != view.TroubleFlaky && t != view.TroubleMissed {
 		return nil, nil
 	}
 	h, st := j.Health, &story{}
@@ -133,14 +134,17 @@ func (s *Server) storyOf(ctx context.Context, j *view.Job) (*story, error) {
 			st.Last = run
 		}
 	}
-	if j.Last != nil && view.IsBad(j.Last.Outcome) {
+	if j.Last != nil && (t == view.TroubleMissed || view.IsBad(j.Last.Outcome)) {
 		st.Last = j.Last
 	}
 	if st.Last == nil {
 		return nil, nil
 	}
-	st.What = st.Last.Why(1000)
+	st.What = why(*st.Last, 1000)
 	switch {
+	case t == view.TroubleMissed: // nothing was run
+		st.Since = "No run has ended since."
+		return st, nil
 	case h.State == view.Flaky:
 		st.Since = fmt.Sprintf("Flaky: %d of the last %d runs failed, and others between them did not.", h.Bad, h.Of)
 	case h.InARow > 1:

@@ -34,15 +34,16 @@ type jobsPage struct {
 	Chart    template.HTML
 	Drains   bool // this daemon
 
-	Find    string
-	Fields  map[string]string // of the search, besides what is searched for
-	States  []choice
-	Groups  []choice
-	groups  map[string]*choice // all of them
-	Columns []column
-	Rows    []jobRow
-	Width   int // how many columns there are
-	Acts    bool
+	Find       string
+	Fields     map[string]string // of the search, besides what is searched for
+	States     []choice
+	Groups     []choice
+	MoreGroups int                // that have no link
+	groups     map[string]*choice // all of them
+	Columns    []column
+	Rows       []jobRow
+	Width      int // how many columns there are
+	Acts       bool
 
 	All, Found      int
 	From, To        int // of those that are found, counted from 1
@@ -178,13 +179,11 @@ func since(j *view.Job) time.Time {
 
 // byTrouble sorts those first that need somebody: what fails since the latest time, then what has no such time.
 func byTrouble(a, b *view.Job) int {
-	rank := func(j *view.Job) int {
-		if j.Trouble() != "" {
-			return 0
-		}
-		return 1
+	well, wellToo := a.Trouble() == "", b.Trouble() == ""
+	if well || wellToo {
+		return cmp.Compare(boolInt(well), boolInt(wellToo))
 	}
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), since(b).Compare(since(a)))
+	return since(b).Compare(since(a))
 }
 
 // sortings are the orders besides that of trouble, by their names in an address.
@@ -254,20 +253,15 @@ func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.H
 		return "", "", noAnswer(err)
 	}
 	zone := page.ZoneFrom(ctx)
-	now := zone.Now()
-	jobs = slices.Clone(jobs)
-	for i := range jobs {
-		jobs[i] = jobIn(zone, jobs[i])
-	}
 	p := &jobsPage{File: s.Title, Acts: ui.MayAct(ctx), All: len(jobs), AllNeed: wanted{}.link("state", stateNeeds)}
-	p.head(jobs, day, now)
+	p.head(jobs, day, zone)
 	if s.Durable != nil {
 		own, _ := s.Durable.Node()
 		p.Drains = own.Draining
 	}
 	w := wantedOf(q)
 	p.choices(jobs, w)
-	p.list(jobs, w, &s.orders, now)
+	p.list(jobs, w, &s.orders, zone)
 	main, err := rendered("jobs", p)
 	return "Jobs", main, err
 }
@@ -276,7 +270,8 @@ func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.H
 const mostNeeding = 8
 
 // head says whether all is well, what comes next, and what ran in the last day.
-func (p *jobsPage) head(jobs []view.Job, day view.Day, now time.Time) {
+func (p *jobsPage) head(jobs []view.Job, day view.Day, zone page.Zone) {
+	now := zone.Now()
 	var need []*view.Job
 	for i := range jobs {
 		j := &jobs[i]
@@ -289,21 +284,31 @@ func (p *jobsPage) head(jobs []view.Job, day view.Day, now time.Time) {
 	}
 	p.Problem = len(need) > 0
 	switch {
-	case len(need) > 0:
+	case len(need) == 1:
+		p.Headline = fmt.Sprintf("1 of %s needs you", jobCount(len(jobs)))
+	case len(need) > 1:
 		p.Headline = fmt.Sprintf("%s of %s need you", page.Count(len(need)), jobCount(len(jobs)))
-		if len(need) == 1 {
-			p.Headline = fmt.Sprintf("1 of %s needs you", jobCount(len(jobs)))
-		}
+	case len(jobs) == 0:
+		p.Headline = "No jobs yet"
 	default:
 		p.Headline = "All well"
 	}
 	wanted{}.sorted(need)
 	p.Others = max(len(need)-mostNeeding, 0)
 	for _, j := range need[:len(need)-p.Others] {
-		p.Needing = append(p.Needing, needing{j.Job, troubleAt(j), troubleOf(j, now)})
+		shown := jobIn(zone, *j)
+		p.Needing = append(p.Needing, needing{j.Job, troubleAt(j), troubleOf(&shown, now)})
 	}
 	sum := day.Sum()
 	p.Sum, p.Chart = page.RunsText(sum.OK, sum.Failed), page.Hours(hoursOf(day, now.Location()))
+	ran := func(j view.Job) bool { return j.Last != nil }
+	switch {
+	case p.Sum != "" || len(jobs) == 0:
+	case !slices.ContainsFunc(jobs, ran):
+		p.Sum = "No run has ended yet"
+	case day.Whole():
+		p.Sum = "No run has ended in 24 h"
+	}
 }
 
 // troubleAt returns where the trouble of a job is seen: the output of its last run, if that has failed.
@@ -400,7 +405,9 @@ func (p *jobsPage) choices(jobs []view.Job, w wanted) {
 	}
 	p.groups = byGroup
 	slices.SortFunc(p.Groups, func(a, b choice) int { return strings.Compare(a.Name, b.Name) })
-	p.Groups = p.Groups[:min(len(p.Groups), mostGroups)]
+	if p.MoreGroups = len(p.Groups) - mostGroups; p.MoreGroups > 0 {
+		p.Groups = p.Groups[:mostGroups]
+	}
 	if len(p.Groups) > 0 {
 		p.Groups = append([]choice{{Name: "all groups", Path: w.link("group", ""), Jobs: len(jobs), Current: w.group == ""}}, p.Groups...)
 	}
@@ -428,7 +435,7 @@ func choiceClass(state string) string {
 }
 
 // list makes the rows of a page of the list.
-func (p *jobsPage) list(jobs []view.Job, w wanted, orders *orders, now time.Time) {
+func (p *jobsPage) list(jobs []view.Job, w wanted, orders *orders, zone page.Zone) {
 	var found []*view.Job
 	for i := range jobs {
 		if w.matches(&jobs[i]) {
@@ -462,11 +469,13 @@ func (p *jobsPage) list(jobs []view.Job, w wanted, orders *orders, now time.Time
 	for i := range jobs {
 		byName[jobs[i].Job] = &jobs[i]
 	}
+	now := zone.Now()
 	for _, name := range order {
 		if group, is := strings.CutPrefix(name, headOf); is && p.groups[group] != nil {
 			p.Rows = append(p.Rows, jobRow{Group: p.groups[group], ID: "g" + rowID(group)})
 		} else if j := byName[name]; j != nil {
-			p.Rows = append(p.Rows, newJobRow(j, p.Acts, now))
+			shown := jobIn(zone, *j)
+			p.Rows = append(p.Rows, newJobRow(&shown, p.Acts, now))
 		}
 	}
 	for _, c := range []column{

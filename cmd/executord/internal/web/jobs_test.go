@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"html"
 	"net/http"
@@ -12,9 +14,11 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/admin"
 )
 
 // newJob returns a job that waits, with runs of the last minutes: . is ok, x failed.
@@ -98,6 +102,78 @@ func TestJobsFirstLines(t *testing.T) {
 	}
 	if got := rowsOf(text); fmt.Sprint(got) != "[report/<daily> flaky group1/job0001]" {
 		t.Errorf("the rows are %v", got)
+	}
+}
+
+// The first line says that there are no jobs, that none has run, or none of late. While the store has not counted the day,
+// it says nothing of that.
+func TestJobsFirstLineWithoutRuns(t *testing.T) {
+	hour := time.Now().Truncate(time.Hour)
+	for name, c := range map[string]struct {
+		jobs        []view.Job
+		since       time.Time
+		first, says string
+	}{
+		"no jobs":  {nil, hour, "<h1>No jobs yet</h1>", `<p id="sum" class="wrap"><span`},
+		"new jobs": {[]view.Job{newJob("a", "")}, hour, "<h1>All well</h1>", "No run has ended yet; next: "},
+		"seldom":   {[]view.Job{newJob("a", "."), newJob("b", "")}, hour, "<h1>All well</h1>", "No run has ended in 24 h; next: "},
+		"counting": {[]view.Job{newJob("a", ".")}, hour.Add(time.Minute), "<h1>All well</h1>", `<p id="sum" class="wrap">next: `},
+	} {
+		f := many(0)
+		f.jobs, f.day = c.jobs, view.Day{Hours: []view.Hour{{From: hour}}, Since: c.since}
+		text := get(t, New(Config{Daemon: f}).Handler(), "/")
+		if !strings.Contains(text, c.first) || !strings.Contains(text, c.says) {
+			t.Errorf("%s: no %s or %s in %s", name, c.first, c.says, text)
+		}
+	}
+}
+
+// A due time that was missed has no run to lead to: its job says why, in the list and on its page. A job that should run by
+// now is overdue, and not due in the past.
+func TestJobsWithoutRunLeadToNone(t *testing.T) {
+	f := many(0)
+	due, late := time.Now().Add(-2*time.Hour).Truncate(time.Second), time.Now().Add(-30*time.Minute-time.Second)
+	j := newJob("sync", "..")
+	missed := view.Run{Job: "sync", Due: due, Started: due, Finished: due, Attempt: 1, Outcome: outcome.Missed, Error: "missed: no <daemon> ran"}
+	j.Last, j.Next = &missed, &late
+	f.jobs, f.past = []view.Job{j}, []view.Run{missed, missed}
+	f.past[1].Due = due.Add(-time.Hour)
+	h := New(Config{Daemon: f, Access: ByToken, Tokens: tokens, Act: func(context.Context, client.Order) (admin.Answer, error) {
+		return admin.Answer{}, errors.New("it is not asked for")
+	}}).Handler()
+	list := ask(h, "GET", "/", header("Authorization", "Bearer "+token)).Body.String()
+	own := ask(h, "GET", "/job?name=sync", header("Authorization", "Bearer "+token)).Body.String()
+	for _, text := range []string{list, own} {
+		if strings.Contains(text, "run=0") || !strings.Contains(text, "30\u00a0min overdue") || strings.Contains(text, "missed: ") {
+			t.Errorf("the page is %s", text)
+		}
+	}
+	if !strings.Contains(list, `<a href="job?name=sync" class="other">! missed</a> 2`) || !strings.Contains(list, "· no &lt;daemon&gt; ran<") {
+		t.Errorf("the list is %s", list)
+	}
+	attention, _, _ := strings.Cut(own[strings.Index(own, `<div id="attention">`):], "</div>")
+	for _, want := range []string{"<b>! missed</b> 2\u00a0h\u00a0ago: no &lt;daemon&gt; ran</p>", "No run has ended since. The last good run is", ">Run again…</a>"} {
+		if !strings.Contains(attention, want) {
+			t.Errorf("no %s in %s", want, attention)
+		}
+	}
+	if strings.Contains(attention, "utput") || strings.Contains(attention, "wrote") {
+		t.Errorf("what was not run has output: %s", attention)
+	}
+	rows := regexp.MustCompile(`<tr id="(r0-\d+)"><th scope="row">–</th><td class="l"><i class="pill other">missed</i>`).FindAllStringSubmatch(own, -1)
+	if len(rows) != 2 || rows[0][1] == rows[1][1] {
+		t.Errorf("the rows are %q in %s", rows, own)
+	}
+}
+
+// Of more groups than have a link the number of the others is said.
+func TestJobsSayHowManyGroups(t *testing.T) {
+	f := many(0)
+	for i := range mostGroups + 3 {
+		f.jobs = append(f.jobs, newJob(fmt.Sprintf("g%02d/a", i), "."))
+	}
+	if text := get(t, New(Config{Daemon: f}).Handler(), "/"); !strings.Contains(text, `<span class="soft">and 3 more</span></nav>`) {
+		t.Errorf("the page is %s", text)
 	}
 }
 

@@ -152,7 +152,7 @@ func TestServerSaysThatDaemonDrains(t *testing.T) {
 		says := func() bool {
 			time.Sleep(time.Minute) // a heartbeat comes, and the page is made anew
 			synctest.Wait()
-			return strings.Contains(ask(h, "GET", "/", nil).Body.String(), `<a href="nodes"><i class="pill held">this daemon drains</i></a>`)
+			return strings.Contains(ask(h, "GET", "/", nil).Body.String(), `<a href="nodes"><i class="pill held">this daemon is draining</i></a>`)
 		}
 		if says() {
 			t.Error("a daemon drains that was not drained")

@@ -41,10 +41,12 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"coloured": coloured,
 	"class":    class,
 	"firstDue": firstDue,
+	"dueIn":    dueIn,
 	"bad":      bad,
 	"sign":     func(o outcome.Outcome) string { return page.Sign(class(o)) },
 	"ended":    ended,
 	"took":     took,
+	"why":      why,
 
 	"stateClass": stateClass,
 
@@ -53,10 +55,15 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"toldClass": toldClass,
 }).ParseFS(files, "*.html"))
 
-// jobAt and runAt return the addresses of pages.
+// jobAt returns the address of the page of a job.
 func jobAt(name string) string { return "job?" + url.Values{"name": {name}}.Encode() }
 
+// runAt returns the address of the page of a run. What became of a due time without a run has none: the page of its job
+// says why.
 func runAt(r *view.Run) string {
+	if r.Run == 0 {
+		return jobAt(r.Job)
+	}
 	return "run?" + url.Values{"job": {r.Job}, "run": {fmt.Sprint(r.Run)}}.Encode()
 }
 
@@ -90,6 +97,11 @@ func took(r view.Run) string {
 		return ""
 	}
 	return page.Short(time.Duration(r.Took * float64(time.Second)))
+}
+
+// why returns why a run ended as it did, without the outcome, on one line of at most so many characters.
+func why(r view.Run, most int) string {
+	return strings.TrimPrefix(r.Why(most), string(r.Outcome)+": ")
 }
 
 // outcomeTabs are the tabs of the list of all runs. Which verdict a run has in the store says little of its outcome.
@@ -145,6 +157,14 @@ func firstDue(next *time.Time) string {
 	return page.Since(*next, time.Now())
 }
 
+// dueIn returns in how long a job is due, or for how long it has been.
+func dueIn(next time.Time) string {
+	if late := time.Since(next).Truncate(time.Second); late > 0 {
+		return page.Short(late) + " overdue"
+	}
+	return page.Since(next, time.Now())
+}
+
 // has reports whether a line has what is searched for, whatever the case of its letters.
 func has(line, text string) bool {
 	return text == "" || strings.Contains(strings.ToLower(line), strings.ToLower(text))
@@ -190,7 +210,8 @@ func (s *Server) sorry(w http.ResponseWriter, r *http.Request, status int, text 
 		page.Refuse(w, r, status, text)
 		return
 	}
-	s.page(w, r, status, http.StatusText(status), "sorry", text)
+	title := page.ErrorTitle(status)
+	s.page(w, r, status, title, "sorry", struct{ Title, Text string }{title, text})
 }
 
 // noAnswer returns the error of a store as a page shows it.

@@ -771,6 +771,10 @@ func TestServerShowsStoreWithoutAnswer(t *testing.T) {
 	h := New(Config{Daemon: f}).Handler()
 	for _, path := range []string{"/", "/job?name=backup", "/api/jobs", "/api/runs?job=backup"} {
 		w := ask(h, "GET", path, nil)
+		if strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") &&
+			(!strings.Contains(w.Body.String(), "<h1>No data now</h1>") || !strings.Contains(w.Body.String(), "<title>(1 problem) No data now")) {
+			t.Errorf("%s does not begin with that: %s", path, w.Body)
+		}
 		if w.Code != http.StatusServiceUnavailable || !strings.Contains(html.UnescapeString(w.Body.String()), "no answer") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
