@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -287,8 +288,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	zone := page.ZoneOf(r)
 	body := runBody{Run: runIn(zone, run), Facts: facts, reading: s.readingOf(r, name, n)}
 	if !facts.Ended.IsZero() {
-		lines, _ := output.After(0)
-		body.FirstErr = firstStderr(lines)
+		body.firstErr(output)
 	}
 	if s.acts(r) && run.Outcome == view.InProgress {
 		body.Actions = []link{endOf(&run)}
@@ -328,6 +328,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	}
 	if end, facts, _, ok := s.Daemon.Output(run.Job, int(run.Run)); ok {
 		body.Run, body.Facts = runIn(zone, end), facts
+		body.firstErr(output)
 		line.missing(w, facts.Lines)
 		part("run-end")
 	}
@@ -351,7 +352,7 @@ type reading struct {
 	Find         string // what lines must have to be shown
 	Cut          bool   // long lines are not wrapped
 	Wrap         string // the address of the page with the other way
-	FirstErr     int64  // the number of the first line of standard error, 0 for none that is known
+	FirstErr     string // the anchor of the first line of standard error that is shown, "" for none that is known
 	Before, Next string // the addresses of the runs beside it
 }
 
@@ -380,12 +381,28 @@ func (s *Server) readingOf(r *http.Request, name string, n int) reading {
 	return v
 }
 
-// firstStderr returns the number of the first line of standard error, 0 if there is none.
-func firstStderr(lines []record.Line) int64 {
-	if i := slices.IndexFunc(lines, func(l record.Line) bool { return l.Stderr }); i >= 0 {
-		return lines[i].N
+// firstErr fills in FirstErr of a run that has ended.
+func (v *reading) firstErr(output *record.Output) {
+	lines, _ := output.After(0)
+	v.FirstErr = v.firstStderr(lines, false)
+}
+
+// firstStderr returns the anchor of the first line of standard error that is shown, "" if there is none. late is that of
+// printer.
+func (v *reading) firstStderr(lines []record.Line, late bool) string {
+	i := slices.IndexFunc(lines, func(l record.Line) bool { return l.Stderr && has(l.Text, v.Find) })
+	if i < 0 {
+		return ""
 	}
-	return 0
+	return anchor(lines[i].N, late)
+}
+
+// anchor returns the name of a line on its page. late is that of printer.
+func anchor(n int64, late bool) string {
+	if late {
+		return fmt.Sprint("t", n)
+	}
+	return fmt.Sprint("l", n)
 }
 
 // serveOtherRun shows what the history says of a run whose output is not here.
@@ -416,7 +433,7 @@ func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name stri
 		Lines template.HTML
 		Found bool
 	}{Run: runIn(zone, runs[i]), reading: s.readingOf(r, name, n), Found: kept}
-	body.FirstErr = firstStderr(stored.Head)
+	body.FirstErr = cmp.Or(body.firstStderr(stored.Head, false), body.firstStderr(stored.Tail, true))
 	var b strings.Builder // takes all that is written
 	line := printer{find: body.Find, zone: zone, clock: time.TimeOnly}
 	line.print(&b, stored.Head)
@@ -456,9 +473,9 @@ type printer struct {
 func (p *printer) print(w io.Writer, lines []record.Line) error {
 	var b strings.Builder
 	for _, l := range lines {
-		id, value, class := fmt.Sprint("l", l.N), fmt.Sprintf(` value="%d"`, l.N), ""
+		id, value, class := anchor(l.N, p.late), fmt.Sprintf(` value="%d"`, l.N), ""
 		if p.late {
-			id, value, class = fmt.Sprint("t", l.N), "", "late"
+			value, class = "", "late"
 		} else {
 			p.gap(&b, l.N)
 			p.last = l.N

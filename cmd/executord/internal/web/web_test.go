@@ -359,9 +359,26 @@ func TestServerShowsRun(t *testing.T) {
 	f, run := newFake("backup")
 	defer run.End(nil)
 	text := ask(New(Config{Daemon: f}).Handler(), "GET", "/run?job=backup&run=1", nil).Body.String()
-	for _, want := range []string{`<li value="1" id="l1"><a href="#l1" tabindex="-1">`, `</a>plain</li>`, `<li value="2" id="l2" class="err"><a href="#l2"`, `</a>wrong</li>`, `<a href="#l2">First of stderr</a>`, `<a href="#end">`, `<span id="end">`, ">failed<", "exit status 3", "</html>"} {
+	for _, want := range []string{`<li value="1" id="l1"><a href="#l1" tabindex="-1">`, `</a>plain</li>`, `<li value="2" id="l2" class="err"><a href="#l2"`, `</a>wrong</li>`, `<a href="#l2">First of stderr</a> <a href="#end">`, `<a href="#l2">First of stderr</a> <a href="text?`, `<span id="end">`, ">failed<", "exit status 3", "</html>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not have %s:\n%s", want, text)
+		}
+	}
+}
+
+// The first line of standard error that is shown has a link, wherever a store has kept it; there is none to a line that is
+// not shown.
+func TestServerLeadsToFirstOfStderr(t *testing.T) {
+	f, run := newFake("backup")
+	run.End(nil)
+	f.past = []view.Run{{Job: "backup", Run: 7, Outcome: "ok", Finished: time.Now()}}
+	f.stored = record.Stored{Head: []record.Line{{N: 1, Text: "a"}}, Omitted: 7, Tail: []record.Line{{N: 1, Text: "b"}, {N: 2, Text: "c", Stderr: true}}}
+	h := New(Config{Daemon: f}).Handler()
+	for query, want := range map[string]string{"run=1": "l2", "run=1&find=WRONG": "l2", "run=1&find=plain": "", "run=7": "t2", "run=7&find=b": ""} {
+		text := get(t, h, "/run?job=backup&"+query)
+		got := regexp.MustCompile(`<a href="#(\w+)">First of stderr</a>`).FindStringSubmatch(text)
+		if (got == nil) != (want == "") || got != nil && (got[1] != want || !strings.Contains(text, ` id="`+want+`"`)) {
+			t.Errorf("%s leads to %q, want %s: %s", query, got, want, text)
 		}
 	}
 }
