@@ -271,7 +271,7 @@ func checkPhone(b *tab, v view) {
 	for _, w := range wide {
 		b.Error(w)
 	}
-	for _, small := range eval[[]string](b, `[...document.querySelectorAll('button, .button, .tabs a, .choices a, header nav a, summary, select, input:not([type=hidden], [type=checkbox])')]
+	for _, small := range eval[[]string](b, `[...document.querySelectorAll('button, .button, .tabs a, .choices a, header nav a, tbody th > a, [data-still] td > a, #needing > a, #attention :is(p, li) > a, summary, select, input:not([type=hidden], [type=checkbox])')]
 			.filter(e => e.checkVisibility() && !e.closest('.u-legend') && e.getBoundingClientRect().height < 44).map(e => e.outerHTML.slice(0, 80) + ' ' + e.getBoundingClientRect().height)`) {
 		b.Error("it is less than 44 pixels high: ", small)
 	}
