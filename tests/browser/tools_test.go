@@ -62,7 +62,7 @@ var checkers = sync.OnceValues(func() (string, error) {
 	}
 	home := filepath.Join(strings.TrimSpace(string(cache)), "executor-ci", "browser-"+hex.EncodeToString(sum.Sum(nil)[:8]))
 	modules := filepath.Join(home, "node_modules")
-	if _, err := os.Stat(modules); err == nil {
+	if complete(modules) {
 		return modules, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(home), 0o777); err != nil {
@@ -83,13 +83,27 @@ var checkers = sync.OnceValues(func() (string, error) {
 	if out, err := install.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: npm ci: %w\n%s", errMissing, err, out)
 	}
-	if err := os.Rename(fresh, home); err != nil {
-		if _, other := os.Stat(modules); other != nil { // no other process was faster
-			return "", err
-		}
+	if err := os.RemoveAll(home); err != nil { // of which a cleaner of caches has left a part
+		return "", err
+	}
+	if err := os.Rename(fresh, home); err != nil && !complete(modules) { // no other process was faster
+		return "", err
 	}
 	return modules, nil
 })
+
+// axeFile and vnuFile are the files of the modules that are used.
+const axeFile, vnuFile = "axe-core/axe.min.js", "vnu-jar/build/dist/vnu.jar"
+
+// complete reports whether modules are there with all that is used of them.
+func complete(modules string) bool {
+	for _, name := range []string{axeFile, vnuFile} {
+		if _, err := os.Stat(filepath.Join(modules, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
 
 // axe returns the script of the accessibility checker.
 func axe() (string, error) {
@@ -97,7 +111,7 @@ func axe() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	script, err := os.ReadFile(filepath.Join(modules, "axe-core", "axe.min.js"))
+	script, err := os.ReadFile(filepath.Join(modules, axeFile))
 	return string(script), err
 }
 
@@ -111,5 +125,5 @@ func vnu() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []string{java, "-Xss4m", "-jar", filepath.Join(modules, "vnu-jar", "build", "dist", "vnu.jar")}, nil
+	return []string{java, "-Xss4m", "-jar", filepath.Join(modules, vnuFile)}, nil
 }
