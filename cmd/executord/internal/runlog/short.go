@@ -337,30 +337,27 @@ func (e *event) short() (sign, string) {
 	case about.Ended:
 		return signNote, "ended: " + e.counts()
 	}
-	s := signNote
+	return e.sign(), e.rest()
+}
+
+// sign returns the sign of the level.
+func (e *event) sign() sign {
 	switch {
 	case e.Level >= slog.LevelError:
-		s = signBad
+		return signBad
 	case e.Level >= slog.LevelWarn:
-		s = signWarn
+		return signWarn
 	}
-	return s, e.rest()
+	return signNote
 }
 
 // ended returns how a run ended.
 func (e *event) ended() (sign, string) {
-	text, s := e.text("outcome"), signBad
-	switch outcome.Outcome(text) {
-	case outcome.OK:
+	s, o := e.sign(), outcome.Outcome(e.text("outcome"))
+	if o == outcome.OK {
 		s = signGood
-	case outcome.Canceled:
-		s = signWarn
-	case outcome.Failed:
-		if text = "exit " + e.text("exit"); text == "exit " {
-			text = e.text("signal")
-		}
 	}
-	text += " " + e.text("took")
+	text := e.how(o)
 	if note := e.text("note"); note != "" {
 		text += ", " + note
 	}
@@ -372,16 +369,23 @@ func (e *event) ended() (sign, string) {
 
 // retried returns how an attempt ended that is followed by another.
 func (e *event) retried() (sign, string) {
-	text := e.text("outcome")
-	switch exit, o := e.text("exit"), outcome.Outcome(text); {
-	case o == outcome.NotStarted:
-		return signSkip, text + ": " + e.text("reason") + ", again in " + e.text("wait")
-	case o == outcome.Failed && exit != "":
-		text = "exit " + exit
-	case o == outcome.Failed:
-		text = e.text("signal")
+	o := outcome.Outcome(e.text("outcome"))
+	text := string(o) + ": " + e.text("reason")
+	if o != outcome.NotStarted {
+		text = e.how(o)
 	}
-	return signSkip, text + " " + e.text("took") + ", again in " + e.text("wait")
+	return signSkip, text + ", again in " + e.text("wait")
+}
+
+// how returns how a run or an attempt ended, and how long it took.
+func (e *event) how(o outcome.Outcome) string {
+	text := string(o)
+	if o == outcome.Failed {
+		if text = "exit " + e.text("exit"); text == "exit " {
+			text = e.text("signal")
+		}
+	}
+	return text + " " + e.text("took")
 }
 
 // counts returns what became of the times of a job, or of all.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/about"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
 )
 
@@ -116,6 +117,25 @@ func TestShortLogColours(t *testing.T) {
 		slog.New(newShortLog(&b, l, func() int { return 80 })).Error("run ended", about.Key, about.RunEnded, "job", "job", "outcome", "failed", "exit", 3, "took", time.Second)
 		if !strings.HasSuffix(b.String(), want) {
 			t.Errorf("%+v: %q, want %q", l, b.String(), want)
+		}
+	}
+}
+
+// The sign of an end says what the level of its line does: only an error has that of one.
+func TestShortLogSignsEndByLevel(t *testing.T) {
+	for o, want := range map[outcome.Outcome]struct {
+		level slog.Level
+		sign  string
+	}{
+		outcome.OK: {slog.LevelInfo, "✓"}, outcome.Delayed: {slog.LevelInfo, "·"}, outcome.Canceled: {slog.LevelWarn, "!"},
+		outcome.Replaced: {slog.LevelWarn, "!"}, outcome.Timeout: {slog.LevelError, "✗"}, outcome.Stopped: {slog.LevelError, "✗"},
+		outcome.Lost: {slog.LevelError, "✗"},
+	} {
+		var b bytes.Buffer
+		log := slog.New(newShortLog(&b, terminal.Look{}, func() int { return 80 }))
+		log.Log(t.Context(), want.level, "run ended", about.Key, about.RunEnded, "job", "a", "outcome", string(o), "took", time.Second)
+		if text := " " + want.sign + " " + string(o) + " 1s\n"; !strings.HasSuffix(b.String(), text) {
+			t.Errorf("%q, want %q", b.String(), text)
 		}
 	}
 }
