@@ -185,6 +185,15 @@ func (e Entry) held() State {
 	return ""
 }
 
+// Blocked returns what keeps a job from running, "" for nothing: that it was removed, or what a user has put it into, if
+// only when the run in progress has ended. A job that has no more times has ended by itself.
+func (e Entry) Blocked() State {
+	if e.Removed() {
+		return StateRemoved
+	}
+	return e.held()
+}
+
 // pageSize is how many jobs are asked for at once.
 const pageSize = 500
 

@@ -82,12 +82,10 @@ func (e Entry) Status(now time.Time) Status {
 // idle returns what a job is besides its runs.
 func (e Entry) idle(now time.Time) State {
 	switch {
-	case e.Removed():
-		return StateRemoved
+	case e.Blocked() != "":
+		return e.Blocked()
 	case e.State == durable.Succeeded:
 		return StateEnded
-	case e.held() != "":
-		return e.held()
 	case Times(e.Job) != nil && !isDormant(e.next(now), now) && e.Next(now).IsZero():
 		return StateEnded // unlike a job that other jobs are to begin, which has no times either
 	case e.State == durable.Waiting:

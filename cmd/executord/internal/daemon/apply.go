@@ -52,7 +52,7 @@ func (d *Daemon) apply(ctx context.Context, file job.File, hint string) error {
 		}
 		d.logApplied(s)
 		if s.Err == nil {
-			reported[s.Name] = blockedBy(s.Now)
+			reported[s.Name] = s.Now.Blocked()
 		}
 	})
 	if err != nil { // jobs for which the store has not answered are as before
@@ -86,7 +86,7 @@ func (d *Daemon) logApplied(s catalog.Step) {
 		e.log.Error("job not scheduled", attrs...)
 		return
 	}
-	if state := blockedBy(s.Now); state != "" {
+	if state := s.Now.Blocked(); state != "" {
 		e.log.Warn("job does not run", "schedule", schedule, "change", string(s.Action), "state", string(state), "hint", d.resume(s.Name))
 	} else {
 		e.logScheduled(s)

@@ -76,22 +76,6 @@ const listShare = 50
 // file, of which one daemon has a newer version.
 const hintSameName = "if that was another file of the same name, give each its own --namespace"
 
-// blockedBy returns what keeps a job from running, "" for nothing: that it was removed, or its state, or the one
-// that it will be in when the run in progress has ended.
-func blockedBy(e catalog.Entry) catalog.State {
-	switch {
-	case e.Removed():
-		return catalog.StateRemoved
-	case e.State.Done(), e.State == durable.Paused:
-		return catalog.State(e.State.String())
-	case e.Pending == durable.PendingPause:
-		return catalog.StatePaused
-	case e.Pending == durable.PendingCancel:
-		return catalog.StateCanceled
-	}
-	return ""
-}
-
 // resume returns the command that lets a job run again.
 func (d *Daemon) resume(name string) string {
 	return job.Command{Args: []string{"executord", "resume", d.Store.Namespace + "/" + name, "--store", d.Store.Name}}.Text()

@@ -54,7 +54,7 @@ func (d *Daemon) look(ctx context.Context) {
 			return // package durable logs that the store does not answer
 		}
 		e, _ := catalog.Read(row)
-		is := blockedBy(e)
+		is := e.Blocked()
 		if is == w.reported[name] {
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 	durablestore "github.com/executor-go/executor/durable/store"
@@ -293,4 +294,23 @@ func TestApplyReportsJobThatWillNotRunAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A job that has no more times has ended: nothing keeps it from running, and there is nothing to resume.
+func TestWatcherDoesNotReportEndedJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := Config{File: parse(t, "CRON_TZ=UTC\n# name: a\n@extended 0 0 1 1 1 * 2000 true\n"), Store: shared(t)}
+		for range 2 {
+			h := beginWith(t, c, func(context.Context, process.Command, process.Observer) process.Result { return process.Result{} })
+			time.Sleep(2 * time.Hour)
+			e, found, err := h.Find(t.Context(), "a")
+			if err != nil || !found || e.State != durable.Succeeded {
+				t.Fatalf("it is %v, %v", e.State, err)
+			}
+			h.end()
+			if lines := h.logged(`msg="job does not run"`); len(lines) > 0 {
+				t.Errorf("logged %q", lines)
+			}
+		}
+	})
 }
