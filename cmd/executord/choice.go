@@ -37,6 +37,14 @@ type choices struct {
 	name          string
 }
 
+func newChoices[T ~string](name string, among []T) *choices {
+	c := &choices{name: name}
+	for _, one := range among {
+		c.among = append(c.among, string(one))
+	}
+	return c
+}
+
 func (c *choices) String() string { return strings.Join(c.values, ", ") }
 func (c *choices) Type() string   { return c.name }
 

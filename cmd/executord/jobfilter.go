@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/admin"
@@ -18,11 +19,8 @@ type someFlags struct {
 	states *choices // which are more than those that a Query knows
 }
 
-// listedStates are those of jobs in the list.
-var listedStates = []string{"waiting", "due", "running", "paused", "canceled", "dead", "ended", "removed", "no machine", "elsewhere"}
-
 func newSomeFlags(cmd *cobra.Command) *someFlags {
-	f := &someFlags{states: &choices{among: listedStates, name: "state"}}
+	f := &someFlags{states: newChoices("state", catalog.States())}
 	cmd.Flags().StringArrayVar(&f.query.Tags, "tag", nil, "list only jobs with this tag, such as team=shop; if given again, with all of them")
 	cmd.Flags().Var(f.states, "state", "list only jobs in this state, such as dead; if given again, in any of them")
 	cmd.Flags().StringVar(&f.query.Error, "error", "", "list only jobs whose last error contains this text")

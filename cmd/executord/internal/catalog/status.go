@@ -7,7 +7,7 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// State is what a job is, in a word of the manual: one of these, or of those that package durable has besides.
+// State is what a job is, in a word of the manual.
 type State string
 
 const (
@@ -23,6 +23,13 @@ const (
 	StateNoMachine State = "no machine" // it waits, and no daemon is running that may run it
 	StateElsewhere State = "elsewhere"  // it is not for this machine, of a daemon without a store
 )
+
+// States returns all states.
+func States() []State {
+	return []State{
+		StateWaiting, StateDue, StateRunning, StatePaused, StateCanceled, StateDead, StateEnded, StateRemoved, StateNoMachine, StateElsewhere,
+	}
+}
 
 // Held reports whether a job does not run until it is resumed.
 func (s State) Held() bool { return s == StatePaused || s == StateCanceled || s == StateDead }

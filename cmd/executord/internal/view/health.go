@@ -90,11 +90,12 @@ func HealthOf(runs []Past) Health {
 type Trouble string
 
 const (
-	TroubleFailing   Trouble = "failing"
-	TroubleFlaky     Trouble = "flaky"
-	TroubleMissed    Trouble = "missed"     // its last due time
-	TroubleDead      Trouble = "dead"       // it does not run any more
-	TroubleNoMachine Trouble = "no machine" // no daemon is running that may run it
+	TroubleFailing Trouble = "failing"
+	TroubleFlaky   Trouble = "flaky"
+
+	TroubleMissed    = Trouble(outcome.Missed)         // its last due time
+	TroubleDead      = Trouble(catalog.StateDead)      // it does not run any more
+	TroubleNoMachine = Trouble(catalog.StateNoMachine) // no daemon is running that may run it
 )
 
 // Trouble returns why the job needs somebody.

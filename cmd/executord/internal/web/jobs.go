@@ -414,14 +414,14 @@ func (p *jobsPage) choices(jobs []view.Job, w wanted) {
 	p.States = append(p.States, choice{Name: "jobs", Path: w.link("state", ""), Jobs: len(jobs), Current: w.state == ""})
 	for _, state := range stateOrder {
 		if n := byState[state]; n > 0 || w.state == state {
-			p.States = append(p.States, choice{Name: state, Path: w.link("state", state), Class: choiceClass(state), Jobs: n, Current: w.state == state})
+			p.States = append(p.States, choice{Name: state, Path: w.link("state", state), Class: stateClass(state), Jobs: n, Current: w.state == state})
 		}
 	}
 }
 
-// choiceClass returns how a state is coloured where it selects jobs.
-func choiceClass(state string) string {
-	switch state {
+// stateClass returns how a state of a job, or its trouble, is coloured.
+func stateClass(word string) string {
+	switch word {
 	case string(view.TroubleFailing), string(view.TroubleMissed), string(view.TroubleDead), string(view.TroubleNoMachine):
 		return "bad"
 	case string(view.TroubleFlaky):
@@ -512,7 +512,7 @@ func direction(sort string) string {
 }
 
 func newJobRow(j *view.Job, acts bool, now time.Time) jobRow {
-	r := jobRow{Job: j, ID: rowID(j.Job), Bars: page.Strip(barsOf(j.Job, j.Past)), Sign: stateClass(j.State)}
+	r := jobRow{Job: j, ID: rowID(j.Job), Bars: page.Strip(barsOf(j.Job, j.Past)), Sign: stateClass(string(j.State.State))}
 	if j.Trouble() == view.TroubleFlaky {
 		r.Why = troubleOf(j, now)
 	}

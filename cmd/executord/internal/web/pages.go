@@ -49,7 +49,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"took":     took,
 	"why":      why,
 
-	"stateClass": stateClass,
+	"stateClass": func(s catalog.Status) string { return stateClass(string(s.State)) },
 
 	"told":      told,
 	"further":   further,
@@ -135,19 +135,6 @@ func outcomeOf(r durable.Run) (word string, like durable.Verdict) {
 		like = r.Verdict
 	}
 	return string(o), like
-}
-
-// stateClass returns how a state is coloured, with the space before it.
-func stateClass(s catalog.Status) string {
-	switch s.State {
-	case catalog.StateRunning:
-		return " busy"
-	case catalog.StatePaused, catalog.StateCanceled:
-		return " held"
-	case catalog.StateDead, catalog.StateNoMachine:
-		return " bad"
-	}
-	return ""
 }
 
 // firstDue returns in how long a job runs for the first time, "" if that is not known, or was due already.
