@@ -11,11 +11,11 @@ import (
 )
 
 // trigger has the jobs run that run after this one, and do so after such an end. While the store does not answer it
-// tries again until ctx ends, and once more then. An error says that the run has to be begun again, since others wait
-// for its end.
-func (r *run) trigger(ctx context.Context, o outcome.Outcome) error {
+// tries again until ctx ends, and once more then. If that fails too, the run has to be begun again, since others wait
+// for its end, and trigger returns with which outcome, and why.
+func (r *run) trigger(ctx context.Context, o outcome.Outcome) (again outcome.Outcome, why string) {
 	if o != outcome.OK && !o.IsFailure() {
-		return nil
+		return "", ""
 	}
 	d := r.entry.base
 	for _, next := range r.job.Next {
@@ -38,12 +38,12 @@ func (r *run) trigger(ctx context.Context, o outcome.Outcome) error {
 			select {
 			case <-time.After(min(time.Duration(tries)*100*time.Millisecond, 2*time.Second)):
 			case <-ctx.Done():
-				o := outcomeAt(ctx)
-				return cut(outcome.Label{Outcome: o}, fmt.Sprintf("%s: %s, which runs after it, could not be begun", o, next.Job), 0)
+				again = outcomeAt(ctx)
+				return again, fmt.Sprintf("%s: %s, which runs after it, could not be begun", again, next.Job)
 			}
 		}
 	}
-	return nil
+	return "", ""
 }
 
 // outcomeAt returns the outcome of a run that ctx has interrupted.

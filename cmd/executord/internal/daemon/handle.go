@@ -167,8 +167,8 @@ func (r *handled) handle(ctx context.Context) error {
 	r.entry.begin()
 	result, o := r.execute(ctx, r.skips)
 	r.ran, r.took = true, result.Took
-	if err := r.trigger(ctx, o); err != nil {
-		return err
+	if again, why := r.trigger(ctx, o); again != "" {
+		return cut(r.label(again), why, 0)
 	}
 	return r.verdict(result, o)
 }
@@ -320,7 +320,7 @@ func (d *base) runAtStart(j job.Job, now time.Time) {
 	err := d.pool.Go(context.Background(), func(ctx context.Context) error {
 		e.begin()
 		_, o := r.execute(ctx, func(context.Context) int { return 0 })
-		r.trigger(ctx, o) // it is begun once, whatever the error
+		r.trigger(ctx, o) // it is begun once, whatever comes of that
 		return nil
 	}, executor.Named(j.Name))
 	if err != nil {

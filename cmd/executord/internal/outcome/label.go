@@ -13,8 +13,8 @@ type Label struct {
 	// of its command, all but the last of which have failed; 0 stands for 1, and for none of a run that was Delayed
 	Attempts int
 
-	// Took is how long the command ran, as the log says, if Timed is true. The times of the store are those of all that
-	// was done for the run.
+	// Took is how long the command ran, as the log says. Timed is false, and Took 0, if it did not come to that. The times
+	// of the store are those of all that was done for the run.
 	Took  time.Duration
 	Timed bool
 }

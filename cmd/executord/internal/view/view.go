@@ -220,10 +220,10 @@ func OutcomeOf(r durable.Run) outcome.Outcome {
 	return outcome.Outcome(r.Verdict.String())
 }
 
-// Took returns how long a run took, by its history: its command, as the log says, or all that was done for it if that is
-// not known, as of a run that was lost.
+// Took returns how long a run took, by its history: its command, as the log says, or all that was done for it if nothing
+// is known of that, as of a run that was lost.
 func Took(r durable.Run) time.Duration {
-	if label := outcome.ParseLabel(r.Label); label.Timed {
+	if label := outcome.ParseLabel(r.Label); label.Outcome != "" {
 		return label.Took
 	}
 	return max(r.Finished.Sub(r.Started), 0)

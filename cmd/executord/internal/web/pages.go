@@ -94,7 +94,7 @@ func ended(r *view.Run) time.Time {
 
 // took returns how long a run took, "" if nothing of it has begun.
 func took(r view.Run) string {
-	if r.Took <= 0 || r.Outcome == outcome.NotStarted || r.Outcome == outcome.Missed || r.Outcome == outcome.Excluded {
+	if r.Took <= 0 {
 		return ""
 	}
 	return page.Short(time.Duration(r.Took * float64(time.Second)))
