@@ -18,9 +18,9 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/terminal"
-	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 	"github.com/executor-go/executor/durable"
 )
@@ -160,7 +160,7 @@ type logPrinter struct {
 
 func (p *logPrinter) print(l web.OutputLine) error {
 	if l.Run != nil {
-		p.goesOn = l.Run.Outcome == view.InProgress
+		p.goesOn = l.Run.Outcome == outcome.InProgress
 	}
 	if p.json {
 		text, err := json.Marshal(l)
@@ -215,7 +215,7 @@ func (p *logPrinter) gap(n int64) {
 
 // about prints what is missing of the run, at its begin and its end.
 func (p *logPrinter) about(l web.OutputLine) {
-	if p.begun && l.Run.Outcome != view.InProgress && !l.Gone {
+	if p.begun && l.Run.Outcome != outcome.InProgress && !l.Gone {
 		p.gap(l.Lines + 1)
 	}
 	if !p.begun && l.Gone {

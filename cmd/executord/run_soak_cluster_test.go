@@ -18,7 +18,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
-	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -225,5 +224,5 @@ func (a *clusterAccount) ended(v client.Client, name, label string) (run durable
 	if err != nil {
 		a.Fatal(err)
 	}
-	return run, view.OutcomeOfRow(run)
+	return run, outcome.OfRow(run)
 }

@@ -21,17 +21,8 @@ type runFlags struct {
 	outcomes *choices
 }
 
-// listedOutcomes returns those of runs in the list.
-func listedOutcomes() []string {
-	all := []string{view.InProgress}
-	for _, o := range append(outcome.Ends(), outcome.Delayed, outcome.Excluded, outcome.Missed) {
-		all = append(all, string(o))
-	}
-	return all
-}
-
 func newRunFlags(cmd *cobra.Command) *runFlags {
-	f := &runFlags{cmd: cmd, outcomes: &choices{among: listedOutcomes(), name: "outcome"}}
+	f := &runFlags{cmd: cmd, outcomes: newChoices("outcome", outcome.All())}
 	cmd.Flags().IntVarP(&f.number, "number", "n", 20, fmt.Sprintf("how many runs to show, at most; with --since, the default is %d", web.MostRuns))
 	cmd.Flags().StringVar(&f.since, "since", "", "show only runs that were in progress at this time, or later: 90m or 48h ago, 2027-03-27, '2027-03-27 14:00' or RFC 3339")
 	cmd.Flags().Var(f.outcomes, "outcome", "show only runs with this outcome, such as failed; if given again, with any of them")
@@ -74,7 +65,7 @@ func (f *runFlags) at(now time.Time) (c chosenRuns, err error) {
 // of returns the latest of those of the runs that are chosen, the latest first.
 func (c chosenRuns) of(runs []view.Run) []view.Run {
 	return latestOf(slices.DeleteFunc(runs, func(r view.Run) bool {
-		over := r.Outcome != view.InProgress && r.Finished.Before(c.since) && r.Started.Before(c.since)
+		over := r.Outcome != outcome.InProgress && r.Finished.Before(c.since) && r.Started.Before(c.since)
 		return over || !c.outcomes.has(string(r.Outcome))
 	}), c.number)
 }

@@ -44,14 +44,12 @@ func (w *waiting) end() (view.Run, error) {
 			if r.Run <= w.last {
 				continue
 			}
-			switch r.Outcome {
-			case view.InProgress:
-			case outcome.Delayed, outcome.Lost, outcome.Stopped:
-				continue
-			default:
+			if r.Outcome == outcome.InProgress {
+				break
+			}
+			if !r.Outcome.Resumes() {
 				return r, nil
 			}
-			break
 		}
 	}
 }

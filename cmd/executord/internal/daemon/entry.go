@@ -63,7 +63,7 @@ func (e *entry) judge(o outcome.Outcome) (bad, known bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	bad, known = e.mu.bad, e.mu.judged
-	if o != outcome.Canceled && o != outcome.Replaced && o != outcome.Delayed {
+	if o == outcome.OK || o.IsError() {
 		e.mu.bad, e.mu.judged = o != outcome.OK, true
 	}
 	return bad, known

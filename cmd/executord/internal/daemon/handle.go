@@ -295,10 +295,8 @@ func (r *handled) verdict(result process.Result, o outcome.Outcome) error {
 	}
 	text := r.failure(result, o)
 	switch {
-	case o == outcome.Delayed:
+	case o.Resumes(): // before its command was started, too
 		return cut(r.label(o), text, r.rest)
-	case o == outcome.Stopped, o == outcome.Lost: // before its command was started, too
-		return cut(r.label(o), text, 0)
 	case result.Err != nil && o != outcome.Replaced: // whatever else kept it from its start
 		o = outcome.NotStarted
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
@@ -262,7 +263,7 @@ func (d *Daemon) runOf(f record.Facts) view.Run {
 		r.Progress = &view.Progress{Done: p.Done, Total: p.Total, Note: p.Note}
 	}
 	if f.Ended.IsZero() {
-		r.Outcome, r.Took = view.InProgress, time.Since(r.Started).Seconds()
+		r.Outcome, r.Took = outcome.InProgress, time.Since(r.Started).Seconds()
 	} else {
 		r.Finished = f.Ended.In(f.Due.Location())
 	}
@@ -304,7 +305,7 @@ func (d *Daemon) Runs(ctx context.Context, name string, n int) ([]view.Run, bool
 			return nil, true, err
 		}
 		for _, r := range others {
-			if r.Run == 0 || !here[[2]int64{r.Run, int64(r.Attempt)}] && !(r.Outcome == view.InProgress && goingOn[r.Run]) {
+			if r.Run == 0 || !here[[2]int64{r.Run, int64(r.Attempt)}] && !(r.Outcome == outcome.InProgress && goingOn[r.Run]) {
 				list = append(list, r)
 			}
 		}

@@ -53,7 +53,7 @@ func (p past) with(e catalog.Entry, keys []string, found map[string]durable.JobR
 		}
 		_, n := durable.RunNumber(key)
 		one := view.Past{
-			Run: n, Outcome: view.OutcomeOf(r.Run), Finished: r.Finished, Took: view.Took(r.Run),
+			Run: n, Outcome: outcome.Of(r.Run), Finished: r.Finished, Took: outcome.Took(r.Run),
 		}
 		runs = append(runs, one)
 		if _, latest := durable.RunNumber(p.last.Key); n > latest {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
-	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -46,11 +45,8 @@ func (r *handled) history(ctx context.Context, _ bool) (bad, known bool) {
 			return false, false
 		}
 		for _, run := range past {
-			switch view.OutcomeOfRow(run) {
-			case outcome.OK:
-				return false, true
-			case outcome.Failed, outcome.NotStarted, outcome.Timeout, outcome.Stopped, outcome.Lost:
-				return true, true
+			if o := outcome.OfRow(run); o == outcome.OK || o.IsError() {
+				return o != outcome.OK, true
 			}
 		}
 	}

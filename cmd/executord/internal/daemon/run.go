@@ -75,13 +75,6 @@ func (r *run) report(result process.Result, o outcome.Outcome, skips int) {
 		r.reportNotStarted(result, o, late, skips)
 		return
 	}
-	level := slog.LevelError
-	switch o {
-	case outcome.OK, outcome.Delayed:
-		level = slog.LevelInfo
-	case outcome.Canceled, outcome.Replaced:
-		level = slog.LevelWarn
-	}
 	attrs := []slog.Attr{slog.String("outcome", string(o)), slog.Int("exit", result.Code), slog.Any(about.Key, about.RunEnded)}
 	if result.Signal != "" {
 		attrs[1] = slog.String("signal", result.Signal)
@@ -93,7 +86,7 @@ func (r *run) report(result process.Result, o outcome.Outcome, skips int) {
 	if n := r.unlogged.Load(); n > 0 {
 		attrs = append(attrs, slog.Int64("unlogged", n))
 	}
-	r.log.LogAttrs(context.Background(), level, "run ended", attrs...)
+	r.log.LogAttrs(context.Background(), o.Level(), "run ended", attrs...)
 }
 
 // reportNotStarted logs why the command was not started. That its due time has passed during the wait for its turn is no
@@ -109,8 +102,9 @@ func (r *run) reportNotStarted(result process.Result, o outcome.Outcome, late ti
 
 // tellEnded tells how the run ended. Again reports whether the one before had failed.
 func (r *run) tellEnded(result process.Result, o outcome.Outcome, text string, again bool) {
-	if r.told == nil || o == outcome.Delayed || o == outcome.Lost {
-		return // nobody was told of the start, or the run goes on, or whoever begins it again tells of it
+	kind, told := kinds[o]
+	if r.told == nil || !told {
+		return // nobody was told of the start, or the run goes on
 	}
 	reason, _, _ := strings.Cut(text, "\n")
 	if o == outcome.NotStarted { // the kind says the rest
@@ -121,7 +115,7 @@ func (r *run) tellEnded(result process.Result, o outcome.Outcome, text string, a
 			Reason: "a run for a later time has replaced each before its end"})
 	}
 	e := notify.Event{
-		Kind: kinds[o], Run: r.number, At: time.Now(), Due: r.due, Took: result.Took, Reason: reason,
+		Kind: kind, Run: r.number, At: time.Now(), Due: r.due, Took: result.Took, Reason: reason,
 		Output: r.told.String(),
 	}
 	r.entry.tell(e)

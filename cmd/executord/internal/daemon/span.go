@@ -101,7 +101,7 @@ func conclude(span trace.Span, result process.Result, o outcome.Outcome, reason 
 	default:
 		span.SetAttributes(attribute.Int("process.exit.code", result.Code))
 	}
-	if o.IsFailure() || o == outcome.Stopped || o == outcome.Lost {
+	if o.IsError() {
 		span.SetAttributes(attribute.String("error.type", string(o)))
 		span.SetStatus(codes.Error, reason)
 	}

@@ -28,7 +28,8 @@ func (e *entry) tellStarted(number int, due, began time.Time, late, jitter time.
 	}
 }
 
-// kinds are what is told of the outcomes. A run that is lost is told by whoever begins it again.
+// kinds are what is told of the outcomes. A run that is delayed goes on, and one that is lost is told by whoever begins it
+// again.
 var kinds = map[outcome.Outcome]notify.Kind{
 	outcome.OK: notify.Succeeded, outcome.Failed: notify.Failed, outcome.Timeout: notify.Failed, outcome.Stopped: notify.Failed,
 	outcome.NotStarted: notify.NotStarted, outcome.Canceled: notify.Canceled, outcome.Replaced: notify.Canceled,

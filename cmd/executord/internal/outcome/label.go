@@ -49,10 +49,21 @@ func ParseLabel(text string) (l Label) {
 	if timed {
 		l.Took, _ = time.ParseDuration(took)
 	}
-	if !l.Outcome.known() || l.String() != text {
+	if _, known := l.Outcome.end(); !known || l.String() != text {
 		return Label{}
 	}
 	return l
+}
+
+// ParseFired reports whether a label is that of a schedule, which has fired. The outcome is excluded or missed if that is
+// what became of the due times, with the reason, and else "".
+func ParseFired(label string) (o Outcome, why string, is bool) {
+	why, left := strings.CutPrefix(label, "left out, ")
+	word, _, _ := strings.Cut(why, ": ")
+	if o = Outcome(word); left && (o == Excluded || o == Missed) {
+		return o, why, true
+	}
+	return "", "", left || strings.HasPrefix(label, "run ")
 }
 
 // beforeWord begins what Before returns, behind what a label says of a run.

@@ -18,10 +18,6 @@ type Past struct {
 	Took     time.Duration
 }
 
-// IsBad reports whether a run with this outcome did not do what it should. One that was canceled, replaced or stopped by
-// somebody says nothing about its job.
-func IsBad(o outcome.Outcome) bool { return o.IsFailure() || o == outcome.Lost }
-
 // Health is how well a job is, by its latest runs.
 type Health struct {
 	State  Wellness
@@ -56,7 +52,7 @@ func HealthOf(runs []Past) Health {
 	var bad []bool // the runs that say something, the latest first
 	var ends []time.Time
 	for i := len(runs) - 1; i >= 0; i-- {
-		if o := runs[i].Outcome; o == outcome.OK || IsBad(o) {
+		if o := runs[i].Outcome; o == outcome.OK || o.IsBad() {
 			bad, ends = append(bad, o != outcome.OK), append(ends, runs[i].Finished)
 		}
 	}

@@ -2,7 +2,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -101,9 +100,6 @@ func (p Progress) String() string {
 	return text
 }
 
-// InProgress is the outcome of a run that has none yet.
-const InProgress = "running"
-
 // Of returns the job that an entry of a store is, with what the history has of its last run, if that is known.
 func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 	j := Job{
@@ -123,7 +119,7 @@ func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
 		r := Ended(e, e.Last, *last)
 		j.Last = &r
 	}
-	if o, why, _ := fired(durable.Run{Label: e.Label}); o != "" { // since then
+	if o, why, _ := outcome.ParseFired(e.Label); o != "" { // since then
 		at := e.Updated.In(e.Spec.Location())
 		j.Last = &Run{Namespace: e.Namespace, Job: e.Name, Due: at, Attempt: 1, Started: at, Finished: at, Outcome: o, Error: why}
 	}
@@ -155,15 +151,15 @@ func of(e catalog.Entry, row durable.Job) Run {
 func Ended(e catalog.Entry, row durable.Job, r durable.Run) Run {
 	run, loc := of(e, row), e.Spec.Location()
 	run.Attempt = r.Attempt + max(outcome.ParseLabel(r.Label).Attempts-1, 0)
-	run.Started, run.Finished, run.Took = r.Started.In(loc), r.Finished.In(loc), Took(r).Seconds()
-	run.Outcome, run.Node, run.Error, run.Stderr = OutcomeOf(r), r.Node, Reason(r.Error), Written(r.Error)
+	run.Started, run.Finished, run.Took = r.Started.In(loc), r.Finished.In(loc), outcome.Took(r).Seconds()
+	run.Outcome, run.Node, run.Error, run.Stderr = outcome.Of(r), r.Node, Reason(r.Error), Written(r.Error)
 	return run
 }
 
 // LeftOut returns what became of due times without a run, by an entry of the history of their schedule; false if there are
 // none, or they were skipped.
 func LeftOut(e catalog.Entry, r durable.Run) (Run, bool) {
-	o, why, _ := fired(r)
+	o, why, _ := outcome.ParseFired(r.Label)
 	due := r.Occurrence
 	if n, first := outcome.ParseBefore(r.Label); n > 0 {
 		o, why, due = outcome.Missed, fmt.Sprintf("%s: %d before the run", outcome.Missed, n), first
@@ -178,17 +174,6 @@ func LeftOut(e catalog.Entry, r durable.Run) (Run, bool) {
 	}, true
 }
 
-// fired reports whether an entry of the history is that of a schedule, which has fired. The outcome is excluded or missed if
-// that is what became of the due times, with the reason, and else "".
-func fired(r durable.Run) (o outcome.Outcome, why string, is bool) {
-	why, left := strings.CutPrefix(r.Label, "left out, ")
-	word, _, _ := strings.Cut(why, ": ")
-	if o = outcome.Outcome(word); left && (o == outcome.Excluded || o == outcome.Missed) {
-		return o, why, true
-	}
-	return "", "", left || strings.HasPrefix(r.Label, "run ")
-}
-
 // Current returns a run of a job that is in progress, as the store has it. A store has the start of a run some
 // milliseconds later, and until then when the run was taken in hand.
 func Current(e catalog.Entry, row durable.Job, now time.Time) Run {
@@ -198,49 +183,8 @@ func Current(e catalog.Entry, row durable.Job, now time.Time) Run {
 	}
 	run := of(e, row)
 	run.Attempt, run.Started, run.Took = max(row.Attempt, 1), started.In(e.Spec.Location()), max(now.Sub(started), 0).Seconds()
-	run.Outcome, run.Node = InProgress, row.Owner
+	run.Outcome, run.Node = outcome.InProgress, row.Owner
 	return run
-}
-
-// OutcomeOf returns how a run ended, by its history: the log's word, or that of package durable for what its handler did
-// not come to say. Of a schedule it is what became of due times, "" if they had a run or were skipped.
-func OutcomeOf(r durable.Run) outcome.Outcome {
-	if o, _, is := fired(r); is {
-		return o
-	}
-	said := outcome.ParseLabel(r.Label).Outcome
-	switch r.Verdict {
-	case durable.RunSucceeded:
-		return cmp.Or(said, outcome.OK)
-	case durable.RunFailed, durable.RunSnoozed, durable.RunCanceled:
-		if said != "" {
-			return said
-		}
-	}
-	return outcome.Outcome(r.Verdict.String())
-}
-
-// Took returns how long a run took, by its history: its command, as the log says, or all that was done for it if nothing
-// is known of that, as of a run that was lost.
-func Took(r durable.Run) time.Duration {
-	if label := outcome.ParseLabel(r.Label); label.Outcome != "" {
-		return label.Took
-	}
-	return max(r.Finished.Sub(r.Started), 0)
-}
-
-// OutcomeOfRow returns how a run ended, by its row.
-func OutcomeOfRow(row durable.Job) outcome.Outcome {
-	said := outcome.ParseLabel(row.Label).Outcome
-	switch row.State {
-	case durable.Succeeded:
-		return cmp.Or(said, outcome.OK)
-	case durable.Dead:
-		return cmp.Or(said, outcome.Lost)
-	case durable.Canceled:
-		return cmp.Or(said, outcome.Canceled)
-	}
-	return ""
 }
 
 // Why returns why a run failed on one line of at most so many characters: the first line of its error, and the last line

@@ -1,11 +1,6 @@
 package view
 
-import (
-	"testing"
-	"time"
-
-	"github.com/executor-go/executor/durable"
-)
+import "testing"
 
 // A bar is as full as the run has come, in as much room as a table has.
 func TestProgressString(t *testing.T) {
@@ -17,19 +12,6 @@ func TestProgressString(t *testing.T) {
 	} {
 		if got := p.String(); got != want {
 			t.Errorf("%+v: %q, want %q", p, got, want)
-		}
-	}
-}
-
-// A run took as long as its command, and no time if that was not started. Of a run that says nothing it is all that was
-// done for it.
-func TestTookIsOfCommand(t *testing.T) {
-	for label, want := range map[string]time.Duration{
-		"": 5 * time.Second, "ok, took 3s": 3 * time.Second, "lost, took 2s": 2 * time.Second, "not started, took 0s": 0,
-		"missed": 0, "excluded": 0, "delayed": 0, "canceled": 0,
-	} {
-		if got := Took(durable.Run{Label: label, Started: time.Unix(10, 0), Finished: time.Unix(15, 0)}); got != want {
-			t.Errorf("%q took %v, want %v", label, got, want)
 		}
 	}
 }

@@ -130,11 +130,11 @@ func (s *Server) storyOf(ctx context.Context, j *view.Job) (*story, error) {
 		if st.Good == nil && r.Outcome == outcome.OK {
 			st.Good = run
 		}
-		if st.Last == nil && view.IsBad(r.Outcome) {
+		if st.Last == nil && r.Outcome.IsBad() {
 			st.Last = run
 		}
 	}
-	if j.Last != nil && (t == view.TroubleMissed || view.IsBad(j.Last.Outcome)) {
+	if j.Last != nil && (t == view.TroubleMissed || j.Last.Outcome.IsBad()) {
 		st.Last = j.Last
 	}
 	if st.Last == nil {

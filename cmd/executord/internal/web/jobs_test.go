@@ -220,7 +220,7 @@ func TestJobsAreFound(t *testing.T) {
 	slices.SortFunc(f.jobs, func(a, b view.Job) int { return strings.Compare(a.Job, b.Job) })
 	f.jobs[0].Tags = []string{"team=ops", "<disk>"}
 	f.jobs[1].State, f.jobs[1].Next = catalog.Status{State: catalog.StatePaused}, nil
-	f.jobs[3].Running = &view.Run{Job: "sync/stock", Run: 9, Outcome: view.InProgress, Took: 12}
+	f.jobs[3].Running = &view.Run{Job: "sync/stock", Run: 9, Outcome: outcome.InProgress, Took: 12}
 	f.jobs[3].State = catalog.Status{State: catalog.StateRunning}
 	h := New(Config{Daemon: f}).Handler()
 	for query, want := range map[string]string{

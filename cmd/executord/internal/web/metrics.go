@@ -73,7 +73,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	})
 	m.family("executord_job_runs_total", "counter", "Runs that have ended, by outcome.")
 	for _, f := range figures {
-		for _, o := range outcome.Ends() {
+		for _, o := range outcome.Counted() {
 			m.sample("executord_job_runs_total", jobLabel(f.Job)+`,outcome="`+strings.ReplaceAll(string(o), " ", "_")+`"`,
 				float64(f.Ended[o]))
 		}

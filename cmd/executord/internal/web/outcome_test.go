@@ -70,7 +70,7 @@ func TestOutcomeIsSameInBothLists(t *testing.T) {
 			if err != nil || len(history) != 1 {
 				t.Fatal(history, err)
 			}
-			if o := view.OutcomeOf(history[0]); o != "" {
+			if o := outcome.Of(history[0]); o != "" {
 				want = append(want, fmt.Sprint(o, " ", class(o)))
 			}
 		}
@@ -153,11 +153,11 @@ func TestTookIsSameOnAllPages(t *testing.T) {
 			t.Fatal(history, err)
 		}
 		f, run := newFake("backup")
-		run.End(func(f *record.Facts) { f.Outcome, f.Took = outcome.OK, view.Took(history[0]) })
+		run.End(func(f *record.Facts) { f.Outcome, f.Took = outcome.OK, outcome.Took(history[0]) })
 		past := view.Ended(catalog.Entry{Name: "backup"}, durable.Job{}, history[0])
 		past.Job, past.Run = "backup", 7
 		f.past, f.jobs[0].Last = []view.Run{past}, &past
-		f.jobs[0].Past = []view.Past{{Run: 7, Outcome: outcome.OK, Took: view.Took(history[0]), Finished: past.Finished}}
+		f.jobs[0].Past = []view.Past{{Run: 7, Outcome: outcome.OK, Took: outcome.Took(history[0]), Finished: past.Finished}}
 		h := New(Config{Daemon: f, Namespace: "test", Durable: jobs}).Handler()
 		for _, path := range []string{"/", "/job?name=backup", "/run?job=backup&run=2", "/run?job=backup&run=7", "/runs"} {
 			if text := ask(h, "GET", path, nil).Body.String(); !strings.Contains(text, "1.5\u00a0ms") || strings.Contains(text, "55\u00a0ms") {

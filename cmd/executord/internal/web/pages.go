@@ -73,12 +73,12 @@ func coloured(line string) template.HTML { return page.Coloured(line, job.Printa
 
 // class returns how an outcome is coloured.
 func class(o outcome.Outcome) string {
-	switch o {
-	case outcome.OK:
+	switch {
+	case o == outcome.OK:
 		return "good"
-	case outcome.Failed, outcome.Timeout, outcome.NotStarted, outcome.Lost:
+	case o.IsBad():
 		return "bad"
-	case view.InProgress:
+	case o == outcome.InProgress:
 		return "busy"
 	}
 	return "other"
@@ -110,31 +110,6 @@ var outcomeTabs = []ui.OutcomeTab{
 	{Name: "failed", Verdicts: []durable.Verdict{durable.RunFailed, durable.RunLost, durable.RunCanceled, durable.RunSnoozed}, Like: []durable.Verdict{durable.RunFailed, durable.RunLost}},
 	{Name: "succeeded", Verdicts: []durable.Verdict{durable.RunSucceeded}, Like: []durable.Verdict{durable.RunSucceeded}},
 	{Name: "other", Verdicts: store.Verdicts(), Like: []durable.Verdict{durable.RunCanceled, durable.RunSkipped, durable.RunSnoozed}},
-}
-
-// outcomeOf returns the outcome of a run for module ui: the word that the pages here have for it, none for a run that they
-// do not show, and the verdict that is drawn as they draw it.
-func outcomeOf(r durable.Run) (word string, like durable.Verdict) {
-	o := view.OutcomeOf(r)
-	switch o {
-	case "":
-		return "", r.Verdict
-	case outcome.OK:
-		like = durable.RunSucceeded
-	case outcome.Failed, outcome.Timeout, outcome.NotStarted:
-		like = durable.RunFailed
-	case outcome.Lost:
-		like = durable.RunLost
-	case outcome.Missed:
-		like = durable.RunSkipped
-	case outcome.Canceled, outcome.Replaced:
-		like = durable.RunCanceled
-	case outcome.Stopped, outcome.Delayed, outcome.Excluded: // the timeline has no mark for these
-		like = durable.RunSnoozed
-	default:
-		like = r.Verdict
-	}
-	return string(o), like
 }
 
 // firstDue returns in how long a job runs for the first time, "" if that is not known, or was due already.
@@ -277,7 +252,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	if !facts.Ended.IsZero() {
 		body.firstErr(output)
 	}
-	if s.acts(r) && run.Outcome == view.InProgress {
+	if s.acts(r) && run.Outcome == outcome.InProgress {
 		body.Actions = []link{endOf(&run)}
 	}
 	head, tail, err := s.ui.Frame(r, job.Printable(name), "")

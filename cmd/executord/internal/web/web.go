@@ -32,6 +32,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/roles"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
@@ -164,7 +165,7 @@ func (s *Server) newUI() *ui.UI {
 		c.Actions, c.ActionOf, c.Logger = true, s.action, s.Log
 	}
 	if s.Durable != nil {
-		c.Jobs = []ui.Source{{Jobs: s.Durable, Link: s.linkOf, Outcome: outcomeOf, Outcomes: outcomeTabs, Took: view.Took, Keys: s.keysOf}}
+		c.Jobs = []ui.Source{{Jobs: s.Durable, Link: s.linkOf, Outcome: outcome.Shown, Outcomes: outcomeTabs, Took: outcome.Took, Keys: s.keysOf}}
 	}
 	u, err := ui.New(c)
 	if err != nil {

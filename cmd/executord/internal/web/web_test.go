@@ -104,7 +104,7 @@ func (f *fake) Ready(context.Context) error      { return f.ready }
 func show(f record.Facts) view.Run {
 	r := view.Run{Job: f.Job, Run: int64(f.Number), Started: f.Started, Outcome: f.Outcome, Took: f.Took.Seconds(), Error: f.Error}
 	if f.Ended.IsZero() {
-		r.Outcome = view.InProgress
+		r.Outcome = outcome.InProgress
 	}
 	return r
 }
@@ -523,7 +523,7 @@ func TestServerFollowsRun(t *testing.T) {
 		}
 		return l
 	}
-	if l := next(); l.Run == nil || l.Run.Outcome != view.InProgress {
+	if l := next(); l.Run == nil || l.Run.Outcome != outcome.InProgress {
 		t.Errorf("the first line is %+v", l)
 	}
 	for i := range 3 {
