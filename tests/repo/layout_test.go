@@ -150,12 +150,12 @@ var executordLayers = within("internal", []layer{
 	{"importer", []string{"job", "tomlfile"}},
 	{"environ", []string{"about", "job", "process", "variables"}},
 	{"foreground", []string{"complaint", "environ", "job", "process", "variables"}},
-	{"record", []string{"outcome"}},
 	{"runlog", []string{"about", "complaint", "job", "logwriter", "outcome", "terminal"}},
 	{"stores", []string{"complaint", "exposure", "filelock", "job"}},
 	{"anystore", []string{"complaint", "job", "stores", "terminal"}},
 	{"catalog", []string{"job"}},
 	{"view", []string{"catalog", "job", "outcome"}},
+	{"record", []string{"outcome", "view"}},
 	{"client", []string{"catalog", "job", "outcome", "view"}},
 	{"daemon", []string{
 		"about", "catalog", "client", "environ", "job", "notify", "outcome", "process", "record", "variables", "view",

@@ -82,9 +82,9 @@ func (r *run) command(ctx context.Context) process.Result {
 			if r.failures == 0 {
 				r.entry.tellStarted(r.number, r.due, began, r.late(began), r.job.Jitter)
 			}
-			r.kept.Change(func(f *record.Facts) {
-				if f.PID = pid; f.Started.IsZero() {
-					f.Started = began
+			r.kept.Change(func(v *view.Run) {
+				if v.Started.IsZero() {
+					v.Started = began
 				}
 			})
 		},
@@ -232,7 +232,7 @@ func (r *run) noteProgress(ctx context.Context, line []byte) bool {
 	}
 	p, ok := parseProgress(line)
 	if ok {
-		r.kept.Change(func(f *record.Facts) { f.Progress = p })
+		r.kept.Change(func(v *view.Run) { v.Progress = &p })
 		durable.Progress(ctx, p.Done, p.Total, p.Note)
 	}
 	return ok

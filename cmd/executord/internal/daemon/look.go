@@ -223,9 +223,9 @@ func (d *Daemon) addLatest(j *view.Job, most int) {
 	}
 	last := int64(0)
 	for _, f := range d.Record.Latest(j.Job, most) {
-		r := d.runOf(f)
+		r := f.Run
 		switch {
-		case f.Ended.IsZero():
+		case r.Finished.IsZero():
 			if j.Running = &r; j.State.State != catalog.StateRunning {
 				j.State = catalog.Status{State: catalog.StateRunning} // the store has said something else a moment ago
 			}
@@ -236,8 +236,8 @@ func (d *Daemon) addLatest(j *view.Job, most int) {
 				j.Running, j.State = nil, j.State.Ended()
 			}
 		}
-		if !f.Ended.IsZero() && r.Run > known && r.Run != last { // of several attempts it is the last
-			ended = append(ended, view.Past{Run: r.Run, Outcome: r.Outcome, Finished: r.Finished, Took: f.Took})
+		if !r.Finished.IsZero() && r.Run > known && r.Run != last { // of several attempts it is the last
+			ended = append(ended, view.Past{Run: r.Run, Outcome: r.Outcome, Finished: r.Finished, Took: r.Duration()})
 		}
 		last = r.Run
 	}
@@ -247,27 +247,6 @@ func (d *Daemon) addLatest(j *view.Job, most int) {
 		j.Past = j.Past[max(len(j.Past)-view.MostPast, 0):]
 	}
 	j.Health = view.HealthOf(j.Past)
-}
-
-// runOf returns a run that is known here.
-func (d *Daemon) runOf(f record.Facts) view.Run {
-	r := view.Run{
-		Namespace: d.Store.Namespace, Job: f.Job, Run: int64(f.Number), Due: f.Due, Attempt: f.Attempt,
-		Started: f.Started.In(f.Due.Location()), Took: f.Took.Seconds(), Outcome: f.Outcome, Node: f.Node,
-		Error: view.Reason(f.Error), Stderr: view.Written(f.Error), Parameters: view.Parameters(f.Given),
-	}
-	if f.Started.IsZero() {
-		r.Started = f.Due
-	}
-	if p := f.Progress; p.Total > 0 {
-		r.Progress = &view.Progress{Done: p.Done, Total: p.Total, Note: p.Note}
-	}
-	if f.Ended.IsZero() {
-		r.Outcome, r.Took = outcome.InProgress, time.Since(r.Started).Seconds()
-	} else {
-		r.Finished = f.Ended.In(f.Due.Location())
-	}
-	return r
 }
 
 // Runs returns the latest runs of a job, n at most, the latest first; false if there is no such job.
@@ -285,10 +264,10 @@ func (d *Daemon) Runs(ctx context.Context, name string, n int) ([]view.Run, bool
 	var list []view.Run
 	here, goingOn := make(map[[2]int64]bool), make(map[int64]bool)
 	for _, f := range d.Record.Latest(name, n) {
-		r := d.runOf(f)
+		r := f.Run
 		list = append(list, r)
 		here[[2]int64{r.Run, int64(r.Attempt)}] = true
-		goingOn[r.Run] = f.Ended.IsZero()
+		goingOn[r.Run] = r.Finished.IsZero()
 		found = true
 	}
 	for _, e := range a.entries {
@@ -316,12 +295,8 @@ func (d *Daemon) Runs(ctx context.Context, name string, n int) ([]view.Run, bool
 
 // Output returns a run that is known here, and what it has written; the latest if the number is 0. It returns false if
 // it is not known here.
-func (d *Daemon) Output(name string, number int) (view.Run, record.Facts, *record.Output, bool) {
-	f, o, ok := d.Record.Find(name, number)
-	if !ok {
-		return view.Run{}, f, nil, false
-	}
-	return d.runOf(f), f, o, true
+func (d *Daemon) Output(name string, number int) (record.Facts, *record.Output, bool) {
+	return d.Record.Find(name, number)
 }
 
 // End ends a run that is in progress here, as a timeout does; the schedule goes on. A number of 0 is that of the only one.

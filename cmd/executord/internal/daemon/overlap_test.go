@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
 )
 
 // Of the times that pass during a run the first is in the log at once, and the others no later than a minute
@@ -110,7 +112,7 @@ func TestOverlapIsCountedOnceOverAttempts(t *testing.T) {
 	})
 }
 
-// A run that panics leaves no watch behind, and is begun again.
+// A run that panics has failed, leaves no watch behind, and is begun again.
 func TestOverlapEndsWithPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		panics := true // guarded by the job's never overlapping itself
@@ -122,8 +124,11 @@ func TestOverlapEndsWithPanic(t *testing.T) {
 			}
 			return sleep(ctx, c, o)
 		}
-		h := beginWith(t, Config{File: file}, run)
+		h := beginWith(t, Config{File: file, Record: record.New(record.Limits{Runs: 10, Age: time.Hour})}, run)
 		time.Sleep(3*time.Minute + 30*time.Second)
+		if runs, _, err := h.Runs(t.Context(), "a", 10); err != nil || len(runs) != 4 || runs[3].Outcome != outcome.Failed || runs[3].Error != "panic" {
+			t.Errorf("runs %+v, error %v", runs, err)
+		}
 		if sum := h.end(); sum.Runs != 4 || sum.Failed != 1 || sum.Skipped != 0 {
 			t.Errorf("%+v\n%s", sum, h.log.String())
 		}

@@ -5,10 +5,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
 // progressMark begins a line by which a command says how far it has come. It is documented.
@@ -18,7 +17,7 @@ const progressMark = "::progress "
 const maxNote = 200
 
 // parseProgress returns what a line says: ::progress 42/100 text. It returns false for any other line.
-func parseProgress(line []byte) (p record.Progress, ok bool) {
+func parseProgress(line []byte) (p view.Progress, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(progressMark))
 	if !ok {
 		return p, false
@@ -37,5 +36,5 @@ func parseProgress(line []byte) (p record.Progress, ok bool) {
 	if short := []rune(note); len(short) > maxNote {
 		note = string(short[:maxNote])
 	}
-	return record.Progress{Done: min(d, t), Total: t, Note: note, At: time.Now()}, true
+	return view.Progress{Done: min(d, t), Total: t, Note: note}, true
 }

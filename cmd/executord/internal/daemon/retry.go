@@ -8,7 +8,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
-	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
 // attempts runs the command, and again for as long as it fails and the job says so. Of the result, the start is that of
@@ -42,7 +42,7 @@ func (r *run) attempts(ctx context.Context) (process.Result, outcome.Outcome) {
 		r.attempt++
 		r.log = r.spans.log(r.entry.log.With("run", r.number, "attempt", r.attempt))
 		r.tail.clear()
-		r.kept.Change(func(f *record.Facts) { f.Attempt = r.attempt })
+		r.kept.Change(func(v *view.Run) { v.Attempt = r.attempt })
 	}
 }
 

@@ -108,7 +108,7 @@ func TestRetryTellsOutputOfAttempts(t *testing.T) {
 		h := beginWith(t, c, (&tries{codes: []int{1, -1, 2, 3}}).run)
 		defer h.end()
 		time.Sleep(time.Hour + 10*time.Minute)
-		_, _, output, ok := h.Output("a", 1)
+		_, output, ok := h.Output("a", 1)
 		stored, found, err := h.Stored(t.Context(), "a", 1)
 		if !ok || !found || err != nil {
 			t.Fatal(ok, found, err)

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/about"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
-	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
 // execute runs the command of a run that entry.begin has counted, and accounts for it: one line at the start, one at the
@@ -24,29 +23,29 @@ func (r *run) execute(ctx context.Context, skipped func(context.Context) int) (p
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer r.entry.hold(r.number, cancel)()
-	r.kept = d.Record.Begin(record.Facts{
-		Job: r.job.Name, Number: r.number, Attempt: r.attempt, Node: r.node, Due: r.due, Given: r.given,
+	r.kept = d.Record.Begin(view.Run{
+		Namespace: d.Store.Namespace, Job: r.job.Name, Run: int64(r.number), Attempt: r.attempt, Node: r.node, Due: r.due,
+		Parameters: view.Parameters(r.given),
 	})
 	if d.notifier.Any() {
 		r.told = new(tail)
 	}
 	r.beginSpan()
-	result, o, reason, skips := process.Result{}, outcome.Failed, "panic", 0
+	result, o, text, skips := process.Result{}, outcome.Failed, "panic", 0
 	interrupted := false
-	var end func(*record.Facts)
 	defer func() { // after a panic, too
 		r.entry.finish(o, interrupted)
-		r.kept.End(end)
-		r.endSpan(result, o, reason, skips)
+		r.kept.End(func(v *view.Run) {
+			v.Outcome, v.Took, v.Error, v.Stderr = o, result.Took.Seconds(), view.Reason(text), view.Written(text)
+		})
+		r.endSpan(result, o, view.Reason(text), skips) // the rest is output
 	}()
 
 	result, o = r.attempts(ctx)
 	// A run that is lost before the drain is begun again, and says nothing of how the daemon will end.
 	interrupted = o == outcome.Stopped || o == outcome.Lost && d.leaving.Err() != nil
 	skips = skipped(ctx)
-	text := r.failure(result, o)
-	reason, _, _ = strings.Cut(text, "\n") // the rest is output
-	end = func(f *record.Facts) { f.Outcome, f.Took, f.Error, f.Skipped = o, result.Took, text, skips }
+	text = r.failure(result, o)
 	r.report(result, o, skips)
 	r.tellEnded(result, o, text, r.recovers(ctx, o))
 	return result, o
@@ -106,7 +105,7 @@ func (r *run) tellEnded(result process.Result, o outcome.Outcome, text string, a
 	if r.told == nil || !told {
 		return // nobody was told of the start, or the run goes on
 	}
-	reason, _, _ := strings.Cut(text, "\n")
+	reason := view.Reason(text)
 	if o == outcome.NotStarted { // the kind says the rest
 		reason = result.Err.Error()
 	}

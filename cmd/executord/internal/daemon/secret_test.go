@@ -41,7 +41,7 @@ func TestRunHidesSecrets(t *testing.T) {
 			t.Fatalf("jobs %+v, error %v", jobs, err)
 		}
 		last := *jobs[0].Last
-		_, _, output, _ := h.Output("a", 1)
+		_, output, _ := h.Output("a", 1)
 		lines, _ := output.After(0)
 		h.end()
 		for _, name := range []string{"TOKEN", "DB"} {

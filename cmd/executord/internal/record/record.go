@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
 // Limits bounds what a Log keeps. A run in progress is always kept.
@@ -51,43 +52,19 @@ type Run struct {
 	ended, full *list.Element
 }
 
-// Facts is what is known of a run.
+// Facts is what is known of a run, and of what it has written.
 type Facts struct {
-	Job     string
-	Number  int // as in the log
-	Attempt int
-	Node    string // in a store that daemons share
-	Due     time.Time
-	Started time.Time // of its command; zero before, and if it was not started
-	PID     int
-
-	Ended   time.Time       // zero while it goes on
-	Outcome outcome.Outcome // "not started" too
-	Took    time.Duration
-	Error   string // as the history of a store has it: why it failed, and the end of standard error; "" if it is ok
-	Skipped int    // times of the job that passed meanwhile
-
-	Progress Progress
-
-	Given []string // its parameters, NAME=value; nil for the defaults
-
+	view.Run
 	Lines   int64 // written; not all may be kept
 	Dropped bool  // what it wrote is not kept any more
 }
 
-// Progress is how far a run has come, by its own account.
-type Progress struct {
-	Done, Total int64 // Total is 0 if it has not said anything
-	Note        string
-	At          time.Time
-}
-
 // Begin adds a run. The caller calls End.
-func (l *Log) Begin(f Facts) *Run {
-	r := &Run{log: l, facts: f, output: newOutput(l.limits.Output)}
+func (l *Log) Begin(v view.Run) *Run {
+	r := &Run{log: l, facts: Facts{Run: v}, output: newOutput(l.limits.Output)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.mu.jobs[f.Job] = append(l.mu.jobs[f.Job], r)
+	l.mu.jobs[v.Job] = append(l.mu.jobs[v.Job], r)
 	l.prune(time.Now())
 	return r
 }
@@ -96,21 +73,21 @@ func (l *Log) Begin(f Facts) *Run {
 func (r *Run) Output() *Output { return r.output }
 
 // Change changes what is known of the run. It does not end it.
-func (r *Run) Change(fn func(*Facts)) {
+func (r *Run) Change(fn func(*view.Run)) {
 	r.log.mu.Lock()
 	defer r.log.mu.Unlock()
-	fn(&r.facts)
+	fn(&r.facts.Run)
 }
 
 // End ends the run. Fn says how, and may be nil; the time of the end is now.
-func (r *Run) End(fn func(*Facts)) {
+func (r *Run) End(fn func(*view.Run)) {
 	l := r.log
 	l.mu.Lock()
 	if fn != nil {
-		fn(&r.facts)
+		fn(&r.facts.Run)
 	}
 	now := time.Now()
-	r.facts.Ended = now
+	r.facts.Finished = now
 	r.kept = r.output.size()
 	r.ended, r.full = l.mu.ended.PushBack(r), l.mu.full.PushBack(r)
 	l.mu.bytes += r.kept
@@ -124,7 +101,7 @@ func (r *Run) End(fn func(*Facts)) {
 func (l *Log) limit(job string) {
 	var ended []*Run
 	for _, r := range l.mu.jobs[job] {
-		if !r.facts.Ended.IsZero() {
+		if !r.facts.Finished.IsZero() {
 			ended = append(ended, r)
 		}
 	}
@@ -137,7 +114,7 @@ func (l *Log) limit(job string) {
 func (l *Log) prune(now time.Time) {
 	for e := l.mu.ended.Front(); e != nil; e = l.mu.ended.Front() {
 		r := e.Value.(*Run)
-		if now.Sub(r.facts.Ended) <= l.limits.Age {
+		if now.Sub(r.facts.Finished) <= l.limits.Age {
 			break
 		}
 		l.remove(r)
@@ -174,12 +151,23 @@ func (r *Run) drop() {
 	r.output.end()
 }
 
-// read returns what is known of the run.
+// read returns what is known of the run now, with times in the zone of its due time. One whose command was not started is
+// as if it had been when it was due.
 func (r *Run) read() Facts {
 	f := r.facts
 	if !f.Dropped {
 		f.Lines = r.output.Lines()
 	}
+	if f.Started.IsZero() {
+		f.Started = f.Due
+	}
+	zone := f.Due.Location()
+	if f.Finished.IsZero() {
+		f.Outcome, f.Took = outcome.InProgress, time.Since(f.Started).Seconds()
+	} else {
+		f.Finished = f.Finished.In(zone)
+	}
+	f.Started = f.Started.In(zone)
 	return f
 }
 
@@ -204,7 +192,7 @@ func (l *Log) Find(job string, number int) (Facts, *Output, bool) {
 	l.prune(time.Now())
 	all := l.mu.jobs[job]
 	for i := len(all) - 1; i >= 0; i-- {
-		if r := all[i]; number == 0 || r.facts.Number == number {
+		if r := all[i]; number == 0 || r.facts.Run.Run == int64(number) {
 			return r.read(), r.output, true
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/outcome"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
 // all returns the lines that are kept, as "N text".
@@ -70,7 +73,7 @@ func TestOutputKeepsLastLine(t *testing.T) {
 func TestOutputIsFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Limits{Output: 1 << 20, Runs: 1, Bytes: 1 << 20, Age: time.Hour})
-		run := l.Begin(Facts{Job: "a", Number: 1})
+		run := l.Begin(view.Run{Job: "a", Run: 1})
 		o := run.Output()
 		var seen []int64
 		ended := make(chan struct{})
@@ -105,14 +108,14 @@ func TestOutputIsFollowed(t *testing.T) {
 // Of each job, as many ended runs are kept as the limit says, and all that go on.
 func TestLogLimitsRuns(t *testing.T) {
 	l := New(Limits{Output: 100, Runs: 3, Bytes: 1 << 20, Age: time.Hour})
-	hung := l.Begin(Facts{Job: "a", Number: 1})
+	hung := l.Begin(view.Run{Job: "a", Run: 1})
 	for i := 2; i < 10; i++ {
-		l.Begin(Facts{Job: "a", Number: i}).End(nil)
+		l.Begin(view.Run{Job: "a", Run: int64(i)}).End(nil)
 	}
-	l.Begin(Facts{Job: "b", Number: 1}).End(nil)
-	var got []int
+	l.Begin(view.Run{Job: "b", Run: 1}).End(nil)
+	var got []int64
 	for _, f := range l.Latest("a", 100) {
-		got = append(got, f.Number)
+		got = append(got, f.Run.Run)
 	}
 	if fmt.Sprint(got) != "[9 8 7 1]" || len(l.Latest("b", 100)) != 1 || len(l.Latest("a", 2)) != 2 {
 		t.Errorf("kept %v", got)
@@ -127,8 +130,8 @@ func TestLogLimitsRuns(t *testing.T) {
 func TestLogLimitsAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Limits{Output: 100, Runs: 3, Bytes: 1 << 20, Age: time.Hour})
-		hung := l.Begin(Facts{Job: "hung"})
-		l.Begin(Facts{Job: "a"}).End(nil)
+		hung := l.Begin(view.Run{Job: "hung"})
+		l.Begin(view.Run{Job: "a"}).End(nil)
 		time.Sleep(time.Hour)
 		if len(l.Latest("a", 1)) != 1 {
 			t.Error("removed before its age")
@@ -149,16 +152,16 @@ func TestLogLimitsAge(t *testing.T) {
 func TestLogLimitsBytes(t *testing.T) {
 	l := New(Limits{Output: 1000, Runs: 100, Bytes: 5000, Age: time.Hour})
 	for i := 1; i <= 20; i++ {
-		run := l.Begin(Facts{Job: fmt.Sprint(i), Number: 1})
+		run := l.Begin(view.Run{Job: fmt.Sprint(i), Run: 1})
 		for range 100 {
 			run.Output().Add(time.Time{}, false, false, []byte("a line"))
 		}
-		run.End(func(f *Facts) { f.Outcome = "ok" })
+		run.End(func(v *view.Run) { v.Outcome = outcome.OK })
 	}
 	kept := 0
 	for i := 1; i <= 20; i++ {
 		f, o, ok := l.Find(fmt.Sprint(i), 1)
-		if !ok || f.Outcome != "ok" || f.Lines != 100 {
+		if !ok || f.Outcome != outcome.OK || f.Lines != 100 {
 			t.Fatalf("run %d: %+v", i, f)
 		}
 		if len(all(o)) > 0 != !f.Dropped {
@@ -178,15 +181,15 @@ func TestLogLimitsBytes(t *testing.T) {
 // Of the attempts of a run, the last is found; number 0 is the latest run.
 func TestLogFindsLastAttempt(t *testing.T) {
 	l := New(Limits{Output: 100, Runs: 10, Bytes: 1 << 20, Age: time.Hour})
-	for _, f := range []Facts{{Number: 1, Attempt: 1}, {Number: 1, Attempt: 2}, {Number: 2, Attempt: 1}} {
-		f.Job = "a"
-		l.Begin(f).End(nil)
+	for _, v := range []view.Run{{Run: 1, Attempt: 1}, {Run: 1, Attempt: 2}, {Run: 2, Attempt: 1}} {
+		v.Job = "a"
+		l.Begin(v).End(nil)
 	}
 	if f, _, _ := l.Find("a", 1); f.Attempt != 2 {
 		t.Errorf("found attempt %d", f.Attempt)
 	}
-	if f, _, _ := l.Find("a", 0); f.Number != 2 {
-		t.Errorf("found run %d", f.Number)
+	if f, _, _ := l.Find("a", 0); f.Run.Run != 2 {
+		t.Errorf("found run %d", f.Run.Run)
 	}
 	if _, _, ok := l.Find("a", 3); ok {
 		t.Error("found a run that was not")

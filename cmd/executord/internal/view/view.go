@@ -230,6 +230,11 @@ func ShowParameters(values []string) string {
 	return strings.Join(shown, ", ")
 }
 
+// Duration returns how long the run took.
+func (r Run) Duration() time.Duration {
+	return time.Duration(math.Round(r.Took * float64(time.Second)))
+}
+
 // With returns the parameters of a run on one line, "" if it has the defaults.
 func (r Run) With() string {
 	values := make([]string, 0, len(r.Parameters))

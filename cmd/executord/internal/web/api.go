@@ -114,22 +114,22 @@ func (s *Server) apiStored(w http.ResponseWriter, r *http.Request) bool {
 
 // known reports whether a run is known here.
 func (s *Server) known(r *http.Request, n int) bool {
-	_, _, _, ok := s.Daemon.Output(r.URL.Query().Get("job"), n)
+	_, _, ok := s.Daemon.Output(r.URL.Query().Get("job"), n)
 	return ok
 }
 
 // find returns the run that a request is about, or answers that there is none.
-func (s *Server) find(w http.ResponseWriter, r *http.Request) (view.Run, record.Facts, *record.Output, bool) {
+func (s *Server) find(w http.ResponseWriter, r *http.Request) (record.Facts, *record.Output, bool) {
 	n, err := number(r, "run", 0)
 	if err != nil || n < 0 {
 		page.Refuse(w, r, http.StatusBadRequest, "run must be the number of a run")
-		return view.Run{}, record.Facts{}, nil, false
+		return record.Facts{}, nil, false
 	}
-	run, facts, output, ok := s.Daemon.Output(r.URL.Query().Get("job"), n)
+	run, output, ok := s.Daemon.Output(r.URL.Query().Get("job"), n)
 	if !ok {
 		page.Refuse(w, r, http.StatusNotFound, s.noRun(r))
 	}
-	return run, facts, output, ok
+	return run, output, ok
 }
 
 // noRun says why there is no run that a request is about.
@@ -152,7 +152,7 @@ func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) {
 	if s.apiStored(w, r) {
 		return
 	}
-	run, facts, output, ok := s.find(w, r)
+	run, output, ok := s.find(w, r)
 	if !ok {
 		return
 	}
@@ -161,7 +161,7 @@ func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out := job.NewEncoder(w)
-	send(w, func() error { return out.Encode(OutputLine{Run: &run, Gone: facts.Dropped}) })
+	send(w, func() error { return out.Encode(OutputLine{Run: &run.Run, Gone: run.Dropped}) })
 	err := s.follow(r, output, r.URL.Query().Get("follow") != "", func(lines []record.Line) error {
 		return send(w, func() error {
 			for _, l := range lines {
@@ -177,8 +177,8 @@ func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	if end, facts, _, ok := s.Daemon.Output(run.Job, int(run.Run)); ok {
-		send(w, func() error { return out.Encode(OutputLine{Run: &end, Lines: facts.Lines, Gone: facts.Dropped}) })
+	if end, _, ok := s.Daemon.Output(run.Job, int(run.Run.Run)); ok {
+		send(w, func() error { return out.Encode(OutputLine{Run: &end.Run, Lines: end.Lines, Gone: end.Dropped}) })
 	}
 }
 

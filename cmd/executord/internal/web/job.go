@@ -165,7 +165,7 @@ func (s *Server) storyOf(ctx context.Context, j *view.Job) (*story, error) {
 
 // lastLines returns the last lines that a run has written, false if they are not kept.
 func (s *Server) lastLines(ctx context.Context, r *view.Run) (lines []record.Line, found bool, err error) {
-	if _, facts, output, here := s.Daemon.Output(r.Job, int(r.Run)); here && !facts.Dropped {
+	if run, output, here := s.Daemon.Output(r.Job, int(r.Run)); here && !run.Dropped {
 		lines, _ = output.After(0)
 		found = true
 	} else {

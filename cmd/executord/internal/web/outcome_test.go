@@ -14,7 +14,6 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
-	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
@@ -153,7 +152,7 @@ func TestTookIsSameOnAllPages(t *testing.T) {
 			t.Fatal(history, err)
 		}
 		f, run := newFake("backup")
-		run.End(func(f *record.Facts) { f.Outcome, f.Took = outcome.OK, outcome.Took(history[0]) })
+		run.End(func(v *view.Run) { v.Outcome, v.Took = outcome.OK, outcome.Took(history[0]).Seconds() })
 		past := view.Ended(catalog.Entry{Name: "backup"}, durable.Job{}, history[0])
 		past.Job, past.Run = "backup", 7
 		f.past, f.jobs[0].Last = []view.Run{past}, &past

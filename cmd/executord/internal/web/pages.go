@@ -97,7 +97,7 @@ func took(r view.Run) string {
 	if r.Took <= 0 {
 		return ""
 	}
-	return page.Short(time.Duration(r.Took * float64(time.Second)))
+	return page.Short(r.Duration())
 }
 
 // why returns why a run ended as it did, without the outcome, on one line of at most so many characters.
@@ -235,7 +235,7 @@ func (s *Server) failing(ctx context.Context) (n int, err error) {
 func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	n, err := number(r, "run", 0)
 	name := r.URL.Query().Get("job")
-	run, facts, output, ok := s.Daemon.Output(name, n)
+	run, output, ok := s.Daemon.Output(name, n)
 	if err != nil || !ok {
 		s.serveOtherRun(w, r, name, n)
 		return
@@ -248,12 +248,12 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	zone := page.ZoneOf(r)
-	body := runBody{Run: runIn(zone, run), Facts: facts, reading: s.readingOf(r, name, n)}
-	if !facts.Ended.IsZero() {
+	body := runBody{Facts: factsIn(zone, run), reading: s.readingOf(r, name, n)}
+	if !run.Finished.IsZero() {
 		body.firstErr(output)
 	}
 	if s.acts(r) && run.Outcome == outcome.InProgress {
-		body.Actions = []link{endOf(&run)}
+		body.Actions = []link{endOf(&run.Run)}
 	}
 	head, tail, err := s.ui.Frame(r, job.Printable(name), "")
 	if err != nil {
@@ -288,10 +288,10 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		return
 	}
-	if end, facts, _, ok := s.Daemon.Output(run.Job, int(run.Run)); ok {
-		body.Run, body.Facts = runIn(zone, end), facts
+	if end, _, ok := s.Daemon.Output(run.Job, int(run.Run.Run)); ok {
+		body.Facts = factsIn(zone, end)
 		body.firstErr(output)
-		line.missing(w, facts.Lines)
+		line.missing(w, end.Lines)
 		part("run-end")
 	}
 }
@@ -303,8 +303,7 @@ var errLong = errors.New("the page has reached its limit")
 
 // runBody is what the page of a run has.
 type runBody struct {
-	view.Run
-	Facts   record.Facts
+	record.Facts
 	Actions []link
 	reading
 }
@@ -481,12 +480,12 @@ func (p *printer) missing(w io.Writer, all int64) {
 
 // serveText answers with what a run has written, as it is.
 func (s *Server) serveText(w http.ResponseWriter, r *http.Request) {
-	run, _, output, ok := s.find(w, r)
+	run, output, ok := s.find(w, r)
 	if !ok {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"run-%d.txt\"", run.Run))
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"run-%d.txt\"", run.Run.Run))
 	lines, _ := output.After(0)
 	last := int64(0)
 	for _, l := range lines {

@@ -48,7 +48,7 @@ type Daemon interface {
 	Day(ctx context.Context) (view.Day, error)
 	Runs(ctx context.Context, job string, n int) (runs []view.Run, found bool, err error)
 	Upcoming(ctx context.Context, job string, n int) ([]time.Time, error)
-	Output(job string, run int) (view.Run, record.Facts, *record.Output, bool)
+	Output(job string, run int) (record.Facts, *record.Output, bool)
 	Stored(ctx context.Context, job string, run int) (output record.Stored, found bool, err error)
 	Figures() []daemon.Figures
 	Successes(ctx context.Context) (map[string]time.Time, error)

@@ -64,7 +64,7 @@ func (f *fake) Day(context.Context) (view.Day, error) { return f.day, f.err }
 func (f *fake) Runs(_ context.Context, name string, n int) ([]view.Run, bool, error) {
 	var runs []view.Run
 	for _, facts := range f.log.Latest(name, n) {
-		runs = append(runs, show(facts))
+		runs = append(runs, facts.Run)
 	}
 	runs = append(runs, f.past...)
 	return runs, slices.ContainsFunc(f.jobs, func(j view.Job) bool { return j.Job == name }), f.err
@@ -74,9 +74,8 @@ func (f *fake) Upcoming(_ context.Context, _ string, n int) ([]time.Time, error)
 	return f.next[:min(n, len(f.next))], f.err
 }
 
-func (f *fake) Output(name string, n int) (view.Run, record.Facts, *record.Output, bool) {
-	facts, o, ok := f.log.Find(name, n)
-	return show(facts), facts, o, ok
+func (f *fake) Output(name string, n int) (record.Facts, *record.Output, bool) {
+	return f.log.Find(name, n)
 }
 
 func (f *fake) Stored(_ context.Context, name string, n int) (record.Stored, bool, error) {
@@ -101,25 +100,17 @@ func (f *fake) Successes(context.Context) (map[string]time.Time, error) { return
 func (f *fake) StoreError(context.Context) error { return f.err }
 func (f *fake) Ready(context.Context) error      { return f.ready }
 
-func show(f record.Facts) view.Run {
-	r := view.Run{Job: f.Job, Run: int64(f.Number), Started: f.Started, Outcome: f.Outcome, Took: f.Took.Seconds(), Error: f.Error}
-	if f.Ended.IsZero() {
-		r.Outcome = outcome.InProgress
-	}
-	return r
-}
-
 // newFake returns a daemon with one job, of which a run has ended, and one goes on.
 func newFake(name string) (*fake, *record.Run) {
 	f := &fake{log: record.New(record.Limits{Output: 1 << 16, Runs: 10, Bytes: 1 << 20, Age: time.Hour})}
 	last := view.Run{Job: name, Run: 1, Outcome: "failed"}
 	f.jobs = []view.Job{{Job: name, Schedule: "@every 1s", Command: "echo " + name, State: catalog.Status{State: catalog.StateWaiting}, Last: &last}}
 	f.figures = []daemon.Figures{{Job: name}}
-	run := f.log.Begin(record.Facts{Job: name, Number: 1})
+	run := f.log.Begin(view.Run{Job: name, Run: 1})
 	run.Output().Add(time.Now(), false, false, []byte("plain"))
 	run.Output().Add(time.Now(), true, false, []byte("wrong"))
-	run.End(func(f *record.Facts) { f.Outcome, f.Error = "failed", "exit status 3" })
-	return f, f.log.Begin(record.Facts{Job: name, Number: 2})
+	run.End(func(v *view.Run) { v.Outcome, v.Error = "failed", "exit status 3" })
+	return f, f.log.Begin(view.Run{Job: name, Run: 2})
 }
 
 const token = "correct-horse-battery-staple"
@@ -319,7 +310,7 @@ func TestServerShowsHostileTexts(t *testing.T) {
 	} {
 		f, run := newFake(hostile)
 		run.Output().Add(time.Now(), true, false, []byte(hostile))
-		run.End(func(f *record.Facts) { f.Outcome, f.Error = "failed", hostile })
+		run.End(func(v *view.Run) { v.Outcome, v.Error = "failed", hostile })
 		f.jobs[0].Past = []view.Past{{Run: 1, Outcome: outcome.OK}, {Run: 2, Outcome: outcome.Failed}}
 		f.jobs[0].Last.Error, f.jobs[0].Last.Stderr = hostile, []string{hostile}
 		f.jobs[0].Tags, f.jobs[0].Command, f.jobs[0].Schedule = []string{hostile}, hostile, hostile
@@ -533,7 +524,7 @@ func TestServerFollowsRun(t *testing.T) {
 			t.Errorf("line %d is %+v", i, l)
 		}
 	}
-	run.End(func(f *record.Facts) { f.Outcome = "ok" })
+	run.End(func(v *view.Run) { v.Outcome = "ok" })
 	if l := next(); l.Run == nil || l.Run.Outcome != "ok" || l.Lines != 3 {
 		t.Errorf("the last line is %+v", l)
 	}
@@ -545,7 +536,7 @@ func TestServerFollowsRun(t *testing.T) {
 // The page of a run that writes without end has an end, and a link to go on.
 func TestServerEndsLongPage(t *testing.T) {
 	f := &fake{log: record.New(record.Limits{Output: 1 << 20})} // so that a part of the page has many lines
-	run := f.log.Begin(record.Facts{Job: "backup", Number: 2})
+	run := f.log.Begin(view.Run{Job: "backup", Run: 2})
 	base := listen(t, New(Config{Daemon: f}))
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/ui/page"
 )
@@ -36,7 +37,12 @@ func jobIn(z page.Zone, j view.Job) view.Job {
 	return j
 }
 
-// runIn is jobIn for a run.
+// factsIn and runIn are jobIn for a run.
+func factsIn(z page.Zone, f record.Facts) record.Facts {
+	f.Run = runIn(z, f.Run)
+	return f
+}
+
 func runIn(z page.Zone, r view.Run) view.Run {
 	r.Due, r.Started, r.Finished = z.OfJob(r.Due), z.OfJob(r.Started), z.OfJob(r.Finished)
 	return r
