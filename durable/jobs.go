@@ -82,10 +82,12 @@ func (j *Jobs) Run(ctx context.Context) error {
 // nodeConfig returns what the node needs to know.
 func (j *Jobs) nodeConfig(pool *executor.ScheduledPool) node.Config {
 	c := node.Config{
-		Store: j.store, Parts: j.parts, Pool: pool, Name: j.cfg.Name, Lease: j.cfg.Lease, Poll: j.cfg.Poll, Drain: j.cfg.Drain,
-		Keep: j.cfg.Keep, History: j.cfg.History, Output: j.cfg.Output, Triggers: j.cfg.Triggers,
-		Log: j.log, Kind: j.kind, Kinds: j.kindNames, Queues: j.queues, Around: j.around, Changed: j.notify, Decode: j.decode,
-		Transact: j.transact,
+		Work: node.Work{
+			Store: j.store, Parts: j.parts, Lease: j.cfg.Lease, History: j.cfg.History, Output: j.cfg.Output,
+			Triggers: j.cfg.Triggers, Log: j.log, Around: j.around, Decode: j.decode, Transact: j.transact,
+		},
+		Pool: pool, Name: j.cfg.Name, Poll: j.cfg.Poll, Drain: j.cfg.Drain, Keep: j.cfg.Keep,
+		Kind: j.kind, Kinds: j.kindNames, Queues: j.queues, Changed: j.notify,
 	}
 	if j.cfg.Hooks.Settled != nil {
 		c.Settled = j.settled

@@ -47,6 +47,29 @@ func TestNodesReportThemselves(t *testing.T) {
 	})
 }
 
+// Held may be called while a policy leaves an occurrence out. What would go wrong, the race detector sees.
+func TestHeldWhileAnOccurrenceIsLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &trigger{next: func(after time.Time) time.Time {
+			time.Sleep(time.Second)
+			return after.Truncate(time.Hour).Add(time.Hour)
+		}}
+		jobs, k, d := newNode(t, memory.New(),
+			func(c *durable.Config) { c.Triggers = map[string]executor.Trigger{"slow": slow} })
+		must(k.On(t.Context(), "key", durable.NamedTrigger("slow"), "", durable.OnMissed(durable.Skip(time.Second))))
+		time.Sleep(5*time.Hour + time.Minute)
+		start(t, jobs)
+		time.Sleep(500 * time.Millisecond) // the trigger is asked for the latest occurrence
+		if held := jobs.Held(); len(held) != 1 || held[0].Phase != durable.PhaseRunning {
+			t.Errorf("held are %+v", held)
+		}
+		time.Sleep(time.Minute)
+		if d.count() != 0 || len(jobs.Held()) != 0 {
+			t.Errorf("after %d runs, held are %+v", d.count(), jobs.Held())
+		}
+	})
+}
+
 // Node and Held have what this node holds, in which phase.
 func TestNodeHasWhatItHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -117,10 +117,10 @@ func WaitFor[T any](ctx context.Context, name string, d time.Duration) (payload 
 }
 
 // stepping returns the run of a handler that may have steps, and checks the name of one.
-func stepping(ctx context.Context, what, name string) (node.Handling, error) {
+func stepping(ctx context.Context, what, name string) (*node.Handling, error) {
 	mustContext(ctx)
 	if err := checkName(what, name, MaxStep); err != nil {
-		return node.Handling{}, err
+		return nil, err
 	}
 	h, ok := node.Of(ctx)
 	switch {

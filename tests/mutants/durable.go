@@ -70,9 +70,21 @@ var durableMutants = []mutant{
 		new: "	if false {\n",
 	},
 	{
-		file: "durable/internal/node/perform.go", what: "a run that was cut short decides anew what it is for",
-		old: "r.job.Attempt <= 1 && !cutShort {",
-		new: "r.job.Attempt <= 1 && (true || cutShort) {",
+		file: "durable/internal/node/handling_perform.go", what: "a run that was cut short decides anew what it is for",
+		old: "h.job.Attempt <= 1 && !cutShort {",
+		new: "h.job.Attempt <= 1 && (true || cutShort) {",
+	},
+	{
+		file: "durable/internal/node/handling_outcome.go", what: "a run that its node cut short is an attempt",
+		old: "	o.Attempt, o.Due = h.job.Attempt-1, again(",
+		new: "	o.Attempt, o.Due = h.job.Attempt, again(",
+		by:  "./durable/internal/node", test: "TestHandlingOutcome",
+	},
+	{
+		file: "durable/internal/node/handling_perform.go", what: "a drain waits until a trigger was asked for all that was missed",
+		old: "	if p.Walks(h.times) {\n",
+		new: "	if false && p.Walks(h.times) {\n",
+		by:  "./durable/internal/node", test: "TestHandlingCallsNoHandler",
 	},
 	{
 		file: "durable/store/transition/transition.go", what: "a confirm is an attempt",
@@ -90,7 +102,7 @@ var durableMutants = []mutant{
 		new: "	return true\n",
 	},
 	{
-		file: "durable/internal/node/begun.go", what: "what may have killed its node is begun before that is noted",
+		file: "durable/internal/node/run.go", what: "what may have killed its node is begun before that is noted",
 		old: "	case !r.job.Suspect:\n",
 		new: "	case true:\n",
 	},

@@ -1,13 +1,10 @@
 package node
 
 import (
-	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/executor-go/executor/durable/internal/storeclock"
-	"github.com/executor-go/executor/durable/internal/timetable"
 	"github.com/executor-go/executor/durable/store"
 )
 
@@ -27,45 +24,6 @@ type begins struct {
 
 // maxOver is how many runs that are over are remembered to be forgotten. Prune finds the others.
 const maxOver = 1000
-
-// errEarly is the error of a run whose time is yet to come, since the store's clock was put back while it was noted
-// that the run begins.
-var errEarly = errors.New("durable: the clock of the database was set back to before the time of the job")
-
-// errNotKept is the error of a run that is to be given back, as all that had not begun was while the trigger was asked,
-// or the begin was noted.
-var errNotKept = errors.New("durable: the node does not begin the job any more")
-
-// called notes that the handler is about to be called. The error is ctx's cause if that ended first, errEarly or
-// errNotKept.
-//
-// If a node was lost that may have called the handler, the store has to know of the begin before: a handler that kills
-// its process at once would otherwise never use up its attempts. The worker waits for the answer.
-func (r *run) called(ctx context.Context, started storeclock.Start) error {
-	n := r.n
-	switch {
-	case !n.ledger.calling(r, started.At.Truncate(time.Microsecond)):
-		return errNotKept
-	case !r.job.Suspect:
-		n.begins.add(r, started)
-		return nil
-	}
-	r.noted.Store(true)
-	noted := make(chan struct{})
-	n.committer.add(entry{run: r, begun: r.job.Started, noted: noted})
-	select {
-	case <-noted:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if at := timetable.Later(r.job.Due, r.job.Occurrence); r.job.Attempt <= 1 && n.clock.Until(at) > storeclock.Noise {
-		return errEarly
-	}
-	if !n.ledger.keeps(r) {
-		return errNotKept
-	}
-	return nil
-}
 
 // add has the begin of a run noted, if it goes on for long enough.
 func (b *begins) add(r *run, started storeclock.Start) {

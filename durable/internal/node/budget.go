@@ -163,14 +163,6 @@ func (l *ledger) workerFreed() (poll bool) {
 	return poll
 }
 
-// workerFreed is called when a worker has ended a run.
-func (n *Node) workerFreed() {
-	if n.ledger.workerFreed() {
-		n.Wake()
-	}
-	n.ledger.bodies.Done()
-}
-
 // giveBackLate releases what has not begun, due or not, if more jobs than there are workers have been waiting for one
 // for longer than Config.Poll, at the time now: another node may be idle. It keeps as many of those as there are workers,
 // so that none of them is idle.

@@ -142,7 +142,7 @@ func (s *committer) try(ctx context.Context, group []entry) error {
 	case len(b.Confirms) == 0 && len(b.Outcomes) == 0:
 		return nil
 	}
-	opCtx, cancel := s.n.opContext(context.WithoutCancel(ctx)) // what becomes of a call that is broken off is not known
+	opCtx, cancel := s.n.cfg.opContext(context.WithoutCancel(ctx)) // what becomes of a call that is broken off is not known
 	defer cancel()
 	asked := s.n.clock.Ask()
 	answer, err := s.n.cfg.Store.Commit(opCtx, b)
@@ -181,13 +181,13 @@ func (s *committer) try(ctx context.Context, group []entry) error {
 				e.since = time.Now()
 			}
 			if e.locked++; e.locked == lockedLong {
-				s.n.logOf(&e.job).Warn("durable: job row is locked by another transaction; waiting to commit the outcome", "waited", time.Since(e.since).Round(time.Millisecond))
+				s.n.cfg.logOf(&e.job).Warn("durable: job row is locked by another transaction; waiting to commit the outcome", "waited", time.Since(e.since).Round(time.Millisecond))
 			}
 			time.AfterFunc(pause, func() { s.add(e) })
 		case e.outcome == nil:
-			e.confirmed(ok, e.occurrence, answer.Now)
+			s.n.confirmed(e.run, ok, e.occurrence, answer.Now)
 		default:
-			e.committed(e.outcome, ok, before[e.ref()])
+			s.n.committed(e.run, e.outcome, ok, before[e.ref()])
 		}
 	}
 	return nil

@@ -28,14 +28,6 @@ func (n *Node) drain(ctx context.Context) {
 	}
 }
 
-// untilDrain returns a context that ends when the node begins to drain, too, with the cause ErrShutdown: for what comes
-// before the call of a handler and may take long. stop ends it without that cause.
-func (n *Node) untilDrain(ctx context.Context) (_ context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	after := context.AfterFunc(n.leaving, func() { cancel(context.Cause(n.leaving)) })
-	return ctx, func() { after(); cancel(nil) }
-}
-
 // releaseUntil releases what has not begun, also what comes later from an insert that was under way, until the handlers
 // have returned. After Config.Drain it cancels these.
 func (n *Node) releaseUntil(ctx context.Context, bodies <-chan struct{}) {

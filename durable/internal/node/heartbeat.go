@@ -44,7 +44,7 @@ func (n *Node) heartbeatLoop(ctx context.Context) {
 		}
 		watch, far := n.watch()
 		asked := n.clock.Ask()
-		opCtx, cancel := n.opContext(ctx)
+		opCtx, cancel := n.cfg.opContext(ctx)
 		pulse, err := n.cfg.Store.Heartbeat(opCtx, n.name(), n.cfg.Lease, watch)
 		cancel()
 		if ctx.Err() != nil {
@@ -97,12 +97,12 @@ func (n *Node) heartbeatLoop(ctx context.Context) {
 // logDead logs which jobs are dead since they were lost with their nodes. Their names come by calls that the store may
 // be slow to answer, so no heartbeat waits for it.
 func (n *Node) logDead(ctx context.Context, dead []store.ID) {
-	opCtx, cancel := n.opContext(ctx)
+	opCtx, cancel := n.cfg.opContext(ctx)
 	defer cancel()
 	for _, id := range dead {
 		job, _ := n.cfg.Store.Get(opCtx, id) // for its names; it may be gone
 		job.ID = id
-		n.logOf(&job).Error("durable: a job is dead, since it was lost with its node and has no attempt left", "error", job.Error)
+		n.cfg.logOf(&job).Error("durable: a job is dead, since it was lost with its node and has no attempt left", "error", job.Error)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 func TestNodeGoesOnThatIsRenewedAtTheFence(t *testing.T) {
 	pool := executor.Scheduled(1)
 	t.Cleanup(pool.Close)
-	n := New(t.Context(), Config{Name: "n", Pool: pool, Lease: time.Hour,
-		Log: func() *slog.Logger { return slog.New(slog.DiscardHandler) }})
+	n := New(t.Context(), Config{Name: "n", Pool: pool, Work: Work{Lease: time.Hour,
+		Log: func() *slog.Logger { return slog.New(slog.DiscardHandler) }}})
 	for range 500 {
 		n.renew(time.Now().Add(-time.Hour)) // its lease is over
 		n.ledger.mu.Lock()

@@ -26,18 +26,10 @@ type Kind struct {
 	Handle func(ctx context.Context, payload []byte) (result []byte, err error)
 }
 
-// badBackoff is how long a job waits whose Backoff panics, or is negative.
-const badBackoff = time.Hour
+// bounded reports whether the end of a run of the kind may make room for another.
+func (k *Kind) bounded() bool { return k.Limit > 0 || k.Global > 0 || k.limit().Limited() }
 
-// backoff returns how long the job waits after its attempt has failed.
-func (r *run) backoff() (d time.Duration) {
-	defer func() {
-		p := recover()
-		if p != nil || d < 0 {
-			r.n.logOf(&r.job).Error("durable: the backoff of a kind panicked, or is negative; the job waits for an hour",
-				"attempt", r.job.Attempt, "backoff", d, "panic", p)
-			d = badBackoff
-		}
-	}()
-	return r.kind.Backoff(r.job.Attempt)
+// limit returns how many of the kind all nodes together may hold, and how often they may begin.
+func (k *Kind) limit() store.KindLimit {
+	return store.KindLimit{Kind: k.Name, Global: k.Global, Rate: k.Rate, PerPartition: k.PerPartition}
 }

@@ -55,7 +55,7 @@ type ledger struct {
 // newLedger returns the books of a node that has not joined. passAlone is called by a timer, see solitude.
 func newLedger(c *Config, passAlone func()) *ledger {
 	l := &ledger{
-		lease: c.Lease, workers: func() int { return workersOf(c.Pool) },
+		lease: c.Lease, workers: c.workers,
 		kind: c.Kind, kinds: c.Kinds, serves: c.serves, empty: make(chan struct{}),
 	}
 	l.mu.held = make(map[store.ID]*run)
@@ -223,7 +223,7 @@ func (l *ledger) jobs() []Held {
 	defer l.mu.Unlock()
 	all := make([]Held, 0, len(l.mu.held))
 	for _, r := range l.mu.held {
-		h := Held{r.job, r.state.phase(), r.progress.Load()}
+		h := Held{r.job, r.state.phase(), r.progress()}
 		h.Job.Payload = nil
 		all = append(all, h)
 	}

@@ -75,7 +75,7 @@ func (n *Node) Progress(id store.ID) (p *store.RunProgress, here bool) {
 	if state != begun {
 		return nil, false
 	}
-	return r.progress.Load(), true
+	return r.progress(), true
 }
 
 // Output returns what a run of this node has written so far.
@@ -87,7 +87,10 @@ func (n *Node) Output(id store.ID, seq int64) (output.Log, bool) {
 	if state != begun && state != committing || seq != 0 && seq != r.job.Runs+1 {
 		return output.Log{}, false
 	}
-	o := r.output.Load().Snapshot()
+	var o output.Log
+	if h := r.handling.Load(); h != nil {
+		o = h.output.Load().Snapshot()
+	}
 	o.Seq, o.Live = r.job.Runs+1, state == begun
 	return o, true
 }

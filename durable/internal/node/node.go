@@ -5,23 +5,17 @@ package node
 import (
 	"context"
 	"crypto/rand"
-	"log/slog"
 	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/internal/storeclock"
-	"github.com/executor-go/executor/durable/store"
 )
 
 // confirmLead is how long before its time a claim is confirmed at least: the time of a few commits. See node.lead.
 const confirmLead = 25 * time.Millisecond
-
-// maxHeld is the most jobs that a node claims ahead.
-const maxHeld = 1024
 
 // A Node is one program's part in running the jobs. Seven goroutines belong to it. The first is the one that calls Run,
 // which starts the others and waits for them:
@@ -39,14 +33,14 @@ const maxHeld = 1024
 type Node struct {
 	cfg       Config
 	clock     *storeclock.Clock
+	env       environment // of handlings
 	ledger    *ledger
 	committer *committer
 	reporter  *reporter
 	host      string
-	prefix    string          // of the node's names
-	values    context.Context // that of Run, without its end: for handlers
-	leaving   context.Context // ends when the node begins to drain
-	drains    context.CancelCauseFunc
+	prefix    string                  // of the node's names
+	values    context.Context         // that of Run, without its end: for handlers
+	drains    context.CancelCauseFunc // ends what env.leaving is
 
 	wakeup    chan struct{}  // one slot: poll is to poll now
 	tokens    *time.Timer    // when poll is to poll since a kind has a token again; poll's own
@@ -57,43 +51,10 @@ type Node struct {
 	nextPoll atomic.Int64 // when poll polls next, unless it is woken: in nanoseconds since clock.Base
 
 	health  health
-	cursors cursors
 	begins  begins
 	reviews reviews
-	unread  sync.Map // schedules and policies of jobs that were left to other nodes, and that the log has
 
 	poolClosed sync.Once // the log has the line that the pool is shut down
-}
-
-// A Config is what a node needs to know. Functions may be called by several goroutines at once.
-type Config struct {
-	Store store.Store
-	Parts store.Parts // of the store
-	Pool  *executor.ScheduledPool
-
-	// These are as in durable.Config, with their defaults.
-	Name               string
-	Lease, Poll, Drain time.Duration
-	Keep               store.Retention
-	History, Output    int
-	Triggers           map[string]executor.Trigger
-
-	Log    func() *slog.Logger
-	Kind   func(name string) *Kind // what the program handles under that name, or nil
-	Kinds  func() []string         // the names, in order
-	Queues func() []string         // that the node serves now, in order, each once; "" is the default queue
-
-	// Around calls run, which calls a handler. Settled, unless nil, is called with what became of a run, and Failed,
-	// unless nil, in place of the line of the log about one that was the last attempt. Changed is called when a run of
-	// the job has ended.
-	Around  func(ctx context.Context, job store.Job, run func(context.Context) error) error
-	Settled func(job store.Job, o store.Outcome, committed bool)
-	Failed  func(job store.Job, run store.Run)
-	Changed func(store.ID)
-	// Decode reads into v what is stored of a job of any kind. what says what it is.
-	Decode func(kind, what string, stored []byte, v any) error
-	// Transact returns the store for work in a transaction, or what is wrong with that.
-	Transact func(store.Tx) (store.TxStore, error)
 }
 
 // New returns a node. Contexts of handlers have the values of ctx.
@@ -110,22 +71,14 @@ func New(ctx context.Context, c Config) *Node {
 		wakeup: make(chan struct{}, 1), idleBeats: make(chan time.Time), tokens: time.NewTimer(0),
 	}
 	n.tokens.Stop()
-	n.leaving, n.drains = context.WithCancelCause(context.Background())
+	n.env.Work, n.env.clock = &n.cfg.Work, n.clock
+	n.env.leaving, n.drains = context.WithCancelCause(context.Background())
 	n.committer, n.reporter = newCommitter(n), newReporter(n)
 	n.begins.committer = n.committer
 	n.reviews.wanted = make(chan struct{}, 1)
 	n.ledger = newLedger(&n.cfg, n.passAlone)
 	return n
 }
-
-// logOf returns the log for lines about one job, which all name it in the same way.
-func (n *Node) logOf(job *store.Job) *slog.Logger {
-	return n.cfg.Log().With("job", job.ID, "key", job.Key, "kind", job.Kind)
-}
-
-func (n *Node) workers() int { return workersOf(n.cfg.Pool) }
-
-func workersOf(p *executor.ScheduledPool) int { return max(p.Settings().Workers, 1) }
 
 // newName returns a name that no incarnation has had.
 func (n *Node) newName() string { return n.prefix + "-" + strings.ToLower(rand.Text()[:10]) }
@@ -160,7 +113,7 @@ func (n *Node) join(ctx context.Context) bool {
 	for ctx.Err() == nil {
 		name := n.newName()
 		n.ledger.incarnate(incarnation{name, n.ledger.incarnation().joined})
-		opCtx, cancel := n.opContext(ctx)
+		opCtx, cancel := n.cfg.opContext(ctx)
 		before := time.Now()
 		var paused []string
 		var err error
@@ -191,16 +144,11 @@ func (n *Node) join(ctx context.Context) bool {
 
 // leave signs off.
 func (n *Node) leave(ctx context.Context) {
-	opCtx, cancel := n.opContext(ctx)
+	opCtx, cancel := n.cfg.opContext(ctx)
 	defer cancel()
 	if err := n.cfg.Store.Leave(opCtx, n.name()); err != nil {
 		n.cfg.Log().Warn("durable: could not leave the store; the jobs of this node are freed when its lease ends", "error", err)
 	}
-}
-
-// opContext bounds one call of the store. A call that takes longer than a lease is of no use.
-func (n *Node) opContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, n.cfg.Lease)
 }
 
 // heard learns the time from an answer of the store.

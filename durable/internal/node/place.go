@@ -96,7 +96,7 @@ func (n *Node) endInsert(p store.Placement, jobs []store.NewJob, results []store
 	}
 	runs, due := n.ledger.endInsert(p.Node, jobs, n.runs(held), err != nil)
 	for _, r := range runs {
-		r.arm()
+		n.arm(r)
 	}
 	if near || due {
 		n.Wake()
@@ -106,7 +106,7 @@ func (n *Node) endInsert(p store.Placement, jobs []store.NewJob, results []store
 // hold takes jobs that the store has given to this node under that name.
 func (n *Node) hold(name string, jobs []store.Job) {
 	for _, r := range n.ledger.hold(name, n.runs(jobs)) {
-		r.arm()
+		n.arm(r)
 	}
 }
 
@@ -115,7 +115,7 @@ func (n *Node) runs(jobs []store.Job) []*run {
 	runs := make([]*run, len(jobs))
 	now := n.clock.Now()
 	for i := range jobs {
-		runs[i] = &run{n: n, job: jobs[i], kind: n.cfg.Kind(jobs[i].Kind), since: now}
+		runs[i] = &run{job: jobs[i], kind: n.cfg.Kind(jobs[i].Kind), since: now}
 	}
 	return runs
 }

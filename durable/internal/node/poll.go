@@ -100,7 +100,7 @@ func (n *Node) poll(ctx context.Context, claim bool) (called bool, err error) {
 func (n *Node) claim(
 	ctx context.Context, queue string, later bool, req store.ClaimRequest, others bool,
 ) (again, more bool, err error) {
-	opCtx, cancel := n.opContext(ctx)
+	opCtx, cancel := n.cfg.opContext(ctx)
 	defer cancel()
 	asked := n.clock.Ask()
 	claims, err := n.claimJobs(opCtx, queue, req)
@@ -135,4 +135,40 @@ func (n *Node) request(later, rated bool) (store.ClaimRequest, bool) {
 	names := n.cfg.Kinds()
 	rand.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
 	return n.ledger.request(names, later, rated, n.ahead(), n.lead())
+}
+
+// claimJobs claims by the method that the queue, and the limits of the kinds, ask for. Only poll calls it.
+func (n *Node) claimJobs(ctx context.Context, queue string, r store.ClaimRequest) (c store.ClaimResult, err error) {
+	limited := false
+	for _, k := range r.Kinds {
+		limited = limited || k.Limited()
+	}
+	switch {
+	case queue != "":
+		c, err = n.cfg.Parts.Queues.ClaimQueue(ctx, queue, r)
+	case limited:
+		c, err = n.cfg.Parts.Limiter.ClaimLimited(ctx, r)
+	default:
+		return n.cfg.Store.Claim(ctx, r)
+	}
+	if err == nil && !c.Next.IsZero() {
+		n.expectToken(c.Next)
+	}
+	return c, err
+}
+
+// expectToken has poll poll when a kind has its next token, unless another kind, which may be in another queue, has one
+// before.
+func (n *Node) expectToken(next time.Time) {
+	pause := max(n.clock.Until(next), busyPause)
+	if at := time.Now().Add(pause); n.tokensAt.IsZero() || at.Before(n.tokensAt) {
+		n.tokensAt = at
+		n.tokens.Reset(pause)
+	}
+}
+
+// tokenCame notes that a kind for which jobs wait has a token.
+func (n *Node) tokenCame() {
+	n.tokensAt = time.Time{}
+	n.ledger.seek()
 }

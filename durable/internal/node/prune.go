@@ -24,7 +24,7 @@ func (n *Node) pruneLoop(ctx context.Context) {
 		if !sleep(ctx, pause) {
 			return
 		}
-		opCtx, cancel := n.opContext(ctx)
+		opCtx, cancel := n.cfg.opContext(ctx)
 		var err error
 		removed, err = n.cfg.Store.Prune(opCtx, n.cfg.Keep)
 		if err == nil {

@@ -29,12 +29,6 @@ func (n *Node) reportedQueues() []string {
 	return served
 }
 
-// serves reports whether the node serves a queue.
-func (c *Config) serves(queue string) bool {
-	_, found := slices.BinarySearch(c.Queues(), queue)
-	return found
-}
-
 // QueuesChanged is called when Config.Queues has changed. What has not begun of queues that the node does not serve any
 // more is given back, and what waits in others is asked for. On a nil node it does nothing.
 func (n *Node) QueuesChanged() {

@@ -104,7 +104,7 @@ func (n *Node) release(ctx context.Context) (called bool, err error) {
 	if !due {
 		return false, nil
 	}
-	opCtx, cancel := n.opContext(ctx)
+	opCtx, cancel := n.cfg.opContext(ctx)
 	defer cancel()
 	left, err := n.cfg.Store.Release(opCtx, r.name, r.keep)
 	if n.ledger.endRelease(r, left, err) {

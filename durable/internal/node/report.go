@@ -74,7 +74,7 @@ func (p *reporter) report(ctx context.Context) error {
 	if r.Details == nil && len(r.Progress) == 0 {
 		return nil
 	}
-	opCtx, cancel := p.n.opContext(ctx)
+	opCtx, cancel := p.n.cfg.opContext(ctx)
 	defer cancel()
 	if err := p.n.cfg.Parts.Reports.Report(opCtx, node.name, r); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (p *reporter) look() (node incarnation, running map[*run]*store.RunProgress
 		if progress, before := p.sent[r]; before {
 			sent[r] = progress
 		}
-		if progress := r.progress.Load(); progress != nil && p.sent[r] != progress && len(running) < maxProgress {
+		if progress := r.progress(); progress != nil && p.sent[r] != progress && len(running) < maxProgress {
 			running[r] = progress
 		}
 	}
@@ -107,7 +107,7 @@ func (p *reporter) look() (node incarnation, running map[*run]*store.RunProgress
 func (n *Node) details() store.NodeDetails {
 	kinds := slices.DeleteFunc(n.cfg.Kinds(), func(name string) bool { return n.cfg.Kind(name).Internal })
 	kinds = slices.Clip(kinds[:min(len(kinds), maxKinds)])
-	return store.NodeDetails{Host: n.host, PID: os.Getpid(), Version: version(), Kinds: kinds, Workers: n.workers(),
+	return store.NodeDetails{Host: n.host, PID: os.Getpid(), Version: version(), Kinds: kinds, Workers: n.cfg.workers(),
 		Queues: n.reportedQueues()}
 }
 

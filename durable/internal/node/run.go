@@ -2,62 +2,17 @@ package node
 
 import (
 	"context"
-	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	executor "github.com/executor-go/executor"
-	"github.com/executor-go/executor/durable/internal/output"
+	"github.com/executor-go/executor/durable/internal/storeclock"
 	"github.com/executor-go/executor/durable/internal/timetable"
 	"github.com/executor-go/executor/durable/store"
 )
 
-// A run is one holding of a job by this node, from the claim to the store's answer to its outcome. See runState.
-type run struct {
-	n    *Node
-	kind *Kind
-	job  store.Job
-	// since is when this node got it, on the store's clock.
-	since time.Time
-
-	// completed is the outcome with which its handler has called CompleteTx; nil before. If that was committed, it is the
-	// outcome of the run, whatever the handler returns, and the job may be in its next run before the store is asked.
-	completed atomic.Pointer[store.Outcome]
-	// inTx is set when CompleteTx has locked its row, in a transaction of its handler.
-	inTx atomic.Bool
-	// times are those of its schedule, once they are read.
-	times timetable.Timetable
-	// before and during are set before the handler is called; during is nil unless the policy is SkipOverlap. See
-	// LeftOutBefore and LeftOutDuring.
-	before func() LeftOut
-	during func() overlap
-	// progress and output are what its handler has noted and written; nil before.
-	progress atomic.Pointer[store.RunProgress]
-	output   atomic.Pointer[output.Buffer]
-	// label is what its handler has set last; nil before.
-	label atomic.Pointer[string]
-	// noted is set when the store has, or will have, that it has begun.
-	noted atomic.Bool
-	// steps are what its handler knows of them.
-	steps steps
-	// last is the outcome of the run while its trigger is asked for the next time; nil before.
-	last *store.Outcome
-
-	// These are the ledger's, as are the changes of job.
-	state        runState
-	turn         int                     // goes up when a timer or task is set; those of earlier turns do nothing
-	timer        *time.Timer             // to confirm, or to arm again
-	decided      bool                    // the store has the occurrence that the run is for
-	cancelWanted bool                    // there was a call to cancel the job
-	cancel       context.CancelCauseFunc // of the handler's context, once begun
-}
-
-func (r *run) ref() store.Ref { return store.Ref{ID: r.job.ID, Epoch: r.job.Epoch} }
-
 // arm sets what is next for a run that is claimed or armed, see ledger.arm. It is called without a lock, since a pool
 // that is shut down completes the task at once.
-func (r *run) arm() {
-	n := r.n
+func (n *Node) arm(r *run) {
 	switch what, after, turn := n.ledger.arm(r, n.clock.Now(), n.ahead(), n.lead()); what {
 	case beReleased:
 		n.Wake()
@@ -68,17 +23,16 @@ func (r *run) arm() {
 			}
 		}))
 	case armLater:
-		n.ledger.setTimer(r, turn, time.AfterFunc(after, r.arm))
+		n.ledger.setTimer(r, turn, time.AfterFunc(after, func() { n.arm(r) }))
 	case submit:
-		r.fire(turn, after)
+		n.fire(r, turn, after)
 	}
 }
 
 // fire hands the run to the pool, to begin when it is due.
-func (r *run) fire(turn int, left time.Duration) {
-	n := r.n
+func (n *Node) fire(r *run, turn int, left time.Duration) {
 	f := executor.SubmitAfter(n.values, n.cfg.Pool, left, executor.Func(func(ctx context.Context) error {
-		return r.begin(ctx, turn)
+		return n.begin(ctx, r, turn)
 	}).Call, executor.Named(r.kind.Name))
 	f.OnDone(func() {
 		if f.State() != executor.Succeeded && n.ledger.refused(r, turn) {
@@ -88,16 +42,15 @@ func (r *run) fire(turn int, left time.Duration) {
 }
 
 // confirmed is called with the store's answer to a confirm, given at the time now.
-func (r *run) confirmed(ok bool, occurrence, now time.Time) {
-	if r.n.ledger.confirmed(r, ok, occurrence, now) {
-		r.arm()
+func (n *Node) confirmed(r *run, ok bool, occurrence, now time.Time) {
+	if n.ledger.confirmed(r, ok, occurrence, now) {
+		n.arm(r)
 	}
 }
 
-// begin runs the handler, on a worker of the pool, and hands the outcome over for the next group commit. It does not
+// begin has the job handled, on a worker of the pool, and hands the outcome over for the next group commit. It does not
 // wait for that. The error is for the hooks and counters of the pool alone.
-func (r *run) begin(ctx context.Context, turn int) (err error) {
-	n := r.n
+func (n *Node) begin(ctx context.Context, r *run, turn int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	may, poll, canceled := n.ledger.begin(r, turn, cancel, n.clock.Now())
@@ -106,7 +59,7 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 	}
 	switch may {
 	case tooEarly:
-		r.arm()
+		n.arm(r)
 		return nil
 	case admitted:
 		defer n.workerFreed()
@@ -116,32 +69,69 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 	if canceled {
 		cancel(executor.ErrCanceled)
 	}
-	var o *store.Outcome
-	var moved time.Time
-	defer func() {
-		if !moved.IsZero() {
-			r.postpone(moved)
+	h := &Handling{env: &n.env, holder: holding{n, r}, kind: r.kind, decided: r.decided, job: r.job}
+	r.handling.Store(h)
+	return h.handle(ctx, func(o *store.Outcome, occurrence time.Time) {
+		n.begins.ended(r)
+		if o == nil {
+			n.postpone(r, occurrence)
 			return
 		}
-		if o == nil { // a trigger panicked, or called runtime.Goexit
-			err = executor.ErrGoexit
-			if v := recover(); v != nil {
-				err = &executor.PanicError{Value: v, Stack: debug.Stack()}
-			}
-			o = new(r.withoutNext(err))
-		}
-		r.commit(o)
-	}()
-	o, moved, err = r.perform(ctx, func(e store.Outcome) { o = &e })
-	return err
+		n.ledger.ended(r) // also if the node was declared dead meanwhile: the store refuses the outcome then
+		n.committer.outcome(r, o)
+	})
+}
+
+// workerFreed is called when a worker has ended a run.
+func (n *Node) workerFreed() {
+	if n.ledger.workerFreed() {
+		n.Wake()
+	}
+	n.ledger.bodies.Done()
+}
+
+// A holding is that of a run whose job is handled.
+type holding struct {
+	n *Node
+	r *run
+}
+
+func (h holding) canceled() bool { return h.n.ledger.canceled(h.r) }
+
+// calling notes that the handler is about to be called.
+//
+// If a node was lost that may have called the handler, the store has to know of the begin before: a handler that kills
+// its process at once would otherwise never use up its attempts. The worker waits for the answer.
+func (h holding) calling(ctx context.Context, at storeclock.Start) error {
+	n, r := h.n, h.r
+	switch {
+	case !n.ledger.calling(r, at.At.Truncate(time.Microsecond)):
+		return errNotKept
+	case !r.job.Suspect:
+		n.begins.add(r, at)
+		return nil
+	}
+	r.noted.Store(true)
+	noted := make(chan struct{})
+	n.committer.add(entry{run: r, begun: r.job.Started, noted: noted})
+	select {
+	case <-noted:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if at := timetable.Later(r.job.Due, r.job.Occurrence); r.job.Attempt <= 1 && n.clock.Until(at) > storeclock.Noise {
+		return errEarly
+	}
+	if !n.ledger.keeps(r) {
+		return errNotKept
+	}
+	return nil
 }
 
 // postpone takes back that the run was begun, and asks the store to have that occurrence for it; or gives it back, as
 // all that had not begun was. The worker does not wait for the answer, which takes long if a transaction has locked the
 // job's row.
-func (r *run) postpone(occurrence time.Time) {
-	n := r.n
-	n.begins.ended(r)
+func (n *Node) postpone(r *run, occurrence time.Time) {
 	switch ask, back := n.ledger.postpone(r); {
 	case ask:
 		n.committer.confirm(r, occurrence)
@@ -150,36 +140,46 @@ func (r *run) postpone(occurrence time.Time) {
 	}
 }
 
-// commit hands the outcome over, also if the node was declared dead meanwhile: the store refuses it then.
-func (r *run) commit(o *store.Outcome) {
-	r.output.Load().Close()
-	if !o.Unrecorded && r.n.cfg.History > 0 {
-		o.Output = r.packed()
-	}
-	r.n.begins.ended(r)
-	r.n.ledger.ended(r)
-	r.n.committer.outcome(r, o)
-}
-
 // committed is called with the store's answer: the outcome is committed, maybe before this commit, or refused because the
 // run was no longer this node's.
-func (r *run) committed(o *store.Outcome, ok, before bool) {
-	n := r.n
-	if done := r.completed.Load(); done != nil && (before || !ok) {
-		o, ok = done, true
-	}
-	if !ok {
-		n.logOf(&r.job).Warn("durable: the outcome of a run was refused, because another node may have the job", "epoch", r.job.Epoch)
+func (n *Node) committed(r *run, o *store.Outcome, ok, before bool) {
+	h := r.handling.Load()
+	if o, ok = h.settled(o, ok, before); !ok {
+		n.cfg.logOf(&r.job).Warn("durable: the outcome of a run was refused, because another node may have the job", "epoch", r.job.Epoch)
 	}
 	n.ledger.drop(r)
 	n.begins.forget(r)
-	if ok {
-		r.reviewLate(o)
+	if ok && h.foundAhead(o) {
+		n.reviews.add(late{r.job.ID, o.Due, o.Run.Finished})
 	}
 	n.cfg.Changed(r.job.ID)
-	r.settled(o, ok)
+	n.tell(h, o, ok)
 	if r.kind.bounded() || ok && o.State == store.Waiting && n.clock.Until(o.Due) < n.ahead() {
 		n.Wake() // there is room for another one, or the next occurrence is near
+	}
+}
+
+// tell calls Config.Settled, if it is set, for an outcome that the store has answered for.
+func (n *Node) tell(h *Handling, o *store.Outcome, committed bool) {
+	if n.cfg.Settled == nil {
+		return
+	}
+	shown := *o
+	shown.Run.Job, shown.Run.Epoch, shown.Run.Node = h.job.ID, h.job.Epoch, h.job.Owner
+	if !o.Unrecorded && n.cfg.History > 0 {
+		shown.Run.Seq = h.job.Runs + 1
+	}
+	n.cfg.Settled(h.job, shown, committed)
+}
+
+// passAlone is called by the timer of the ledger's solitude.
+func (n *Node) passAlone() {
+	arm, open := n.ledger.pass()
+	for _, r := range arm {
+		n.arm(r)
+	}
+	if open {
+		n.Wake()
 	}
 }
 
@@ -191,6 +191,6 @@ func (n *Node) CancelRuns(refs []store.Ref) {
 // rearm computes anew when the runs that wait begin, after a jump of the store's clock.
 func (n *Node) rearm() {
 	for _, r := range n.ledger.waiting() {
-		r.arm()
+		n.arm(r)
 	}
 }

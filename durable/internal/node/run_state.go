@@ -4,11 +4,42 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor/durable/internal/storeclock"
 	"github.com/executor-go/executor/durable/store"
 )
+
+// A run is one holding of a job by this node, from the claim to the store's answer to its outcome. See runState.
+type run struct {
+	kind *Kind
+	job  store.Job
+	// since is when this node got it, on the store's clock.
+	since time.Time
+	// handling is that of its job; nil before a worker has it.
+	handling atomic.Pointer[Handling]
+	// noted is set when the store has, or will have, that it has begun.
+	noted atomic.Bool
+
+	// These are the ledger's, as are the changes of job.
+	state        runState
+	turn         int                     // goes up when a timer or task is set; those of earlier turns do nothing
+	timer        *time.Timer             // to confirm, or to arm again
+	decided      bool                    // the store has the occurrence that the run is for
+	cancelWanted bool                    // there was a call to cancel the job
+	cancel       context.CancelCauseFunc // of the handler's context, once begun
+}
+
+func (r *run) ref() store.Ref { return store.Ref{ID: r.job.ID, Epoch: r.job.Epoch} }
+
+// progress returns what the handler has noted, nil if there is nothing.
+func (r *run) progress() *store.RunProgress {
+	if h := r.handling.Load(); h != nil {
+		return h.progress.Load()
+	}
+	return nil
+}
 
 // A runState is where a run is between its claim and the store's answer to its outcome:
 //

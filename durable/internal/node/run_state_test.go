@@ -14,7 +14,7 @@ func newLedgerTest(t *testing.T, kinds ...*Kind) *ledger {
 	t.Helper()
 	pool := executor.Scheduled(2)
 	t.Cleanup(pool.Close)
-	c := &Config{Pool: pool, Lease: time.Minute, Queues: func() []string { return []string{""} }}
+	c := &Config{Work: Work{Lease: time.Minute}, Pool: pool, Queues: func() []string { return []string{""} }}
 	c.Kinds = func() (names []string) {
 		for _, k := range kinds {
 			names = append(names, k.Name)

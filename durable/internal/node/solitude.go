@@ -61,14 +61,3 @@ func (l *ledger) pass() (arm []*run, open bool) {
 	l.mu.solo, l.mu.behind = nil, nil
 	return arm, true
 }
-
-// passAlone is called by the timer of the ledger's solitude.
-func (n *Node) passAlone() {
-	arm, open := n.ledger.pass()
-	for _, r := range arm {
-		r.arm()
-	}
-	if open {
-		n.Wake()
-	}
-}

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/executor-go/executor/durable/internal/argument"
@@ -10,30 +9,9 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// steps are what a run knows of the steps of its job.
-type steps struct {
-	mu  sync.Mutex
-	all map[stepName]*step // nil until the store was asked for what is kept
-}
-
-// A stepName is the name of a step, or that of a signal.
-type stepName struct {
-	name   string
-	signal bool
-}
-
-// A step is one of a run.
-type step struct {
-	as     string // what it is in this run; "" if it has not been called
-	busy   bool
-	result []byte    // nil if there is none yet
-	since  time.Time // when the job began to wait for it, if it is a signal that the store knows to be waited for
-	called bool      // it is a signal that this run waits for
-}
-
 // readSteps asks the store for what is kept, unless that is known.
-func (r *run) readSteps(ctx context.Context) error {
-	s := &r.steps
+func (h *Handling) readSteps(ctx context.Context) error {
+	s := &h.steps
 	s.mu.Lock()
 	known := s.all != nil
 	s.mu.Unlock()
@@ -41,8 +19,8 @@ func (r *run) readSteps(ctx context.Context) error {
 		return nil
 	}
 	var kept []store.KeptStep
-	err := r.insist(ctx, "kept_steps", func(ctx context.Context) (err error) {
-		kept, err = r.n.cfg.Parts.Steps.KeptSteps(ctx, r.job.ID)
+	err := h.insist(ctx, "kept_steps", func(ctx context.Context) (err error) {
+		kept, err = h.env.Parts.Steps.KeptSteps(ctx, h.job.ID)
 		return err
 	})
 	if err != nil {
@@ -55,7 +33,7 @@ func (r *run) readSteps(ctx context.Context) error {
 	}
 	s.all = make(map[stepName]*step)
 	for _, k := range kept {
-		if k.Occasion.Equal(r.job.Occasion()) {
+		if k.Occasion.Equal(h.job.Occasion()) {
 			s.all[stepName{k.Name, k.Signal}] = &step{result: k.Result, since: k.At}
 		}
 	}
@@ -63,14 +41,14 @@ func (r *run) readSteps(ctx context.Context) error {
 }
 
 // beginStep returns the step with a name, which is as, and is busy until endStep is called.
-func (r *run) beginStep(ctx context.Context, name stepName, as string) (*step, error) {
-	if r.inTx.Load() {
+func (h *Handling) beginStep(ctx context.Context, name stepName, as string) (*step, error) {
+	if h.inTx.Load() {
 		return nil, argument.Invalid("durable: step %q: the run was already completed by CompleteTx; call it before CompleteTx", name.name)
 	}
-	if err := r.readSteps(ctx); err != nil {
+	if err := h.readSteps(ctx); err != nil {
 		return nil, err
 	}
-	s := &r.steps
+	s := &h.steps
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.all[name]
@@ -88,31 +66,18 @@ func (r *run) beginStep(ctx context.Context, name stepName, as string) (*step, e
 }
 
 // endStep takes the result of a step, nil if it has none.
-func (r *run) endStep(t *step, result *[]byte) {
-	r.steps.mu.Lock()
-	defer r.steps.mu.Unlock()
+func (h *Handling) endStep(t *step, result *[]byte) {
+	h.steps.mu.Lock()
+	defer h.steps.mu.Unlock()
 	t.busy, t.result = false, *result
-}
-
-// signals returns the names of the signals that the run waits for.
-func (s *steps) signals() (names []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for name, t := range s.all {
-		if t.called && t.result == nil {
-			names = append(names, name.name)
-		}
-	}
-	return names
 }
 
 // insist makes a call of the store until it succeeds or ctx ends, which does not break it off: once a step has done its
 // work, its result is worth more than the time of the handler.
-func (r *run) insist(ctx context.Context, what string, call func(context.Context) error) error {
-	o := r.n.outage(what)
-	o.health = new(health) // that of the node does not depend on a handler that may be over
+func (h *Handling) insist(ctx context.Context, what string, call func(context.Context) error) error {
+	o := &outage{health: new(health), log: h.env.Log(), what: what} // the node's does not depend on a handler that may be over
 	for {
-		opCtx, cancel := r.n.opContext(context.WithoutCancel(ctx))
+		opCtx, cancel := h.env.opContext(context.WithoutCancel(ctx))
 		err := call(opCtx)
 		cancel()
 		if o.over(err) {
@@ -125,11 +90,11 @@ func (r *run) insist(ctx context.Context, what string, call func(context.Context
 }
 
 // keep keeps a step, and returns the result that the store has.
-func (r *run) keep(ctx context.Context, k store.KeptStep) (result []byte, err error) {
-	k.Occasion = r.job.Occasion()
+func (h *Handling) keep(ctx context.Context, k store.KeptStep) (result []byte, err error) {
+	k.Occasion = h.job.Occasion()
 	ok := false
-	err = r.insist(ctx, "keep_step", func(ctx context.Context) (err error) {
-		result, ok, err = r.n.cfg.Parts.Steps.KeepStep(ctx, r.ref(), k)
+	err = h.insist(ctx, "keep_step", func(ctx context.Context) (err error) {
+		result, ok, err = h.env.Parts.Steps.KeepStep(ctx, h.ref(), k)
 		return err
 	})
 	if err == nil && !ok {
@@ -140,13 +105,13 @@ func (r *run) keep(ctx context.Context, k store.KeptStep) (result []byte, err er
 
 // Step returns the result of a step: the one that is kept, or else that of do, which is kept then. In one run the name
 // is always for the same, which as says.
-func (h Handling) Step(ctx context.Context, name, as string, do func() ([]byte, error)) (result []byte, err error) {
-	t, err := h.run.beginStep(ctx, stepName{name, false}, as)
+func (h *Handling) Step(ctx context.Context, name, as string, do func() ([]byte, error)) (result []byte, err error) {
+	t, err := h.beginStep(ctx, stepName{name, false}, as)
 	if err != nil {
 		return nil, err
 	}
 	result = t.result
-	defer h.run.endStep(t, &result)
+	defer h.endStep(t, &result)
 	if result != nil {
 		return result, nil
 	}
@@ -157,7 +122,7 @@ func (h Handling) Step(ctx context.Context, name, as string, do func() ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	result, err = h.run.keep(ctx, store.KeptStep{Name: name, Result: done})
+	result, err = h.keep(ctx, store.KeptStep{Name: name, Result: done})
 	return result, err
 }
 
@@ -165,8 +130,8 @@ func (h Handling) Step(ctx context.Context, name, as string, do func() ([]byte, 
 const forever = 100 * 365 * 24 * time.Hour
 
 // Signal returns the payload of a signal. If it has not come, the error is one by which the job waits for it.
-func (h Handling) Signal(ctx context.Context, name, as string) (payload []byte, err error) {
-	payload, _, err = h.run.await(ctx, name, as)
+func (h *Handling) Signal(ctx context.Context, name, as string) (payload []byte, err error) {
+	payload, _, err = h.await(ctx, name, as)
 	if err == nil && payload == nil {
 		err = &snoozeError{d: forever, why: "waiting for the signal " + name}
 	}
@@ -175,17 +140,17 @@ func (h Handling) Signal(ctx context.Context, name, as string) (payload []byte, 
 
 // SignalFor is Signal until the job has waited for that long: if the signal has not come by then, the payload is nil,
 // and that is kept as a step of the same name.
-func (h Handling) SignalFor(ctx context.Context, name, as string, d time.Duration) (payload []byte, err error) {
-	t, err := h.run.beginStep(ctx, stepName{name, false}, as)
+func (h *Handling) SignalFor(ctx context.Context, name, as string, d time.Duration) (payload []byte, err error) {
+	t, err := h.beginStep(ctx, stepName{name, false}, as)
 	if err != nil {
 		return nil, err
 	}
 	over := t.result
-	defer h.run.endStep(t, &over)
+	defer h.endStep(t, &over)
 	if over != nil {
 		return nil, nil
 	}
-	payload, since, err := h.run.await(ctx, name, as)
+	payload, since, err := h.await(ctx, name, as)
 	if err != nil || payload != nil {
 		return payload, err
 	}
@@ -193,45 +158,29 @@ func (h Handling) SignalFor(ctx context.Context, name, as string, d time.Duratio
 	if left := until.Sub(h.Now()); left > 0 {
 		return nil, &snoozeError{d: left, until: until, why: "waiting for the signal " + name + " until " + until.Format(time.RFC3339)}
 	}
-	h.run.steps.giveUp(name)
-	over, err = h.run.keep(ctx, store.KeptStep{Name: name, Result: []byte("null")})
+	h.steps.giveUp(name)
+	over, err = h.keep(ctx, store.KeptStep{Name: name, Result: []byte("null")})
 	return nil, err
 }
 
 // await returns the payload of a signal, or since when the job waits for it.
-func (r *run) await(ctx context.Context, name, as string) (payload []byte, since time.Time, err error) {
-	t, err := r.beginStep(ctx, stepName{name, true}, as)
+func (h *Handling) await(ctx context.Context, name, as string) (payload []byte, since time.Time, err error) {
+	t, err := h.beginStep(ctx, stepName{name, true}, as)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	payload = t.result
-	defer r.endStep(t, &payload)
+	defer h.endStep(t, &payload)
 	if payload == nil && t.since.IsZero() {
-		if payload, err = r.keep(ctx, store.KeptStep{Name: name, Signal: true}); err == nil {
-			t.since = r.n.clock.Now()
+		if payload, err = h.keep(ctx, store.KeptStep{Name: name, Signal: true}); err == nil {
+			t.since = h.Now()
 		}
 	}
 	return payload, t.since, err
 }
 
-// giveUp has the run wait for a signal no longer.
-func (s *steps) giveUp(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all[stepName{name, true}].called = false
-}
-
-// Now returns the time of the store.
-func (h Handling) Now() time.Time { return h.run.n.clock.Now() }
-
-// Kind returns the kind of the job.
-func (h Handling) Kind() *Kind { return h.run.kind }
-
-// HasSteps reports whether the store keeps steps.
-func (h Handling) HasSteps() bool { return h.run.n.cfg.Parts.Steps != nil }
-
 // SleepUntil returns an error by which the job is put off until then, nil if the time has come.
-func (h Handling) SleepUntil(t time.Time) error {
+func (h *Handling) SleepUntil(t time.Time) error {
 	d := t.Sub(h.Now())
 	if d <= 0 {
 		return nil
