@@ -74,7 +74,7 @@ func (n *Node) heartbeatLoop(ctx context.Context) {
 		n.ledger.setAlone(pulse.Alone)
 		n.renew(asked.At)
 		fence.Reset(n.ledger.leaseLeft())
-		n.reporter.wake()
+		n.news.wake()
 		n.CancelRuns(pulse.Canceled)
 		if pulse.Freed > 0 {
 			n.cfg.Log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)
@@ -91,18 +91,6 @@ func (n *Node) heartbeatLoop(ctx context.Context) {
 			default: // poll is looking
 			}
 		}
-	}
-}
-
-// logDead logs which jobs are dead since they were lost with their nodes. Their names come by calls that the store may
-// be slow to answer, so no heartbeat waits for it.
-func (n *Node) logDead(ctx context.Context, dead []store.ID) {
-	opCtx, cancel := n.cfg.opContext(ctx)
-	defer cancel()
-	for _, id := range dead {
-		job, _ := n.cfg.Store.Get(opCtx, id) // for its names; it may be gone
-		job.ID = id
-		n.cfg.logOf(&job).Error("durable: a job is dead, since it was lost with its node and has no attempt left", "error", job.Error)
 	}
 }
 
@@ -132,10 +120,28 @@ func (n *Node) watch() (w store.Watch, far bool) {
 	return w, far
 }
 
-// renew notes that the heartbeat sent at that time was answered.
-func (n *Node) renew(sent time.Time) {
-	if n.ledger.renew(sent) {
+// hearDraining takes the answer of a heartbeat whether somebody has asked this node to drain. If so, it gives back what
+// has not begun, and takes nothing; what runs goes on.
+func (n *Node) hearDraining(drain bool) {
+	switch was := n.ledger.rest(drain); {
+	case drain && !was:
+		n.cfg.Log().Info("durable: this node was asked to drain; it takes no more jobs", "node", n.name())
 		n.Wake()
+	case was && !drain:
+		n.cfg.Log().Info("durable: this node takes jobs again", "node", n.name())
+		n.Wake()
+	}
+}
+
+// logDead logs which jobs are dead since they were lost with their nodes. Their names come by calls that the store may
+// be slow to answer, so no heartbeat waits for it.
+func (n *Node) logDead(ctx context.Context, dead []store.ID) {
+	opCtx, cancel := n.cfg.opContext(ctx)
+	defer cancel()
+	for _, id := range dead {
+		job, _ := n.cfg.Store.Get(opCtx, id) // for its names; it may be gone
+		job.ID = id
+		n.cfg.logOf(&job).Error("durable: a job is dead, since it was lost with its node and has no attempt left", "error", job.Error)
 	}
 }
 

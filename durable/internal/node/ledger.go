@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/executor-go/executor/durable/internal/timetable"
 	"github.com/executor-go/executor/durable/store"
 )
 
@@ -39,7 +38,7 @@ type ledger struct {
 		// Whether it may claim and begin. While one of these is set it holds nothing that waits.
 		fenced   bool // the lease may be over
 		draining bool
-		resting  bool // it is to drain, though Run goes on; see queue.go
+		resting  bool // it is to drain, though Run goes on; see hearDraining
 
 		alone   bool      // no other node is alive, as the last heartbeat has it; see fence
 		renewed time.Time // when the heartbeat that renewed the lease last was sent
@@ -50,6 +49,50 @@ type ledger struct {
 		releases
 		pauses
 	}
+}
+
+// load is what a node knows of how busy its workers are, and how many jobs it takes because of it. It is a part of the
+// ledger.
+type load struct {
+	// budget is how many runs may be armed. It doubles when half of them were begun at once and there is more to claim,
+	// and falls back to the number of workers when runs have to wait, so that other nodes get them.
+	budget      int
+	begunLately int       // runs begun since lastFull
+	lastFull    time.Time // when a claim was last as large as it could be
+	more        bool      // there may be more to claim
+
+	lastBegun time.Time // when a run was begun last
+	ended     int64     // runs that the pool had ended at the last poll, those of its other users as well
+	lastEnded time.Time // when a poll found more
+	// stalled is set while the workers are busy for long with what they have. What waited was given back, and nothing
+	// is taken until a worker is free.
+	stalled bool
+
+	turn turn // of the kinds with a rate
+}
+
+// solitude is that of a run whose job may be what kills its nodes: it waits until the handlers that run have returned,
+// and while it is alone no other begins, so that it takes none with it. It is a part of the ledger.
+type solitude struct {
+	solo      *run        // waits to be alone, or is
+	timer     *time.Timer // calls passAlone
+	passAlone func()
+	behind    []*run // were to begin meanwhile
+}
+
+// releases are what the store may have for this node that the node does not know of. They are a part of the ledger.
+type releases struct {
+	due        int       // events since the last release after which that may be so
+	far        bool      // some of them gave back what is far away, since the clock was set back
+	again      bool      // the last release could not free all, or may have come too early
+	answerLost time.Time // when a claim or an insert was given up last
+	inserting  map[*store.NewJob][]store.NewJob
+}
+
+// pauses are the kinds that are paused: of these nothing is claimed or begun. They are a part of the ledger.
+type pauses struct {
+	paused     map[string]bool
+	pausedHere map[string]time.Time // paused or resumed by this program, and when, until the store reports it
 }
 
 // newLedger returns the books of a node that has not joined. passAlone is called by a timer, see solitude.
@@ -90,6 +133,15 @@ func (l *ledger) incarnate(i incarnation) {
 	l.mu.name, l.mu.joined = i.name, i.joined
 }
 
+// A standing is whether a node may work.
+type standing struct{ fenced, draining, resting bool }
+
+func (l *ledger) standing() standing {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return standing{l.mu.fenced, l.mu.draining, l.mu.resting}
+}
+
 // takesLocked reports whether the node takes jobs now. It takes none before what it may hold unknowingly is released.
 func (l *ledger) takesLocked() bool {
 	return !l.mu.fenced && !l.mu.draining && !l.mu.resting && !l.mu.stalled && l.mu.solo == nil && l.mu.due == 0
@@ -100,87 +152,21 @@ func (l *ledger) keepsLocked(j *store.Job) bool {
 	return !l.mu.fenced && !l.mu.draining && !l.mu.resting && !l.mu.paused[j.Kind] && l.serves(j.Queue)
 }
 
-// hold takes runs of jobs that the store has given to this node under that name, and returns those to arm.
-func (l *ledger) hold(name string, runs []*run) []*run {
+// leaseLeft is how long the node may still rely on its lease: five sixths of it, since the heartbeat that renewed it
+// was sent.
+func (l *ledger) leaseLeft() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.holdLocked(name, runs)
+	return l.leaseLeftLocked()
 }
 
-func (l *ledger) holdLocked(name string, runs []*run) []*run {
-	taken := runs[:0]
-	for _, r := range runs {
-		if l.mu.name != name || !l.keepsLocked(&r.job) { // since they were asked for
-			l.mu.due++
-			continue
-		}
-		if old := l.mu.held[r.job.ID]; old != nil {
-			if old.job.Epoch >= r.job.Epoch {
-				continue // a later answer came first: the job was freed since, and claimed again
-			}
-			l.dropLocked(old) // its epoch is over
-		}
-		l.enterLocked(r)
-		taken = append(taken, r)
-	}
-	return taken
-}
+func (l *ledger) leaseLeftLocked() time.Duration { return l.lease*5/6 - time.Since(l.mu.renewed) }
 
-// giveBack drops the runs that wait and are such, to be released.
-func (l *ledger) giveBack(such func(*run) bool) {
+// renewedAgo returns how long ago the heartbeat was sent that renewed the lease last.
+func (l *ledger) renewedAgo() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.giveBackAllLocked(such)
-}
-
-func (l *ledger) giveBackAllLocked(such func(*run) bool) {
-	for _, r := range l.mu.held {
-		if r.state.waits() && such(r) {
-			l.giveBackLocked(r)
-		}
-	}
-}
-
-func all(*run) bool { return true }
-
-// drain has the node begin and take nothing more.
-func (l *ledger) drain() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.mu.draining = true
-	l.giveBackAllLocked(all)
-	l.checkEmptyLocked()
-}
-
-// checkEmptyLocked closes empty when a draining node holds nothing.
-func (l *ledger) checkEmptyLocked() {
-	if l.mu.draining && len(l.mu.held) == 0 {
-		select {
-		case <-l.empty:
-		default:
-			close(l.empty)
-		}
-	}
-}
-
-// rest has the node begin and take nothing, or no longer so, and reports whether it did before.
-func (l *ledger) rest(rest bool) (was bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	was, l.mu.resting = l.mu.resting, rest
-	if rest && !was {
-		l.giveBackAllLocked(all)
-	}
-	return was
-}
-
-// A standing is whether a node may work.
-type standing struct{ fenced, draining, resting bool }
-
-func (l *ledger) standing() standing {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return standing{l.mu.fenced, l.mu.draining, l.mu.resting}
+	return time.Since(l.mu.renewed)
 }
 
 // waiting returns the runs that have not begun.
@@ -215,6 +201,13 @@ func (l *ledger) find(id store.ID) (*run, runState) {
 		return r, r.state
 	}
 	return nil, gone
+}
+
+// A Held is a job that the node holds.
+type Held struct {
+	Job      store.Job // without its Payload
+	Phase    Phase
+	Progress *store.RunProgress
 }
 
 // jobs returns the jobs that the node holds, in no order.
@@ -287,11 +280,13 @@ func (l *ledger) canceled(r *run) bool {
 	return r.cancelWanted
 }
 
-// timeLocked returns when the run may begin. That is Due, unless the occurrence was moved and the store's clock has
-// been put back since. A run that was begun before, by a node that was lost, does not wait for its occurrence again.
-func (r *run) timeLocked() time.Time {
-	if r.job.State == store.Confirmed && r.job.Attempt == 0 {
-		return timetable.Later(r.job.Due, r.job.Occurrence)
+// checkEmptyLocked closes empty when a draining node holds nothing.
+func (l *ledger) checkEmptyLocked() {
+	if l.mu.draining && len(l.mu.held) == 0 {
+		select {
+		case <-l.empty:
+		default:
+			close(l.empty)
+		}
 	}
-	return r.job.Due
 }

@@ -1,34 +1,13 @@
 package node
 
 import (
+	"errors"
 	"time"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/internal/output"
 	"github.com/executor-go/executor/durable/store"
 )
-
-// A Phase is where a job is that a node holds, see durable.Phase.
-type Phase uint8
-
-const (
-	Ahead Phase = iota
-	Due
-	Running
-	Ending
-)
-
-// phase returns that of a run in state s.
-func (s runState) phase() Phase {
-	switch s {
-	case claimed, confirming:
-		return Ahead
-	case postponed, armed:
-		return Due
-	case begun:
-		return Running
-	}
-	return Ending
-}
 
 // Status returns what is known of the node, how long its lease lasts, and how many jobs are in each phase. It reports
 // false if it has not joined.
@@ -47,11 +26,25 @@ func (n *Node) Status() (info store.NodeInfo, left time.Duration, phases [4]int,
 	return info, n.ledger.leaseLeft(), phases, true
 }
 
-// A Held is a job that the node holds.
-type Held struct {
-	Job      store.Job // without its Payload
-	Phase    Phase
-	Progress *store.RunProgress
+// Healthy returns what keeps the node from doing its part, nil if nothing does.
+func (n *Node) Healthy() error {
+	standing := n.ledger.standing()
+	patience := n.cfg.Lease
+	if standing.fenced {
+		patience = -1
+	}
+	if err := n.health.long(patience); err != nil {
+		return err
+	}
+	switch {
+	case standing.draining:
+		return errors.New("durable: not healthy: the node is draining")
+	case standing.fenced:
+		return errors.New("durable: not healthy: the node has no lease")
+	case n.cfg.Pool.Stats().Stage != executor.StageRunning:
+		return errors.New("durable: not healthy: the pool is shut down")
+	}
+	return nil
 }
 
 // Held returns what the node holds, in no order.

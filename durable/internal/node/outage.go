@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/store"
 )
 
@@ -22,10 +21,6 @@ type outage struct {
 	what   string
 	since  time.Time
 	failed int
-}
-
-func (n *Node) outage(what string) *outage {
-	return &outage{health: &n.health, log: n.cfg.Log(), what: what}
 }
 
 // over notes the error of a call and reports whether it was nil.
@@ -115,27 +110,6 @@ func (h *health) long(patience time.Duration) error {
 		if d := time.Since(f.since); d > patience {
 			return fmt.Errorf("durable: not healthy: the store has not answered %s for %v: %w", call, d.Round(time.Millisecond), f.err)
 		}
-	}
-	return nil
-}
-
-// Healthy returns what keeps the node from doing its part, nil if nothing does.
-func (n *Node) Healthy() error {
-	standing := n.ledger.standing()
-	patience := n.cfg.Lease
-	if standing.fenced {
-		patience = -1
-	}
-	if err := n.health.long(patience); err != nil {
-		return err
-	}
-	switch {
-	case standing.draining:
-		return errors.New("durable: not healthy: the node is draining")
-	case standing.fenced:
-		return errors.New("durable: not healthy: the node has no lease")
-	case n.cfg.Pool.Stats().Stage != executor.StageRunning:
-		return errors.New("durable: not healthy: the pool is shut down")
 	}
 	return nil
 }

@@ -94,6 +94,17 @@ func (n *Node) poll(ctx context.Context, claim bool) (called bool, err error) {
 	return called, nil
 }
 
+// queues returns the queues that the node serves, in random order, so that none comes before another.
+func (n *Node) queues() []string {
+	served := n.cfg.Queues()
+	if len(served) == 1 {
+		return served
+	}
+	all := slices.Clone(served)
+	rand.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+	return all
+}
+
 // claim claims of a queue. It reports whether there may be more that is not due yet, and more that is; the latter also
 // if a claim of another queue has said so. If the claim was for no more than the idle workers, for the sake of kinds
 // with a rate, and of those there is no more, then as much of the other kinds follows as there is room for.

@@ -3,7 +3,10 @@ package node
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // pruneMore is how much a prune must have removed for the next to follow soon.
@@ -53,4 +56,49 @@ func (n *Node) warnUnknown(ctx context.Context, warned map[string]bool) error {
 		}
 	}
 	return err
+}
+
+// unservedFor is for how long a job in a queue must have been due before there is a warning.
+const unservedFor = time.Minute
+
+// warnUnserved warns of queues in which jobs wait, while no node that is alive, and does not drain, serves them: once,
+// until one does. It counts the jobs only where there may be something to warn of.
+func (n *Node) warnUnserved(ctx context.Context, warned map[string]bool) error {
+	if n.cfg.Parts.Queues == nil || n.cfg.Parts.Reports == nil {
+		return nil
+	}
+	names, err := n.cfg.Parts.Queues.QueueNames(ctx)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	nodes, err := n.cfg.Parts.Reports.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	unserved := slices.DeleteFunc(names, func(name string) bool {
+		served := slices.ContainsFunc(nodes, func(i store.NodeInfo) bool { return !i.Draining && slices.Contains(i.Queues, name) })
+		if served {
+			delete(warned, name)
+		}
+		return served
+	})
+	if !slices.ContainsFunc(unserved, func(name string) bool { return !warned[name] }) {
+		return nil
+	}
+	counts, err := n.cfg.Parts.Queues.QueueCounts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range counts {
+		if !slices.Contains(unserved, c.Queue) {
+			continue
+		}
+		if n.clock.Until(c.Due) > -unservedFor {
+			delete(warned, c.Queue)
+		} else if !warned[c.Queue] {
+			warned[c.Queue] = true
+			n.cfg.Log().Warn("durable: jobs wait in a queue that no node serves; they are kept", "queue", c.Queue, "jobs", c.Jobs)
+		}
+	}
+	return nil
 }

@@ -17,37 +17,24 @@ const maxProgress = 1000
 // maxKinds is the most kinds that a node reports.
 const maxKinds = 200
 
-// A reporter reports to the store what others may want to know of the node. Each heartbeat that was answered wakes it;
-// no heartbeat waits for it. If there is nothing new, it makes no call.
+// A reporter has what reportLoop has reported. The goroutine of that has it alone.
 type reporter struct {
-	n    *Node
-	kick chan struct{} // one slot
-
-	// The goroutine of loop has these alone.
+	n       *Node
 	node    incarnation // that has reported; one that reports before it has joined is none that the store knows
 	details store.NodeDetails
 	sent    map[*run]*store.RunProgress
 }
 
-func newReporter(n *Node) *reporter {
-	return &reporter{n: n, kick: make(chan struct{}, 1), sent: make(map[*run]*store.RunProgress)}
-}
-
-// wake makes loop look for what is new.
-func (p *reporter) wake() {
-	select {
-	case p.kick <- struct{}{}:
-	default:
-	}
-}
-
-func (p *reporter) loop(ctx context.Context) {
-	outage := p.n.outage("report")
+// reportLoop reports to the store what others may want to know of the node. Each heartbeat that was answered wakes it; no
+// heartbeat waits for it. If there is nothing new, it makes no call.
+func (n *Node) reportLoop(ctx context.Context) {
+	outage := n.outage("report")
+	p := &reporter{n: n, sent: make(map[*run]*store.RunProgress)}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-p.kick:
+		case <-n.news:
 		}
 		err := p.report(ctx)
 		if ctx.Err() != nil {
@@ -109,6 +96,15 @@ func (n *Node) details() store.NodeDetails {
 	kinds = slices.Clip(kinds[:min(len(kinds), maxKinds)])
 	return store.NodeDetails{Host: n.host, PID: os.Getpid(), Version: version(), Kinds: kinds, Workers: n.cfg.workers(),
 		Queues: n.reportedQueues()}
+}
+
+// reportedQueues returns the queues that the node serves, nil if that is the default queue alone.
+func (n *Node) reportedQueues() []string {
+	served := n.cfg.Queues()
+	if len(served) == 1 && served[0] == "" {
+		return nil
+	}
+	return served
 }
 
 // version returns that of the program's main module, "" if there is none.

@@ -3,35 +3,14 @@ package node
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/executor-go/executor/durable/internal/timetable"
 	"github.com/executor-go/executor/durable/store"
 )
 
-// reviews are looks for schedules whose times were found while the store's clock was ahead.
-type reviews struct {
-	wanted chan struct{} // one slot
-
-	mu   sync.Mutex
-	step time.Duration // by how much the clock was set back when this node saw that last; 0 if it has not
-	late []late
-}
-
-// late is a job whose time was found before the clock was set back, and stored after that. Its row does not show it.
-type late struct {
-	id         store.ID
-	due, found time.Time
-}
-
 // want has the schedules reviewed.
-func (v *reviews) want() {
-	select {
-	case v.wanted <- struct{}{}:
-	default:
-	}
-}
+func (v *reviews) want() { v.wanted.wake() }
 
 // add has a job reviewed.
 func (v *reviews) add(l late) {

@@ -187,10 +187,3 @@ func (n *Node) passAlone() {
 func (n *Node) CancelRuns(refs []store.Ref) {
 	n.ledger.cancelWanted(refs).cancel(executor.ErrCanceled)
 }
-
-// rearm computes anew when the runs that wait begin, after a jump of the store's clock.
-func (n *Node) rearm() {
-	for _, r := range n.ledger.waiting() {
-		n.arm(r)
-	}
-}

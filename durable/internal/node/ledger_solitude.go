@@ -11,15 +11,6 @@ const (
 	aloneFor = 10 * time.Second
 )
 
-// solitude is that of a run whose job may be what kills its nodes: it waits until the handlers that run have returned,
-// and while it is alone no other begins, so that it takes none with it. It is a part of the ledger.
-type solitude struct {
-	solo      *run        // waits to be alone, or is
-	timer     *time.Timer // calls passAlone
-	passAlone func()
-	behind    []*run // were to begin meanwhile
-}
-
 // admitLocked reports whether the run may begin now. If not, it is armed again later.
 func (l *ledger) admitLocked(r *run) bool {
 	s := &l.mu.solitude

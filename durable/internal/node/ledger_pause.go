@@ -5,12 +5,6 @@ import (
 	"time"
 )
 
-// pauses are the kinds that are paused: of these nothing is claimed or begun. They are a part of the ledger.
-type pauses struct {
-	paused     map[string]bool
-	pausedHere map[string]time.Time // paused or resumed by this program, and when, until the store reports it
-}
-
 // pauseHere pauses or resumes a kind without waiting for the next heartbeat, and returns what is new. Answers to what was
 // asked of the store before do not count for the kind.
 func (l *ledger) pauseHere(kind string, pause bool) (paused, resumed []string) {
@@ -60,21 +54,4 @@ func (l *ledger) pauseLocked(kinds map[string]bool) (paused, resumed []string) {
 		l.giveBackAllLocked(func(r *run) bool { return kinds[r.job.Kind] })
 	}
 	return paused, resumed
-}
-
-// PauseHere pauses or resumes a kind without waiting for the next heartbeat.
-func (n *Node) PauseHere(kind string, pause bool) { n.announcePaused(n.ledger.pauseHere(kind, pause)) }
-
-// announcePaused makes poll release what was dropped and claim what goes on, and logs it.
-func (n *Node) announcePaused(paused, resumed []string) {
-	if len(paused)+len(resumed) == 0 {
-		return
-	}
-	n.Wake()
-	for _, kind := range paused {
-		n.cfg.Log().Info("durable: jobs of a kind are paused", "kind", kind)
-	}
-	for _, kind := range resumed {
-		n.cfg.Log().Info("durable: jobs of a kind are resumed", "kind", kind)
-	}
 }

@@ -1,50 +1,13 @@
 package node
 
 import (
+	"slices"
 	"time"
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/internal/timetable"
 	"github.com/executor-go/executor/durable/store"
 )
-
-// minStall is the shortest time without a worker becoming free after which a node takes its workers to be busy for
-// long. While they are quicker it pays to have the next job at hand.
-const minStall = time.Second
-
-// load is what a node knows of how busy its workers are, and how many jobs it takes because of it. It is a part of the
-// ledger.
-type load struct {
-	// budget is how many runs may be armed. It doubles when half of them were begun at once and there is more to claim,
-	// and falls back to the number of workers when runs have to wait, so that other nodes get them.
-	budget      int
-	begunLately int       // runs begun since lastFull
-	lastFull    time.Time // when a claim was last as large as it could be
-	more        bool      // there may be more to claim
-
-	lastBegun time.Time // when a run was begun last
-	ended     int64     // runs that the pool had ended at the last poll, those of its other users as well
-	lastEnded time.Time // when a poll found more
-	// stalled is set while the workers are busy for long with what they have. What waited was given back, and nothing
-	// is taken until a worker is free.
-	stalled bool
-
-	turn turn // of the kinds with a rate
-}
-
-// open reports whether the pool takes work. If the program has shut it down before Run drains, jobs are for other
-// nodes; in a drain they are in any case.
-func (n *Node) open() bool {
-	if n.cfg.Pool.Stats().Stage == executor.StageRunning {
-		return true
-	}
-	if !n.ledger.standing().draining {
-		n.poolClosed.Do(func() {
-			n.cfg.Log().Error("durable: the pool is shut down, so this node takes no more jobs; shut it down when Run has returned")
-		})
-	}
-	return false
-}
 
 // freeLocked returns for how many jobs there is room: such as are due now, or such as are due later. It may be
 // negative.
@@ -56,54 +19,48 @@ func (l *ledger) freeLocked(later bool) int {
 	return min(room, l.mu.payloads.room())
 }
 
-// maxPayloads is how many bytes of payloads a node holds, more or less: it learns how large they are when it has them.
-const maxPayloads = 64 << 20
-
-// payloads are those of the runs that the node holds. It is a part of the ledger.
-type payloads struct {
-	held int // bytes
-	mean int // bytes of one, as of the latest claims
+// idleLocked returns how many workers have nothing to begin, as far as the node knows.
+func (l *ledger) idleLocked() int {
+	return max(l.workers()-l.mu.inState[armed]-l.mu.inState[begun], 0)
 }
 
-// room returns how many more jobs there is room for: at least one, if the node holds nothing.
-func (p *payloads) room() int {
-	if p.held == 0 {
-		return max(maxPayloads/max(p.mean, 1), 1)
-	}
-	return (maxPayloads - p.held) / max(p.mean, 1)
+// ratedLocked reports whether one of these kinds, of which the node may have more jobs, has a rate.
+func (l *ledger) ratedLocked(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		k := l.kind(name)
+		return k.Rate != (store.Rate{}) && !l.mu.paused[name] && (k.Limit == 0 || l.mu.perKind[name] < k.Limit)
+	})
 }
 
-// learn takes in what a claim has had.
-func (p *payloads) learn(jobs []store.Job) {
-	if len(jobs) == 0 {
-		return
+// passLocked is called when the node has room for more of these kinds, but no worker is idle. It reports whether the
+// node holds back.
+func (l *ledger) passLocked(names []string) bool {
+	if !l.ratedLocked(names) {
+		return false
 	}
-	bytes := 0
-	for i := range jobs {
-		bytes += len(jobs[i].Payload)
+	l.mu.turn.pass(time.Now())
+	if !l.mu.turn.sought(time.Now()) {
+		return false
 	}
-	p.mean = max(bytes/len(jobs), p.mean/4)
+	l.mu.budget = l.workers()
+	return true
 }
 
-// claimedLocked notes whether the store has more of what was asked for in a claim of what is due.
-func (l *ledger) claimedLocked(more bool) {
-	if l.mu.more = more; !more {
-		return
-	}
-	if l.mu.begunLately >= l.mu.budget/2 && time.Since(l.mu.lastFull) < 250*time.Millisecond {
-		l.mu.budget = min(l.mu.budget*2, maxHeld)
-	}
-	l.mu.begunLately, l.mu.lastFull = 0, time.Now()
+// soughtLocked reports whether the node holds back.
+func (l *ledger) soughtLocked() bool {
+	return l.mu.turn.sought(time.Now()) && l.ratedLocked(l.kinds())
 }
 
-// claimed takes what a claim of these kinds has had, and whether the store has more that is due. It reports whether the
-// claim was one of what is due, for the sake of kinds with a rate as well, and of those there is no more.
-func (l *ledger) claimed(kinds []store.KindLimit, jobs []store.Job, later, more bool) (exhausted bool) {
+// awaitedLocked reports whether a worker is idle, and the kinds with a rate are to be asked for.
+func (l *ledger) awaitedLocked() bool {
+	return !l.mu.turn.asked() && l.idleLocked() > 0 && l.ratedLocked(l.kinds())
+}
+
+// seek notes that jobs of kinds with a rate wait, or may do so.
+func (l *ledger) seek() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.claimedLocked(more)
-	l.mu.payloads.learn(jobs)
-	return !later && l.askedLocked(kinds, jobs)
+	l.mu.turn.seek(time.Now())
 }
 
 // request returns what to claim of these kinds, in their order: jobs that are due now, or jobs that are due later; of
@@ -152,6 +109,49 @@ func (l *ledger) request(names []string, later, rated bool, ahead, lead time.Dur
 		}
 	}
 	return req, len(req.Kinds) > 0
+}
+
+// claimed takes what a claim of these kinds has had, and whether the store has more that is due. It reports whether the
+// claim was one of what is due, for the sake of kinds with a rate as well, and of those there is no more.
+func (l *ledger) claimed(kinds []store.KindLimit, jobs []store.Job, later, more bool) (exhausted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.claimedLocked(more)
+	l.mu.payloads.learn(jobs)
+	return !later && l.askedLocked(kinds, jobs)
+}
+
+// claimedLocked notes whether the store has more of what was asked for in a claim of what is due.
+func (l *ledger) claimedLocked(more bool) {
+	if l.mu.more = more; !more {
+		return
+	}
+	if l.mu.begunLately >= l.mu.budget/2 && time.Since(l.mu.lastFull) < 250*time.Millisecond {
+		l.mu.budget = min(l.mu.budget*2, maxHeld)
+	}
+	l.mu.begunLately, l.mu.lastFull = 0, time.Now()
+}
+
+// askedLocked notes what a claim has had of the kinds with a rate: if that is all that it has asked for of one, there
+// may be more. It reports whether the claim has asked for such kinds, and there is no more.
+func (l *ledger) askedLocked(kinds []store.KindLimit, jobs []store.Job) (exhausted bool) {
+	rated, more := false, false
+	for _, k := range kinds {
+		if k.Rate == (store.Rate{}) {
+			continue
+		}
+		had := 0
+		for i := range jobs {
+			if jobs[i].Kind == k.Kind {
+				had++
+			}
+		}
+		rated, more = true, more || had == k.Max
+	}
+	if rated {
+		l.mu.turn.ask(time.Now(), more)
+	}
+	return rated && !more
 }
 
 // workerFreed notes that a worker has ended a run, and reports whether to poll.

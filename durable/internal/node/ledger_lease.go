@@ -1,23 +1,8 @@
 package node
 
-import "time"
-
-// leaseLeft is how long the node may still rely on its lease: five sixths of it, since the heartbeat that renewed it
-// was sent.
-func (l *ledger) leaseLeft() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.leaseLeftLocked()
-}
-
-func (l *ledger) leaseLeftLocked() time.Duration { return l.lease*5/6 - time.Since(l.mu.renewed) }
-
-// renewedAgo returns how long ago the heartbeat was sent that renewed the lease last.
-func (l *ledger) renewedAgo() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return time.Since(l.mu.renewed)
-}
+import (
+	"time"
+)
 
 // renew notes that the heartbeat sent at that time was answered, and reports whether the node goes on that was fenced.
 func (l *ledger) renew(sent time.Time) (again bool) {
@@ -69,4 +54,24 @@ func (l *ledger) lose() cancels {
 		l.dropLocked(r)
 	}
 	return c
+}
+
+// drain has the node begin and take nothing more.
+func (l *ledger) drain() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.draining = true
+	l.giveBackAllLocked(all)
+	l.checkEmptyLocked()
+}
+
+// rest has the node begin and take nothing, or no longer so, and reports whether it did before.
+func (l *ledger) rest(rest bool) (was bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was, l.mu.resting = l.mu.resting, rest
+	if rest && !was {
+		l.giveBackAllLocked(all)
+	}
+	return was
 }
