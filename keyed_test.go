@@ -481,3 +481,74 @@ func TestKeyedPolicies(t *testing.T) {
 		})
 	}
 }
+
+// A policy of the user's that leaves a task to one of this package leaves its key to it, too: the tasks of a key do not
+// overlap.
+func TestKeyedRejectFuncKeepsKey(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy executor.RejectPolicy
+		ran    int
+	}{
+		"Block":         {executor.Block, 4},
+		"DiscardOldest": {executor.DiscardOldest, 2},
+	} {
+		for _, observer := range []*executor.Observer{nil, {Every: 1}} { // with the latter, what is queued is measured
+			synctest.Test(t, func(t *testing.T) {
+				pool := newPool(t, executor.Config{Workers: 4, Observer: observer})
+				keyed := executor.NewKeyed[string](pool, 1, func(s *executor.ShareConfig) {
+					s.Queue, s.Reject = executor.Bounded(1), executor.RejectFunc(c.policy.Reject)
+				})
+				var running, most, ran atomic.Int32
+				for range 4 {
+					go keyed.Go(t.Context(), "k", func(context.Context) error {
+						most.Store(max(most.Load(), running.Add(1)))
+						time.Sleep(time.Second)
+						running.Add(-1)
+						ran.Add(1)
+						return nil
+					})
+					synctest.Wait()
+				}
+				time.Sleep(time.Minute)
+				expect(t, name+": most at once", most.Load(), 1)
+				expect(t, name+": ran", int(ran.Load()), c.ran)
+				checkStats(t, keyed.Pool())
+			})
+		}
+	}
+}
+
+// Of two tasks that a policy of the user's decides about at the same time each keeps its own key, though both are the same
+// function.
+func TestKeyedRejectFuncTellsTasksApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Workers: 4})
+		first := true
+		keyed := executor.NewKeyed[string](pool, 1, func(s *executor.ShareConfig) {
+			s.Queue = executor.Bounded(1)
+			s.Reject = executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+				if first {
+					first = false
+					time.Sleep(2 * time.Minute)
+				}
+				return executor.Block.Reject(ctx, task, pool)
+			})
+		})
+		d, begin := new(diary), time.Now()
+		submit := func(key string, takes time.Duration) {
+			go keyed.Go(context.Background(), key, func(context.Context) error {
+				d.note(fmt.Sprint(key, " ", time.Since(begin)))
+				time.Sleep(takes)
+				return nil
+			})
+			synctest.Wait()
+		}
+		submit("a", time.Hour)
+		submit("b", time.Minute)
+		submit("a", time.Minute) // waits
+		submit("a", time.Minute) // is refused, as the next
+		submit("b", time.Minute)
+		time.Sleep(3 * time.Hour)
+		expect(t, "begun", d.String(), "a 0s b 0s b 1m0s a 1h0m0s a 1h1m0s")
+	})
+}

@@ -143,8 +143,9 @@ func (p *Pool) clock() delay.Clock { return delay.Clock{Epoch: p.epoch} }
 type RejectPolicy interface {
 	// Reject handles a task, which is passed as it was submitted. A task of Go with options
 	// is a Runnable that keeps them: its timeout wherever it runs, its name and priority in
-	// a pool. Periodic work is a Runnable that makes one run, which ends the Series. What
-	// Reject returns decides:
+	// a pool. A task without a future that was submitted for a key of a [Keyed] is a Runnable
+	// that calls its body. Periodic work is a Runnable that makes one run, which ends the
+	// Series. What Reject returns decides:
 	//
 	//   - an error: the submission and the task's future fail with it
 	//   - nil: the submission succeeds. If Reject has neither begun to run the task, nor
@@ -160,10 +161,11 @@ type RejectPolicy interface {
 }
 
 // RejectFunc is a function as a RejectPolicy. It may leave the decision to a policy of this package, by calling its
-// Reject for the same pool; the task is then counted once, as that policy decides. It may submit the task by Execute to
-// another pool, or again to this one; this pool then counts it as rejected. Either way the context that it passes
-// becomes the parent of the task's context. So a context that ends when the RejectFunc returns also ends the task. To
-// bound only the wait, use [BlockFor]. A nil RejectFunc is an error of [New] and [Pool.Reconfigure].
+// Reject for the same pool: the task is then counted once, as that policy decides, and in a [Keyed] keeps its key. It may
+// submit the task by Execute to another pool, or again to this one: this pool then counts the task as rejected, and the
+// task has no key. Either way the context that the RejectFunc passes becomes the parent of the task's context. So a
+// context that ends when the RejectFunc returns also ends the task. To bound only the wait, use [BlockFor]. A nil
+// RejectFunc is an error of [New] and [Pool.Reconfigure].
 type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error
 
 // Reject calls f.

@@ -60,12 +60,12 @@ func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
 	if err != nil {
 		return err
 	}
-	counts := pool.deciding.leave(task)
+	d := pool.deciding.leave(task)
 	why := ErrSaturated
 	if pool.engine.Stage() != engine.Running {
 		why = ErrShutdown
 	}
-	return r.refuse(pool, ctx, u, why, counts)
+	return r.refuse(pool, ctx, d.keyed(u), why, d != nil)
 }
 
 // refuse calls the policy for u, and completes its task if the policy fails.
@@ -73,7 +73,7 @@ func (p *Pool) refuse(ctx context.Context, u work, r RejectPolicy, why error) er
 	if own, ok := r.(*policy); ok {
 		return own.refuse(p, ctx, u, why, true)
 	}
-	d := &decision{task: u.runnable(), why: why}
+	d := newDecision(u, why)
 	p.deciding.Lock()
 	p.deciding.all = append(p.deciding.all, d)
 	p.deciding.Unlock()

@@ -3,6 +3,8 @@ package executor
 import (
 	"reflect"
 	"sync"
+
+	"github.com/executor-go/executor/internal/engine"
 )
 
 // This file keeps which tasks the user's policies decide about. Such a policy may leave the decision to a policy of
@@ -15,18 +17,18 @@ type deciding struct {
 	all []*decision
 }
 
-// leave notes that a policy has left its decision about a task to one of this package. It reports false if none decides
-// about that task.
-func (d *deciding) leave(task Runnable) bool {
+// leave notes that a policy has left its decision about a task to one of this package, and returns the decision, nil if none
+// decides about that task.
+func (d *deciding) leave(task Runnable) *decision {
 	d.Lock()
 	defer d.Unlock()
 	for _, of := range d.all {
 		if !of.left && sameRunnable(of.task, task) {
 			of.left = true
-			return true
+			return of
 		}
 	}
-	return false
+	return nil
 }
 
 // decision is a task that a policy of the user's decides about. It is counted as rejected
@@ -34,8 +36,33 @@ func (d *deciding) leave(task Runnable) bool {
 // counts it.
 type decision struct {
 	task Runnable
+	key  *engine.KeyItem // has the key of the task; nil if it has none
 	why  error
 	left bool
+}
+
+// newDecision returns the decision about u, which was refused for the reason why.
+func newDecision(u work, why error) *decision {
+	d := &decision{task: u.runnable(), why: why}
+	if k, ok := u.(interface{ Key() *engine.KeyItem }); ok {
+		d.key = k.Key()
+	}
+	if d.key != nil && workOf(d.task) == nil {
+		d.task = &ofKey{d.task}
+	}
+	return d
+}
+
+// ofKey is a Runnable that was submitted for a key, as a policy of the user's gets it: the same Runnable may be submitted
+// for another key, and of two functions can't be told whether they are the same.
+type ofKey struct{ Runnable }
+
+// keyed returns u, the work of the task that d is about, with its key. A nil d is about none.
+func (d *decision) keyed(u work) work {
+	if d == nil || d.key == nil {
+		return u
+	}
+	return withKey(u, d.key.Key())
 }
 
 // sameRunnable reports whether a and b are the same object. Of two functions it may take

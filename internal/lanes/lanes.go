@@ -68,6 +68,9 @@ type Item[E any] struct {
 // SetKey sets the key of i, which was not pushed yet. The key must be hashable.
 func (i *Item[E]) SetKey(key any) { i.key, i.keyed = key, true }
 
+// Key returns the key.
+func (i *Item[E]) Key() any { return i.key }
+
 // New returns a queue from which at most limit elements of a key are out at a time. moved is
 // called with the place of an element whenever it has a new one.
 func New[E any](limit int, moved func(e E, place int)) *Queue[E] {
