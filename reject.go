@@ -140,7 +140,7 @@ func (p *Pool) countRejected(why error) {
 		out = engine.NoRoom
 	case why == ErrShutdown:
 		out = engine.Closed
-	case panicked || why == ErrGoexit:
+	case panicked:
 		out = engine.Panicked
 	}
 	p.engine.Reject(out)
