@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // At most so many functions of a group with a limit run at once, and so many do as long as there are more. Those that wait
@@ -103,6 +105,26 @@ func TestGroupSetLimitFailsFast(t *testing.T) {
 		expect(t, "ran", ran.Load(), 2)
 		g.Wait()
 	})
+}
+
+// Where an executor runs a function at once, those that wait for the limit run one after the other, and not in one another:
+// the stack is as deep for the last as for the first.
+func TestGroupSetLimitIsNotNested(t *testing.T) {
+	g := executor.NewGroup(t.Context(), testkit.Inline{})
+	g.SetLimit(1)
+	var depths []int
+	g.Go(func(context.Context) error {
+		for range 100 {
+			g.Go(func(context.Context) error {
+				depths = append(depths, runtime.Callers(0, make([]uintptr, 10_000)))
+				return nil
+			})
+		}
+		return nil
+	})
+	expect(t, "error", g.Wait(), nil)
+	expect(t, "ran", len(depths), 100)
+	expect(t, "depth of the last", depths[99], depths[0])
 }
 
 // A pool that is shut down runs the functions of a group that wait for its limit, as those that wait in its queue.

@@ -67,8 +67,20 @@ func (s *siblings) submit(m *member, body Runnable, opts []Option) {
 		return
 	}
 	s.waiting.add(m)
-	if s.limit == nil || s.limit.enter(m) {
-		s.place(m, s.waits != nil)
+	switch forks := s.waits != nil; {
+	case s.limit == nil:
+		s.place(m, forks)
+	case s.limit.enter(m):
+		s.placeInTurn(m, forks)
+	}
+}
+
+// placeInTurn submits m, whose turn has come by the limit, and then those whose turn comes since the one before is over by
+// then: where the executor runs them at once, or refuses them, they do not run in one another.
+func (s *siblings) placeInTurn(m *member, forks bool) {
+	for m != nil {
+		s.place(m, forks)
+		m, forks = s.limit.placed(m), true
 	}
 }
 
@@ -121,47 +133,81 @@ type member struct {
 	of   *siblings
 	body Runnable // nil once it is over; under the task's lock
 
-	placed bool // of a group with a limit: it was submitted, or is about to be; under the limit's lock
+	standing standing // of a group with a limit; under the limit's lock
 }
+
+// standing is what the limit of a group has to do with a member.
+//
+//	held ─▶ being placed ─▶ placed ─▶ over       its turn has come; place has returned; it is over
+//	  │          └─▶ over early ─▶ over          over before place has returned: that goroutine goes on with the next
+//	  └─▶ over                                   the context has ended
+type standing uint8
+
+const (
+	isHeld standing = iota
+	isBeingPlaced
+	isPlaced
+	isOverEarly
+)
 
 // limit is how many members may be submitted and not over. The others wait in it. Its lock is a leaf.
 type limit struct {
 	sync.Mutex
-	most   int
-	placed int
-	held   []*member
+	most int
+	used int // by members that were submitted, or are about to be, and are not over
+	held []*member
 }
 
 // enter reports whether m is to be submitted now.
 func (l *limit) enter(m *member) bool {
 	l.Lock()
 	defer l.Unlock()
-	if l.placed == l.most {
+	if l.used == l.most {
 		l.held = append(l.held, m)
 		return false
 	}
-	m.placed = true
-	l.placed++
+	m.standing = isBeingPlaced
+	l.used++
 	return true
+}
+
+// placed follows the submission of m, and returns the member that is to be submitted next by the same goroutine, nil for
+// none.
+func (l *limit) placed(m *member) *member {
+	l.Lock()
+	defer l.Unlock()
+	if m.standing == isOverEarly {
+		return l.nextLocked()
+	}
+	m.standing = isPlaced
+	return nil
 }
 
 // leave follows the end of m, and returns the member that is to be submitted in its place, nil for none.
 func (l *limit) leave(m *member) *member {
 	l.Lock()
 	defer l.Unlock()
-	if !m.placed {
-		return nil
+	switch m.standing {
+	case isBeingPlaced:
+		m.standing = isOverEarly
+	case isPlaced:
+		return l.nextLocked()
 	}
+	return nil
+}
+
+// nextLocked gives the place of a member that is over to the next one that waits for the limit, and returns that.
+func (l *limit) nextLocked() *member {
 	for len(l.held) > 0 {
 		next := l.held[0]
 		l.held[0] = nil
 		l.held = l.held[1:]
 		if !next.core.State().Done() { // else the context has ended
-			next.placed = true
+			next.standing = isBeingPlaced
 			return next
 		}
 	}
-	l.placed--
+	l.used--
 	return nil
 }
 
@@ -231,9 +277,7 @@ func (m *member) over(err error) {
 	s := m.of
 	s.of.over(m, err)
 	if s.limit != nil {
-		if next := s.limit.leave(m); next != nil {
-			s.place(next, true)
-		}
+		s.placeInTurn(s.limit.leave(m), true)
 	}
 	s.waiting.over()
 }
