@@ -552,3 +552,22 @@ func TestKeyedRejectFuncTellsTasksApart(t *testing.T) {
 		expect(t, "begun", d.String(), "a 0s b 0s b 1m0s a 1h0m0s a 1h1m0s")
 	})
 }
+
+// For the functions of a group in a task there is room among the tasks of a key, too, however small the queue is.
+func TestKeyedGroupInTaskHasRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Workers: 1})
+		keyed := executor.NewKeyed[int](pool, 1, func(c *executor.ShareConfig) { c.Queue = executor.Bounded(1) })
+		var ran atomic.Int32
+		f := executor.Submit(t.Context(), keyed.For(1), func(ctx context.Context) (int, error) {
+			g := executor.NewGroup(ctx, keyed.For(2))
+			for range 10 {
+				g.Go(func(context.Context) error { time.Sleep(time.Second); ran.Add(1); return nil })
+			}
+			return 0, g.Wait()
+		})
+		expect(t, "outcome", f.Wait(t.Context()), nil)
+		expect(t, "ran", ran.Load(), 10)
+		checkStats(t, keyed.Pool())
+	})
+}

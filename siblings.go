@@ -22,9 +22,10 @@ type siblings struct {
 		over(m *member, err error) // follows the end of one
 	}
 	ex     Executor
-	owner  *task.Owner // of the tasks of ex
-	pool   *Pool       // ex, if that is one that is not scheduled
-	common task.Common // to all tasks on pool
+	owner  *task.Owner  // of the tasks of ex
+	pool   *Pool        // ex, if that is one that is not scheduled, or that of key
+	key    *keyExecutor // ex, if that is one of a key, else nil
+	common task.Common  // to all tasks on pool
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	waits  *task.Owner // of the caller, if that is a task of ex, and so hosts what waits; else nil
@@ -42,9 +43,16 @@ func (s *siblings) init(ctx context.Context, ex Executor) {
 	}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.waiting.init()
-	if p, ok := ex.(*Pool); ok && p.timer == nil {
-		s.pool = p
-		s.common.Init(&p.owner, s.ctx)
+	switch ex := ex.(type) {
+	case *Pool:
+		if ex.timer == nil {
+			s.pool = ex
+		}
+	case *keyExecutor:
+		s.pool, s.key = ex.pool, ex
+	}
+	if s.pool != nil {
+		s.common.Init(&s.pool.owner, s.ctx)
 	}
 	if ctx.Done() != nil {
 		s.unwatch = context.AfterFunc(s.ctx, s.endWaiting)
@@ -91,9 +99,12 @@ func (s *siblings) place(m *member, forks bool) {
 		return
 	}
 	var err error
-	if s.pool == nil {
+	switch {
+	case s.pool == nil:
 		err = s.ex.Execute(s.ctx, m)
-	} else {
+	case s.key != nil:
+		err = s.pool.enter(s.ctx, withKey(m, s.key.key), &m.core, forks)
+	default:
 		err = s.pool.enter(s.ctx, m, &m.core, forks)
 	}
 	switch {
