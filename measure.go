@@ -35,9 +35,12 @@ func (m *measured) Key() *engine.KeyItem {
 }
 
 func (m *measured) Do(w *engine.Worker) {
-	now := m.by.elapsed()
+	now, from := m.by.elapsed(), m.admitted
 	w.Begun(now)
-	r := m.by.begin(localOf(w), m.work, now-m.admitted, now)
+	if t := m.taskCore(); t != nil {
+		from = max(from, t.Due()) // of a further attempt
+	}
+	r := m.by.begin(localOf(w), m.work, now-from, now)
 	defer r.end()
 	m.work.Do(w)
 }

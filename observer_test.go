@@ -683,6 +683,25 @@ func TestObserverMeasuresWaitAfterBlock(t *testing.T) {
 	})
 }
 
+// A further attempt of a task waits from its time on, not from the admission of the task.
+func TestObserverMeasuresWaitOfAttempt(t *testing.T) {
+	const s = time.Second
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Workers: 1, Observer: &executor.Observer{Every: 1}})
+		share := newShare(t, pool, executor.ShareConfig{})
+		for _, p := range []*executor.Pool{pool, share} {
+			f := p.Submit(t.Context(), func(context.Context) error { time.Sleep(s); return errTask },
+				executor.Retry(2, func(int) time.Duration { return time.Hour }))
+			time.Sleep(time.Hour) // a second before the next attempt
+			mustGo(t, p, sleep(3*s))
+			expect(t, "outcome", f.Wait(t.Context()), errTask)
+			synctest.Wait()
+			expectDurations(t, "Wait", p.Figures().Wait, 0, 0, 2*s)
+			expectDurations(t, "Run", p.Figures().Run, s, 3*s, s)
+		}
+	})
+}
+
 // Schedules has the series of a watched pool, by the number of the pool, and none of another.
 func TestObserverSchedules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

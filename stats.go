@@ -162,7 +162,7 @@ type Figures struct {
 	// Observer.
 	Every int
 
-	Wait histogram.Snapshot // from the admission to the begin of a run; empty for a scheduled pool
+	Wait histogram.Snapshot // from the admission, or the time of an attempt, to the begin of a run; empty for a scheduled pool
 	Late histogram.Snapshot // from the time when a run was due to its begin; only of a scheduled pool
 	Run  histogram.Snapshot // from the begin of a run to its end, with the hooks
 
