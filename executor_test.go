@@ -118,6 +118,7 @@ func TestZeroValues(t *testing.T) {
 	var task executor.Task[int]
 	var promise executor.Promise[int]
 	var group executor.Group
+	var keyed executor.Keyed[int]
 	usable := newPool(t, executor.Config{Workers: 1})
 	nothing := func() {}
 	for name, call := range map[string]func(){
@@ -171,6 +172,14 @@ func TestZeroValues(t *testing.T) {
 		"Completed": func() {
 			executor.Completed(context.Background(), &future)(func(*executor.Future[int]) bool { return true })
 		},
+		"Submit":               func() { executor.Submit(ctx, &pool, value(1)) },
+		"Submit with Retry":    func() { executor.Submit(ctx, &pool, value(1), executor.Retry(2, seconds)) },
+		"Submit to a nil Pool": func() { executor.Submit(ctx, (*executor.Pool)(nil), value(1), executor.Retry(2, seconds)) },
+		"NewGroup":             func() { executor.NewGroup(ctx, &pool) },
+		"Keyed.Go":             func() { keyed.Go(ctx, 1, nop) },
+		"Keyed.For":            func() { executor.Submit(ctx, keyed.For(1), value(1)) },
+		"Keyed.Pool":           func() { keyed.Pool() },
+
 		"Group.Go":   func() { group.Go(nop) },
 		"Group.Wait": func() { group.Wait() },
 	} {

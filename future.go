@@ -116,6 +116,7 @@ func (f *Future[T]) Join(ctx context.Context) error {
 
 // await prepares the wait of the caller for the task until the function that it returns is called.
 func (f *Future[T]) await(ctx context.Context) (waited func()) {
+	mustContext(ctx)
 	host(ctx, &f.core)
 	if f.core.State().Done() && !f.core.InBody() {
 		return func() {}

@@ -40,6 +40,7 @@ func NewKeyed[K comparable](pool *Pool, n int, with ...func(*ShareConfig)) *Keye
 // shut down, or has no room for the task. A key that cannot be compared, such as an interface that contains a slice,
 // panics.
 func (k *Keyed[K]) Go(ctx context.Context, key K, fn func(context.Context) error, opts ...Option) error {
+	k.mustBeMade()
 	if fn != nil && len(opts) == 0 {
 		mustHash(key)
 		return k.pool.submitKeyed(ctx, Func(fn), key)
@@ -53,13 +54,23 @@ func (k *Keyed[K]) Go(ctx context.Context, key K, fn func(context.Context) error
 //
 // The Executor may be kept, or made for each call. A key that cannot be compared panics.
 func (k *Keyed[K]) For(key K) Executor {
+	k.mustBeMade()
 	mustHash(key)
 	return &keyExecutor{k.pool, key}
 }
 
 // Pool returns the share that runs the tasks, for its Stats, Shutdown and Close. A task that is submitted to the share
 // directly has no key, and waits for no key.
-func (k *Keyed[K]) Pool() *Pool { return k.pool }
+func (k *Keyed[K]) Pool() *Pool {
+	k.mustBeMade()
+	return k.pool
+}
+
+func (k *Keyed[K]) mustBeMade() {
+	if k == nil || k.pool == nil {
+		panic("executor: this Keyed was not made by NewKeyed; the zero value is not usable")
+	}
+}
 
 // keyed returns a share whose tasks have keys.
 func (p *Pool) keyed(n int, with []func(*ShareConfig)) *Pool {

@@ -111,6 +111,7 @@ func toDropped(u work) (Dropped, bool) {
 // if ctx has ended, and the error of ctx if ctx ends first. A task that calls AwaitTermination on its own pool waits for
 // itself.
 func (p *Pool) AwaitTermination(ctx context.Context) error {
+	mustContext(ctx)
 	p.mustBeMade()
 	return task.Await(ctx, p.engine.Terminated())
 }

@@ -75,18 +75,30 @@ func TestPoolNilTask(t *testing.T) {
 	})
 }
 
-// Go panics if the context is nil.
+// A nil context panics, with a sentence, wherever a context is needed.
 func TestPoolNilContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Workers: 1})
-		defer func() {
-			if recover() == nil {
-				t.Error("Go with a nil context did not panic")
-			}
-			expect(t, "Submitted", waitStats(t, pool).Submitted, 0)
-		}()
-		//lint:ignore SA1012 the property
-		pool.Go(nil, func(context.Context) error { return nil })
+		pool, timed := newPool(t, executor.Config{Workers: 1}), newScheduled(t, executor.ScheduledConfig{Workers: 1})
+		pending := executor.NewPromise[int]().Future()
+		series := must(timed.AtFixedRate(t.Context(), time.Hour, time.Hour, nop))
+		var none context.Context
+		for name, call := range map[string]func(){
+			"Go":               func() { pool.Go(none, nop) },
+			"Get":              func() { pending.Get(none) },
+			"Wait":             func() { pending.Wait(none) },
+			"Join":             func() { pending.Join(none) },
+			"Series.Wait":      func() { series.Wait(none) },
+			"Series.Join":      func() { series.Join(none) },
+			"AwaitTermination": func() { pool.AwaitTermination(none) },
+			"Drain":            func() { pool.Drain(none) },
+			"Due":              func() { executor.Due(none) },
+		} {
+			func() {
+				defer func() { expect(t, name+": panic", recover(), any("executor: nil Context")) }()
+				call()
+			}()
+		}
+		expect(t, "Submitted", waitStats(t, pool).Submitted, 0)
 	})
 }
 

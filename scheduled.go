@@ -364,4 +364,7 @@ func (p *ScheduledPool) mustBeMade() {
 // Due returns the time at which the body that ctx was given to was due, or the
 // zero time if it has no schedule. The lateness of a run is time.Since of it, which
 // includes what [Jitter] has added.
-func Due(ctx context.Context) time.Time { return task.Due(ctx) }
+func Due(ctx context.Context) time.Time {
+	mustContext(ctx)
+	return task.Due(ctx)
+}

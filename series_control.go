@@ -53,6 +53,7 @@ func (s *Series) Wait(ctx context.Context) error {
 // [Future.Join].
 func (s *Series) Join(ctx context.Context) error {
 	s.mustBeMade()
+	mustContext(ctx)
 	err := s.future.Join(ctx)
 	for _, r := range s.overlapping() {
 		if err == nil {

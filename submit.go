@@ -40,6 +40,7 @@ func (p *Pool) Submit(ctx context.Context, fn func(context.Context) error, opts 
 func submitRetrying[T any](
 	ctx context.Context, ex Executor, fn func(context.Context) (T, error), o *options,
 ) *Future[T] {
+	mustExecutor("Submit", ex)
 	rule, t := *o, newTask(fn)
 	if ownerOf(ex) == nil {
 		t.fn, rule.retry = inPlace(&t.core, o.retry, fn), retryRule{}
@@ -63,6 +64,7 @@ func submit[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 		return submitShared(ctx, ex, t)
 	}
 	mustContext(ctx)
+	p.mustBeMade()
 	t.core.AttachNew(&p.owner, ctx)
 	u := t.work()
 	if keyed {
