@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"reflect"
 	"strings"
 
 	"github.com/executor-go/executor/internal/task"
@@ -145,47 +144,15 @@ func (e *PanicError) Unwrap() error {
 }
 
 // matches is [errors.Is] for a user's error, whose methods may panic, most often because it
-// is a nil pointer. Such an error matches nothing, and neither does one that wraps more
-// errors than mostWrapped, such as one that wraps itself. Unlike with errors.Is, a target
-// that can't be compared is found if it is err itself; see task.Same.
+// is a nil pointer. Such an error matches nothing. Unlike with errors.Is, a target that can't be
+// compared is found if it is err itself; see task.Same.
 func matches(err, target error) (is bool) {
 	defer func() {
 		if recover() != nil {
 			is = false
 		}
 	}()
-	left := mostWrapped
-	return wraps(err, target, &left) || task.Same(err, target)
-}
-
-const mostWrapped = 1000
-
-// wraps is errors.Is for a target that can be compared, or is not to be found. It looks
-// at so many errors at most as are left.
-func wraps(err, target error, left *int) bool {
-	for err != nil && *left > 0 {
-		*left--
-		if reflect.TypeOf(err).Comparable() && err == target {
-			return true
-		}
-		if is, ok := err.(interface{ Is(error) bool }); ok && is.Is(target) {
-			return true
-		}
-		switch by := err.(type) {
-		case interface{ Unwrap() error }:
-			err = by.Unwrap()
-		case interface{ Unwrap() []error }:
-			for _, err := range by.Unwrap() {
-				if wraps(err, target, left) {
-					return true
-				}
-			}
-			return false
-		default:
-			return false
-		}
-	}
-	return false
+	return errors.Is(err, target) || task.Same(err, target)
 }
 
 // canceled returns the outcome for a cause.

@@ -738,38 +738,6 @@ func TestErrorIncomparableOtherIsFailure(t *testing.T) {
 	})
 }
 
-// cyclic is an error that wraps itself.
-type cyclic struct{}
-
-func (c *cyclic) Error() string { return "cyclic" }
-
-func (c *cyclic) Is(error) bool { return false }
-
-type cyclicOne struct{ *cyclic }
-
-func (c cyclicOne) Unwrap() error { return c }
-
-type cyclicMany struct{ *cyclic }
-
-func (c cyclicMany) Unwrap() []error { return []error{c, c} }
-
-// An error that wraps itself does not keep a worker.
-func TestErrorsCyclic(t *testing.T) {
-	for _, err := range []error{cyclicOne{new(cyclic)}, cyclicMany{new(cyclic)}} {
-		pool := newPool(t, executor.Config{Workers: 1, Logger: slog.New(slog.DiscardHandler)})
-		mustGo(t, pool, func(context.Context) error { return err })
-		f := executor.Submit(t.Context(), pool, testkit.Fail(err))
-		expect(t, "outcome", func() error { _, got := f.Get(t.Context()); return got }(), err)
-		pool.Close()
-		expect(t, "Failed", checkStats(t, pool).Failed, 2)
-		s := scheduled(t, 1)
-		again, e := s.AtFixedRate(t.Context(), 0, time.Millisecond, func(context.Context) error { return err },
-			executor.Times(2))
-		expect(t, "AtFixedRate", e, nil)
-		expect(t, "series", again.Join(t.Context()), nil)
-	}
-}
-
 // submissions are the ways to give options to a task. Each returns the error of the submission.
 var submissions = map[string]struct {
 	kind   int // 0 runs at once, 1 when due, 2 again and again
