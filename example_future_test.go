@@ -399,7 +399,7 @@ func ExampleFuture_Next() {
 		return 0, errors.New("not reached")
 	}, executor.Named("reminder"))
 
-	fmt.Println(reminder.Name(), reminder.State(), reminder.Delay() > 23*time.Hour)
+	fmt.Println(reminder.Name(), reminder.State(), time.Until(reminder.Next()) > 23*time.Hour)
 	reminder.Cancel()
 	fmt.Println(reminder.Err(), pool.Stats().Queued)
 	// Output:

@@ -91,7 +91,6 @@ type timedTask interface {
 	executor.Awaitable
 	Abandon() bool
 	Next() time.Time
-	Delay() time.Duration
 }
 
 // Call is for functions without a result, and reports a nil one (ExecutorsTest.testCallable1,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/executor-go/executor/internal/delay"
 	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
@@ -87,13 +86,9 @@ func (f *Future[T]) Err() error {
 	return errorOf(&f.core)
 }
 
-// Next returns the time at which a task of [SubmitAfter], [SubmitAt] or the like is due; it is zero for other
-// tasks, and if the task is done or was not accepted.
+// Next returns the time at which a task of [SubmitAfter], [SubmitAt] or the like is due, or the next attempt of [Retry].
+// It is zero for other tasks, and if the task is done or was not accepted.
 func (f *Future[T]) Next() time.Time { return nextOf(&f.core) }
-
-// Delay returns the time left until a task of [SubmitAfter], [SubmitAt] or the like is due. It is negative if the task is overdue, and
-// zero if Next is zero.
-func (f *Future[T]) Delay() time.Duration { return delayOf(&f.core) }
 
 // errorOf returns the error of a task that is done.
 func errorOf(t *task.Task) error {
@@ -396,17 +391,8 @@ func due(s State, next time.Time) string {
 
 // nextOf returns the time at which t is due, zero if it is done or was not accepted.
 func nextOf(t *task.Task) time.Time {
-	if _, _, owner := t.Schedule(); owner == nil {
+	if t.State().Done() {
 		return time.Time{}
 	}
 	return t.DueTime()
-}
-
-// delayOf returns the time until t is due, zero if it is done or was not accepted.
-func delayOf(t *task.Task) time.Duration {
-	due, wall, owner := t.Schedule()
-	if owner == nil {
-		return 0
-	}
-	return delay.Until(due, delay.Clock{Epoch: owner.Epoch()}.Now().On(wall))
 }

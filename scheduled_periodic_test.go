@@ -183,7 +183,7 @@ func TestScheduledPoolOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := f.Delay(); d != 30*time.Minute {
+		if d := time.Until(f.Next()); d != 30*time.Minute {
 			t.Errorf("the first run is due in %v, want 30m", d)
 		}
 		elapse(3 * time.Hour)
@@ -412,7 +412,7 @@ func TestScheduledTaskJitterOfOneShot(t *testing.T) {
 		for range 50 {
 			f := executor.SubmitAfter(t.Context(), p, time.Hour, nopValue, executor.Jitter(time.Minute))
 			g := executor.SubmitAt(t.Context(), p, time.Now().Add(time.Hour), nopValue, executor.Jitter(time.Minute))
-			for _, d := range []time.Duration{f.Delay(), g.Delay()} {
+			for _, d := range []time.Duration{time.Until(f.Next()), time.Until(g.Next())} {
 				if d < time.Hour || d >= time.Hour+time.Minute {
 					t.Errorf("due in %v", d)
 				}
@@ -646,7 +646,7 @@ func TestScheduledTaskState(t *testing.T) {
 }
 
 // Next is the time of the next run, or of the present one during a run, and zero when the schedule
-// is done; Delay and Runs agree with it.
+// is done; Runs agrees with it.
 func TestScheduledTaskProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
@@ -655,11 +655,11 @@ func TestScheduledTaskProgress(t *testing.T) {
 			time.Sleep(4 * time.Second)
 			return nil
 		}, executor.Times(2))
-		at := func(now, next, delay time.Duration, runs int64) {
+		at := func(now, next, left time.Duration, runs int64) {
 			t.Helper()
 			elapse(now - time.Since(begin))
 			expect(t, "Next", f.Next().Sub(begin), next)
-			expect(t, "Delay", f.Delay(), delay)
+			expect(t, "time left", time.Until(f.Next()), left)
 			expect(t, "Runs", f.Runs(), runs)
 		}
 		s := time.Second
@@ -669,7 +669,6 @@ func TestScheduledTaskProgress(t *testing.T) {
 		at(13*s, 11*s, -2*s, 1)
 		elapse(3 * s)
 		expect(t, "Next of a task that is done", f.Next(), time.Time{})
-		expect(t, "Delay of a task that is done", f.Delay(), 0)
 		expect(t, "Runs", f.Runs(), 2)
 	})
 }
@@ -681,7 +680,6 @@ func TestScheduledTaskProgressOfRejected(t *testing.T) {
 		p.Shutdown()
 		f := executor.SubmitAfter(t.Context(), p, time.Hour, nopValue)
 		expect(t, "Next", f.Next(), time.Time{})
-		expect(t, "Delay", f.Delay(), 0)
 	})
 }
 
@@ -695,7 +693,6 @@ func TestScheduledTaskNextDuringRun(t *testing.T) {
 		for !f.State().Done() || !g.State().Done() {
 			for _, f := range []*executor.Series{f, g} {
 				f.Next()
-				f.Delay()
 				f.Runs()
 				f.LastError()
 			}

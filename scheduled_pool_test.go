@@ -896,7 +896,7 @@ func (p *scheduledProgram) compare() {
 		if s, ok := f.(*executor.Series); ok && s.Runs() != m.runs {
 			p.t.Fatalf("after %v task %d has run %d times, in the model %d", p.model.now, i, s.Runs(), m.runs)
 		}
-		if d := f.Delay(); !m.state.Done() && d != m.due-p.model.now {
+		if d := time.Until(f.Next()); !m.state.Done() && d != m.due-p.model.now {
 			p.t.Fatalf("after %v task %d is due in %v, in the model in %v", p.model.now, i, d, m.due-p.model.now)
 		}
 	}

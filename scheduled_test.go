@@ -56,7 +56,7 @@ func TestScheduledPoolAfter(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect(t, "Name", f.Name(), "one")
-		expect(t, "Delay", f.Delay(), time.Minute)
+		expect(t, "time left", time.Until(f.Next()), time.Minute)
 		expect(t, "Cancel", g.Cancel(), true)
 		elapse(time.Hour)
 		d.Check(t, "x@1m0s")
@@ -702,8 +702,8 @@ func TestScheduledPoolPeriodLongest(t *testing.T) {
 		d.Check(t, "delay@0s", "after delay@0s", "rate@0s", "after rate@0s", "skip@0s", "after skip@0s")
 		for _, f := range []*executor.Series{f, g, h} {
 			testkit.StateIs(t, "the task", f, executor.Pending)
-			if f.Delay() < math.MaxInt64/2 || f.Runs() != 1 {
-				t.Errorf("due in %v after %d runs", f.Delay(), f.Runs())
+			if time.Until(f.Next()) < math.MaxInt64/2 || f.Runs() != 1 {
+				t.Errorf("due in %v after %d runs", time.Until(f.Next()), f.Runs())
 			}
 		}
 	})
@@ -764,7 +764,7 @@ func TestScheduledPoolDelayOverflow(t *testing.T) {
 				t.Errorf("ran %v, want %v among them", order, want)
 			}
 			for f := range p.Waiting() {
-				if d := f.(timedTask).Delay(); d <= 0 {
+				if d := time.Until(f.(timedTask).Next()); d <= 0 {
 					t.Errorf("a task that waits is overdue by %v", -d)
 				}
 			}
@@ -772,7 +772,7 @@ func TestScheduledPoolDelayOverflow(t *testing.T) {
 	}
 }
 
-// Delay and Next are right for delays that overflow: a positive delay is never reported as over.
+// Next is right for delays that overflow: a positive delay is never reported as over.
 func TestScheduledPoolDelayOverflowReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
@@ -781,26 +781,23 @@ func TestScheduledPoolDelayOverflowReported(t *testing.T) {
 			delay := hostile()
 			f := executor.SubmitAfter(t.Context(), p, delay, nopValue)
 			want := max(delay, 0)
-			if got := f.Delay(); got > want || got < want-10 {
-				t.Errorf("Delay is %d for a delay of %d", got, delay)
-			}
-			if left := time.Until(f.Next()); delay < 1<<62 && left != want {
+			if left := time.Until(f.Next()); left > want || left < want-10 {
 				t.Errorf("Next is in %d for a delay of %d", left, delay)
 			}
 		}
 	})
 }
 
-// The remaining delay of an overdue task is negative.
-func TestScheduledPoolDelayNegative(t *testing.T) {
+// Next of an overdue task is in the past.
+func TestScheduledPoolNextOverdue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		testkit.Occupy(t, p)
 		f := executor.SubmitAfter(t.Context(), p, time.Second, nopValue)
 		g := executor.SubmitAt(t.Context(), p, time.Now().Add(2*time.Second), nopValue)
 		elapse(time.Minute)
-		if f.Delay() != -59*time.Second || g.Delay() != -58*time.Second {
-			t.Errorf("Delay is %v and %v, want -59s and -58s", f.Delay(), g.Delay())
+		if time.Until(f.Next()) != -59*time.Second || time.Until(g.Next()) != -58*time.Second {
+			t.Errorf("Next is in %v and %v, want -59s and -58s", time.Until(f.Next()), time.Until(g.Next()))
 		}
 	})
 }
@@ -964,7 +961,7 @@ func TestScheduleRetries(t *testing.T) {
 			f, err := schedule()
 			expect(t, name+": error", err, nil)
 			expect(t, name+": Next", f.Next().Equal(start.Add(time.Minute)), true)
-			expect(t, name+": Delay", f.Delay(), time.Minute)
+			expect(t, name+": Delay", time.Until(f.Next()), time.Minute)
 			_, err = f.Get(t.Context())
 			expectIs(t, name+": outcome", err, errTask)
 			if want := []time.Duration{time.Minute, time.Second, 2 * time.Second}; !slices.Equal(at, want) {

@@ -107,13 +107,6 @@ func (s *Series) Next() time.Time {
 	return next
 }
 
-// Delay returns the time left until the next run is due. It is negative if the run is overdue, zero if the series is
-// done, and more than a century if the series is paused.
-func (s *Series) Delay() time.Duration {
-	s.mustBeMade()
-	return delayOf(s.taskCore())
-}
-
 // Runs returns the number of runs that have ended.
 func (s *Series) Runs() int64 {
 	s.mustBeMade()

@@ -781,7 +781,7 @@ func TestSeriesOverlapRunNow(t *testing.T) {
 			expect(t, "RunNow", s.RunNow(), want)
 			elapse(time.Second)
 		}
-		expect(t, "Delay of a full series is long", s.Delay() > time.Hour, true)
+		expect(t, "a full series waits for long", time.Until(s.Next()) > time.Hour, true)
 		elapse(time.Minute)
 		expect(t, "Next", s.Next().Sub(d.Begin), time.Hour)
 		elapse(time.Hour)

@@ -226,18 +226,6 @@ func (t *Task) Submitted() (at int64) {
 	return at
 }
 
-// Schedule returns when the task is due, on which clock, and which owner keeps that clock.
-// The owner is nil if the task is done or has no time.
-func (t *Task) Schedule() (due int64, wall bool, o *Owner) {
-	bits := t.word.lock()
-	due, wall, o = t.Due(), bits&wallClock != 0, t.links.Load().owner
-	t.word.unlock(bits)
-	if due == 0 || State(bits&stateBits).Done() {
-		o = nil
-	}
-	return due, wall, o
-}
-
 // DueTime returns when the task is due as a time.Time, zero if it has no time.
 func (t *Task) DueTime() time.Time {
 	bits := t.word.lock()
