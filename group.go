@@ -89,7 +89,7 @@ func (g *Group) over(_ *member, err error) {
 		g.err = err
 		g.cancel(err)
 		if g.unwatch == nil {
-			go g.endWaiting() // not here, where a hook may end the goroutine
+			g.endWaiting()
 		}
 	}
 }

@@ -14,7 +14,6 @@ var starts = map[string]string{
 	"engine.work":            "the engine; goes on as a worker after a Goexit",
 	"engine.setReaperLocked": "the engine; dismisses idle workers, stopped by Tidy",
 	"executor.init":          "the group, or loop over Map; ends what waits when the context ends, stopped by Wait, or the end of the loop",
-	"executor.over":          "the group; ends what waits after a failure, and Wait waits for that",
 	"ctxgroup.Add":           "the tasks that wait; ends when their contexts are watched",
 	"ctxgroup.addFirst":      "the submitter's context; stopped when no future waits that has it",
 	"task.WithCancel":        "the pool's context; stopped when the body has returned",
