@@ -28,8 +28,8 @@
 // A [ScheduledPool] also runs tasks once, by [SubmitAfter] and [SubmitAt], and again and again, as a [Series]:
 // [ScheduledPool.AtFixedRate] at equal intervals, [ScheduledPool.WithFixedDelay] with a pause between runs,
 // [ScheduledPool.On] at the times of a [Trigger], such as the crontab times of package cron. Runs of one series do not
-// overlap, unless [Overlap] is given. Delays and rates are kept on the monotonic clock; SubmitAt, GoAt and On follow the
-// wall clock, also when it is set or the machine sleeps, within 30 seconds.
+// overlap, unless [Overlap] is given. Delays and rates are kept on the monotonic clock; SubmitAt, GoAt and On follow
+// the wall clock, also when it is set or the machine sleeps, within 30 seconds.
 //
 // # Contexts
 //
@@ -62,10 +62,10 @@
 // shows them (Go, Execute of a plain Runnable, periodic work), they are logged, and so is a task that was accepted and
 // never ran; [Hooks] are called, too. The worker goes on.
 //
-// In periodic work an error is recorded and the schedule goes on; a panic ends it, unless [ContinueAfterPanic] is given.
-// A body that calls [runtime.Goexit], as a failing test does, has failed with [ErrGoexit], and its worker is replaced.
-// If a task that waits runs such a body itself, that task ends with it. Hooks, policies, triggers and functions of
-// OnDone must not call runtime.Goexit.
+// In periodic work an error is recorded and the schedule goes on; a panic ends it, unless [ContinueAfterPanic] is
+// given. A body that calls [runtime.Goexit], as a failing test does, has failed with [ErrGoexit], and its worker is
+// replaced. If a task that waits runs such a body itself, that task ends with it. Hooks, policies, triggers and
+// functions of OnDone must not call runtime.Goexit.
 //
 // # Numbers
 //

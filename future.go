@@ -46,11 +46,11 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 // is a [*PanicError]. If ctx ends first, Get returns the error of ctx, and the task goes
 // on; State then reports that it is not done. If the task is done, ctx does not matter.
 //
-// A task that waits with its context, or with one made of it, lends its place: only what a task waits for may run in it,
-// the latest wanted first. So tasks may wait for tasks in pools of any size, by Get, Join, [Group.Wait], [All], [Map],
-// [Any] and [Completed]. What ends with the waiting context, and is of the same pool, may run in the goroutine that waits.
-// Stats.Workers, then, counts the tasks that wait as well, and may be more than Max. A wait with another context, or by
-// Done, only waits: where all workers do, for ever.
+// A task that waits with its context, or with one made of it, lends its place: only what a task waits for may run in
+// it, the latest wanted first. So tasks may wait for tasks in pools of any size, by Get, Join, [Group.Wait], [All],
+// [Map], [Any] and [Completed]. What ends with the waiting context, and is of the same pool, may run in the goroutine
+// that waits. Stats.Workers, then, counts the tasks that wait as well, and may be more than Max. A wait with another
+// context, or by Done, only waits: where all workers do, for ever.
 func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	if !f.core.State().Done() {
 		defer f.await(ctx)()
@@ -86,8 +86,8 @@ func (f *Future[T]) Err() error {
 	return errorOf(&f.core)
 }
 
-// Next returns the time at which a task of [SubmitAfter], [SubmitAt] or the like is due, or the next attempt of [Retry].
-// It is zero for other tasks, and if the task is done or was not accepted.
+// Next returns the time at which a task of [SubmitAfter], [SubmitAt] or the like is due, or the next attempt of
+// [Retry]. It is zero for other tasks, and if the task is done or was not accepted.
 func (f *Future[T]) Next() time.Time { return nextOf(&f.core) }
 
 // errorOf returns the error of a task that is done.
@@ -340,8 +340,8 @@ var (
 	_ Awaitable = (*Task[int])(nil)
 )
 
-// NewTask returns a pending Task whose body is fn. Pass it to an executor's Execute, once, or call Run. If fn is nil, or
-// an option is out of its range, the task has failed with an error that matches [ErrInvalid].
+// NewTask returns a pending Task whose body is fn. Pass it to an executor's Execute, once, or call Run. If fn is nil,
+// or an option is out of its range, the task has failed with an error that matches [ErrInvalid].
 func NewTask[T any](fn func(context.Context) (T, error), opts ...Option) *Task[T] {
 	t := newTask(fn)
 	if fn == nil {

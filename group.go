@@ -46,9 +46,9 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	g.submit(new(member), body, opts)
 }
 
-// SetLimit has at most n functions of g be submitted and not have ended. Further ones wait in g, without a bound, and take
-// no room in the executor: each is submitted where another has ended, by the goroutine that ran that. Go does not wait for
-// the limit. SetLimit panics if n is less than 1, or after a call of Go.
+// SetLimit has at most n functions of g be submitted and not have ended. Further ones wait in g, without a bound, and
+// take no room in the executor: each is submitted where another has ended, by the goroutine that ran that. Go does not
+// wait for the limit. SetLimit panics if n is less than 1, or after a call of Go.
 func (g *Group) SetLimit(n int) {
 	g.mustBeMade()
 	if n < 1 {

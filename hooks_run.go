@@ -65,8 +65,8 @@ func (l *local) runHooked(ctx context.Context, u work) (end ending) {
 	return end
 }
 
-// endInvoked returns the ending of a body whose invoke has not returned: it has called runtime.Goexit, or else a function
-// that OnDone was given has panicked with v, which is reported.
+// endInvoked returns the ending of a body whose invoke has not returned: it has called runtime.Goexit, or else a
+// function that OnDone was given has panicked with v, which is reported.
 func (p *Pool) endInvoked(ctx context.Context, info TaskInfo, u work, v any) (end ending) {
 	t := u.taskCore()
 	if v != nil {

@@ -17,7 +17,8 @@ import (
 // Leaving the loop ends the context of the calls in flight, and waits until they have returned. The end of ctx does the
 // same: seq is not read further, and unless seq had ended, the last error yielded is that of ctx.
 //
-// A task may run the loop, with its own context; see [Future.Get]. Map panics if ctx, ex, seq or fn is nil, or n is less than 1.
+// A task may run the loop, with its own context; see [Future.Get]. Map panics if ctx, ex, seq or fn is nil, or n is
+// less than 1.
 func Map[In, Out any](
 	ctx context.Context, ex Executor, n int, seq iter.Seq[In],
 	fn func(context.Context, In) (Out, error), opts ...Option,

@@ -50,8 +50,8 @@ func planOf(t *task.Task) plan {
 	return oncePlan{}
 }
 
-// oncePlan is the plan of a task that runs once, as soon as it can or at a time. The other plans embed oncePlan for what
-// they do in the same way.
+// oncePlan is the plan of a task that runs once, as soon as it can or at a time. The other plans embed oncePlan for
+// what they do in the same way.
 type oncePlan struct{}
 
 func (oncePlan) number() int64              { return 1 }

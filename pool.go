@@ -161,9 +161,9 @@ type RejectPolicy interface {
 }
 
 // RejectFunc is a function as a RejectPolicy. It may leave the decision to a policy of this package, by calling its
-// Reject for the same pool: the task is then counted once, as that policy decides, and in a [Keyed] keeps its key. It may
-// submit the task by Execute to another pool, or again to this one: this pool then counts the task as rejected, and the
-// task has no key. Either way the context that the RejectFunc passes becomes the parent of the task's context. So a
+// Reject for the same pool: the task is then counted once, as that policy decides, and in a [Keyed] keeps its key. It
+// may submit the task by Execute to another pool, or again to this one: this pool then counts the task as rejected, and
+// the task has no key. Either way the context that the RejectFunc passes becomes the parent of the task's context. So a
 // context that ends when the RejectFunc returns also ends the task. To bound only the wait, use [BlockFor]. A nil
 // RejectFunc is an error of [New] and [Pool.Reconfigure].
 type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error

@@ -8,8 +8,8 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// A task that waits ends with the context that it was submitted with, and leaves the queue when its future is done. This
-// file does both.
+// A task that waits ends with the context that it was submitted with, and leaves the queue when its future is done.
+// This file does both.
 
 // watchContext arranges for u, which is queued, to be canceled when ctx ends, by add, a method
 // of p.contexts.

@@ -206,8 +206,8 @@ func (p *Pool) Reconfigure(change func(*Settings)) error {
 	return p.reconfigure("Reconfigure", change)
 }
 
-// Resize sets Workers and Max to n; in a scheduled pool it sets only Workers, and in a share the Limit. If n is less than 1,
-// or the pool was made by Single, nothing changes, and the error matches [ErrInvalid]. To set Max alone, use
+// Resize sets Workers and Max to n; in a scheduled pool it sets only Workers, and in a share the Limit. If n is less
+// than 1, or the pool was made by Single, nothing changes, and the error matches [ErrInvalid]. To set Max alone, use
 // Reconfigure.
 func (p *Pool) Resize(n int) error {
 	if n < 1 {

@@ -42,7 +42,8 @@ func (s *Stage) UnmarshalText(text []byte) error { return setByName(s, "Stage", 
 // Shutdown stops the admission of tasks. Tasks that wait still run; in a scheduled pool its policies decide which.
 // Tasks that these submit to the pool with their own contexts still run, too, such as those of a [Group] in a task. A
 // share that has tasks accepts such tasks, too; a share without tasks is terminated at once. A task that waits for the
-// next attempt of [Retry] is canceled. A pool that is paused is resumed. Shutdown does not wait, and does nothing if the pool is shut down already.
+// next attempt of [Retry] is canceled. A pool that is paused is resumed. Shutdown does not wait, and does nothing if
+// the pool is shut down already.
 func (p *Pool) Shutdown() {
 	p.mustBeMade()
 	drops := func(unit engine.Unit) bool {
@@ -108,8 +109,8 @@ func toDropped(u work) (Dropped, bool) {
 
 // AwaitTermination waits until the pool is terminated: it is shut down, all its tasks have ended, and the bodies that
 // its workers ran, or that ran beside a task that waited, and Hooks.Terminated have returned. It then returns nil, even
-// if ctx has ended, and the error of ctx if ctx ends first. A task that calls AwaitTermination on its own pool waits for
-// itself.
+// if ctx has ended, and the error of ctx if ctx ends first. A task that calls AwaitTermination on its own pool waits
+// for itself.
 func (p *Pool) AwaitTermination(ctx context.Context) error {
 	mustContext(ctx)
 	p.mustBeMade()

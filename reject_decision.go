@@ -17,8 +17,8 @@ type deciding struct {
 	all []*decision
 }
 
-// leave notes that a policy has left its decision about a task to one of this package, and returns the decision, nil if none
-// decides about that task.
+// leave notes that a policy has left its decision about a task to one of this package, and returns the decision, nil if
+// none decides about that task.
 func (d *deciding) leave(task Runnable) *decision {
 	d.Lock()
 	defer d.Unlock()
@@ -53,8 +53,8 @@ func newDecision(u work, why error) *decision {
 	return d
 }
 
-// ofKey is a Runnable that was submitted for a key, as a policy of the user's gets it: the same Runnable may be submitted
-// for another key, and of two functions can't be told whether they are the same.
+// ofKey is a Runnable that was submitted for a key, as a policy of the user's gets it: the same Runnable may be
+// submitted for another key, and of two functions can't be told whether they are the same.
 type ofKey struct{ Runnable }
 
 // keyed returns u, the work of the task that d is about, with its key. A nil d is about none.

@@ -43,8 +43,8 @@ type ScheduledConfig struct {
 	Observer *Observer
 	Logger   *slog.Logger
 
-	// DropDelayed cancels, when the pool is shut down, the tasks of SubmitAfter, GoAfter, SubmitAt and GoAt that are not due yet, with the
-	// cause ErrShutdown. By default the pool waits until they are due and have run.
+	// DropDelayed cancels, when the pool is shut down, the tasks of SubmitAfter, GoAfter, SubmitAt and GoAt that are not
+	// due yet, with the cause ErrShutdown. By default the pool waits until they are due and have run.
 	DropDelayed bool
 
 	// KeepPeriodic lets periodic work go on when the pool is shut down; the pool then terminates when that work has
@@ -57,9 +57,9 @@ type ScheduledConfig struct {
 // with the same time on the same clock in the order of their submission. The tasks of Go,
 // Execute and Submit are due at once.
 //
-// Times are kept on the monotonic clock to the nanosecond, except those of SubmitAt, GoAt and On: these follow the wall clock, also
-// when it is set or the machine sleeps, within 30 seconds. On Linux a free worker begins a task some tens of
-// microseconds after its time. On other systems the delay is that of Go's timers.
+// Times are kept on the monotonic clock to the nanosecond, except those of SubmitAt, GoAt and On: these follow the wall
+// clock, also when it is set or the machine sleeps, within 30 seconds. On Linux a free worker begins a task some tens
+// of microseconds after its time. On other systems the delay is that of Go's timers.
 //
 // While goroutines that do not yield occupy all of Go's processors, a task is up to 20 ms late, or more if there are
 // many such goroutines. To keep a processor free, set [runtime.GOMAXPROCS] to one more than the number of cores.
@@ -287,9 +287,9 @@ func (p *ScheduledPool) every(
 // nil trigger, or one without any time, is an error.
 //
 // If the wall clock is set back by three hours or more, the next time is computed again, so that a clock that was wrong
-// by years does not stop the schedule for years. After a smaller step no time is repeated: the next run is where it was.
-// But if the trigger has a method Fixed() bool that returns false, as a [cron.Schedule] whose minute or hour begins with
-// a star, it follows the clock after any step of more than a second. The rule is ISC cron's.
+// by years does not stop the schedule for years. After a smaller step no time is repeated: the next run is where it
+// was. But if the trigger has a method Fixed() bool that returns false, as a [cron.Schedule] whose minute or hour
+// begins with a star, it follows the clock after any step of more than a second. The rule is ISC cron's.
 //
 // [cron.Schedule]: https://pkg.go.dev/github.com/executor-go/executor/cron#Schedule
 func (p *ScheduledPool) On(

@@ -83,8 +83,8 @@ func (s *siblings) submit(m *member, body Runnable, opts []Option) {
 	}
 }
 
-// placeInTurn submits m, whose turn has come by the limit, and then those whose turn comes since the one before is over by
-// then: where the executor runs them at once, or refuses them, they do not run in one another.
+// placeInTurn submits m, whose turn has come by the limit, and then those whose turn comes since the one before is over
+// by then: where the executor runs them at once, or refuses them, they do not run in one another.
 func (s *siblings) placeInTurn(m *member, forks bool) {
 	for m != nil {
 		s.place(m, forks)
@@ -182,8 +182,8 @@ func (l *limit) enter(m *member) bool {
 	return true
 }
 
-// placed follows the submission of m, and returns the member that is to be submitted next by the same goroutine, nil for
-// none.
+// placed follows the submission of m, and returns the member that is to be submitted next by the same goroutine, nil
+// for none.
 func (l *limit) placed(m *member) *member {
 	l.Lock()
 	defer l.Unlock()

@@ -36,8 +36,8 @@ func host(ctx context.Context, t *task.Task) {
 	}
 }
 
-// lend lends the place of the caller, which is about to wait for tasks of o, if it is a task, until the function that it
-// returns is called.
+// lend lends the place of the caller, which is about to wait for tasks of o, if it is a task, until the function that
+// it returns is called.
 func lend(ctx context.Context, o *task.Owner, tasks iter.Seq[*task.Task]) (waited func()) {
 	waits := task.OwnerOf(ctx)
 	if waits == nil {

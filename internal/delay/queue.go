@@ -113,8 +113,8 @@ func (q *Queue[E]) IsDue(place int, wall bool) bool {
 	return due <= q.seen.On(wall) || due <= q.clock.Now().On(wall)
 }
 
-// When returns the reading of the monotonic clock at which it is worth to look whether the element at a place is due, or
-// false if that will never be.
+// When returns the reading of the monotonic clock at which it is worth to look whether the element at a place is due,
+// or false if that will never be.
 func (q *Queue[E]) When(place int, wall bool) (at int64, ok bool) {
 	return q.when(q.heap(wall).Key(place), wall)
 }

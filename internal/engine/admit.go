@@ -70,8 +70,8 @@ func (e *Engine) placeLocked(u Unit) Verdict {
 	return Saturated
 }
 
-// SubmitBeyond has u wait beyond the limit of the queue, since its submitter is a unit that waits for it. It reports false
-// if the engine is shut down.
+// SubmitBeyond has u wait beyond the limit of the queue, since its submitter is a unit that waits for it. It reports
+// false if the engine is shut down.
 func (e *Engine) SubmitBeyond(u Unit) bool {
 	e.Lock()
 	defer e.Unlock()
@@ -93,10 +93,9 @@ func (e *Engine) pushLocked(u Unit, extra int) bool {
 	return true
 }
 
-// takersLocked returns how many units workers take from the queue next, whatever else happens. For each
-// there is room beyond the limit. These workers are the free ones, and those whose unit shows its outcome, and the
-// leases that may be asked for, but for those that are too many, or find no token of the rate, or take a unit that waits
-// to run again.
+// takersLocked returns how many units workers take from the queue next, whatever else happens. For each there is room
+// beyond the limit. These workers are the free ones, and those whose unit shows its outcome, and the leases that may be
+// asked for, but for those that are too many, or find no token of the rate, or take a unit that waits to run again.
 func (e *Engine) takersLocked(free int) int {
 	if !e.limited {
 		return Any
@@ -187,10 +186,9 @@ type Waiter struct {
 // Decided returns a channel with the verdict, once there is one.
 func (n *Waiter) Decided() <-chan Verdict { return n.decided }
 
-// SubmitOrWait is Submit for a caller that waits: if there is no room it returns a Waiter,
-// which is admitted as soon as there is, first come, first served. entered, if it is not nil,
-// is called before each try to, under the lock. With lends the caller is a unit of another engine, which lends its place
-// then: what makes room is wanted.
+// SubmitOrWait is Submit for a caller that waits: if there is no room it returns a Waiter, which is admitted as soon as
+// there is, first come, first served. entered, if it is not nil, is called before each try to, under the lock. With
+// lends the caller is a unit of another engine, which lends its place then: what makes room is wanted.
 func (e *Engine) SubmitOrWait(u Unit, entered func(), lends bool) (Verdict, *Waiter) {
 	n := &Waiter{unit: u, entered: entered, lends: lends, decided: make(chan Verdict, 1)}
 	v := e.admitOrWait(n)

@@ -60,7 +60,8 @@ func (e *Engine) keepsLocked(u Unit) bool {
 	return e.stage == Running || e.stage == Shut && e.Keeps != nil && e.Keeps(u)
 }
 
-// SubmitAgain admits a unit that its submitter has run, to wait for its next run, for which there is always room. It reports false if the engine is shut down.
+// SubmitAgain admits a unit that its submitter has run, to wait for its next run, for which there is always room. It
+// reports false if the engine is shut down.
 func (e *Engine) SubmitAgain(u Unit) bool {
 	e.Lock()
 	defer e.Unlock()

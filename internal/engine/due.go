@@ -134,8 +134,8 @@ func (d *Due) Ready() int {
 	return 0
 }
 
-// nextDueLocked returns when a unit may next run that may not run now, on the engine's clock. If all places are full, or the
-// engine pauses, that is one that is wanted.
+// nextDueLocked returns when a unit may next run that may not run now, on the engine's clock. If all places are full,
+// or the engine pauses, that is one that is wanted.
 func (e *Engine) nextDueLocked(full bool) (at int64, ok bool) {
 	at, ok = e.nextWantedLocked()
 	if full {

@@ -131,8 +131,8 @@ func (e *Engine) mayHireLocked() bool {
 	return e.Lender == nil || !e.stranded && e.Rate.Has(e.rateNowLocked(), e.workers-e.active)
 }
 
-// askLocked asks for as many leases as there are units that may run, within limit and rate. A place that is lent makes room
-// for those that are wanted and wait for room, too.
+// askLocked asks for as many leases as there are units that may run, within limit and rate. A place that is lent makes
+// room for those that are wanted and wait for room, too.
 func (e *Engine) askLocked() {
 	most := e.Max + e.toLendLocked()
 	for e.stage < Stopped && e.countedLocked() < most && e.workers-e.active < e.seeksLocked() && !e.stranded {
@@ -200,8 +200,8 @@ func (e *Engine) serveGiven(w, on *Worker) {
 	}
 }
 
-// begin gives w, whose lease is served, the next unit; lent says whether the lease was wanted. It reports false if there
-// is none.
+// begin gives w, whose lease is served, the next unit; lent says whether the lease was wanted. It reports false if
+// there is none.
 func (e *Engine) begin(w *Worker, lent bool) bool {
 	e.Lock()
 	if w.state == gone { // the engine has ended

@@ -19,9 +19,9 @@ func (e *Engine) queueOfLocked(s *Slot) (Queue, int) {
 	return nil, 0
 }
 
-// Leave follows the end of the unit whose slot is s. outcome is called under the lock, and returns how the unit has ended,
-// and None if it is not in this engine. Leave returns the unit if it was in the queue, else nil, and whether that may be
-// the end of the engine: then the caller calls Tidy.
+// Leave follows the end of the unit whose slot is s. outcome is called under the lock, and returns how the unit has
+// ended, and None if it is not in this engine. Leave returns the unit if it was in the queue, else nil, and whether
+// that may be the end of the engine: then the caller calls Tidy.
 func (e *Engine) Leave(s *Slot, outcome func() Outcome) (left Unit, last bool) {
 	e.Lock()
 	out := outcome()

@@ -18,11 +18,11 @@ import (
 // So of the units that have begun and do not wait at most Max were not wanted when they began, and a tree of units is
 // run depth first. All other workers take what is next in the queue, marked or not.
 //
-// Invariant: whenever the lock is free, and there are more places lent than workers that have one, no unit that is wanted
-// may run, or a worker is on its way to the queue, or a lease is asked for.
+// Invariant: whenever the lock is free, and there are more places lent than workers that have one, no unit that is
+// wanted may run, or a worker is on its way to the queue, or a lease is asked for.
 //
-// What is wanted of a borrower needs a worker of the lender, too. So leases are wanted of that, as many as units are; they
-// are told after the lock was released. A unit by key may wait for others of its key: these are wanted with it.
+// What is wanted of a borrower needs a worker of the lender, too. So leases are wanted of that, as many as units are;
+// they are told after the lock was released. A unit by key may wait for others of its key: these are wanted with it.
 //
 // Reclaim does not wait for the place: a wait that ends early is not held up by the unit that it has begun. Until that
 // has ended one unit more runs than there are places, and the next worker that is free leaves.
@@ -46,9 +46,9 @@ func (e *Engine) Reclaim() {
 	e.Unlock()
 }
 
-// Want marks the units with these slots, since others wait for them: the first is to run first, and before those that were
-// marked earlier. slots is called under the lock, and yields those of units that have not ended, and are in no other
-// engine. One that is not queued yet is marked, too.
+// Want marks the units with these slots, since others wait for them: the first is to run first, and before those that
+// were marked earlier. slots is called under the lock, and yields those of units that have not ended, and are in no
+// other engine. One that is not queued yet is marked, too.
 func (e *Engine) Want(slots iter.Seq[*Slot]) {
 	e.Lock()
 	defer e.Unlock()
@@ -75,8 +75,8 @@ func isWanted(u Unit) bool {
 	return s != nil && s.isWanted()
 }
 
-// listWantedLocked adds a unit that is marked to the list of those, if it waits and has no key to wait for. Of one with a
-// key the queue keeps the mark, and what bars it is wanted, too.
+// listWantedLocked adds a unit that is marked to the list of those, if it waits and has no key to wait for. Of one with
+// a key the queue keeps the mark, and what bars it is wanted, too.
 func (e *Engine) listWantedLocked(s *Slot) {
 	q, place := e.queueOfLocked(s)
 	switch {
@@ -183,8 +183,8 @@ func (e *Engine) mayBeginLocked(q Queue, place int) bool {
 	return (!timed || t.IsDue(place)) && (q != e.Queue || !e.barredLocked())
 }
 
-// nextWantedLocked returns when the next of e.wanted is due for which there is a place: others that are due already may be
-// before it, and find none.
+// nextWantedLocked returns when the next of e.wanted is due for which there is a place: others that are due already may
+// be before it, and find none.
 func (e *Engine) nextWantedLocked() (at int64, ok bool) {
 	if e.covered >= e.lent && e.Lender == nil {
 		return 0, false
@@ -283,8 +283,8 @@ func (e *Engine) servedLocked(w *Worker) {
 //	defer h.End() // also if a unit ends the goroutine
 //	h.Run(slot, mine)
 //
-// They run as on another worker of e, which has the place of the one that waits. The goroutine is that one's. So it is for
-// units that end when the one is to end.
+// They run as on another worker of e, which has the place of the one that waits. The goroutine is that one's. So it is
+// for units that end when the one is to end.
 type Host struct {
 	engine *Engine
 	worker *Worker // nil before the first unit
@@ -293,8 +293,8 @@ type Host struct {
 // Host returns a Host, which does nothing before its first Run.
 func (e *Engine) Host() Host { return Host{engine: e} }
 
-// Run runs the unit with a slot, if it waits, may run now, and mine, which is called under the lock, returns true. A unit
-// with a key does not: it may wait for others of its key.
+// Run runs the unit with a slot, if it waits, may run now, and mine, which is called under the lock, returns true. A
+// unit with a key does not: it may wait for others of its key.
 func (h *Host) Run(s *Slot, mine func() bool) {
 	e := h.engine
 	e.Lock()

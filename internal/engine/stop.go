@@ -19,9 +19,8 @@ const (
 	Terminated              // Config.Over has returned
 )
 
-// Shutdown ends the admission of units, and returns true, unless it has ended. The units that
-// match, of those that wait for a time or have waited for one, leave the queue, as by TakeFunc. The caller ends them, and
-// calls Tidy.
+// Shutdown ends the admission of units, and returns true, unless it has ended. The units that match, of those that wait
+// for a time or have waited for one, leave the queue, as by TakeFunc. The caller ends them, and calls Tidy.
 func (e *Engine) Shutdown(match func(Unit) bool) (left []Unit, first bool) {
 	e.Lock()
 	first = e.stage == Running

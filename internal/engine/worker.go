@@ -340,8 +340,8 @@ func (e *Engine) exitLocked(w *Worker) step {
 	return stepExit
 }
 
-// popLocked takes the unit that w is to run next, nil if none may run now: one that has barred others first. With lent, w
-// has a place that is lent, and takes only what is wanted.
+// popLocked takes the unit that w is to run next, nil if none may run now: one that has barred others first. With lent,
+// w has a place that is lent, and takes only what is wanted.
 func (e *Engine) popLocked(w *Worker, lent bool) Unit {
 	switch {
 	case e.pausesLocked():

@@ -245,8 +245,8 @@ func (j *joined) Value(key any) any {
 type ownerKey struct{}
 
 // OwnerOf returns the owner of the task whose body ctx was given to, nil if there is none. If the body has submitted
-// another task with ctx, the context of that one is its own owner's. A body that is run by hand has the owner of the task
-// that runs it.
+// another task with ctx, the context of that one is its own owner's. A body that is run by hand has the owner of the
+// task that runs it.
 func OwnerOf(ctx context.Context) *Owner {
 	o, _ := ctx.Value(ownerKey{}).(*Owner)
 	return o

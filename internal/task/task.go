@@ -94,8 +94,8 @@ func (o *Owner) Within(of *Owner) bool {
 	return false
 }
 
-// Init initializes the owner. unqueue removes a task that is done from the queue. The end of ctx ends the contexts of the
-// bodies, and monotonic times count from epoch. Init returns ctx as the context of a body that was submitted with
+// Init initializes the owner. unqueue removes a task that is done from the queue. The end of ctx ends the contexts of
+// the bodies, and monotonic times count from epoch. Init returns ctx as the context of a body that was submitted with
 // Background.
 func (o *Owner) Init(unqueue func(*Task), ctx context.Context, epoch time.Time) context.Context {
 	o.unqueue, o.ctx, o.epoch = unqueue, context.WithValue(ctx, ownerKey{}, o), epoch
