@@ -48,9 +48,12 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 //
 // A task that waits with its context, or with one made of it, lends its place: only what a task waits for may run in
 // it, the latest wanted first. So tasks may wait for tasks in pools of any size, by Get, Join, [Group.Wait], [All],
-// [Map], [Any] and [Completed]. What ends with the waiting context, and is of the same pool, may run in the goroutine
-// that waits. Stats.Workers, then, counts the tasks that wait as well, and may be more than Max. A wait with another
-// context, or by Done, only waits: where all workers do, for ever.
+// [Map], [Any] and [Completed]. Stats.Workers counts the tasks that wait, too, and may be more than Max then. A task
+// that ends with the context of the wait, and is of the same pool, may run in the goroutine that waits. If several
+// goroutines of one task wait so, each lends a place, also in a pool made by [Single].
+//
+// A wait with another context, or by Done, lends nothing: if all tasks that run wait so for tasks of their pool that
+// have not begun, they wait for ever.
 func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	if !f.core.State().Done() {
 		defer f.await(ctx)()

@@ -9,9 +9,9 @@ import (
 // A Group runs functions on an executor and waits for all of them. The first function that fails ends the context of
 // the others. [NewGroup] makes a Group; the zero Group is not usable. All methods may be called by any goroutine.
 //
-// A function of a group may add functions to the group, and may wait for a group of its own on the same pool. If a task
-// of the pool calls Wait, that task runs the functions that no worker has begun, so groups within groups need no more
-// workers. For the functions of such a group the pool always has room.
+// A function of a group may add functions to the group, and may wait for a group of its own on the same pool: while a
+// task waits, it lends its place to the functions that it waits for, see [Future.Get]. For the functions of a group
+// that a task of the pool has made there is always room in the pool.
 type Group struct {
 	siblings
 	failed atomic.Bool
@@ -46,9 +46,10 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	g.submit(new(member), body, opts)
 }
 
-// SetLimit has at most n functions of g be submitted and not have ended. Further ones wait in g, without a bound, and
-// take no room in the executor: each is submitted where another has ended, by the goroutine that ran that. Go does not
-// wait for the limit. SetLimit panics if n is less than 1, or after a call of Go.
+// SetLimit bounds how many functions of g are submitted and have not ended: at most n, which must be at least 1.
+// Further functions wait in g, without a bound, and take no room in the executor. When one has ended, the goroutine
+// that ran it submits the next. Go does not wait for the limit. By default there is none. SetLimit panics if n is less
+// than 1, or after a call of Go.
 func (g *Group) SetLimit(n int) {
 	g.mustBeMade()
 	if n < 1 {

@@ -107,10 +107,10 @@ func toDropped(u work) (Dropped, bool) {
 	return d, u.end(task.Canceled, canceled(ErrShutdown)) && d.body != nil
 }
 
-// AwaitTermination waits until the pool is terminated: it is shut down, all its tasks have ended, and the bodies that
-// its workers ran, or that ran beside a task that waited, and Hooks.Terminated have returned. It then returns nil, even
-// if ctx has ended, and the error of ctx if ctx ends first. A task that calls AwaitTermination on its own pool waits
-// for itself.
+// AwaitTermination waits until the pool is terminated: it is shut down, all its tasks have ended, and their bodies and
+// Hooks.Terminated have returned. It does not wait for bodies that [CallerRuns] runs. AwaitTermination then returns
+// nil, even if ctx has ended, and the error of ctx if ctx ends first. A nil ctx panics. A task that calls
+// AwaitTermination on its own pool waits for itself.
 func (p *Pool) AwaitTermination(ctx context.Context) error {
 	mustContext(ctx)
 	p.mustBeMade()

@@ -31,7 +31,7 @@ type Stats struct {
 	Active  int // workers that have a task, from before its BeforeTask until after its AfterTask
 	Idle    int // workers that have none
 	Largest int // most workers ever alive together
-	Queued  int // tasks that wait in the queue, or for their time, or are run by a task that waits for them
+	Queued  int // tasks that wait in the queue, for their time, or for their next attempt
 	Blocked int // submitters that wait for room; their tasks are not counted yet
 
 	Submitted int64 // tasks that were accepted or rejected
@@ -49,7 +49,7 @@ type Stats struct {
 		Panicked  int64 // the RejectFunc panicked
 	}
 
-	Runs     int64         // bodies that workers have run, not Get and the like
+	Runs     int64         // bodies that have run, also of schedules and attempts; not those that a policy runs
 	Failures int64         // of Runs, those that returned an error or panicked, also of schedules and attempts of Retry
 	Panics   int64         // panics of bodies and hooks
 	Uptime   time.Duration // since the pool was made
@@ -162,7 +162,7 @@ type Figures struct {
 	// Observer.
 	Every int
 
-	Wait histogram.Snapshot // from the admission, or the time of an attempt, to the begin of a run; empty for a scheduled pool
+	Wait histogram.Snapshot // from the admission, or the time of an attempt, to the begin of a run; none of a scheduled pool
 	Late histogram.Snapshot // from the time when a run was due to its begin; only of a scheduled pool
 	Run  histogram.Snapshot // from the begin of a run to its end, with the hooks
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -167,6 +168,31 @@ func TestPoolsWaitForEachOther(t *testing.T) {
 		v, err := inTurn(p, q, p, q)(t.Context())
 		expect(t, "value", v, 4)
 		expect(t, "error", err, nil)
+	})
+}
+
+// Each goroutine of a task that waits with its context lends a place: a context does not say which task it is of.
+func TestEachGoroutineThatWaitsLendsAPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Single()
+		defer pool.Close()
+		var running, most atomic.Int32
+		pool.Submit(t.Context(), func(ctx context.Context) error {
+			var all sync.WaitGroup
+			for range 3 {
+				all.Go(func() {
+					pool.Submit(ctx, func(context.Context) error {
+						most.Store(max(most.Load(), running.Add(1)))
+						time.Sleep(time.Second)
+						running.Add(-1)
+						return nil
+					}).Wait(apart(ctx))
+				})
+			}
+			all.Wait()
+			return nil
+		}).Wait(t.Context())
+		expect(t, "most at once", most.Load(), 3)
 	})
 }
 

@@ -26,11 +26,9 @@ import (
 // runs: its future fails with an error that matches [executor.ErrInvalid], and the others are canceled.
 //
 // If ctx ends, the futures that are not done are canceled, with an error that matches the error of ctx and its cause. A
-// function that is running at that time may return later
-// than InvokeAll; [executor.Future.Join] waits for it.
+// function that is running at that time may return later than InvokeAll; [executor.Future.Join] waits for it.
 //
-// A task of the pool ex may call InvokeAll with its own context: InvokeAll then runs the functions that no worker has
-// begun, so that it needs no other worker.
+// A task may call InvokeAll with its own context, also on its own pool; see [executor.Future.Get].
 func InvokeAll[T any](
 	ctx context.Context, ex executor.Executor, fns ...func(context.Context) (T, error),
 ) []*executor.Future[T] {
