@@ -144,8 +144,8 @@ func Fixed(n int, with ...func(*Config)) *Pool {
 //
 //	Config{Max: math.MaxInt, KeepAlive: time.Minute, Queue: Handoff()}
 //
-// changed by the functions in with. It panics if the Config is invalid. For a limit set Max
-// and, for tasks beyond it to wait, Queue to [Unbounded] and GrowWhenBusy.
+// changed by the functions in with. It panics if the Config is invalid. To limit the workers, set Max. For tasks beyond
+// Max to wait and not to be rejected, set Queue to [Unbounded] and GrowWhenBusy, too.
 func Cached(with ...func(*Config)) *Pool {
 	return preset(Config{Max: math.MaxInt, KeepAlive: time.Minute, Queue: Handoff()}, with)
 }

@@ -14,16 +14,15 @@ type Hooks struct {
 	// a *PanicError, and the panic is reported.
 	BeforeTask func(ctx context.Context, info TaskInfo) context.Context
 
-	// AfterTask is called by the worker, after each run of a body: err is the
-	// outcome of the run: what the body returned, a *PanicError or ErrGoexit. The task's future is
-	// complete by then, and ctx has ended. A panic in AfterTask is reported and
-	// changes nothing.
+	// AfterTask is called by the worker, after each run of a body. err is the outcome of the run: what the body
+	// returned, a *PanicError, or ErrGoexit. The task's future is complete by then, and ctx has ended. A panic in
+	// AfterTask is reported and changes nothing.
 	AfterTask func(ctx context.Context, info TaskInfo, err error)
 
 	// Around is called by the worker, between BeforeTask and AfterTask, in place of each
 	// body. It calls run, which calls the body: once, in any goroutine, with ctx or a
 	// context derived from it. Around is for what must surround a body, such as a lock,
-	// pprof.Do or a call into another library. Unlike an Executor that wraps the pool, it
+	// pprof.Do or a call into another library. Unlike an Executor that wraps the pool, Around
 	// leaves a task its future, its name and its place in the queue. run returns the
 	// outcome of the body, a panic as a *PanicError; the future is complete by then, so the
 	// result of Around does not matter. If Around does not call run, the task fails, with

@@ -22,10 +22,10 @@ import (
 // [ErrRejected], or [ErrInvalid] for a nil task; the error of a [RejectFunc]; or that of ctx if
 // ctx had ended already. Execute blocks only if the rejection policy does.
 //
-// ctx is the parent of the task's context: the body gets its values, and is canceled with
-// it. A task that still waits when ctx ends is canceled and never runs. If the rejection
-// policy waits, ctx bounds the wait. context.Background costs nothing, another context two
-// allocations. A nil ctx panics.
+// ctx is the parent of the task's context: the body gets the values of ctx, and the context of the body ends when ctx
+// does. A task that still waits when ctx ends is canceled and never runs. If the rejection policy waits, ctx bounds the
+// wait. A task submitted with context.Background allocates nothing for its context; any other context costs two
+// allocations.
 //
 // For a plain Runnable, a panic of its body, an error that it returns, and that it never ran are logged; Hooks.OnPanic,
 // AfterTask and Dropped are called, too. A *Future carries them itself. Execute panics if ctx is nil.

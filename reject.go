@@ -13,12 +13,11 @@ var (
 	// Abort fails the submission with a [*RejectedError]. It is the default.
 	Abort RejectPolicy = &policy{"Abort", (*Pool).abort}
 
-	// CallerRuns runs the task in the goroutine that submits it, which slows submitters
-	// down to the pace of the pool. It counts neither against the limit nor against the rate
-	// of a share. Hooks.BeforeTask, Around and AfterTask are not called;
-	// the error of a plain Runnable is logged. If the pool is shut down, it does what Abort
-	// does, and so does a [Keyed], whose tasks of a key would run beside each other. A task with
-	// [Retry] that fails there waits for its next attempt in the pool.
+	// CallerRuns runs the task in the goroutine that submits it, which slows submitters down to the pace of the pool.
+	// The task counts neither against the limit nor against the rate of a share. Hooks.BeforeTask, Around and AfterTask
+	// are not called; the error of a plain Runnable is logged. If the task has [Retry] and fails, it waits for its next
+	// attempt in the pool. CallerRuns does what Abort does if the pool is shut down, and in a [Keyed], where tasks of a
+	// key would run beside each other.
 	CallerRuns RejectPolicy = &policy{"CallerRuns", (*Pool).callerRuns}
 
 	// Discard drops the task. The submission succeeds, and the task's future fails with a
@@ -26,8 +25,8 @@ var (
 	Discard RejectPolicy = &policy{"Discard", (*Pool).discard}
 
 	// DiscardOldest drops the task that would run next, as Discard does, and admits the new
-	// one in its place, in one step. If the pool is shut down, or has no task to drop, it
-	// does what Abort does.
+	// one in its place, in one step. If the pool is shut down, or has no task to drop,
+	// DiscardOldest does what Abort does.
 	DiscardOldest RejectPolicy = &policy{"DiscardOldest", (*Pool).discardOldest}
 
 	// DropLowest drops the least urgent of the tasks that wait in the queue [BoundedPrioritized], and of those the
@@ -260,7 +259,7 @@ func (p *Pool) finish(ctx context.Context, u work, v engine.Verdict) error {
 }
 
 // BlockFor is [Block] with a limit of the wait: after d the submission fails with an error
-// that matches [ErrSaturated]. If d is not positive, it does not wait. Unlike a deadline of
+// that matches [ErrSaturated]. If d is not positive, BlockFor does not wait. Unlike a deadline of
 // the submitter's context, d does not bound the body.
 func BlockFor(d time.Duration) RejectPolicy {
 	return &policy{"BlockFor(" + d.String() + ")", func(p *Pool, ctx context.Context, u work, _ error, _ bool) error {

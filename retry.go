@@ -20,10 +20,11 @@ import (
 // [SubmitAt] and [ScheduledPool.GoAt], of which the first attempt is at its time. It does not apply to [NewTask]. The
 // default is one attempt.
 //
-// It is one task of its pool, admitted once, with one future. Between two attempts it is Pending: it waits with the
-// time of the next one, among the tasks that [Pool.Waiting] yields and Stats.Queued counts, and holds no worker. When
-// the next one is due, it gets in line as a task that is submitted then, but is not rejected. In a pool made by
-// [Single] no other task begins meanwhile, and in a [Keyed] none of its key takes its place, so that the order is kept.
+// All attempts are one task of the pool, admitted once, with one future. Between two attempts the task is Pending: it
+// waits for the time of the next one, among the tasks that [Pool.Waiting] yields and Stats.Queued counts, and holds no
+// worker. When the next attempt is due, the task gets in line like one that is submitted then, but is not rejected. In
+// a pool made by [Single] no other task begins meanwhile, and in a [Keyed] none of its key takes its place, so that the
+// order is kept.
 //
 // The task fails with the error of the last attempt. A failure is final if its error is marked by [Permanent] or if the
 // task panicked. During the wait, the end of ctx, Cancel, and a shutdown of the pool, also by Shutdown, cancel the task

@@ -106,7 +106,7 @@ func mustExecutor(where string, ex Executor) {
 
 // Any submits the functions one by one until one has succeeded, and returns its
 // value. The other tasks are canceled; bodies that were running may return later than
-// Any. If all functions fail, it returns the error of the last one to fail; if ctx
+// Any. If all functions fail, Any returns the error of the last one to fail; if ctx
 // ends first, the error of ctx. After a rejection the remaining functions are still
 // submitted. If a function is nil, or there is none, nothing runs, and the error matches [ErrInvalid].
 //
