@@ -129,22 +129,40 @@ func TestGroupSetLimitIsNotNested(t *testing.T) {
 
 // A pool that is shut down runs the functions of a group that wait for its limit, as those that wait in its queue.
 func TestGroupSetLimitShutdown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := executor.Fixed(1)
-		g := executor.NewGroup(t.Context(), pool)
-		g.SetLimit(1)
-		var ran atomic.Int32
-		for range 5 {
-			g.Go(func(context.Context) error {
-				time.Sleep(time.Second)
-				ran.Add(1)
-				return nil
+	for name, make := range map[string]func(*testing.T) (ex executor.Executor, end func()){
+		"pool": func(*testing.T) (executor.Executor, func()) { p := executor.Fixed(1); return p, p.Close },
+		"scheduled": func(*testing.T) (executor.Executor, func()) {
+			p := executor.Scheduled(1)
+			return p, p.Close
+		},
+		"share": func(t *testing.T) (executor.Executor, func()) {
+			s := newShare(t, newPool(t, executor.Config{Workers: 1}), executor.ShareConfig{})
+			return s, s.Close
+		},
+		"key": func(t *testing.T) (executor.Executor, func()) {
+			k := executor.NewKeyed[int](newPool(t, executor.Config{Workers: 1}), 1)
+			return k.For(1), k.Pool().Close
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ex, end := make(t)
+				g := executor.NewGroup(t.Context(), ex)
+				g.SetLimit(1)
+				var ran atomic.Int32
+				for range 5 {
+					g.Go(func(context.Context) error {
+						time.Sleep(time.Second)
+						ran.Add(1)
+						return nil
+					})
+				}
+				end()
+				expect(t, "error", g.Wait(), nil)
+				expect(t, "ran", ran.Load(), 5)
 			})
-		}
-		pool.Close()
-		expect(t, "error", g.Wait(), nil)
-		expect(t, "ran", ran.Load(), 5)
-	})
+		})
+	}
 }
 
 // Each function of a group ends once, whatever ends it, and the limit holds.

@@ -33,7 +33,7 @@ type Hooks struct {
 
 	// Terminated is called once, when the pool is shut down, its last task has ended and no worker is left. The
 	// goroutine that ended or removed the last of them calls it: a worker, or a caller of Shutdown, Cancel or Remove,
-	// for example. The pool is terminated when Terminated returns.
+	// for example. The pool is terminated when Terminated returns, so Terminated must not wait for that.
 	Terminated func()
 
 	// Dropped is called for each task that was accepted and never ran: it was canceled or

@@ -23,7 +23,7 @@ type siblings struct {
 	}
 	ex     Executor
 	owner  *task.Owner  // of the tasks of ex
-	pool   *Pool        // ex, if that is one that is not scheduled, or that of key
+	pool   *Pool        // that of ex; nil if ex is of another package
 	key    *keyExecutor // ex, if that is one of a key, else nil
 	common task.Common  // to all tasks on pool
 	ctx    context.Context
@@ -37,20 +37,13 @@ type siblings struct {
 
 // init makes siblings, as yet none, on ex. ctx is the caller's.
 func (s *siblings) init(ctx context.Context, ex Executor) {
-	s.ex, s.owner = ex, ownerOf(ex)
+	s.ex, s.pool, s.owner = ex, poolOf(ex), ownerOf(ex)
+	s.key, _ = ex.(*keyExecutor)
 	if waits := task.OwnerOf(ctx); s.owner != nil && waits.Within(s.owner) {
 		s.waits = waits
 	}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.waiting.init()
-	switch ex := ex.(type) {
-	case *Pool:
-		if ex.timer == nil {
-			s.pool = ex
-		}
-	case *keyExecutor:
-		s.pool, s.key = ex.pool, ex
-	}
 	if s.pool != nil {
 		s.common.Init(&s.pool.owner, s.ctx)
 	}
@@ -98,21 +91,25 @@ func (s *siblings) place(m *member, forks bool) {
 		m.end(task.Canceled, canceled(err))
 		return
 	}
-	var err error
-	switch {
-	case s.pool == nil:
-		err = s.ex.Execute(s.ctx, m)
-	case s.key != nil:
-		err = s.pool.enter(s.ctx, withKey(m, s.key.key), &m.core, forks)
-	default:
-		err = s.pool.enter(s.ctx, m, &m.core, forks)
-	}
-	switch {
-	case err != nil:
+	if err := s.execute(m, forks); err != nil {
 		m.end(task.Failed, err) // unless ex has completed it
-	case s.waiting.wanted.Load():
+	} else if s.waiting.wanted.Load() {
 		s.owner.Want(one(&m.core))
 	}
+}
+
+// execute passes m to its executor.
+func (s *siblings) execute(m *member, forks bool) error {
+	var u work = m
+	switch {
+	case s.pool == nil:
+		return s.ex.Execute(s.ctx, m)
+	case s.pool.timer != nil:
+		m.core.SetDue(s.pool.elapsed())
+	case s.key != nil:
+		u = withKey(m, s.key.key)
+	}
+	return s.pool.enter(s.ctx, u, &m.core, forks)
 }
 
 // wait waits until all are over.

@@ -321,15 +321,23 @@ func (c *collector[T]) forget() {
 	}
 }
 
+// poolOf returns the pool that has the tasks of ex, nil if ex is not of this package.
+func poolOf(ex Executor) *Pool {
+	switch ex := ex.(type) {
+	case *Pool:
+		return ex
+	case *ScheduledPool:
+		return ex.Pool
+	case *keyExecutor:
+		return ex.pool
+	}
+	return nil
+}
+
 // ownerOf returns the owner of the tasks of ex, nil if ex is not of this package.
 func ownerOf(ex Executor) *task.Owner {
-	switch p := ex.(type) {
-	case *Pool:
+	if p := poolOf(ex); p != nil {
 		return &p.owner
-	case *ScheduledPool:
-		return &p.owner
-	case *keyExecutor:
-		return &p.pool.owner
 	}
 	return nil
 }

@@ -94,8 +94,8 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "siblings.go", what: "a function that is added is not wanted by the task that waits for its group",
-		old:  "	case s.waiting.wanted.Load():\n",
-		new:  "	case false:\n",
+		old:  "	} else if s.waiting.wanted.Load() {\n",
+		new:  "	} else if false {\n",
 		test: "TestGroupGoWhileTaskWaits",
 	},
 	{
