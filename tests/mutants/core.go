@@ -129,6 +129,12 @@ var coreMutants = []mutant{
 		by:  ".", test: "TestWaitsForTasksThatWaitEnd|TestKeyed",
 	},
 	{
+		file: "reject.go", what: "a task loses its key when a RejectFunc leaves it to another policy",
+		old:  "return r.refuse(pool, ctx, d.keyed(u), why, d != nil)",
+		new:  "return r.refuse(pool, ctx, u, why, d != nil)",
+		test: "TestKeyedRejectFunc",
+	},
+	{
 		file: "reject.go", what: "a submitter whose wait ends ignores that it was admitted",
 		old:  "return p.finish(ctx, u, <-waiter.Decided()) // decided in the same moment, and that stands",
 		new:  "return p.abort(ctx, u, task.ContextError(ctx), true)",
