@@ -32,9 +32,6 @@ var (
 	// errors of Await and of registrations match it.
 	ErrDead = errors.New("durable: job is dead")
 
-	// ErrRunning reports that Run was called a second time.
-	ErrRunning = errors.New("durable: Run was already called; for another node make other Jobs with New")
-
 	// ErrNoNode reports that no live node has the name; the errors of DrainNode and UndrainNode match it.
 	ErrNoNode = errors.New("no live node has this name; Nodes returns the live nodes")
 

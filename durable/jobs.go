@@ -56,8 +56,8 @@ func New(c Config) (*Jobs, error) {
 // Run makes this program a node, which runs jobs, until ctx ends. Then the node claims no more jobs, releases those
 // that have not begun, and waits for the handlers that run, see Config.Drain; after that, Run returns nil. If the store
 // does not answer, Run goes on; once ctx has ended and the handlers have returned, it waits for the store for four
-// leases at most. Contexts of handlers have the values of ctx. A second call returns ErrRunning. Run panics if ctx is
-// nil.
+// leases at most. Contexts of handlers have the values of ctx. A second call does nothing, and returns an error that
+// matches [executor.ErrInvalid]. Run panics if ctx is nil.
 func (j *Jobs) Run(ctx context.Context) error {
 	mustContext(ctx)
 	j.mu.Lock()
@@ -65,7 +65,7 @@ func (j *Jobs) Run(ctx context.Context) error {
 	j.mu.started = true
 	j.mu.Unlock()
 	if started {
-		return ErrRunning
+		return invalid("Run was already called; for another node make other Jobs with New")
 	}
 	pool := j.cfg.Executor
 	if pool == nil {

@@ -9,17 +9,18 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// A second Run returns ErrRunning.
+// A second Run returns an error that matches ErrInvalid.
 func TestJobsRunTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		stop := start(t, jobs)
 		stop()
-		if err := jobs.Run(t.Context()); !errors.Is(err, durable.ErrRunning) {
+		if err := jobs.Run(t.Context()); !errors.Is(err, executor.ErrInvalid) {
 			t.Error(err)
 		}
 	})
