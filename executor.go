@@ -46,7 +46,7 @@ func (f Func) Call(ctx context.Context) (struct{}, error) {
 // State is the state of a task. It changes only along these arrows:
 //
 //	Pending -> Running             a worker, or the caller of Run, took it
-//	Running -> Pending             a periodic run ended and another will follow
+//	Running -> Pending             a periodic run or an attempt ended, and another will follow
 //	Running -> Succeeded, Failed   the body returned, panicked or called Goexit; Complete, Fail
 //	Pending -> Succeeded, Failed   Complete, Fail, or a rejection
 //	Pending, Running -> Canceled   Cancel, Abandon, a shutdown, the submitter's context
@@ -55,7 +55,7 @@ func (f Func) Call(ctx context.Context) (struct{}, error) {
 type State uint8
 
 const (
-	Pending   = State(task.Pending)   // not begun, or between two runs
+	Pending   = State(task.Pending)   // not begun, or between two runs or attempts
 	Running   = State(task.Running)   // its body is running
 	Succeeded = State(task.Succeeded) // done, with a value
 	Failed    = State(task.Failed)    // done, with an error
