@@ -73,32 +73,43 @@ func (t *Tx) limited(queue string, limit store.KindLimit, ahead time.Duration) l
 			k.held[j.Partition]++
 		}
 	}
+	written := 0
 	for p := store.High; p >= store.Low; p-- {
 		for j := range t.inLine(line{queue, k.Kind, p}) {
-			t.lineUp(j)
+			if written == mostLined {
+				return k
+			}
+			if t.lineUp(j) {
+				written++
+			}
 		}
 	}
 	return k
 }
+
+// mostLined is how many jobs a claim puts in line, the earliest first, and how many places it changes of partitions that
+// had no turn in it. The next claims do the rest, so that a claim can be committed however many jobs and partitions wait.
+const mostLined = 1000
 
 // inLine yields all jobs of a line, as near does.
 func (t *Tx) inLine(l line) func(yield func(*store.Job) bool) { return t.near(l, forever) }
 
 var forever = time.UnixMicro(math.MaxInt64)
 
-// lineUp puts the partition of a job that waits in line for it, unless that was done.
-func (t *Tx) lineUp(j *store.Job) {
+// lineUp puts the partition of a job that waits in line for it, and reports true, unless that was done.
+func (t *Tx) lineUp(j *store.Job) bool {
 	if j.Partition == "" {
-		return
+		return false
 	}
 	if epoch := t.lined.look(j.ID); epoch != nil && *epoch == j.Epoch {
-		return
+		return false
 	}
 	t.lined.put(j.ID, j.Epoch)
 	p := partition{j.Kind, j.Priority, j.Partition}
 	if at, ok := t.places.get(p); !ok || latest(j.Due, t.now).Before(at) {
 		t.places.put(p, latest(j.Due, t.now))
 	}
+	return true
 }
 
 func latest(a, b time.Time) time.Time {
@@ -111,7 +122,7 @@ func latest(a, b time.Time) time.Time {
 // claimKind claims jobs of one kind and priority.
 func (t *Tx) claimKind(k *limited, p store.Priority, r store.ClaimRequest, c *store.ClaimResult) {
 	until := t.now.Add(r.Ahead)
-	near := t.turnsOf(k, p, until)
+	near := t.turnsOf(k, p, until, min(k.room, r.Limit-len(c.Jobs)))
 	if k.PerPartition > 0 && k.room > 0 && len(c.Jobs) < r.Limit && !k.empty {
 		defer t.moveOn(k, p, until, maps.Clone(k.held))
 	}
@@ -158,14 +169,19 @@ func (t *Tx) moveOn(k *limited, p store.Priority, until time.Time, held map[stri
 			next[j.Partition] = j.Due // the earliest comes first
 		}
 	}
+	written := 0
 	move := func(of partition, at *time.Time) bool {
 		due, waits := next[of.name]
+		took := k.held[of.name] > held[of.name]
 		switch {
 		case of.kind != k.Kind || of.priority != p || at.After(until) || held[of.name] >= k.PerPartition:
+		case !took && (written == mostLined || waits && !due.After(until)):
 		case !waits:
 			t.places.del(of)
-		case k.held[of.name] > held[of.name] || due.After(until):
+			written++
+		default:
 			t.places.put(of, latest(due, t.now.Add(time.Microsecond))) // after what was put in line by this claim
+			written++
 		}
 		return true
 	}
@@ -182,10 +198,14 @@ type turn struct {
 	at        time.Time // the place of its partition, or when it is due
 }
 
-// turnsOf returns the jobs of a kind and priority that are near, in the order in which they are claimed.
-func (t *Tx) turnsOf(k *limited, p store.Priority, until time.Time) (near []turn) {
+// turnsOf returns the jobs of a kind and priority that are near, in the order in which they are claimed; of a kind without
+// partitions only the first ones, as many as may be claimed.
+func (t *Tx) turnsOf(k *limited, p store.Priority, until time.Time, most int) (near []turn) {
 	nth := make(map[string]int)
 	for j := range t.near(line{k.queue, k.Kind, p}, until) {
+		if k.PerPartition == 0 && len(near) >= most {
+			break
+		}
 		one := turn{id: j.ID, due: j.Due, partition: j.Partition, at: j.Due}
 		if k.PerPartition > 0 && j.Partition != "" {
 			if at := t.places.look(partition{k.Kind, p, j.Partition}); at != nil {

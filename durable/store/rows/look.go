@@ -17,7 +17,8 @@ func (s *Store) Report(ctx context.Context, name string, r store.Report) error {
 			t.details.put(name, *r.Details)
 		}
 		for _, p := range r.Progress {
-			if old, _ := t.progress.get(p.Job); p.Epoch >= old.Epoch {
+			_, there := t.jobs.get(p.Job) // what comes behind the removal of the job would stay for good
+			if old, _ := t.progress.get(p.Job); there && p.Epoch >= old.Epoch {
 				t.progress.put(p.Job, p)
 			}
 		}

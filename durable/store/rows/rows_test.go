@@ -2,6 +2,7 @@ package rows
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -144,6 +145,101 @@ func TestClaimsThatMeetDivideTheJobs(t *testing.T) {
 			if committed != want {
 				t.Errorf("try %d of %d jobs: %d were committed, want %d", try, n, committed, want)
 			}
+		}
+	}
+}
+
+// However many jobs of however many partitions wait, a claim writes few rows, gets what it may, and those that come after
+// put the rest in line.
+func TestClaimsPutManyInLine(t *testing.T) {
+	r := New()
+	r.write(t, func(t *Tx) { t.nodes.put("n", node{}) })
+	jobs := make([]store.NewJob, 2*mostLined+10)
+	for i := range jobs {
+		jobs[i] = store.NewJob{ID: store.NewID(), Kind: "k", Schedule: store.Once, Attempts: 1, Partition: fmt.Sprint("p", i)}
+	}
+	r.write(t, func(t *Tx) { t.insert(jobs, store.Placement{}) })
+	claim := func() (c store.ClaimResult) {
+		tx := r.Begin(noon, 0)
+		c = tx.claimLimited("", store.ClaimRequest{Node: "n", Limit: 5, Kinds: []store.KindLimit{{Kind: "k", Max: 5, PerPartition: 1}}})
+		writes := 0
+		for range tx.Writes() {
+			writes++
+		}
+		if writes > 3*mostLined {
+			t.Errorf("a claim writes %d rows", writes)
+		}
+		if !r.Commit(tx) {
+			t.Fatal("it was not committed")
+		}
+		return c
+	}
+	for range 3 {
+		if c := claim(); len(c.Jobs) != 5 {
+			t.Errorf("claimed %d jobs, want 5", len(c.Jobs))
+		}
+	}
+	if len(r.lined.rows) < len(jobs)-10 {
+		t.Errorf("%d of %d are in line", len(r.lined.rows), len(jobs))
+	}
+	r.write(t, func(t *Tx) {
+		for i := range jobs {
+			if j := t.jobs.look(jobs[i].ID); j.State == store.Waiting {
+				t.remove(j)
+			}
+		}
+	})
+	for range 3 {
+		claim()
+	}
+	if left := len(r.places.rows); left > 15 {
+		t.Errorf("%d places are left of partitions without jobs", left)
+	}
+}
+
+// A report of a run whose job was removed leaves nothing behind.
+func TestReportOfRemovedJobIsForgotten(t *testing.T) {
+	r := New()
+	job := r.add(t, 1)[0].ID
+	s := NewStore(homeOf{t, r})
+	report := store.Report{Progress: []store.RunProgress{{Job: job, Epoch: 1, Done: 1}}}
+	for _, want := range []int{1, 0} {
+		if err := s.Report(t.Context(), "n", report); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(r.progress.rows); n != want {
+			t.Errorf("there are %d reports, want %d", n, want)
+		}
+		r.write(t, func(t *Tx) { t.change(job, store.Change{Op: store.OpDelete}) })
+	}
+}
+
+// homeOf is a home of rows that one goroutine uses.
+type homeOf struct {
+	t *testing.T
+	*Rows
+}
+
+func (h homeOf) Transact(_ context.Context, decide func(*Tx) error) (err error) {
+	h.write(h.t, func(t *Tx) { err = decide(t) })
+	return err
+}
+
+// A history that is to have fewer runs than before loses some with each run, until it has as many.
+func TestHistoryIsTrimmedInParts(t *testing.T) {
+	r := New()
+	job := r.add(t, 1)[0].ID
+	ran := func(seq int64, keep int) {
+		r.write(t, func(t *Tx) { t.record(run{Run: store.Run{Job: job, Seq: seq}}, keep) })
+	}
+	const many = 3 * mostTrimmed
+	for seq := range int64(many) {
+		ran(seq+1, many)
+	}
+	for n := range int64(4) {
+		ran(many+n+1, 10)
+		if got, want := r.seqs(job).len(), max(10, many-int(n+1)*(mostTrimmed-1)); got != want {
+			t.Errorf("%d runs are left, want %d", got, want)
 		}
 	}
 }

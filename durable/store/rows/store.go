@@ -476,12 +476,13 @@ func (t *Tx) commit(b *store.CommitRequest) store.CommitResult {
 	return c
 }
 
-// record adds a run to the history of its job, which keeps so many.
+// record adds a run to the history of its job, which keeps so many. If it is to keep fewer than before, each run removes
+// some, so that the commit of many runs stays one that a database takes.
 func (t *Tx) record(r run, keep int) {
 	if keep > 0 {
 		t.runs.put(runKey{r.Job, r.Seq}, r)
 	}
-	over := t.rows.seqs(r.Job).len() + 1 - keep
+	over := min(t.rows.seqs(r.Job).len()+1-keep, mostTrimmed)
 	for seq := range t.rows.seqs(r.Job).from(0) {
 		if over--; over < 0 {
 			return
@@ -489,6 +490,9 @@ func (t *Tx) record(r run, keep int) {
 		t.runs.del(runKey{r.Job, seq})
 	}
 }
+
+// mostTrimmed is how many earlier runs of a job a run removes.
+const mostTrimmed = 50
 
 // Change carries out an action on a job.
 func (s *Store) Change(ctx context.Context, id store.ID, c store.Change) (store.Answer, error) {
