@@ -2,11 +2,13 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 
@@ -119,6 +121,93 @@ func TestStoreFaults(t *testing.T) {
 		s.home.client.KV = l
 		return s, storetest.Faults{Kinds: lineFaults, Plant: l.plant, Met: l.remove}
 	})
+}
+
+// An act that was committed though the cluster says that it has no space is done, and one that was not is refused.
+func TestStoreKnowsWhatWasDoneWithoutSpace(t *testing.T) {
+	s := members(t, 1, nil)[0]
+	kv := s.home.client.KV
+	for _, done := range []bool{true, false} {
+		s.home.client.KV = noSpace{kv, done}
+		id := store.NewID()
+		_, err := s.Insert(t.Context(), []store.NewJob{{ID: id, Kind: "k", Schedule: store.Once, Attempts: 1}}, store.Placement{})
+		if done != (err == nil) || !done && !errors.Is(err, store.ErrFull) {
+			t.Errorf("the insert was done: %v, and the error is %v", done, err)
+		}
+		if _, err := s.Get(t.Context(), id); done != (err == nil) {
+			t.Errorf("the insert was done: %v, and then the error is %v", done, err)
+		}
+	}
+}
+
+// noSpace is a cluster that has no space left, which it notices before or after what it is asked for.
+type noSpace struct {
+	clientv3.KV
+	after bool
+}
+
+func (n noSpace) Txn(ctx context.Context) clientv3.Txn { return &noSpaceTxn{n.KV.Txn(ctx), n.after} }
+
+func (n noSpace) Put(context.Context, string, string, ...clientv3.OpOption) (*clientv3.PutResponse, error) {
+	return nil, rpctypes.ErrNoSpace
+}
+
+type noSpaceTxn struct {
+	clientv3.Txn
+	after bool
+}
+
+func (t *noSpaceTxn) If(c ...clientv3.Cmp) clientv3.Txn {
+	t.Txn = t.Txn.If(c...)
+	return t
+}
+
+func (t *noSpaceTxn) Then(ops ...clientv3.Op) clientv3.Txn {
+	t.Txn = t.Txn.Then(ops...)
+	return t
+}
+
+func (t *noSpaceTxn) Else(ops ...clientv3.Op) clientv3.Txn {
+	t.Txn = t.Txn.Else(ops...)
+	return t
+}
+
+func (t *noSpaceTxn) Commit() (*clientv3.TxnResponse, error) {
+	if t.after {
+		t.Txn.Commit()
+	}
+	return nil, rpctypes.ErrNoSpace
+}
+
+// A call that waits for the cluster ends with the store.
+func TestCloseEndsCalls(t *testing.T) {
+	s := members(t, 1, nil)[0]
+	other := s.beside(t, s.home.prefix)
+	asked := make(chan struct{}, 9)
+	other.home.client.KV = silent{other.home.client.KV, asked}
+	ended := make(chan error)
+	go func() {
+		_, err := other.Get(t.Context(), store.NewID())
+		ended <- err
+	}()
+	<-asked
+	began := time.Now()
+	other.Close()
+	if err := <-ended; !errors.Is(err, errClosed) || time.Since(began) > silence/2 {
+		t.Errorf("after %v the error is %v", time.Since(began), err)
+	}
+}
+
+// silent is a cluster that does not answer.
+type silent struct {
+	clientv3.KV
+	asked chan<- struct{}
+}
+
+func (s silent) Get(ctx context.Context, _ string, _ ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	s.asked <- struct{}{}
+	<-ctx.Done()
+	return nil, ctx.Err()
 }
 
 // A store is opened whichever request or answer of that is lost, as when the lead changes hands.

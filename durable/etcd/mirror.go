@@ -85,6 +85,7 @@ func (h *home) load(ctx context.Context) error {
 	h.rows.Changed = h.changed
 	h.loads++
 	h.advanceLocked(rev)
+	h.wakeLocked()
 	return nil
 }
 
@@ -205,15 +206,20 @@ func (h *home) apply(events []*clientv3.Event) error {
 		}
 	}
 	h.advanceLocked(events[len(events)-1].Kv.ModRevision)
-	for woken := range h.listeners {
-		if h.hint {
-			select {
-			case woken <- struct{}{}:
-			default:
-			}
-		}
+	if h.hint {
+		h.wakeLocked()
 	}
 	return nil
+}
+
+// wakeLocked has Listen wake.
+func (m *mirror) wakeLocked() {
+	for woken := range m.listeners {
+		select {
+		case woken <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // reach waits until the mirror has all up to a revision.
@@ -222,13 +228,11 @@ func (h *home) reach(ctx context.Context, rev int64) error {
 	if there {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilence)
-	defer cancel()
+	ctx, done := h.waiting(ctx)
+	defer done()
 	for ; !there; there, moved = h.reached(rev) {
 		select {
 		case <-moved:
-		case <-h.over.Done():
-			return context.Cause(h.over)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -33,6 +33,7 @@ type home struct {
 	client *clientv3.Client
 	prefix string // of the keys
 	log    *slog.Logger
+	limits limits
 	fence  string // the key of the fence of this store, see commit
 	acts   numbers
 	tls    *TLS
@@ -54,7 +55,7 @@ func open(ctx context.Context, c *clientv3.Client, s settings, end func() error)
 	if s.Prefix == "" {
 		s.Prefix = "executor/"
 	}
-	h := &home{client: c, prefix: s.Prefix, log: s.Logger, tls: s.tls, quiet: s.quiet}
+	h := &home{client: c, prefix: s.Prefix, log: s.Logger, limits: memberLimits, tls: s.tls, quiet: s.quiet}
 	h.mirror.init()
 	h.clock.init(s.now, s.http)
 	h.close = sync.OnceValue(func() error {

@@ -109,11 +109,12 @@ func TestImportInPartsIsAllOrNothing(t *testing.T) {
 // What is too much for a transaction is refused before anything has happened, and the error says so.
 func TestTooMuchIsRefused(t *testing.T) {
 	s := members(t, 1, func(_ int, m *Member) { m.noSync = true })[0]
+	s.home.limits = limits{ops: 1000, bytes: 320 << 10}
 	large := make([]store.NewJob, 40)
 	for i := range large {
-		large[i] = store.NewJob{ID: store.NewID(), Kind: "k", Schedule: store.Once, Attempts: 1, Payload: make([]byte, 1<<20)}
+		large[i] = store.NewJob{ID: store.NewID(), Kind: "k", Schedule: store.Once, Attempts: 1, Payload: make([]byte, 10<<10)}
 	}
-	many := make([]store.NewJob, memberLimits.ops)
+	many := make([]store.NewJob, 1000)
 	for i := range many {
 		many[i] = store.NewJob{ID: store.NewID(), Kind: "k", Schedule: store.Once, Attempts: 1}
 	}
@@ -126,7 +127,7 @@ func TestTooMuchIsRefused(t *testing.T) {
 			t.Errorf("a job of it: %v", err)
 		}
 	}
-	for _, jobs := range [][]store.NewJob{large[:30], many[:20_000]} {
+	for _, jobs := range [][]store.NewJob{large[:30], many[:990]} {
 		if _, err := s.Insert(t.Context(), jobs, store.Placement{}); err != nil {
 			t.Error(err)
 		}
@@ -213,10 +214,20 @@ func TestMirrorReadsAllAgain(t *testing.T) {
 	if err := h.watch(t.Context(), 2); err == nil {
 		t.Fatal("what was compacted is heard of")
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	woken, ended := make(chan struct{}, 9), make(chan struct{})
+	go func() {
+		defer close(ended)
+		other.Listen(ctx, func() { woken <- struct{}{} })
+	}()
+	<-woken // it begins
 	before := h.loads
 	if err := h.load(t.Context()); err != nil || h.loads != before+1 {
 		t.Fatal(err)
 	}
+	<-woken // something may be due that it has not heard of
+	cancel()
+	<-ended
 	if _, err := other.Get(t.Context(), id); err != nil {
 		t.Error(err)
 	}

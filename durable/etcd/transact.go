@@ -25,6 +25,9 @@ type limits struct{ ops, bytes int }
 // memberLimits are those of members.
 var memberLimits = limits{ops: 100_000, bytes: 32 << 20}
 
+// overhead is how many bytes an operation, or a comparison, takes besides its key and value, at most.
+const overhead = 24
+
 // patience is how long a request waits for its answer: if the leader dies, nobody tells that what it was sent is lost.
 // silence is how long a call waits for a cluster that does not answer.
 const (
@@ -102,7 +105,7 @@ func (h *home) decide(decide func(*rows.Tx) error, importer string, try int) (ac
 	}
 	for key, value := range t.Writes() {
 		key = h.prefix + key
-		if a.size += len(key) + len(value); value == nil {
+		if a.size += overhead + len(key) + len(value); value == nil {
 			a.ops = append(a.ops, clientv3.OpDelete(key))
 		} else {
 			a.ops = append(a.ops, clientv3.OpPut(key, string(value)))
@@ -113,12 +116,12 @@ func (h *home) decide(decide func(*rows.Tx) error, importer string, try int) (ac
 	}
 	a.cmps = append(a.cmps, clientv3.Compare(clientv3.ModRevision(h.prefix+h.fence), "=", h.fenceRev), h.imports(importer))
 	for key, version := range t.Reads() {
-		a.size += len(h.prefix) + len(key) + 16
+		a.size += overhead + len(h.prefix) + len(key)
 		a.cmps = append(a.cmps, clientv3.Compare(clientv3.ModRevision(h.prefix+key), "=", version))
 	}
-	if n := max(len(a.ops)+1, len(a.cmps)); n > memberLimits.ops || a.size > memberLimits.bytes {
+	if n := max(len(a.ops)+1, len(a.cmps)); n > h.limits.ops || a.size > h.limits.bytes {
 		return act{rev: -1}, invalidf("one step writes %d rows and %d bytes; the cluster takes up to %d and %d: "+
-			"ask for less at a time", n, a.size, memberLimits.ops, memberLimits.bytes)
+			"ask for less at a time", n, a.size, h.limits.ops, h.limits.bytes)
 	}
 	return a, nil
 }
@@ -139,7 +142,8 @@ func (n *numbers) next() string {
 //
 // If the answer is lost, the act may have been committed, or may be later. So each act is refused if the fence of its
 // store has changed: commit writes the fence, after which the act can be committed no more, and looks whether the
-// mirror has met the act until then.
+// mirror has met the act until then. That there is no space the cluster says of an act that it has committed, too, but of
+// none that it will: then there is nothing to write, nor the space for it.
 func (h *home) commit(ctx context.Context, a act) (done bool, next int64, err error) {
 	id := h.acts.next()
 	h.mu.Lock()
@@ -167,22 +171,35 @@ func (h *home) commit(ctx context.Context, a act) (done bool, next int64, err er
 			next = kvs[0].ModRevision
 		}
 		return false, next, nil
-	case declined(err):
-		return false, 0, explain(err)
 	}
-	next, err = h.raise(ctx)
+	var refused error
+	if declined(err) {
+		refused = explain(err)
+	}
+	switch {
+	case refused == nil:
+		next, err = h.raise(ctx)
+	case errors.Is(err, rpctypes.ErrNoSpace):
+		next, err = h.newest(ctx)
+	default:
+		return false, 0, refused
+	}
 	if err == nil {
 		err = h.reach(ctx, next)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err == nil && h.loads != loads && !h.mine[id] {
+	switch {
+	case h.mine[id]:
+		return true, 0, nil
+	case err == nil && h.loads != loads:
 		err = errors.New("durable/etcd: nobody knows whether it was done")
 	}
 	if err != nil {
 		h.doubts++
+		return false, 0, err
 	}
-	return h.mine[id], next, err
+	return false, next, refused
 }
 
 // settle waits until the mirror has all that this store has committed. What scans find has no version, and a node that
@@ -239,10 +256,18 @@ func (h *home) newest(ctx context.Context) (rev int64, err error) {
 	return rev, err
 }
 
+// waiting returns a context for what waits for the cluster: it ends when that is silent, and with the store.
+func (h *home) waiting(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilence)
+	ctx, end := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(h.over, func() { end(context.Cause(h.over)) })
+	return ctx, func() { stop(); end(nil); cancel() }
+}
+
 // insist asks for something that may be done twice, until there is an answer or ctx ends.
 func (h *home) insist(ctx context.Context, ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilence)
-	defer cancel()
+	ctx, done := h.waiting(ctx)
+	defer done()
 	for {
 		one, cancel := context.WithTimeout(ctx, patience)
 		err := ask(one)

@@ -22,6 +22,7 @@ func NewBubble(now func() time.Time) rows.Home {
 	client := clientv3.NewCtxClient(context.Background())
 	client.KV = kv
 	h := &home{client: client, prefix: "bubble/", log: slog.New(slog.DiscardHandler)}
+	h.limits = limits{ops: 1 << 30, bytes: 1 << 30} // a map takes as much as memory does
 	kv.home = h
 	h.mirror.init()
 	h.clock.init(now, nil)
@@ -36,9 +37,6 @@ func NewBubble(now func() time.Time) rows.Home {
 	}
 	return inBubble{h}
 }
-
-// A map takes as much as memory does.
-func init() { memberLimits = limits{ops: 1 << 30, bytes: 1 << 30} }
 
 // inBubble has each call know the time. Like those of package memory, calls ignore their contexts, which may come from
 // elsewhere.
