@@ -193,6 +193,41 @@ func TestMembersHaveOneClock(t *testing.T) {
 	}
 }
 
+// A store whose cluster has no space can be opened and read, and takes writes again once its members may have more space.
+func TestFullClusterGoesOnWithMoreSpace(t *testing.T) {
+	var of Member
+	s := members(t, 1, func(_ int, m *Member) {
+		m.Quota, m.noSync = 4<<20, true
+		of = *m
+	})[0]
+	add := func(s *Store) error {
+		n := store.NewJob{ID: store.NewID(), Kind: "k", Payload: make([]byte, 1<<20), Schedule: store.Once, Attempts: 1}
+		_, err := s.Insert(t.Context(), []store.NewJob{n}, store.Placement{})
+		return err
+	}
+	id := insert(t, s)
+	err := error(nil)
+	for err == nil {
+		err = add(s)
+	}
+	if !errors.Is(err, store.ErrFull) {
+		t.Fatal(err)
+	}
+	also := s.beside(t, s.home.prefix)
+	if _, err := also.Get(t.Context(), id); err != nil {
+		t.Error(err)
+	}
+	also.Close()
+	s.Close()
+	of.Quota = 64 << 20
+	s = members(t, 1, func(_ int, m *Member) { *m = of })[0]
+	for err = add(s); err != nil; err = add(s) { // it looks after its database at once
+		if !errors.Is(err, store.ErrFull) {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A member whose database is nearly full says so, and what to do. One with much free space gives that back, and takes
 // writes again after it was full.
 func TestMemberLooksAfterItsDatabase(t *testing.T) {

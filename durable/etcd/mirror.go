@@ -130,15 +130,23 @@ func newer(value []byte) error {
 	return nil
 }
 
-// agree writes the version of the rows, or finds that it is known.
+// agree finds that the version of the rows is known, or writes it if there is none. It writes nothing else: a store is
+// opened, and can be read, also if the cluster has no space.
 func (h *home) agree(ctx context.Context) error {
 	key := h.prefix + keySchema
-	resp, err := h.client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
-		Then(clientv3.OpPut(key, strconv.Itoa(rows.Schema))).Else(clientv3.OpGet(key)).Commit()
-	if err != nil || resp.Succeeded {
+	resp, err := h.client.Get(ctx, key)
+	switch {
+	case err != nil:
+		return err
+	case len(resp.Kvs) > 0:
+		return newer(resp.Kvs[0].Value)
+	}
+	_, err = h.client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
+		Then(clientv3.OpPut(key, strconv.Itoa(rows.Schema))).Commit()
+	if err != nil {
 		return err
 	}
-	return newer(resp.Responses[0].GetResponseRange().Kvs[0].Value)
+	return h.agree(ctx)
 }
 
 // changed notes that a job has changed of which listeners have to know. The caller holds the lock.

@@ -64,8 +64,8 @@ func (h *home) upkeep(ctx context.Context) (complaint string, err error) {
 		}
 	}
 	if alarms, err := h.client.AlarmList(ctx); err == nil && s.DbSize < quota/10*9 {
-		for _, a := range alarms.Alarms { // the member had no space left, and has some again
-			if a.MemberID == s.Header.MemberId {
+		for _, a := range alarms.Alarms { // a member had no space left, and is like this one, or is there no more
+			if a.Alarm == pb.AlarmType_NOSPACE {
 				if _, err := h.client.AlarmDisarm(ctx, (*clientv3.AlarmMember)(a)); err != nil {
 					return "", err
 				}
