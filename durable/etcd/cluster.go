@@ -223,36 +223,50 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// Restore makes the directory of a member, which must not be there, from a file that Backup has written. It must be
+// Restore makes the data of a member, whose directory must have none, from a file that Backup has written. It must be
 // called for each member, with the same file and the same Peers, while no member runs; then Join goes on with it. The
-// jobs are as they were: what has ended since then runs again. The error matches executor.ErrInvalid if a field of m is
-// wrong.
+// jobs are as they were: what has ended since then runs again. Programs that are no members may run meanwhile. If Restore
+// is broken off, it may be called again. The error matches executor.ErrInvalid if a field of m is wrong.
 func Restore(m Member, file string) error {
 	cfg, err := m.config()
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(m.Dir, "member")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(dataOf(cfg)); !errors.Is(err, fs.ErrNotExist) {
 		return invalidf("directory %s has data already; restore into another one", m.Dir)
 	}
-	if err := os.Remove(m.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // it may be there, and empty
-		return invalidf("directory %s is not empty; restore into another one", m.Dir)
-	}
-	token, err := fingerprint(file)
-	if err != nil {
-		return fmt.Errorf("durable/etcd: %s can't be restored: %w", file, err)
-	}
-	quiet := new(atomic.Bool)
-	quiet.Store(true)
-	err = snapshot.NewV3(zapLogger(m.logger(), quiet)).Restore(snapshot.RestoreConfig{
-		SnapshotPath: file, Name: cfg.Name, OutputDataDir: m.Dir, PeerURLs: []string{cfg.AdvertisePeerUrls[0].String()},
-		InitialCluster: cfg.InitialCluster, InitialClusterToken: token,
-	})
-	if err != nil {
+	if err := m.restore(cfg, file); err != nil {
 		return fmt.Errorf("durable/etcd: %s can't be restored: %w", file, err)
 	}
 	return nil
 }
+
+// restore restores a file beside the place of the data, and moves them there.
+func (m *Member) restore(cfg *embed.Config, file string) error {
+	token, err := fingerprint(file)
+	if err != nil {
+		return err
+	}
+	beside := filepath.Join(m.Dir, "restoring")
+	if err := errors.Join(os.RemoveAll(beside), os.MkdirAll(m.Dir, 0o700)); err != nil { // one that was broken off
+		return err
+	}
+	defer os.RemoveAll(beside)
+	quiet := new(atomic.Bool)
+	quiet.Store(true)
+	err = snapshot.NewV3(zapLogger(m.logger(), quiet)).Restore(snapshot.RestoreConfig{
+		SnapshotPath: file, Name: cfg.Name, OutputDataDir: beside, PeerURLs: []string{cfg.AdvertisePeerUrls[0].String()},
+		InitialCluster: cfg.InitialCluster, InitialClusterToken: token, RevisionBump: restoredLater, MarkCompacted: true,
+	})
+	if err != nil {
+		return err
+	}
+	return os.Rename(filepath.Join(beside, filepath.Base(dataOf(cfg))), dataOf(cfg))
+}
+
+// restoredLater is by how much the revision of a cluster that was restored is higher than that of its backup: more than
+// there were writes since. So a mirror that has more than the backup finds out that it has to read all again.
+const restoredLater = 1 << 40
 
 // fingerprint returns the checksum at the end of a backup. The identity of the cluster that is made from the backup has it,
 // so that a member with the data of the one before is none of this one.

@@ -111,12 +111,24 @@ func TestBackupIsRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := insert(t, first[0])
+	worker, err := Dial(t.Context(), Client{Endpoints: all[0].Peers, Logger: first[0].home.log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer worker.Close()
 	for _, s := range first {
 		s.Close()
 	}
 	for _, m := range all {
+		part := filepath.Join(m.Dir, "restoring", "member") // by a restore that was broken off
+		if err := os.MkdirAll(part, 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if err := Restore(m, file); err != nil {
 			t.Fatal(err)
+		}
+		if left, err := os.ReadDir(m.Dir); err != nil || len(left) != 1 {
+			t.Errorf("the directory has %v, %v", left, err)
 		}
 		if err := Restore(m, file); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("restoring into a directory with data: %v", err)
@@ -125,6 +137,20 @@ func TestBackupIsRestored(t *testing.T) {
 	left := all[2] // a member that the backup was not restored on
 	left.Dir = old[2]
 	again := members(t, 2, func(n int, m *Member) { *m = all[n] })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	// A program that is no member, and has been there all the time, finds out what the backup lacks.
+	for _, err := worker.Get(ctx, after); !errors.Is(err, store.ErrNotFound); _, err = worker.Get(ctx, after) {
+		if ctx.Err() != nil {
+			t.Fatal("it still has a job that was added after the backup: ", err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	for _, s := range again {
+		if _, err := s.Get(t.Context(), insert(t, worker)); err != nil {
+			t.Errorf("what it adds: %v", err)
+		}
+	}
 	if _, err := Join(t.Context(), left); !errors.Is(err, ErrOtherCluster) {
 		t.Errorf("a member with the data of before joins: %v", err)
 	}
