@@ -258,7 +258,7 @@ func TestJoinRefusesWrongBytes(t *testing.T) {
 	id := insert(t, all[0], func(j *store.NewJob) { j.Payload = right })
 	all[2].Close()
 	all[2] = nil
-	damage(t, of[2].Dir, "snap/db", func(text []byte) { copy(text, bytes.ReplaceAll(text, right, wrong)) })
+	damage(t, of[2].Dir, "snap/db", func(text []byte) []byte { return bytes.ReplaceAll(text, right, wrong) })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if s, err := Join(ctx, of[2]); err == nil {
@@ -279,20 +279,40 @@ func TestJoinRefusesWrongBytes(t *testing.T) {
 	}
 }
 
-// damage changes a file of a member that is not there.
-func damage(t *testing.T, dir, pattern string, change func(text []byte)) {
+// damage changes a file of a member that is not there, or removes it if change returns nil.
+func damage(t *testing.T, dir, pattern string, change func(text []byte) []byte) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "member", pattern))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	text, err := os.ReadFile(files[0])
-	if err == nil {
-		change(text)
+	if text = change(text); err == nil && text == nil {
+		err = os.Remove(files[0])
+	} else if err == nil {
 		err = os.WriteFile(files[0], text, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// zeros returns bytes of which some are zero.
+func zeros(text []byte, from, to int) []byte {
+	clear(text[from:to])
+	return text
+}
+
+// A directory that another program uses is not to be removed: the error of Join says what is so.
+func TestJoinFindsDirectoryInUse(t *testing.T) {
+	t.Parallel()
+	var of Member
+	members(t, 1, func(_ int, m *Member) {
+		m.noSync = true
+		of = *m
+	})
+	if _, err := Join(t.Context(), of); errors.Is(err, ErrCorrupt) || !strings.Contains(fmt.Sprint(err), "another program uses") {
+		t.Errorf("the error is %v", err)
 	}
 }
 
@@ -301,12 +321,15 @@ func TestJoinRefusesUnreadableData(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]struct {
 		file string
-		do   func(text []byte)
+		do   func(text []byte) []byte
 	}{
-		"the first pages": {"snap/db", func(text []byte) { clear(text[:8192]) }},
-		"the log":         {"wal/*.wal", func(text []byte) { copy(text[4000:], "these bytes are wrong") }},
-		"the log's begin": {"wal/*.wal", func(text []byte) { copy(text, "these bytes are wrong") }},
-		"all of the log":  {"wal/*.wal", func(text []byte) { clear(text) }},
+		"the first pages": {"snap/db", func(text []byte) []byte { return zeros(text, 0, 8192) }},
+		"the other pages": {"snap/db", func(text []byte) []byte { return zeros(text, 8192, len(text)) }},
+		"most pages":      {"snap/db", func(text []byte) []byte { return text[:12<<10] }},
+		"the log":         {"wal/*.wal", func(text []byte) []byte { return zeros(text, 4000, 4020) }},
+		"the log's begin": {"wal/*.wal", func(text []byte) []byte { return zeros(text, 0, 20) }},
+		"all of the log":  {"wal/*.wal", func(text []byte) []byte { return zeros(text, 0, len(text)) }},
+		"no log":          {"wal/*.wal", func([]byte) []byte { return nil }},
 	} {
 		var of Member
 		s := members(t, 1, func(n int, m *Member) {

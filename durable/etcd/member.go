@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,7 +133,7 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 }
 
 // start starts the member. What etcd can't read it panics at, some of it where nobody can recover: so the database is
-// opened here before.
+// read here before.
 func start(cfg *embed.Config) (server *embed.Etcd, err error) {
 	unreadable := func(why any) error {
 		return fmt.Errorf("the data in %s can't be read: %v: %w", cfg.Dir, why, ErrCorrupt)
@@ -141,11 +143,14 @@ func start(cfg *embed.Config) (server *embed.Etcd, err error) {
 			err = unreadable(r)
 		}
 	}()
-	db, err := bbolt.Open(filepath.Join(dataOf(cfg), "snap", "db"), 0o600, &bbolt.Options{ReadOnly: true, Timeout: patience})
-	if err == nil {
-		err = db.Close()
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // the database is memory that may not be there
+	switch err := readDatabase(cfg); {
+	case err == nil:
+	case errors.Is(err, bbolt.ErrTimeout):
+		return nil, fmt.Errorf("another program uses the data in %s: end it, or correct Dir", cfg.Dir)
+	case errors.As(err, new(*fs.PathError)): // nothing is known of what it has
+		return nil, err
+	default:
 		return nil, unreadable(err)
 	}
 	if server, err = embed.StartEtcd(cfg); errors.Is(err, wal.ErrCRCMismatch) {
@@ -153,6 +158,37 @@ func start(cfg *embed.Config) (server *embed.Etcd, err error) {
 	}
 	return server, err
 }
+
+// readDatabase reads all pages of the database, as far as they have keys, if it is there. It panics at what is none.
+func readDatabase(cfg *embed.Config) error {
+	db, err := bbolt.Open(filepath.Join(dataOf(cfg), "snap", "db"), 0o600, &bbolt.Options{ReadOnly: true, Timeout: patience})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	logged := hasLog(cfg)
+	return db.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, of *bbolt.Bucket) error {
+			var last []byte
+			return of.ForEach(func(key, _ []byte) error {
+				switch {
+				case !logged && string(name) == "key":
+					return errors.New("the log is missing")
+				case last != nil && bytes.Compare(last, key) >= 0:
+					return fmt.Errorf("the keys of %q are not in order", name)
+				}
+				last = key
+				return nil
+			})
+		})
+	})
+}
+
+// hasLog reports whether the member has a log: then it has been one of a cluster.
+func hasLog(cfg *embed.Config) bool { return wal.Exist(filepath.Join(dataOf(cfg), "wal")) }
 
 // begin waits until the member is one of a majority, and has a vote. Meanwhile it looks whether the cluster is that of the
 // peers.
