@@ -139,9 +139,16 @@ func hostOf(urls []string) string {
 // Replace removes a member that is gone for good, by its address in Member.Peers, and makes room for another one, which
 // may have the same address. Then have Join on the new machine, with an empty Dir, and the new address in Peers: it
 // gets what the cluster has, and a vote after that. Change Peers of the other members at their next start. A majority
-// of the members must be there. Replace may be repeated after an error.
+// of the members must be there. Replace may be repeated after an error. If fresh was wrong, and has not joined, Replace
+// puts another one in its place.
 func (s *Store) Replace(ctx context.Context, gone, fresh string) error {
-	gone, fresh = withPort(gone), withPort(fresh)
+	gone, _, err := parseAddress(gone)
+	if err != nil {
+		return err
+	}
+	if fresh, _, err = parseAddress(fresh); err != nil {
+		return err
+	}
 	c := s.home.client
 	list, err := c.MemberList(ctx)
 	if err != nil {
@@ -154,15 +161,27 @@ func (s *Store) Replace(ctx context.Context, gone, fresh string) error {
 		if strings.HasPrefix(m.PeerURLs[0], "https:") {
 			scheme = "https"
 		}
-		if waits = waits || host == fresh && m.Name == ""; host == gone && m.Name != "" {
+		switch {
+		case host == fresh && m.Name == "":
+			waits = true
+		case host == gone:
 			remove = append(remove, m.ID)
-		}
-		if host == fresh && m.Name != "" && fresh != gone {
+		case host == fresh:
 			return invalidf("%s is a member already", fresh)
 		}
 	}
-	if len(remove) == 0 && !waits {
-		return invalidf("%s is no member; see Members", gone)
+	removed := s.home.prefix + keyGone + gone
+	switch {
+	case len(remove) > 0:
+		_, err = c.Put(ctx, removed, "")
+	case !waits:
+		var earlier *clientv3.GetResponse
+		if earlier, err = c.Get(ctx, removed); err == nil && earlier.Count == 0 {
+			return invalidf("%s is no member; see Members", gone)
+		}
+	}
+	if err != nil {
+		return explain(err)
 	}
 	for _, id := range remove {
 		err := s.home.reconfigure(ctx, func(ctx context.Context) error {
@@ -176,16 +195,21 @@ func (s *Store) Replace(ctx context.Context, gone, fresh string) error {
 			return err
 		}
 	}
-	if waits {
-		return nil
+	if !waits {
+		err = s.home.reconfigure(ctx, func(ctx context.Context) error {
+			_, err := c.MemberAddAsLearner(ctx, []string{scheme + "://" + peerOf(fresh)})
+			if errors.Is(err, rpctypes.ErrPeerURLExist) {
+				return nil // by an earlier try
+			}
+			return err
+		})
 	}
-	return s.home.reconfigure(ctx, func(ctx context.Context) error {
-		_, err := c.MemberAddAsLearner(ctx, []string{scheme + "://" + peerOf(fresh)})
-		if errors.Is(err, rpctypes.ErrPeerURLExist) {
-			return nil // by an earlier try
+	if err == nil {
+		if _, err = c.Delete(ctx, removed); err != nil {
+			err = explain(err)
 		}
-		return err
-	})
+	}
+	return err
 }
 
 // reconfigure changes the members, and waits while the cluster does not allow for that: until all but the one that is

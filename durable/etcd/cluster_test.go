@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/store"
 )
@@ -41,15 +43,30 @@ func TestReplaceMember(t *testing.T) {
 			t.Errorf("joining without a place: %v, want %v", err, want)
 		}
 	}
-	for _, wrong := range [][2]string{{"192.0.2.1", fresh}, {peers[2], peers[0]}} {
+	for _, wrong := range [][2]string{{"192.0.2.1", fresh}, {peers[2], peers[0]}, {peers[2], ""}, {peers[2], "http://" + fresh}} {
 		if err := all[0].Replace(ctx, wrong[0], wrong[1]); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("replacing %q by %q: %v", wrong[0], wrong[1], err)
 		}
 	}
-	for range 2 { // it may be repeated
-		if err := all[0].Replace(ctx, peers[2], fresh); err != nil {
+	cut, cancel := context.WithCancel(ctx)
+	breaks, broken := all[0].beside(t, all[0].home.prefix), errors.New("broken off")
+	breaks.home.client.Cluster = noLearner{breaks.home.client.Cluster, func() error { cancel(); return broken }}
+	if err := breaks.Replace(cut, peers[2], fresh); !errors.Is(err, broken) {
+		t.Fatalf("a replacement that is broken off in the middle: %v", err)
+	}
+	const wrong = "127.0.0.1:1"
+	for range 2 { // it is repeated, with an address that is wrong
+		if err := all[0].Replace(ctx, peers[2], wrong); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for range 2 { // and once more, with the right one
+		if err := all[0].Replace(ctx, wrong, fresh); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := all[0].home.client.Get(ctx, all[0].home.prefix+keyGone, clientv3.WithPrefix()); err != nil || left.Count > 0 {
+		t.Errorf("%v is left, %v", left, err)
 	}
 	s, err := join(now, fresh)
 	if err != nil {
@@ -83,6 +100,16 @@ func TestReplaceMember(t *testing.T) {
 	if leaders != 1 {
 		t.Errorf("%d members lead", leaders)
 	}
+}
+
+// noLearner is a cluster that adds no member.
+type noLearner struct {
+	clientv3.Cluster
+	instead func() error
+}
+
+func (n noLearner) MemberAddAsLearner(context.Context, []string) (*clientv3.MemberAddResponse, error) {
+	return nil, n.instead()
 }
 
 // A backup that is restored has the jobs that there were when it was made.

@@ -249,11 +249,9 @@ func (m *Member) config() (*embed.Config, error) {
 	var initial []string
 	loopback, own := true, ""
 	for _, p := range m.Peers {
-		addr := withPort(p)
-		host, _, err := net.SplitHostPort(addr)
-		port, bad := portOf(addr)
-		if err != nil || host == "" || bad != nil || port < 1 || port > 65534 {
-			return nil, invalidf("member %q must be host or host:port, with a port from 1 to 65534", p)
+		addr, host, err := parseAddress(p)
+		if err != nil {
+			return nil, err
 		}
 		loopback = loopback && isLoopback(host)
 		switch mine := m.Self != "" && addr == withPort(m.Self) || m.Self == "" && isOwn(host); {
@@ -318,6 +316,17 @@ func withPort(addr string) string {
 		return addr
 	}
 	return net.JoinHostPort(strings.Trim(addr, "[]"), strconv.Itoa(Port))
+}
+
+// parseAddress returns an address with a port, and its host.
+func parseAddress(text string) (addr, host string, err error) {
+	addr = withPort(text)
+	host, _, err = net.SplitHostPort(addr)
+	port, bad := portOf(addr)
+	if err != nil || bad != nil || host == "" || strings.ContainsAny(host, "/@, ") || port < 1 || port > 65534 {
+		return "", "", invalidf("member %q must be host or host:port, with a port from 1 to 65534", text)
+	}
+	return addr, host, nil
 }
 
 func portOf(addr string) (int, error) {
@@ -426,7 +435,11 @@ func (c *Client) dial(ctx context.Context, quiet *atomic.Bool) (*clientv3.Client
 		MaxCallSendMsgSize: memberLimits.bytes + 1<<20,
 	}
 	for _, e := range c.Endpoints {
-		if e = withPort(e); c.TLS != nil {
+		e, _, err := parseAddress(e)
+		if err != nil {
+			return nil, err
+		}
+		if c.TLS != nil {
 			e = "https://" + e
 		}
 		cfg.Endpoints = append(cfg.Endpoints, e)

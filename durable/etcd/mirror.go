@@ -23,6 +23,7 @@ const (
 	keyFence  = "!fence/" // the fence of a store, see commit
 	keyImport = "!import" // an import is under way, and all else has to wait
 	keySchema = "!schema" // the version of the keys and values
+	keyGone   = "!gone/"  // a member that Replace has removed, while there is no room yet for the other one
 )
 
 // A mirror has all rows as of one revision. etcd tells it of all that comes after.
