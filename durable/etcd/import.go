@@ -32,51 +32,62 @@ func (s *Store) Import(ctx context.Context, seq iter.Seq2[store.Row, error]) err
 	if err != nil {
 		return err
 	}
+	clear := clientv3.OpDelete(h.prefix+"a", clientv3.WithRange(clientv3.GetPrefixRangeEnd(h.prefix)))
 	if broken {
-		err = h.carryOut(ctx, me, clientv3.OpDelete(h.prefix+"a", clientv3.WithRange(clientv3.GetPrefixRangeEnd(h.prefix))))
+		err = h.carryOut(ctx, me, clear)
 	}
 	if err == nil {
-		err = h.transact(ctx, me, func(t *rows.Tx) error {
-			if !t.Empty() {
-				return store.ErrNotEmpty
-			}
-			return nil
-		})
+		err = h.importAll(ctx, me, all)
 	}
 	end := []clientv3.Op{clientv3.OpDelete(h.prefix + keyImport)}
-	if err == nil {
-		if err = h.importAll(ctx, me, all); err != nil {
-			end = append(end, clientv3.OpDelete(h.prefix+"a", clientv3.WithRange(clientv3.GetPrefixRangeEnd(h.prefix))))
-		}
+	if err != nil {
+		end = append(end, clear)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), silence)
 	defer cancel()
 	return errors.Join(err, h.carryOut(ctx, me, end...))
 }
 
-// beginImport has all calls but those of the importer fail, and reports whether an earlier import was broken off.
+// beginImport has all calls but those of the importer fail, if the store is empty or an earlier import was broken off.
+// It reports whether that is so.
 func (h *home) beginImport(ctx context.Context, me string) (broken bool, err error) {
-	key := h.prefix + keyImport
-	err = h.insist(ctx, func(ctx context.Context) error {
-		resp, err := h.client.Get(ctx, key)
-		broken = broken || err == nil && len(resp.Kvs) > 0 && string(resp.Kvs[0].Value) != me
-		return err
-	})
-	if err != nil {
-		return false, err
-	}
-	var rev int64
-	err = h.insist(ctx, func(ctx context.Context) error {
-		resp, err := h.client.Txn(ctx).Then(clientv3.OpPut(key, me), clientv3.OpPut(h.prefix+keyAct, h.acts.next())).Commit()
-		if err == nil {
-			rev = resp.Header.Revision
+	key, last := h.prefix+keyImport, h.prefix+keyAct
+	for {
+		var seen int64
+		err := h.transact(ctx, "", func(t *rows.Tx) error {
+			if seen = h.rev; !t.Empty() {
+				return store.ErrNotEmpty
+			}
+			return nil
+		})
+		free := []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), "=", 0),
+			clientv3.Compare(clientv3.ModRevision(last), "<", seen+1)} // it is empty still
+		if broken = errors.Is(err, errImporting); broken {
+			free = []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), ">", 0)}
+		} else if err != nil {
+			return false, err
 		}
-		return err
-	})
-	if err != nil {
-		return false, err
+		var rev int64
+		err = h.insist(ctx, func(ctx context.Context) error {
+			resp, err := h.client.Txn(ctx).If(free...).
+				Then(clientv3.OpPut(key, me), clientv3.OpPut(last, h.acts.next())).Else(clientv3.OpGet(key)).Commit()
+			if err != nil {
+				return err
+			}
+			if resp.Succeeded {
+				rev = resp.Header.Revision
+			} else if kvs := resp.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 && string(kvs[0].Value) == me {
+				rev = kvs[0].ModRevision // by an earlier try
+			}
+			return nil
+		})
+		if err != nil {
+			return false, err
+		}
+		if rev > 0 {
+			return broken, h.reach(ctx, rev)
+		}
 	}
-	return broken, h.reach(ctx, rev)
 }
 
 // importPart is how many rows, and bytes, are imported in one transaction.

@@ -101,8 +101,13 @@ func TestImportInPartsIsAllOrNothing(t *testing.T) {
 	if n := count(); n != len(rows) {
 		t.Errorf("%d jobs, want %d", n, len(rows))
 	}
+	before, err := s.home.newest(t.Context())
 	if err := s.Import(t.Context(), yielded(rows, nil)); !errors.Is(err, store.ErrNotEmpty) || count() != len(rows) {
 		t.Errorf("an import into a store that has jobs: %v", err)
+	}
+	// If it were broken off, the next one would take what there is for the rest of it.
+	if after, failed := s.home.newest(t.Context()); err != nil || failed != nil || after != before {
+		t.Errorf("it has written something: %v, %v", err, failed)
 	}
 }
 
