@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -21,6 +22,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/etcdutl/v3/snapshot"
 	"go.etcd.io/etcd/server/v3/embed"
@@ -330,26 +332,72 @@ var (
 
 // admit finds out what a member with an empty directory is: one of a new cluster, or one that Replace has made room
 // for. It reports whether the directory is empty.
+//
+// A new cluster is founded by members of which a majority is there, and has nothing. A member that has lost its data
+// would otherwise be taken for the one that it was, if it came before the others, and vote for what it has agreed to
+// before to be forgotten.
 func (m *Member) admit(ctx context.Context, cfg *embed.Config, web *httpClient) (empty bool, err error) {
-	if _, err := os.Stat(dataOf(cfg)); err == nil {
+	if hasLog(cfg) {
 		return false, nil // it goes on with what it has
 	}
-	own := cfg.AdvertisePeerUrls[0].String()
+	if len(others(cfg)) == 0 {
+		return true, nil
+	}
+	stop, err := tellNothing(cfg)
+	if err != nil {
+		return true, err
+	}
+	defer stop()
+	for {
+		found, err := m.look(ctx, cfg, web)
+		if found || err != nil {
+			return true, err
+		}
+		if pause(ctx, askEvery); ctx.Err() != nil {
+			return true, m.alone(ctx)
+		}
+	}
+}
+
+// tellNothing has this member tell others, until stop is called, that it has nothing.
+func tellNothing(cfg *embed.Config) (stop func(), err error) {
+	at := cfg.ListenPeerUrls[0]
+	l, err := transport.NewListener(at.Host, at.Scheme, &cfg.PeerTLSInfo)
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0), Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		server.Serve(l)
+	}()
+	return func() { server.Close(); <-ended }, nil
+}
+
+// look reports whether a member with an empty directory has found what it is.
+func (m *Member) look(ctx context.Context, cfg *embed.Config, web *httpClient) (found bool, err error) {
+	own, founders := cfg.AdvertisePeerUrls[0].String(), 1
 	for _, url := range others(cfg) {
 		members, _, err := membersAt(ctx, url, web)
+		if errors.Is(err, errNothing) {
+			founders++
+		}
 		if err != nil {
 			continue // it is not there
 		}
 		i := slices.IndexFunc(members, func(of membership.Member) bool { return slices.Contains(of.PeerURLs, own) })
 		switch {
 		case i < 0:
-			return true, fmt.Errorf("%s is a member of a cluster that %s is none of: its members are %s; %w",
+			return false, fmt.Errorf("%s is a member of a cluster that %s is none of: its members are %s; %w",
 				addressOf([]string{url}), cfg.Name, addressesOf(members), ErrNoPlace)
 		case len(members[i].ClientURLs) > 0:
-			return true, fmt.Errorf("the cluster knows the member %s, whose data are not in %s: %w",
+			return false, fmt.Errorf("the cluster knows the member %s, whose data are not in %s: %w",
 				cfg.Name, cfg.Dir, ErrDataLost)
 		case members[i].Name != "":
-			continue // this cluster is about to be founded
+			founders++ // it has founded a cluster in which this one has not been yet
+			continue
 		}
 		cfg.ClusterState = embed.ClusterStateFlagExisting
 		initial := []string{cfg.Name + "=" + own}
@@ -361,7 +409,7 @@ func (m *Member) admit(ctx context.Context, cfg *embed.Config, web *httpClient) 
 		cfg.InitialCluster = strings.Join(initial, ",")
 		return true, nil
 	}
-	return true, nil
+	return founders > len(m.Peers)/2, nil
 }
 
 // dataOf returns where the member has its data.
@@ -451,6 +499,8 @@ func addressesOf(members []membership.Member) string {
 	return strings.Join(all, ", ")
 }
 
+var errNothing = errors.New("the member has nothing yet")
+
 // membersAt asks a member who the members are, and of which cluster.
 func membersAt(ctx context.Context, url string, web *httpClient) (all []membership.Member, cluster string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -464,7 +514,11 @@ func membersAt(ctx context.Context, url string, web *httpClient) (all []membersh
 		return nil, "", err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNoContent:
+		return nil, "", errNothing
+	default:
 		return nil, "", errors.New(resp.Status)
 	}
 	return all, resp.Header.Get("X-Etcd-Cluster-Id"), json.NewDecoder(resp.Body).Decode(&all)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -227,6 +228,42 @@ func TestJoinNeedsTheDataOfTheMember(t *testing.T) {
 	members(t, 1, func(_ int, m *Member) { *m = member(peers[0], 0, peers[0]) })
 	if _, err := Join(t.Context(), member(peers[1], 1, peers...)); !errors.Is(err, ErrOtherCluster) {
 		t.Errorf("a member of another cluster joins: %v", err)
+	}
+}
+
+// A member that has lost its data does not come back as the one that it was, also if it is there before the others.
+func TestJoinMissesLostData(t *testing.T) {
+	t.Parallel()
+	var of [3]Member
+	dir := t.TempDir()
+	for _, s := range members(t, 3, func(n int, m *Member) {
+		m.Dir, m.noSync = filepath.Join(dir, fmt.Sprint(n)), true
+		of[n] = *m
+	}) {
+		s.Close()
+	}
+	if err := os.RemoveAll(of[2].Dir); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		s, err := Join(t.Context(), of[2])
+		if err == nil {
+			s.Close()
+		}
+		ended <- err
+	}()
+	for {
+		c, err := net.Dial("tcp", peerOf(of[2].Self))
+		if err == nil {
+			c.Close()
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	members(t, 2, func(n int, m *Member) { *m = of[n] })
+	if err := <-ended; !errors.Is(err, ErrDataLost) {
+		t.Errorf("the error is %v", err)
 	}
 }
 

@@ -79,8 +79,8 @@ func (t *TLS) info() transport.TLSInfo {
 }
 
 // Join makes this program a member of the cluster, and opens its store. In an empty directory it founds the cluster
-// together with the other members, or takes the place that Replace has made for it; otherwise it goes on with what the
-// directory has. Join waits until a majority of the members is there, or until ctx ends. Closing the store ends the
+// together with the other members, once a majority of them is there and has nothing, or takes the place that Replace has
+// made for it; otherwise it goes on with what the directory has. Join waits until a majority of the members is there, or until ctx ends. Closing the store ends the
 // membership of the program until the next Join.
 //
 // The error matches executor.ErrInvalid if a field of m is wrong.
@@ -215,7 +215,7 @@ func (m *Member) begin(ctx context.Context, cfg *embed.Config, server *embed.Etc
 			err = corrupt(ctx, cfg, server.Server, web)
 		}
 	case <-ctx.Done():
-		err = fmt.Errorf("a majority of the members %q was not there: %w", m.Peers, context.Cause(ctx))
+		err = m.alone(ctx)
 	case err = <-wrong:
 	case err = <-server.Err():
 	case <-server.Server.StopNotify():
@@ -225,6 +225,11 @@ func (m *Member) begin(ctx context.Context, cfg *embed.Config, server *embed.Etc
 		err = cmp.Or(misplaced(ctx, cfg, server.Server, web), err)
 	}
 	return err
+}
+
+// alone returns the error of a context that has ended while the others were waited for.
+func (m *Member) alone(ctx context.Context) error {
+	return fmt.Errorf("a majority of the members %q was not there: %w", m.Peers, context.Cause(ctx))
 }
 
 // askEvery is how often a member that waits for the others asks whether it is one of them.
