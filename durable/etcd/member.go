@@ -54,7 +54,8 @@ type Member struct {
 	// Quota is how many bytes the database may have, by default 8 GB, which is the most that etcd recommends. When it
 	// has as many, all writes fail. From three quarters on an error is logged each hour.
 	Quota int64
-	// Prefix is what the keys begin with, by default "executor/". Stores with different prefixes share nothing.
+	// Prefix is what the keys begin with, by default "executor/". It ends with its only "/". Stores with different
+	// prefixes share nothing.
 	Prefix string
 	// Logger gets what the member and the store complain of; nil means slog.Default().
 	Logger *slog.Logger
@@ -283,6 +284,9 @@ func (m *Member) config() (*embed.Config, error) {
 	case m.Quota < 0:
 		return nil, invalidf("Quota %d is negative", m.Quota)
 	}
+	if err := checkPrefix(m.Prefix); err != nil {
+		return nil, err
+	}
 	at := func(addr string) []url.URL { return []url.URL{{Scheme: m.scheme(), Host: addr}} }
 	listen := own
 	if m.Listen != "" {
@@ -306,6 +310,14 @@ func (m *Member) config() (*embed.Config, error) {
 	cfg.EnableGRPCGateway = false
 	cfg.UserHandlers = map[string]http.Handler{nowPath: tell(m.clock())}
 	return cfg, nil
+}
+
+// checkPrefix refuses a prefix that another one may begin with, whose rows would be taken for its own.
+func checkPrefix(prefix string) error {
+	if prefix != "" && strings.Index(prefix, "/") != len(prefix)-1 {
+		return invalidf("Prefix %q must end with its only /", prefix)
+	}
+	return nil
 }
 
 func (m *Member) scheme() string {
@@ -408,6 +420,9 @@ type Client struct {
 func Dial(ctx context.Context, c Client) (*Store, error) {
 	if len(c.Endpoints) == 0 {
 		return nil, invalidf("Endpoints are missing")
+	}
+	if err := checkPrefix(c.Prefix); err != nil {
+		return nil, err
 	}
 	web, err := httpFor(c.TLS)
 	if err != nil {

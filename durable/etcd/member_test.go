@@ -28,6 +28,8 @@ func TestJoinSaysWhatIsWrong(t *testing.T) {
 		"member \":80\" must be host or host:port": {Dir: "d", Peers: []string{":80"}},
 		"Dir is missing":                           {Peers: two, Self: two[0]},
 		"need TLS":                                 {Dir: "d", Peers: []string{"192.0.2.1", "127.0.0.1"}},
+		"Prefix \"a/b/\" must end":                 {Dir: "d", Peers: two, Self: two[0], Prefix: "a/b/"},
+		"Prefix \"a\" must end":                    {Dir: "d", Peers: two, Self: two[0], Prefix: "a"},
 		"Quota -1 is negative":                     {Dir: "d", Peers: two, Self: two[0], Quota: -1},
 		"with a port from 1 to 65534":              {Dir: "d", Peers: []string{"127.0.0.1:65535"}},
 		"certificates can't be used":               {Dir: "d", Peers: two, Self: two[0], TLS: &TLS{CA: "none", Cert: "none", Key: "none"}},
@@ -36,8 +38,10 @@ func TestJoinSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%+v: the error is %v, want %q", m, err, want)
 		}
 	}
-	if _, err := Dial(t.Context(), Client{}); !errors.Is(err, executor.ErrInvalid) {
-		t.Errorf("without endpoints the error is %v", err)
+	for _, c := range []Client{{}, {Endpoints: []string{"http://127.0.0.1:2379"}}, {Endpoints: two, Prefix: "a"}, {Endpoints: two, Prefix: "a//"}} {
+		if _, err := Dial(t.Context(), c); !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("%+v: the error is %v", c, err)
+		}
 	}
 }
 
