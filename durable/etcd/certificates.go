@@ -15,6 +15,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,13 +26,33 @@ const validity = 10 * 365 * 24 * time.Hour
 // Certificates makes the files of [TLS] for machines, in a directory that it creates: ca.crt and ca.key, unless they
 // are there, and HOST.crt and HOST.key for each host, which is an address or a name by which the others reach the
 // machine. Copy ca.crt, HOST.crt and HOST.key to each machine, and keep ca.key elsewhere: who has it can join the
-// cluster. The certificates are valid for ten years. Certificates replaces no file: it returns an error if HOST.crt is
-// there.
+// cluster. The certificates are valid for ten years. Certificates replaces no file: it returns an error, and makes none, if
+// a HOST.crt is there.
 func Certificates(dir string, hosts ...string) error {
+	name := func(of, kind string) string { return filepath.Join(dir, of+kind) }
+	all := make([]*x509.Certificate, len(hosts))
+	for i, host := range hosts {
+		all[i] = &x509.Certificate{
+			Subject: pkix.Name{CommonName: host}, KeyUsage: x509.KeyUsageDigitalSignature,
+			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		}
+		switch ip := net.ParseIP(host); {
+		case slices.Contains(hosts[:i], host):
+			return invalidf("host %q is there twice", host)
+		case ip != nil:
+			all[i].IPAddresses = []net.IP{ip}
+		case host == "" || host == "ca" || strings.ContainsAny(host, `/\:`):
+			return invalidf("host %q must be an address or a name, without a port", host)
+		default:
+			all[i].DNSNames = []string{host}
+		}
+		if _, err := os.Lstat(name(host, ".crt")); err == nil {
+			return fmt.Errorf("durable/etcd: %s is there already", name(host, ".crt"))
+		}
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("durable/etcd: %w", err)
 	}
-	name := func(of, kind string) string { return filepath.Join(dir, of+kind) }
 	_, err := os.Stat(name("ca", ".crt"))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = certify(name("ca", ".crt"), name("ca", ".key"), &x509.Certificate{
@@ -46,20 +67,8 @@ func Certificates(dir string, hosts ...string) error {
 	if err != nil {
 		return fmt.Errorf("durable/etcd: the authority in %s can't be used: %w", dir, err)
 	}
-	for _, host := range hosts {
-		of := &x509.Certificate{
-			Subject: pkix.Name{CommonName: host}, KeyUsage: x509.KeyUsageDigitalSignature,
-			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		}
-		switch ip := net.ParseIP(host); {
-		case ip != nil:
-			of.IPAddresses = []net.IP{ip}
-		case host == "" || host == "ca" || strings.ContainsAny(host, `/\:`):
-			return invalidf("host %q must be an address or a name, without a port", host)
-		default:
-			of.DNSNames = []string{host}
-		}
-		if err := certify(name(host, ".crt"), name(host, ".key"), of, &ca); err != nil {
+	for i, host := range hosts {
+		if err := certify(name(host, ".crt"), name(host, ".key"), all[i], &ca); err != nil {
 			return fmt.Errorf("durable/etcd: %w", err)
 		}
 	}

@@ -134,10 +134,16 @@ func TestMembersTrustOneAuthority(t *testing.T) {
 	if err := Certificates(dir, "jobs.example", "::1"); err != nil {
 		t.Error(err)
 	}
-	for _, host := range []string{"", "../x", "h:1"} {
-		if err := Certificates(dir, host); !errors.Is(err, executor.ErrInvalid) {
-			t.Errorf("host %q: %v", host, err)
+	for _, hosts := range [][]string{{""}, {"../x"}, {"fine", "h:1"}, {"fine", "fine"}} {
+		if err := Certificates(dir, hosts...); !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("hosts %q: %v", hosts, err)
 		}
+	}
+	if Certificates(dir, "fine", "127.0.0.1") == nil {
+		t.Error("a certificate was replaced")
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "fine*")); err != nil || len(left) > 0 {
+		t.Errorf("of what was refused there is %q, %v", left, err)
 	}
 	in := func(dir string) *TLS {
 		return &TLS{CA: dir + "/ca.crt", Cert: dir + "/127.0.0.1.crt", Key: dir + "/127.0.0.1.key"}
