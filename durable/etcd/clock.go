@@ -90,7 +90,8 @@ func (h *home) ask(ctx context.Context) error {
 		h.clock.endpoint(true)
 		return err
 	}
-	if status.Leader == 0 {
+	if status.Leader == 0 { // the member may be cut off from the others
+		h.clock.endpoint(true)
 		return errors.New("nobody leads")
 	}
 	url, err := h.urlOf(ctx, status.Leader)

@@ -47,7 +47,12 @@ type MemberInfo struct {
 // Those that do not answer within a second have an Error.
 func (s *Store) Members(ctx context.Context) ([]MemberInfo, error) {
 	h := s.home
-	return (&observer{h.client, h.clock.http, Client{TLS: h.tls, Logger: h.log}, h.quiet}).members(ctx)
+	ctx, leave, err := h.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return (&observer{h.client, h.clock.http, h.one, h.quiet}).members(ctx)
 }
 
 // Members returns the members of a cluster, as those of [Client.Endpoints] know that answer. A majority need not be there:
@@ -107,9 +112,7 @@ var (
 
 // ask asks one member how it is.
 func (o *observer) ask(ctx context.Context, m *pb.Member, info *MemberInfo) error {
-	of := o.one
-	of.Endpoints = []string{hostOf(m.ClientURLs)}
-	c, err := of.dial(ctx, o.quiet)
+	c, err := o.one.dialOne(ctx, m.ClientURLs[0], o.quiet)
 	if err != nil {
 		return err
 	}
@@ -151,6 +154,11 @@ func (s *Store) Replace(ctx context.Context, gone, fresh string) error {
 	if fresh, _, err = parseAddress(fresh); err != nil {
 		return err
 	}
+	ctx, leave, err := s.home.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	c := s.home.client
 	list, err := c.MemberList(ctx)
 	if err != nil {
@@ -235,10 +243,31 @@ func (h *home) reconfigure(ctx context.Context, change func(context.Context) err
 
 // Backup writes a snapshot of the whole cluster, as it is now, for Restore.
 func (s *Store) Backup(ctx context.Context, w io.Writer) error {
-	if _, err := s.home.newest(ctx); err != nil { // the member that answers is not behind
+	ctx, leave, err := s.home.enter(ctx)
+	if err != nil {
 		return err
 	}
-	r, err := s.home.client.Snapshot(ctx)
+	defer leave()
+	if _, err := s.home.newest(ctx); err != nil {
+		return err
+	}
+	h := s.home
+	from := h.client // of the member in this program, or of any: then of one that is not behind
+	for _, end := range h.client.Endpoints() {
+		if from, err = h.one.dialOne(ctx, end, h.quiet); err != nil {
+			return err
+		}
+		defer from.Close()
+		one, cancel := context.WithTimeout(ctx, 2*patience)
+		_, err = from.Get(one, h.prefix+keyAct)
+		if cancel(); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return explain(err)
+	}
+	r, err := from.Snapshot(ctx)
 	if err != nil {
 		return explain(err)
 	}

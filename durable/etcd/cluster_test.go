@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -135,7 +136,12 @@ func TestBackupIsRestored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(first[1].Backup(t.Context(), f), f.Close()); err != nil {
+	some, err := Dial(t.Context(), Client{Endpoints: []string{addresses(t, 1)[0], all[1].Self}, Logger: first[0].home.log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer some.Close()
+	if err := errors.Join(some.Backup(t.Context(), io.Discard), first[1].Backup(t.Context(), f), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	after := insert(t, first[0])
@@ -229,6 +235,27 @@ func TestJoinNeedsTheDataOfTheMember(t *testing.T) {
 	if _, err := Join(t.Context(), member(peers[1], 1, peers...)); !errors.Is(err, ErrOtherCluster) {
 		t.Errorf("a member of another cluster joins: %v", err)
 	}
+}
+
+// A program finds the member that leads, and its clock, though another one that it knows is cut off from all.
+func TestDialPassesOverMemberAlone(t *testing.T) {
+	t.Parallel()
+	all, other := members(t, 3, nil), members(t, 1, nil)[0]
+	for n := range 2 {
+		all[n].Close()
+		all[n] = nil
+	}
+	alone := all[2].home.server
+	for alone.Server.Leader() != 0 {
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s, err := Dial(ctx, Client{Endpoints: []string{alone.Config().Name, other.home.server.Config().Name}, Logger: other.home.log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
 }
 
 // A member that has lost its data does not come back as the one that it was, also if it is there before the others.

@@ -196,6 +196,24 @@ func TestCloseEndsCalls(t *testing.T) {
 	if err := <-ended; !errors.Is(err, errClosed) || time.Since(began) > silence/2 {
 		t.Errorf("after %v the error is %v", time.Since(began), err)
 	}
+	for range 9 { // the member ends after them
+		go func() {
+			for {
+				s.Members(t.Context())
+				if _, err := s.Get(t.Context(), store.NewID()); !errors.Is(err, store.ErrNotFound) {
+					ended <- err
+					return
+				}
+			}
+		}()
+	}
+	time.Sleep(50 * time.Millisecond)
+	s.Close()
+	for range 9 {
+		if err := <-ended; !errors.Is(err, errClosed) {
+			t.Errorf("the error is %v", err)
+		}
+	}
 }
 
 // silent is a cluster that does not answer.

@@ -27,6 +27,11 @@ func (s *Store) Import(ctx context.Context, seq iter.Seq2[store.Row, error]) err
 		all = append(all, row)
 	}
 	h := s.home
+	ctx, leave, err := h.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	me := string(h.acts.store[:])
 	broken, err := h.beginImport(ctx, me)
 	if err != nil {

@@ -116,7 +116,7 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
 	inside := v3client.New(server.Server)
-	set := settings{Prefix: m.Prefix, Logger: m.Logger, now: m.now, http: client, tls: m.TLS, quiet: quiet}
+	set := settings{Prefix: m.Prefix, Logger: m.Logger, now: m.now, http: client, one: Client{TLS: m.TLS, Logger: m.Logger}, quiet: quiet}
 	s, err := open(ctx, inside, set, func() error {
 		quiet.Store(true)
 		err := inside.Close()
@@ -442,7 +442,16 @@ func Dial(ctx context.Context, c Client) (*Store, error) {
 		end()
 		return nil, explain(err)
 	}
-	return open(ctx, client, settings{Prefix: c.Prefix, Logger: c.Logger, http: web, tls: c.TLS, quiet: quiet}, end)
+	return open(ctx, client, settings{Prefix: c.Prefix, Logger: c.Logger, http: web, one: c, quiet: quiet}, end)
+}
+
+// dialOne is dial for one member, by its address or a URL.
+func (c Client) dialOne(ctx context.Context, at string, quiet *atomic.Bool) (*clientv3.Client, error) {
+	if _, host, found := strings.Cut(at, "://"); found {
+		at = host
+	}
+	c.Endpoints = []string{at}
+	return c.dial(ctx, quiet)
 }
 
 // dial makes a client. That waits for an answer, until ctx ends, if there is a user.

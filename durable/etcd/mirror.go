@@ -237,11 +237,13 @@ func (h *home) reach(ctx context.Context, rev int64) error {
 	if there {
 		return nil
 	}
-	ctx, done := h.waiting(ctx)
-	defer done()
+	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilence)
+	defer cancel()
 	for ; !there; there, moved = h.reached(rev) {
 		select {
 		case <-moved:
+		case <-h.over.Done():
+			return context.Cause(h.over)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -36,11 +36,11 @@ type home struct {
 	limits limits
 	fence  string // the key of the fence of this store, see commit
 	acts   numbers
-	tls    *TLS
+	one    Client // how a member is reached, but for its address
 	quiet  *atomic.Bool
 
-	server *embed.Etcd // the member in this program, if there is one
-	going  sync.WaitGroup
+	server *embed.Etcd    // the member in this program, if there is one
+	going  sync.WaitGroup // calls, and what looks after the store
 	close  func() error
 
 	between func() // see storetest.Run; nil but in tests
@@ -55,11 +55,13 @@ func open(ctx context.Context, c *clientv3.Client, s settings, end func() error)
 	if s.Prefix == "" {
 		s.Prefix = "executor/"
 	}
-	h := &home{client: c, prefix: s.Prefix, log: s.Logger, limits: memberLimits, tls: s.tls, quiet: s.quiet}
+	h := &home{client: c, prefix: s.Prefix, log: s.Logger, limits: memberLimits, one: s.one, quiet: s.quiet}
 	h.mirror.init()
 	h.clock.init(s.now, s.http)
 	h.close = sync.OnceValue(func() error {
+		h.mu.Lock()
 		h.fail(errClosed)
+		h.mu.Unlock()
 		h.going.Wait()
 		return end()
 	})
@@ -76,7 +78,7 @@ type settings struct {
 	Logger *slog.Logger
 	now    func() time.Time // of this machine
 	http   *httpClient
-	tls    *TLS
+	one    Client
 	quiet  *atomic.Bool // see zapLogger
 }
 
@@ -100,7 +102,21 @@ type unreadable struct{ error }
 
 func (e unreadable) Unwrap() error { return e.error }
 
-// Close closes the store, and ends the membership in this program.
+// enter returns a context for a call, which ends with the store: what the call asks for must not meet a member that has
+// ended, so that Close waits until all calls have left.
+func (h *home) enter(ctx context.Context) (context.Context, func(), error) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if err := context.Cause(h.over); err != nil {
+		return nil, nil, err
+	}
+	h.going.Add(1)
+	ctx, end := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(h.over, func() { end(context.Cause(h.over)) })
+	return ctx, func() { stop(); end(nil); h.going.Done() }, nil
+}
+
+// Close closes the store, and ends the membership in this program. It waits for calls under way, which end with an error.
 func (s *Store) Close() error { return s.home.close() }
 
 // Now returns the store's time.

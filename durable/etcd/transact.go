@@ -55,6 +55,11 @@ func (h *home) Transact(ctx context.Context, decide func(*rows.Tx) error) error 
 
 // transact is Transact for the store that imports rows, or for all others if that is "".
 func (h *home) transact(ctx context.Context, importer string, decide func(*rows.Tx) error) error {
+	ctx, leave, err := h.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if err := h.settle(ctx); err != nil {
 		return err
 	}
@@ -256,18 +261,10 @@ func (h *home) newest(ctx context.Context) (rev int64, err error) {
 	return rev, err
 }
 
-// waiting returns a context for what waits for the cluster: it ends when that is silent, and with the store.
-func (h *home) waiting(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilence)
-	ctx, end := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(h.over, func() { end(context.Cause(h.over)) })
-	return ctx, func() { stop(); end(nil); cancel() }
-}
-
 // insist asks for something that may be done twice, until there is an answer or ctx ends.
 func (h *home) insist(ctx context.Context, ask func(context.Context) error) error {
-	ctx, done := h.waiting(ctx)
-	defer done()
+	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilence)
+	defer cancel()
 	for {
 		one, cancel := context.WithTimeout(ctx, patience)
 		err := ask(one)

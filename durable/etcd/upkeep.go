@@ -87,8 +87,9 @@ func (h *home) isTurn(ctx context.Context, s *clientv3.StatusResponse) bool {
 		return false
 	}
 	slices.SortFunc(list.Members, func(a, b *pb.Member) int { return cmp.Compare(a.ID, b.ID) })
-	turn := int(now.Unix()/int64(upkeepTurn/time.Second)) % len(list.Members)
-	if list.Members[turn].ID != s.Header.MemberId {
+	turn, n := now.Truncate(upkeepTurn), int64(len(list.Members))
+	of := list.Members[turn.Unix()/int64(upkeepTurn/time.Second)%n]
+	if of.ID != s.Header.MemberId || n > 1 && now.Sub(turn) > upkeepTurn/2 { // the next one is not to begin before this one is back
 		return false
 	}
 	for _, m := range list.Members {
