@@ -8,7 +8,8 @@ import (
 // A Graph is a Store whose jobs can wait for other jobs: a job that is added with parents, see After, is Blocked until
 // enough of them have ended. A parent ends when it becomes Succeeded, Dead or Canceled, by whichever call, or when it
 // is removed. A removed parent counts as Canceled unless it had ended before. The end of a parent and its effect on the
-// children are one step. If another transaction has locked a child, a later Heartbeat or Prune applies the effect.
+// children are one step. If another transaction has locked a child, or there are thousands of them, a later Heartbeat or
+// Prune applies the effect.
 //
 // Insert adds a job with parents only if each parent is in the store, or before it in the list; otherwise Insert adds
 // nothing, and the error is that of NoParent. If another job has the key of a parent in the list, that other job is the

@@ -85,6 +85,9 @@ func (t *Tx) failed(child store.ID) func() (store.ID, store.State, error) {
 	}
 }
 
+// mostTold is how many children of jobs that have ended count that in a transaction. Heartbeats do the rest.
+const mostTold = 10_000
+
 // tell counts for their children those of the jobs that have ended, or are not there any more, and reports whether that
 // has released one.
 func (t *Tx) tell(ended ...store.ID) (released bool) {
@@ -99,8 +102,12 @@ func (t *Tx) tell(ended ...store.ID) (released bool) {
 				continue
 			}
 			for e := range t.children.of(id) {
+				if t.told == mostTold {
+					break
+				}
 				if t.count(edge{e.to, e.nth, id}, state) {
 					touched[e.to] = true
+					t.told++
 				}
 			}
 		}

@@ -43,6 +43,8 @@ type Rows struct {
 	waiting map[line]*sorted[place]      // the jobs that wait
 	held    map[string]map[store.ID]bool // the jobs that nodes hold, by owner
 	history map[store.ID]*sorted[int64]  // the numbers of the runs of a job
+	untold  map[store.ID]int             // how many children have not counted a parent as one that has ended
+	late    map[store.ID]bool            // the parents among these that have ended, or are gone
 }
 
 type runKey struct {
@@ -115,6 +117,8 @@ func New() *Rows {
 		waiting: make(map[line]*sorted[place]),
 		held:    make(map[string]map[store.ID]bool),
 		history: make(map[store.ID]*sorted[int64]),
+		untold:  make(map[store.ID]int),
+		late:    make(map[store.ID]bool),
 	}
 	of := func(e edge) store.ID { return e.from }
 	r.jobs = newTable(r, format[store.ID, store.Job]{'j', (*coder).id, (*coder).job, bodies})
@@ -135,14 +139,15 @@ func New() *Rows {
 	r.counts = newTable(r, format[store.ID, store.ParentCounts]{'c', (*coder).id, (*coder).counts, nil})
 	r.parents = newGrouped(r, format[edge, store.State]{'e', (*coder).edge, func(c *coder, _ edge, v *store.State) { number(c, v) }, nil}, of)
 	r.children = newGrouped(r, format[edge, struct{}]{'f', (*coder).edge, nothing[edge], nil}, of)
-	r.jobs.changed, r.runs.changed = r.jobChanged, r.runChanged
+	r.jobs.changed, r.runs.changed, r.parents.changed = r.jobChanged, r.runChanged, r.parentChanged
 	return r
 }
 
 func lineOf(j *store.Job) line { return line{j.Queue, j.Kind, j.Priority} }
 
 // jobChanged keeps the indexes of jobs.
-func (r *Rows) jobChanged(old, now *store.Job) {
+func (r *Rows) jobChanged(id store.ID, old, now *store.Job) {
+	r.noteLate(id, now)
 	switch {
 	case old == nil:
 		r.ids.add(now.ID)
@@ -167,12 +172,34 @@ func (r *Rows) jobChanged(old, now *store.Job) {
 }
 
 // runChanged keeps the index of runs.
-func (r *Rows) runChanged(old, now *run) {
+func (r *Rows) runChanged(_ runKey, old, now *run) {
 	switch {
 	case old == nil:
 		change(r.history, now.Job, cmp.Compare[int64], now.Seq, true)
 	case now == nil:
 		change(r.history, old.Job, cmp.Compare[int64], old.Seq, false)
+	}
+}
+
+// parentChanged keeps the index of parents whose children have not counted them.
+func (r *Rows) parentChanged(e edge, old, now *store.State) {
+	was, is := old != nil && !old.Done(), now != nil && !now.Done()
+	if is && !was {
+		r.untold[e.to]++
+	} else if was && !is {
+		if r.untold[e.to]--; r.untold[e.to] == 0 {
+			delete(r.untold, e.to)
+		}
+	}
+	r.noteLate(e.to, r.jobs.rows[e.to].of())
+}
+
+// noteLate notes whether a job, nil for one that is gone, has ended, and children have not counted that.
+func (r *Rows) noteLate(id store.ID, j *store.Job) {
+	if (j == nil || j.State.Done()) && r.untold[id] > 0 {
+		r.late[id] = true
+	} else {
+		delete(r.late, id)
 	}
 }
 
@@ -205,6 +232,7 @@ func (r *Rows) seqs(id store.ID) *sorted[int64] {
 type Tx struct {
 	now  time.Time
 	try  int // how often its call has decided before
+	told int // how many children have counted a parent
 	rows *Rows
 
 	jobs     part[store.ID, store.Job]

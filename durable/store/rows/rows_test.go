@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -244,6 +245,54 @@ func TestHistoryIsTrimmedInParts(t *testing.T) {
 	}
 }
 
+// The end of a job with very many children is told to some of them, and to the others by the heartbeats that come next.
+func TestManyChildrenAreToldInParts(t *testing.T) {
+	for state, want := range map[store.State]store.State{store.Succeeded: store.Waiting, store.Dead: store.Canceled} {
+		r := New()
+		parent := r.add(t, 1)[0].ID
+		children := make([]store.NewJob, 2*mostTold+10)
+		for i := range children {
+			children[i] = store.NewJob{ID: store.NewID(), Kind: "child", Schedule: store.Once, Attempts: 1, After: store.After{Parents: []store.ID{parent}, Need: 1}}
+		}
+		r.write(t, func(t *Tx) {
+			t.insert(children, store.Placement{})
+			t.nodes.put("n", node{})
+		})
+		r.write(t, func(t *Tx) {
+			t.claim("", store.ClaimRequest{Node: "n", Limit: 1, Kinds: []store.KindLimit{{Kind: "k", Max: 1}}})
+		})
+		told := func(of int, do func(t *Tx)) {
+			t.Helper()
+			writes := 0
+			r.write(t, func(t *Tx) {
+				do(t)
+				for range t.Writes() {
+					writes++
+				}
+			})
+			n := 0
+			for _, j := range r.jobs.rows {
+				if j.value.Kind == "child" && j.value.State == want {
+					n++
+				}
+			}
+			if n != of || writes > 4*mostTold {
+				t.Errorf("%v: %d children are told, want %d; %d rows are written", state, n, of, writes)
+			}
+		}
+		told(mostTold, func(t *Tx) {
+			o := store.Outcome{Ref: store.Ref{ID: parent, Epoch: t.jobs.look(parent).Epoch}, State: state}
+			t.commit(&store.CommitRequest{Node: "n", Outcomes: []store.Outcome{o}})
+		})
+		reap := func(t *Tx) { t.reap() }
+		told(2*mostTold, reap)
+		told(len(children), reap)
+		if len(r.untold)+len(r.late) > 0 {
+			t.Errorf("%d jobs are not told of, and %d late", len(r.untold), len(r.late))
+		}
+	}
+}
+
 // A claim that gets nothing, a heartbeat of others and a look write no row.
 func TestLooksWriteNothing(t *testing.T) {
 	r := New()
@@ -328,6 +377,18 @@ func TestIndexesFitTheRows(t *testing.T) {
 				t.Fatalf("run %v is not in the history", k)
 			}
 			runs--
+		}
+		untold, late := make(map[store.ID]int), make(map[store.ID]bool)
+		for e, s := range r.parents.rows {
+			if !s.value.Done() {
+				untold[e.to]++
+				if j := r.jobs.rows[e.to]; j == nil || j.value.State.Done() {
+					late[e.to] = true
+				}
+			}
+		}
+		if !maps.Equal(untold, r.untold) || !maps.Equal(late, r.late) {
+			t.Fatalf("untold are %v and late %v, want %v and %v", r.untold, r.late, untold, late)
 		}
 		edges := 0
 		for child, of := range r.parents.groups {

@@ -253,7 +253,7 @@ func (t *Tx) allHeld(yield func(*store.Job) bool) {
 	}
 }
 
-// reap frees what nodes hold that are not there.
+// reap frees what nodes hold that are not there, and tells children of parents that have ended what they lack.
 func (t *Tx) reap() (freed int, dead []store.ID) {
 	var ended []store.ID
 	for name := range t.rows.held {
@@ -274,6 +274,13 @@ func (t *Tx) reap() (freed int, dead []store.ID) {
 		}
 	}
 	t.tell(ended...)
+	for id := range t.rows.late {
+		if t.told == mostTold {
+			break
+		}
+		t.jobs.get(id) // what revives it at the same time decides again
+		t.tell(id)
+	}
 	return freed, dead
 }
 

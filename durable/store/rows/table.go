@@ -13,7 +13,7 @@ type table[K comparable, V any] struct {
 	group  func(K) store.ID // the job that a row belongs to, nil if rows belong to none
 	groups map[store.ID]map[K]bool
 	// changed keeps the indexes: a row that was old, nil for none, is now, nil for none.
-	changed func(old, now *V)
+	changed func(k K, old, now *V)
 }
 
 // A row is never changed: another one takes its place.
@@ -48,7 +48,7 @@ func (t *table[K, V]) version(k K) int64 {
 func (t *table[K, V]) set(k K, now *row[V]) {
 	old := t.rows[k]
 	if t.changed != nil {
-		t.changed(old.of(), now.of())
+		t.changed(k, old.of(), now.of())
 	}
 	if t.group != nil {
 		regroup(t.groups, t.group(k), k, now != nil)
