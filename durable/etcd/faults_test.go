@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -177,6 +178,21 @@ func (t *noSpaceTxn) Commit() (*clientv3.TxnResponse, error) {
 		t.Txn.Commit()
 	}
 	return nil, rpctypes.ErrNoSpace
+}
+
+// A call that the cluster does not answer is not asked without a pause, and ends with what there was for an answer.
+func TestSilenceEndsCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		err := new(home).insist(t.Context(), func(context.Context) error { asked++; return rpctypes.ErrCorrupt })
+		if !errors.Is(err, errSilence) || !errors.Is(err, rpctypes.ErrCorrupt) || asked > 1000 {
+			t.Errorf("asked %d times, the error is %v", asked, err)
+		}
+		err = new(home).insist(t.Context(), func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+		if err != errSilence {
+			t.Errorf("the error is %v", err)
+		}
+	})
 }
 
 // A call that waits for the cluster ends with the store.

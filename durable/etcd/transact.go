@@ -268,17 +268,23 @@ func (h *home) insist(ctx context.Context, ask func(context.Context) error) erro
 	for {
 		one, cancel := context.WithTimeout(ctx, patience)
 		err := ask(one)
-		cancel()
-		switch {
+		late := one.Err() != nil
+		switch cancel(); {
 		case err == nil:
 			return nil
 		case declined(err):
 			return explain(err)
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case one.Err() == nil:
-			pause(ctx, 20*time.Millisecond) // it failed at once
+		case !late:
+			pause(ctx, 20*time.Millisecond)
 		}
+		if ctx.Err() == nil {
+			continue
+		}
+		cause := context.Cause(ctx)
+		if !late && cause == errSilence {
+			return fmt.Errorf("%w; its last answer is: %w", cause, err)
+		}
+		return cause
 	}
 }
 
