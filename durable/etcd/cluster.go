@@ -309,7 +309,7 @@ func (m *Member) restore(cfg *embed.Config, file string) error {
 	defer os.RemoveAll(beside)
 	quiet := new(atomic.Bool)
 	quiet.Store(true)
-	err = snapshot.NewV3(zapLogger(m.logger(), quiet)).Restore(snapshot.RestoreConfig{
+	err = snapshot.NewV3(zapLogger(cmp.Or(m.Logger, slog.Default()), quiet)).Restore(snapshot.RestoreConfig{
 		SnapshotPath: file, Name: cfg.Name, OutputDataDir: beside, PeerURLs: []string{cfg.AdvertisePeerUrls[0].String()},
 		InitialCluster: cfg.InitialCluster, InitialClusterToken: token, RevisionBump: restoredLater, MarkCompacted: true,
 	})

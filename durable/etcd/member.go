@@ -86,7 +86,7 @@ func (t *TLS) info() transport.TLSInfo {
 //
 // The error matches executor.ErrInvalid if a field of m is wrong.
 func Join(ctx context.Context, m Member) (*Store, error) {
-	m.Logger, m.now = m.logger(), m.clock()
+	m.Logger, m.now = cmp.Or(m.Logger, slog.Default()), m.clock()
 	cfg, err := m.config()
 	if err != nil {
 		return nil, err
@@ -235,13 +235,6 @@ func (m *Member) alone(ctx context.Context) error {
 
 // askEvery is how often a member that waits for the others asks whether it is one of them.
 const askEvery = 250 * time.Millisecond
-
-func (m *Member) logger() *slog.Logger {
-	if m.Logger == nil {
-		return slog.Default()
-	}
-	return m.Logger
-}
 
 func (m *Member) clock() func() time.Time {
 	if m.now == nil {

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,13 +50,7 @@ type home struct {
 // open returns the store that the client reaches. It closes what it was given if it fails, and when the store is
 // closed.
 func open(ctx context.Context, c *clientv3.Client, s settings, end func() error) (*Store, error) {
-	if s.Logger == nil {
-		s.Logger = slog.Default()
-	}
-	if s.Prefix == "" {
-		s.Prefix = "executor/"
-	}
-	h := &home{client: c, prefix: s.Prefix, log: s.Logger, limits: memberLimits, one: s.one, quiet: s.quiet}
+	h := &home{client: c, prefix: cmp.Or(s.Prefix, "executor/"), log: cmp.Or(s.Logger, slog.Default()), limits: memberLimits, one: s.one, quiet: s.quiet}
 	h.mirror.init()
 	h.clock.init(s.now, s.http)
 	h.close = sync.OnceValue(func() error {
