@@ -37,7 +37,7 @@ func (d *Daemon) askDay(ctx context.Context, old day) (day, error) {
 	}
 	to := now.Add(-settled)
 	next := day{from: old.from, to: old.to, hours: maps.Clone(old.hours)}
-	if next.hours == nil {
+	if next.hours == nil || !old.goesOnTo(to) {
 		next = day{from: to, to: to, hours: make(map[int64]view.Hour)}
 	}
 	count := func(from, until time.Time) error {
@@ -69,6 +69,13 @@ func (d *Daemon) askDay(ctx context.Context, old day) (day, error) {
 	}
 	maps.DeleteFunc(next.hours, func(begin int64, _ view.Hour) bool { return begin < first.Unix() })
 	return next, nil
+}
+
+// goesOnTo reports whether what ends up to a time can be added. If the clock was set ahead there would be any number of
+// hours between, and if it was set back there is nothing to add for as long: then the day is counted anew.
+func (d day) goesOnTo(to time.Time) bool {
+	since := to.Sub(d.to)
+	return -settled <= since && since <= hoursOfDay*time.Hour
 }
 
 // view returns the day as it is shown.

@@ -222,3 +222,47 @@ func TestDaemonListsSeldom(t *testing.T) {
 		}
 	})
 }
+
+// slowCounts is a store in which a count takes 50 ms.
+type slowCounts struct {
+	durable.Store
+}
+
+func (s slowCounts) Counts(ctx context.Context, f durable.Filter) ([]durable.Count, error) {
+	time.Sleep(50 * time.Millisecond)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return s.Store.Counts(ctx, f)
+}
+
+// The 24 hours end with the present also after the clock was set: by years, as that of a machine that begins without the
+// time, or back, when it was ahead.
+func TestDayFollowsClock(t *testing.T) {
+	for _, step := range []time.Duration{56 * 365 * 24 * time.Hour, -40 * 24 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			s := shared(t)
+			clock := s.Store.(interface{ Shift(time.Duration) })
+			s.Store = slowCounts{s.Store}
+			h := beginWith(t, Config{File: parse(t, "# name: a\n@every 10s true\n"), Store: s, Observer: new(executor.Observer)}, (&tries{}).run)
+			defer h.end()
+			time.Sleep(time.Hour + 5*time.Second) // between two due times
+			clock.Shift(step)
+			time.Sleep(2 * time.Hour)
+			if err := h.Ready(t.Context()); err != nil {
+				t.Errorf("set by %v: not ready: %v", step, err)
+			}
+			day, err := h.Day(t.Context())
+			now, clockErr := s.Now(t.Context())
+			if err != nil || clockErr != nil || len(day.Hours) != hoursOfDay {
+				t.Fatalf("set by %v: %+v, %v, %v", step, day, err, clockErr)
+			}
+			if last := day.Hours[hoursOfDay-1].From; now.Sub(last) > time.Hour+settled || last.After(now) {
+				t.Errorf("set by %v: the last hour begins at %v, and it is %v", step, last, now)
+			}
+			if sum := day.Sum(); sum.OK < 700 {
+				t.Errorf("set by %v: %+v of 720 runs in two hours", step, sum)
+			}
+		})
+	}
+}
