@@ -450,10 +450,10 @@ func (p *jobsPage) list(jobs []view.Job, w wanted, orders *orders, zone page.Zon
 			p.Fields[name] = value
 		}
 	}
-	first := min((w.page-1)*rowsOfPage, max(len(found)-1, 0)/rowsOfPage*rowsOfPage)
+	number := min(w.page, max(len(found)-1, 0)/rowsOfPage+1)
+	first := (number - 1) * rowsOfPage
 	shown := found[first:min(first+rowsOfPage, len(found))]
 	p.From, p.To = first+1, first+len(shown)
-	number := first/rowsOfPage + 1
 	if number > 1 {
 		p.Before = w.link("page", strconv.Itoa(number-1))
 	}

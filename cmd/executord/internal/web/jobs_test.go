@@ -206,8 +206,13 @@ func TestJobsHasPages(t *testing.T) {
 	if all = slices.Compact(all); len(all) != 1000 {
 		t.Errorf("%d jobs are on pages", len(all))
 	}
-	if got := rowsOf(get(t, h, "/?page=99")); len(got) != 100 {
-		t.Errorf("beyond the last page are %d jobs", len(got))
+	for _, page := range []string{"99", "9223372036854775807", "99999999999999999999"} {
+		if got := rowsOf(get(t, h, "/?page="+page)); len(got) != 100 {
+			t.Errorf("on page %s, beyond the last one, are %d jobs", page, len(got))
+		}
+	}
+	if got := rowsOf(get(t, New(Config{Daemon: many(0)}).Handler(), "/?page=9223372036854775807")); len(got) != 0 {
+		t.Errorf("without jobs there are %d", len(got))
 	}
 }
 
