@@ -88,13 +88,14 @@ func (r *Run) End(fn func(*view.Run)) {
 	}
 	now := time.Now()
 	r.facts.Finished = now
-	r.kept = r.output.size()
+	written := r.output // which the run may not keep
+	r.kept = written.size()
 	r.ended, r.full = l.mu.ended.PushBack(r), l.mu.full.PushBack(r)
 	l.mu.bytes += r.kept
 	l.limit(r.facts.Job)
 	l.prune(now)
 	l.mu.Unlock()
-	r.output.end() // a reader that follows it finds how it ended
+	written.end() // a reader that follows it finds how it ended
 }
 
 // limit removes the oldest ended runs of a job that are too many.

@@ -195,3 +195,27 @@ func TestLogFindsLastAttempt(t *testing.T) {
 		t.Error("found a run that was not")
 	}
 }
+
+// A reader that follows a run comes to its end, also if nothing of the run is kept then: others that began later have
+// ended before, or it has written more than there is room for.
+func TestOutputEndsThoughItIsNotKept(t *testing.T) {
+	for name, l := range map[string]*Log{
+		"runs":  New(Limits{Output: 1000, Runs: 1, Bytes: 1 << 20, Age: time.Hour}),
+		"bytes": New(Limits{Output: 1000, Runs: 10, Bytes: 10, Age: time.Hour}),
+	} {
+		long := l.Begin(view.Run{Job: "a", Run: 1})
+		o := long.Output()
+		o.Add(time.Time{}, false, false, []byte("a line"))
+		l.Begin(view.Run{Job: "a", Run: 2}).End(nil)
+		_, more := o.After(1)
+		long.End(nil)
+		select {
+		case <-more:
+		default:
+			t.Errorf("%s: a reader still waits", name)
+		}
+		if _, more := o.After(1); more != nil {
+			t.Errorf("%s: there may be more", name)
+		}
+	}
+}
