@@ -65,3 +65,18 @@ func TestReadOfWhatIsNoFile(t *testing.T) {
 		t.Errorf("/dev/null: %q, %v", got, err)
 	}
 }
+
+// A byte order mark, with which some editors begin a text, is no part of it, and none of the bytes that it may have.
+func TestReadLeavesOutMark(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "file")
+	for text, want := range map[string]string{
+		"\ufeff12345": "12345", "\ufeff123456": "12345", "\ufeff": "", "\ufeff1": "1", "\xef\xbb": "\xef\xbb", "1\ufeff": "1\ufeff", "": "",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := inputfile.Read(name, 4); string(got) != want || err != nil {
+			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
+		}
+	}
+}

@@ -79,12 +79,13 @@ func TestSeasonHasEnds(t *testing.T) {
 // A file has an exception a line, with comments and names; what is wrong in it excludes nothing and is an error.
 func TestSeasonReadsFiles(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "holidays")
-	text := "# of 2027\n\n2027-12-25 Christmas Day\n12-31\tNew Year's Eve # half a day\nsat 18:00-24:00\n"
+	text := "\ufeff2027-05-01\n# of 2027\n\n2027-12-25 Christmas Day\n12-31\tNew Year's Eve # half a day\nsat 18:00-24:00\n"
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s := Season{Except: []string{name}}
 	for due, want := range map[string]string{
+		"2027-05-01 03:00": "except 2027-05-01, in " + name,
 		"2027-12-25 03:00": "except 2027-12-25 Christmas Day, in " + name,
 		"2030-12-31 03:00": "except 12-31\tNew Year's Eve, in " + name,
 		"2027-01-02 18:30": "except sat 18:00-24:00, in " + name,

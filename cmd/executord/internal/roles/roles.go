@@ -74,7 +74,7 @@ func Parse(data []byte) (tokens Tokens, err error) {
 	}
 	alone := false
 	number := 0
-	for line := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
+	for line := range strings.Lines(string(data)) {
 		number++
 		fields := strings.Fields(line)
 		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
@@ -137,5 +137,5 @@ func Only(data []byte) (text string, err error) {
 			text = fields[len(fields)-1]
 		}
 	}
-	return strings.TrimPrefix(text, "\ufeff"), nil
+	return text, nil
 }

@@ -14,7 +14,7 @@ const ann, bob = "correct-horse-battery-staple", "another-horse-battery-staple"
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		ann + "\n":                     " operate",
-		"\ufeff\n# mine\n  " + ann:     " operate",
+		"\n# mine\n  " + ann:           " operate",
 		"ann operate " + ann:           "ann operate",
 		"ann\tview \t " + ann + "\r\n": "ann view",
 		"# name role token\nann operate " + ann + "\n\n  # looks\ncron/grafana view " + bob + "\n": "ann operate, cron/grafana view",
@@ -73,7 +73,7 @@ func TestParseErrorsHideTokens(t *testing.T) {
 // Who asks a daemon has a file with one token.
 func TestOnly(t *testing.T) {
 	for text, want := range map[string]string{
-		ann: ann, "\ufeff" + ann + "\n": ann, "# mine\nann view " + ann + "\n": ann, "ann view " + ann + "\nbob view " + bob: "", "x": "",
+		ann: ann, ann + "\n": ann, "# mine\nann view " + ann + "\n": ann, "ann view " + ann + "\nbob view " + bob: "", "x": "",
 	} {
 		got, err := roles.Only([]byte(text))
 		if got != want || (err == nil) != (want != "") {

@@ -29,7 +29,7 @@ func Of(file string) (env []string, err error) {
 		return nil, err
 	}
 	n := 0
-	for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))) {
+	for line := range bytes.Lines(data) {
 		n++
 		text := strings.TrimSpace(string(line))
 		if text == "" || text[0] == '#' {
