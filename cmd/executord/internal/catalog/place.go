@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/setback"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -347,29 +349,12 @@ func PausedUntil(ctx context.Context, jobs *durable.Jobs, entries []Entry) (map[
 	return jobs.PausedUntil(ctx, paused...)
 }
 
-// clockNoise is by how much two answers of a store may differ about its clock without that it was set back: one of
-// several servers may have answered before.
-const clockNoise = time.Second
-
-// Hasten has runs of a namespace begin that were due when the clock showed a later time than now: it was set back since,
-// and they would wait until it shows that again. That schedules go on from the present, package durable sees to.
+// Hasten has runs of a namespace begin that wait by a clock that was ahead, see setback.Hasten.
 func (c *Catalog) Hasten(ctx context.Context, now time.Time) error {
 	kinds, err := GroupKinds(ctx, c.Store, c.Namespace, nil)
 	if err != nil {
 		return err
 	}
 	kinds[Kind(c.Namespace)] = 0
-	ahead := durable.TimeRange{From: now.Add(clockNoise)}
-	for kind := range kinds {
-		runs, err := c.Store.List(ctx, durable.Filter{Kind: kind, States: []durable.State{durable.Waiting}, Updated: ahead, Due: ahead, Limit: pageSize})
-		if err != nil {
-			return err
-		}
-		for _, run := range runs {
-			if _, err := c.Jobs.RunNow(ctx, run.ID); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return setback.Hasten(ctx, c.Jobs, now, maps.Keys(kinds))
 }

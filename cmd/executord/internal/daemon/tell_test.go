@@ -674,3 +674,37 @@ func TestDaemonTellsStoreUnreachable(t *testing.T) {
 		h.end()
 	})
 }
+
+// A message that could not be sent while the clock was ahead is sent soon after that was set back, and so are those
+// behind it: they do not wait until it shows that time again.
+func TestDaemonTellsAfterClockThatWasAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const ahead = 40 * 24 * time.Hour
+		n, s := new(told), shared(t)
+		clock := s.Store.(interface{ Shift(time.Duration) })
+		var there atomic.Bool // the network
+		command := func(ctx context.Context, c process.Command, o process.Observer) process.Result {
+			if c.Args[0] == "tell" && !there.Load() {
+				return process.Result{Code: 1}
+			}
+			return n.command(ctx, c, o)
+		}
+		file := parse(t, "# name: a\n@every 10m sleep 1s fail\n")
+		file.Channels = []notify.Spec{channel("ops", "on=failed")}
+		clock.Shift(ahead)
+		h := beginWith(t, Config{File: file, Store: s}, command)
+		time.Sleep(10*time.Minute + 5*time.Second)
+		there.Store(true)
+		clock.Shift(-ahead)
+		time.Sleep(3 * time.Minute)
+		const one = "a has failed: exit status 1"
+		if got := n.all(); got != one {
+			t.Errorf("told %q, want %q", got, one)
+		}
+		time.Sleep(10 * time.Minute)
+		if got := n.all(); got != one+"|"+one {
+			t.Errorf("told %q, want it twice", got)
+		}
+		h.end()
+	})
+}

@@ -69,7 +69,7 @@ func (d *Daemon) look(ctx context.Context) {
 	}
 }
 
-// lookAtStore tells whether the store answers, and has what is due begin if its clock was set back, or if others have
+// lookAtStore tells whether the store answers, and has what is due, or to be sent, begin if its clock was set back, or if others have
 // ended during a pause.
 func (d *Daemon) lookAtStore(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -77,6 +77,7 @@ func (d *Daemon) lookAtStore(ctx context.Context) {
 	now, err := d.Store.Now(ctx)
 	if err == nil {
 		d.catalog.Hasten(ctx, now) // if the store does not answer, the next look asks again
+		d.notifier.Review()
 		d.catalog.FollowUpAll(ctx)
 	}
 	if d.leaving.Err() == nil { // else ctx ends

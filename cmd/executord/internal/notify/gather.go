@@ -112,16 +112,16 @@ func (n *Notifier) letter(g *gatherer, held string) letter {
 // write writes what is to be written, and returns after how long there is more, 0 for when it is told.
 func (n *Notifier) write() (next time.Duration) {
 	n.mu.Lock()
-	changed, prune := n.mu.changed, n.mu.ended >= pruneEvery
-	n.mu.changed = false
+	changed, review, prune := n.mu.changed, n.mu.review, n.mu.ended >= pruneEvery
+	n.mu.changed, n.mu.review = false, false
 	if prune {
 		n.mu.ended = 0
 	}
 	all := slices.Clone(n.mu.gatherers)
 	n.mu.Unlock()
-	if changed { // before there is more, which needs it not
+	if changed || review { // before there is more, which needs it not
 		for _, h := range n.homes() {
-			n.hasten(h)
+			n.hasten(h, changed)
 		}
 	}
 	for _, g := range all {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/setback"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -272,17 +274,14 @@ func (n *Notifier) prune(h *home) {
 	}
 }
 
-// hasten has what waits in a home, and was not tried, looked at anew: the channels have changed, or the program ends.
-func (n *Notifier) hasten(h *home) {
+// hasten has what waits in a home looked at anew: what does so by a clock that was ahead, and with untried all that was
+// not tried, since the channels have changed, or the program ends.
+func (n *Notifier) hasten(h *home, untried bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), asking)
 	defer cancel()
 	now, err := h.Store.Now(ctx)
 	if err != nil {
 		return // it begins when it was to begin
-	}
-	rows, err := list(ctx, h.Store, root+n.Namespace+"/", []durable.State{durable.Waiting})
-	if err != nil {
-		return
 	}
 	handled := make(map[string]bool)
 	n.mu.Lock()
@@ -290,6 +289,13 @@ func (n *Notifier) hasten(h *home) {
 		handled[kindOf(n.Namespace, k)] = true
 	}
 	n.mu.Unlock()
+	if err := setback.Hasten(ctx, h.Jobs, now, maps.Keys(handled)); err != nil || !untried {
+		return
+	}
+	rows, err := list(ctx, h.Store, root+n.Namespace+"/", []durable.State{durable.Waiting})
+	if err != nil {
+		return
+	}
 	for _, row := range rows {
 		if row.Attempt == 0 && row.Due.After(now) && handled[row.Kind] { // what is due begins, and a retry would count anew
 			h.Jobs.RunNow(ctx, row.ID)

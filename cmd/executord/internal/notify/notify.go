@@ -73,6 +73,7 @@ type Notifier struct {
 		counts    map[string]*Counts
 		order     []string
 		changed   bool      // what waits is to be looked at again, as the channels are now
+		review    bool      // what waits is to be looked at again if it does so by a clock that was ahead
 		ended     int       // messages since the last prune
 		failing   time.Time // until when the shared store gets nothing
 		warned    bool      // that it has not taken something, since it has
@@ -127,6 +128,14 @@ func (n *Notifier) Set(channels []*Channel) {
 		n.handleLocked(g.channel)
 	}
 	n.mu.changed = true
+	n.signal()
+}
+
+// Review has what waits by a clock that was ahead looked at anew. It is called now and then, and does not wait.
+func (n *Notifier) Review() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.mu.review = true
 	n.signal()
 }
 
@@ -229,7 +238,7 @@ func (n *Notifier) run() {
 		}
 		t.Stop()
 	}
-	n.hasten(&own.home)
+	n.hasten(&own.home, true)
 	for n.busy() && own.ctx.Err() == nil {
 		n.write()
 		select {

@@ -861,3 +861,47 @@ func TestParseQuietRefuses(t *testing.T) {
 		}
 	}
 }
+
+// What was sent while the clock was ahead does not count for the limit once that was set back: its time is not known, and
+// the channel would be silent until then.
+func TestNotifierLimitEndsWithClockThatWasAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const ahead = 30 * 24 * time.Hour
+		store, w := memory.New(), new(way)
+		d := newDaemon(t, store, &notify.Channel{Name: "people", ForAll: true, Way: w, Limit: 1})
+		store.Shift(ahead)
+		d.Tell(failure("a"), nil)
+		time.Sleep(time.Minute)
+		store.Shift(-ahead)
+		time.Sleep(time.Minute)
+		d.Tell(failure("b"), nil)
+		time.Sleep(time.Minute)
+		if sent, at := w.messages(); len(sent) != 2 {
+			t.Errorf("sent %d messages at %v, and the store has %+v", len(sent), at, latest(t, store))
+		}
+		d.end()
+	})
+}
+
+// A digest that was begun by a clock that was ahead is sent when that is found.
+func TestNotifierDigestEndsWithClockThatWasAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, w := memory.New(), new(way)
+		d := newDaemon(t, store, &notify.Channel{Name: "people", ForAll: true, Way: w, Digest: time.Hour})
+		home, stop := begin(t, store)
+		defer stop()
+		e := failure("a")
+		e.At = time.Now().Add(30 * 24 * time.Hour)
+		letter := map[string]any{"id": "x", "host": "host", "channel": "people", "first": e.At, "since": e.At, "last": 1,
+			"events": []notify.Event{e}, "message": []notify.Event{e}}
+		if _, err := durable.KindOf[map[string]any, struct{}](home.Jobs, "executord-notice:shop/people").
+			Add(t.Context(), letter, durable.Key("executord-notice:shop/x")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if sent, _ := w.messages(); len(sent) != 1 {
+			t.Errorf("sent %d messages, and the store has %+v", len(sent), latest(t, store))
+		}
+		d.end()
+	})
+}

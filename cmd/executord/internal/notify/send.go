@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/setback"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 )
@@ -238,8 +239,10 @@ func (n *Notifier) free(ctx context.Context, h *home, c *Channel, row durable.Jo
 			shows = clock(row)
 		}
 		done, err := home.Jobs.List(ctx, durable.Filter{
-			Kind: row.Kind, States: []durable.State{durable.Succeeded, durable.Dead}, Updated: durable.TimeRange{From: shows.Add(-limitPeriod)},
-			Limit: mostListed,
+			Kind: row.Kind, States: []durable.State{durable.Succeeded, durable.Dead},
+			// What was sent while the clock was ahead was sent at a time that is not known.
+			Updated: durable.TimeRange{From: shows.Add(-limitPeriod), Until: shows.Add(setback.Noise)},
+			Limit:   mostListed,
 		})
 		if err != nil {
 			return now, err
@@ -260,6 +263,9 @@ func (n *Notifier) free(ctx context.Context, h *home, c *Channel, row durable.Jo
 func (c *Channel) due(since, now, free time.Time) (at time.Time, held string) {
 	if c.pings() {
 		return now, ""
+	}
+	if since.After(now.Add(setback.Noise)) { // by a clock that was ahead: the digest may be over
+		since = now.Add(-c.Digest)
 	}
 	at, held = since.Add(c.Digest), HeldForDigest
 	if free.After(at) {
