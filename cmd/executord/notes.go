@@ -130,6 +130,19 @@ func runHere(ctx context.Context, args, env []string, input string) (string, err
 	}
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Env, c.Stdin, c.WaitDelay = append(own, env...), strings.NewReader(input), time.Second
-	output, err := c.CombinedOutput()
-	return string(bytes.TrimSpace(output[:min(len(output), 2<<10)])), err
+	var output beginning
+	c.Stdout, c.Stderr = &output, &output
+	err = c.Run()
+	return string(bytes.TrimSpace(output)), err
+}
+
+// beginning keeps the begin of what is written to it.
+type beginning []byte
+
+// mostBeginning is how much of it.
+const mostBeginning = 2 << 10
+
+func (b *beginning) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), mostBeginning-len(*b))]...)
+	return len(p), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -165,4 +166,18 @@ func TestCheckNotesBackground(t *testing.T) {
 	p.until("note on the file", "line", 1, "what",
 		"sleep starts a command in the background with &: a second after the others have ended, it is ended")
 	p.end()
+}
+
+// A program for messages that writes without end takes no memory for that.
+func TestNotifyTestKeepsBeginOfOutput(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := runHere(t.Context(), []string{"/bin/sh", "-c", "head -c 67108864 /dev/zero | tr '\\0' x"}, nil, "")
+	runtime.ReadMemStats(&after)
+	if err != nil || got != strings.Repeat("x", mostBeginning) {
+		t.Errorf("%.20q, %d bytes, %v", got, len(got), err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
+		t.Errorf("it took %d MiB", took>>20)
+	}
 }

@@ -195,16 +195,16 @@ func (m *Mail) deliver(ctx context.Context, message Message, to []string) (err e
 	options := []gomail.Option{
 		gomail.WithPort(m.port), gomail.WithTimeout(sendTimeout), gomail.WithoutNoop(), gomail.WithTLSConfig(secure),
 		gomail.WithDialContextFunc(func(dial context.Context, network, address string) (c net.Conn, err error) {
+			if c, err = new(net.Dialer).DialContext(dial, network, address); err != nil {
+				return nil, err
+			}
+			c = &bounded{c, maxAnswers}
 			if m.TLS == "tls" {
-				c, err = (&tls.Dialer{Config: secure}).DialContext(dial, network, address)
-			} else {
-				c, err = new(net.Dialer).DialContext(dial, network, address)
+				c = tls.Client(c, secure) // which greets the server when it is used
 			}
-			if err == nil { // the client does not watch ctx while it reads and writes
-				stop = context.AfterFunc(ctx, func() { c.Close() })
-			}
+			stop = context.AfterFunc(ctx, func() { c.Close() }) // the client does not watch ctx while it reads and writes
 			connection = c
-			return c, err
+			return c, nil
 		}),
 	}
 	switch m.TLS {
@@ -232,6 +232,28 @@ func (m *Mail) deliver(ctx context.Context, message Message, to []string) (err e
 	}
 	c.CloseWithSMTPClient(client) // the mail is accepted, whatever the server says at the end
 	return nil
+}
+
+// maxAnswers is how many bytes the answers of a server to one mail have, at most, with its certificates. The client keeps
+// each line of them, however long.
+const maxAnswers = 1 << 20
+
+// errAnswers is the error of a server that answers more.
+var errAnswers = fmt.Errorf("the mail server has answered with more than %d MiB", maxAnswers>>20)
+
+// bounded is a connection from which so much is read.
+type bounded struct {
+	net.Conn
+	left int
+}
+
+func (c *bounded) Read(b []byte) (int, error) {
+	if c.left == 0 {
+		return 0, errAnswers
+	}
+	n, err := c.Conn.Read(b[:min(len(b), c.left)])
+	c.left -= n
+	return n, err
 }
 
 // Secrets implements Way.

@@ -747,3 +747,21 @@ func TestWebhookWaitsAsLongAsServerAsks(t *testing.T) {
 		s.Close()
 	}
 }
+
+// A mail server whose answer does not end is given up before the answer takes much memory.
+func TestMailBoundsAnswers(t *testing.T) {
+	address, _ := smtpServer(t, nil, func(command string) string {
+		if strings.HasPrefix(command, "EHLO") {
+			return "250 " + strings.Repeat("x", 16<<20)
+		}
+		return ""
+	})
+	m, err := notify.NewMail(notify.MailConfig{From: "a@example.org", To: []string{"b@example.org"}, Server: address, TLS: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Send(t.Context(), notify.Message{Subject: "S", Events: []notify.Event{{}}}); err == nil ||
+		!strings.Contains(err.Error(), "the mail server has answered with more than 1 MiB") {
+		t.Errorf("%.200v", err)
+	}
+}
