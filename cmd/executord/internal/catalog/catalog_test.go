@@ -729,3 +729,30 @@ func TestSpecZones(t *testing.T) {
 		}
 	})
 }
+
+// A job that is not in the file any more is removed though this version cannot read what a newer one has made of it, as
+// after a return to the version before; the other jobs are applied.
+func TestApplyRemovesJobOfNewerVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		defer b.stopped()
+		newer := durable.KindOf[string, struct{}](b.Jobs, catalog.Kind("shop"))
+		if _, err := b.Jobs.Register(t.Context(), newer.PrepareAtFixedRate(catalog.Key("shop", "a"), time.Hour, time.Hour, "of a newer version",
+			durable.OnOverlap(durable.OverlapSkip()), durable.KeepRuns(10))); err != nil {
+			t.Fatal(err)
+		}
+		b.want(b.apply(other), map[string]catalog.Action{"a": catalog.Remove, "b": catalog.Add})
+		if e := b.job("a"); !e.Removed() || e.State != durable.Canceled {
+			t.Errorf("it is %v, removed: %t", e.State, e.Removed())
+		}
+		time.Sleep(3*time.Hour + time.Second)
+		if n := b.didRun(); n != 18 {
+			t.Errorf("%d runs, want 18 of the other job", n)
+		}
+		b.want(b.apply(other+hourly), map[string]catalog.Action{"a": catalog.Restore, "b": catalog.Keep})
+		time.Sleep(time.Hour)
+		if n := b.didRun(); n != 7 {
+			t.Errorf("%d runs in an hour with the job put back, want 7", n)
+		}
+	})
+}

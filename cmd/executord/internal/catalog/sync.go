@@ -278,10 +278,15 @@ func (c *Catalog) remove(ctx context.Context, e Entry) error {
 		loc = time.UTC
 	}
 	j := e.Spec.Job
-	j.Schedule, _, _ = job.ParseSchedule(e.Spec.Schedule, loc) // it was read before
+	j.Schedule, _, _ = job.ParseSchedule(e.Spec.Schedule, loc) // register says if it is none
 	e.Spec.Held = e.held()
 	e.Spec.Off = true
-	if _, err := c.register(ctx, e.Spec, j); err != nil {
+	_, err = c.register(ctx, e.Spec, j)
+	if errors.Is(err, executor.ErrInvalid) { // a newer version has written what is none here
+		j.Schedule = job.Schedule{After: true}
+		_, err = c.register(ctx, e.Spec, j)
+	}
+	if err != nil {
 		return err
 	}
 	if _, err := c.Jobs.Cancel(ctx, e.ID); err != nil {
