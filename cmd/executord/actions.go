@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/client"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/stores"
-	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable/admin"
 )
 
@@ -134,7 +134,7 @@ type target struct {
 	called string
 	check  func(client.Order) error // before anything is done to any
 	do     func(client.Order) (done bool, text string, err error)
-	runs   func(n int) ([]view.Run, error) // its latest
+	runs   func(n int) (latest, error)
 }
 
 // targetsIn returns jobs of a store. With an error about some, it returns the others.
@@ -158,7 +158,7 @@ func targetsIn(ctx context.Context, v client.Client, namespace string, names []s
 				}
 				return answer.Done(), answer.Text, nil
 			},
-			runs: func(n int) ([]view.Run, error) { return runsOf(v, e, n) },
+			runs: func(n int) (latest, error) { return runsOf(v, e, n) },
 		})
 	}
 	return all, err
@@ -177,7 +177,7 @@ func (f *atFlag) targets(names []string, reason string) (all []target, err error
 				result, err := c.act(o, reason)
 				return result.Done, job.Printable(result.Answer), err
 			},
-			runs: func(n int) ([]view.Run, error) { return f.runs([]string{j.Job}, n) },
+			runs: func(n int) (latest, error) { return f.runsOf(j.Job, n) },
 		})
 	}
 	return all, cmp.Or(missing, err)
@@ -221,17 +221,35 @@ func carryOut(w io.Writer, o client.Order, wait bool, all []target, wrong error)
 	return waited
 }
 
-// runsOf returns the latest runs of a job in a store, that in progress too.
-func runsOf(v client.Client, e catalog.Entry, n int) (runs []view.Run, err error) {
+// runsOf returns the latest runs of a job in a store.
+func runsOf(v client.Client, e catalog.Entry, n int) (l latest, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), stores.Patience)
 	defer cancel()
 	row, err := v.Jobs.Get(ctx, e.ID)
 	if err != nil {
-		return nil, err
+		return l, err
 	}
 	now, ok := catalog.Read(row)
 	if !ok {
-		return nil, nil
+		return l, nil
 	}
-	return v.Runs(ctx, []catalog.Entry{now}, n)
+	one := []catalog.Entry{now}
+	if err := catalog.AddRuns(ctx, v.Store, one); err != nil {
+		return l, err
+	}
+	l.number, l.idle = now.Number, len(one[0].Open) == 0
+	l.runs, err = v.Runs(ctx, one, n)
+	return l, err
+}
+
+// runsOf returns the latest runs of a job of a daemon.
+func (f *atFlag) runsOf(name string, n int) (l latest, err error) {
+	jobs, err := f.jobs([]string{name})
+	if err != nil || len(jobs) == 0 {
+		return l, err
+	}
+	states := []catalog.State{catalog.StateWaiting, catalog.StateEnded, catalog.StateCanceled, catalog.StateDead}
+	l.number, l.idle = jobs[0].Runs, slices.Contains(states, jobs[0].State.State)
+	l.runs, err = f.runs([]string{name}, n)
+	return l, err
 }

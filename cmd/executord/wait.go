@@ -13,8 +13,15 @@ import (
 // waiting is a wait for the end of the next run of a job.
 type waiting struct {
 	called string
-	runs   func(n int) ([]view.Run, error) // the latest runs of the job
-	last   int64                           // the number of the run before
+	runs   func(n int) (latest, error)
+	last   int64 // the number of the run before
+}
+
+// latest are the latest runs of a job, those that have begun.
+type latest struct {
+	runs   []view.Run
+	number int64 // of the latest that was added
+	idle   bool  // none is in progress, and none waits
 }
 
 // waitEvery is how long a wait rests between two looks.
@@ -25,19 +32,24 @@ const lookedAt = 100
 
 // begin notes which runs there are already.
 func (w *waiting) begin() error {
-	runs, err := w.runs(1)
-	for _, r := range runs {
+	l, err := w.runs(1)
+	for _, r := range l.runs {
 		w.last = max(w.last, r.Run)
 	}
 	return err
 }
 
-// end waits for the end of the run, and returns it. A run that will be begun again has not ended.
+// end waits for the end of the run, and returns it. A run that will be begun again has not ended, and one that was
+// canceled before it began has.
 func (w *waiting) end() (view.Run, error) {
 	for ; ; time.Sleep(waitEvery) {
-		runs, err := w.runs(lookedAt)
+		l, err := w.runs(lookedAt)
 		if err != nil {
 			return view.Run{}, err
+		}
+		runs := l.runs
+		if w.overBefore(l) {
+			return view.Run{Run: l.number, Outcome: outcome.Canceled, Error: "it was canceled before it began"}, nil
 		}
 		slices.SortFunc(runs, func(a, b view.Run) int { return int(a.Run - b.Run) })
 		for _, r := range runs {
@@ -52,6 +64,11 @@ func (w *waiting) end() (view.Run, error) {
 			}
 		}
 	}
+}
+
+// overBefore reports whether the run was added, and will not begin any more.
+func (w *waiting) overBefore(l latest) bool {
+	return l.idle && l.number > w.last && !slices.ContainsFunc(l.runs, func(r view.Run) bool { return r.Run > w.last })
 }
 
 // waitFor waits for the end of each of these runs, and prints how it has ended.
