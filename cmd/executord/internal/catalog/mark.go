@@ -30,8 +30,11 @@ type mark struct {
 // It is much less than a time.Duration can hold.
 const dormant = 100 * 365 * 24 * time.Hour
 
-// isDormant reports whether a time is one that never comes.
-func isDormant(t, now time.Time) bool { return t.Sub(now) > dormant/4 }
+// never reports whether a time of a job is one that never comes: that of a job which runs after others alone, or has no
+// more times of its own. Other schedules end with the year 2099.
+func (e Entry) never(t, now time.Time) bool {
+	return e.Schedule == "rate "+dormant.String() || t.Sub(now) > dormant/5*4
+}
 
 const markRoot = "executord-after/"
 

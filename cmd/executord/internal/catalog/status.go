@@ -93,7 +93,7 @@ func (e Entry) idle(now time.Time) State {
 		return e.Blocked()
 	case e.State == durable.Succeeded:
 		return StateEnded
-	case Times(e.Job) != nil && !isDormant(e.next(now), now) && e.Next(now).IsZero():
+	case Times(e.Job) != nil && !e.never(e.next(now), now) && e.Next(now).IsZero():
 		return StateEnded // unlike a job that other jobs are to begin, which has no times either
 	case e.State == durable.Waiting:
 		return StateWaiting
@@ -112,7 +112,7 @@ func (e Entry) Next(now time.Time) time.Time {
 // Upcoming returns the next times at which a job runs, at most n, in its zone.
 func (e Entry) Upcoming(now time.Time, n int) (times []time.Time) {
 	t, trigger, zone := e.next(now).In(e.Spec.Location()), Times(e.Job), e.Spec.Location()
-	if isDormant(t, now) {
+	if e.never(t, now) {
 		return nil
 	}
 	calendar, _ := e.Calendar() // files that cannot be read exclude nothing

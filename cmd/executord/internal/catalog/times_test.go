@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
@@ -60,6 +61,25 @@ func TestEntryUpcoming(t *testing.T) {
 	if got := texts(2); len(got) != 2 {
 		t.Errorf("two times are %q", got)
 	}
+	far := e
+	far.Spec.Except, far.Spec.Until, far.Schedule = nil, "", "cron CRON_TZ=UTC @extended 0 0 0 1 1 ? 2099"
+	far.Due = time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
+	if got := far.Next(now); !got.Equal(far.Due) || far.Status(now).State != catalog.StateWaiting {
+		t.Errorf("of a schedule for 2099: %v, %v; want %v", got, far.Status(now), far.Due)
+	}
+	after := jobs(t, "# name: a\n@daily true\n# name: b\n# after: a\n@after true\n")
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, false)
+		defer b.stopped()
+		if err := b.Apply(t.Context(), after, func(catalog.Step) {}); err != nil {
+			t.Fatal(err)
+		}
+		for _, passed := range []time.Duration{0, 60 * 365 * 24 * time.Hour} { // as for a clock that was behind
+			if e := b.job("b"); !e.Next(time.Now().Add(passed)).IsZero() || e.Status(time.Now()).State != catalog.StateWaiting {
+				t.Errorf("of a job after others, %v later: %v", passed, e.Next(time.Now().Add(passed)))
+			}
+		}
+	})
 	if e.State = durable.Paused; len(texts(9)) != 0 {
 		t.Errorf("of a paused job: %q", texts(9))
 	}
