@@ -67,8 +67,9 @@ func testChannels(w io.Writer, file job.File, names []string) error {
 	for _, spec := range file.Channels {
 		known = append(known, spec.Name)
 	}
-	for _, name := range names {
-		if !slices.Contains(known, name) {
+	for i, name := range names {
+		names[i] = job.CanonicalName(name)
+		if name = names[i]; !slices.Contains(known, name) {
 			return &exitError{exitUsage, fmt.Sprintf("unknown channel %q; known are: %s", name, strings.Join(known, ", "))}
 		}
 	}

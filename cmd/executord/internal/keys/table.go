@@ -314,6 +314,7 @@ func setTags(s *Settings, values []string) *Wrong {
 func setNotify(s *Settings, values []string) *Wrong {
 	s.Job.Notify = []string{}
 	for _, name := range values {
+		name = job.CanonicalName(name)
 		switch {
 		case name == "none" && len(values) == 1:
 		case !job.ValidName(name) || name == "none":

@@ -13,7 +13,7 @@ const maxLimit = 1000
 func (d *decoder) groups(value *node) (groups []job.Group) {
 	const hint = "write [group.db], with a name of your choice, and below it: limit = 2"
 	for name, t := range d.named("group", "a group", hint, value) {
-		g := job.Group{Name: job.CanonicalName(name), File: d.report.File, Line: t.line}
+		g := job.Group{Name: name, File: d.report.File, Line: t.line}
 		d.limit(&g, t)
 		groups = append(groups, g)
 	}

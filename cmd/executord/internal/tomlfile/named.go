@@ -22,10 +22,10 @@ func (d *decoder) named(key, what, hint string, value *node) iter.Seq2[string, *
 			case t.kind == broken:
 			case t.kind != table:
 				d.report.Mistake(t.line, hint, "%s.%s is %s, but has to be a table", key, job.Printable(name), t.kind)
-			case !job.ValidName(name):
+			case !job.ValidName(job.CanonicalName(name)):
 				d.report.Mistake(t.line, job.NameHint, "%q cannot be the name of %s", name, what)
 			default:
-				if !yield(name, t) {
+				if !yield(job.CanonicalName(name), t) {
 					return
 				}
 			}

@@ -36,6 +36,20 @@ notify = ["ops", "hc"]
 	}
 }
 
+// A channel and a group are found by their names, whether an accented letter is one character there, or two.
+func TestParseNamesAreCanonical(t *testing.T) {
+	f, err := tomlfile.Parse("f", []byte("[notify.\"cafe\u0301\"]\nmail = \"a@example.org\"\n[group.\"cafe\u0301\"]\nlimit = 2\n"+
+		"[[job]]\nname = \"a\"\nschedule = \"@daily\"\ncommand = \"x\"\nnotify = \"caf\u00e9\"\ngroup = \"caf\u00e9\"\n"))
+	if err != nil || len(f.Channels) != 1 || f.Channels[0].Name != "caf\u00e9" || f.Jobs[0].Notify[0] != "caf\u00e9" ||
+		f.Groups[0].Name != f.Jobs[0].Group {
+		t.Errorf("%+v, error %v", f, err)
+	}
+	if f, err = tomlfile.Parse("f", []byte("[notify.\"cafe\u0301\"]\nmail = 1\n[[job]]\nnotify = \"cafe\u0301\"\n")); err == nil ||
+		f.Named[0] != "caf\u00e9" || f.Naming[0].Notify[0] != f.Named[0] {
+		t.Errorf("with mistakes: %+v, error %v", f, err)
+	}
+}
+
 // All mistakes of a channel are reported at once, each key's once.
 func TestParseReportsEachMistakeOfChannel(t *testing.T) {
 	_, err := tomlfile.Parse("f", []byte(`[notify.a]

@@ -62,7 +62,9 @@ func Parse(file string, data []byte) (job.File, error) {
 		root := read(&report, data)
 		f.Unsure = report.Wrong()
 		if named := root.table["notify"]; named != nil {
-			f.Named = named.keys
+			for _, name := range named.keys {
+				f.Named = append(f.Named, job.CanonicalName(name))
+			}
 		}
 		channels = d.channels(root.table["notify"])
 		groups = d.groups(root.table["group"])
