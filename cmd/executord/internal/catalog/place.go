@@ -349,12 +349,13 @@ func PausedUntil(ctx context.Context, jobs *durable.Jobs, entries []Entry) (map[
 	return jobs.PausedUntil(ctx, paused...)
 }
 
-// Hasten has runs of a namespace begin that wait by a clock that was ahead, see setback.Hasten.
+// Hasten has runs of a namespace begin that wait by a clock that was ahead, see setback.Hasten. That of a run whose due
+// time is to come was.
 func (c *Catalog) Hasten(ctx context.Context, now time.Time) error {
 	kinds, err := GroupKinds(ctx, c.Store, c.Namespace, nil)
 	if err != nil {
 		return err
 	}
 	kinds[Kind(c.Namespace)] = 0
-	return setback.Hasten(ctx, c.Jobs, now, maps.Keys(kinds))
+	return setback.Hasten(ctx, c.Jobs, now, maps.Keys(kinds), func(run durable.Job) time.Time { return RunOf(run).Due })
 }

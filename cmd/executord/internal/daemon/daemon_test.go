@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,6 +21,8 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // A harness is a daemon in a bubble. Its commands are the words "sleep" and a duration.
@@ -283,6 +286,39 @@ func TestDaemonFollowsClockSetBack(t *testing.T) {
 			})
 		}
 	}
+}
+
+// setBack is a store whose clock is set back when the next run is added, if it is to be.
+type setBack struct {
+	durable.Store
+	armed atomic.Bool
+}
+
+func (s *setBack) Insert(ctx context.Context, jobs []durable.NewJob, p store.Placement) ([]durable.InsertResult, error) {
+	if _, n := durable.RunNumber(jobs[0].Key); n > 0 && s.armed.CompareAndSwap(true, false) {
+		s.Store.(interface{ Shift(time.Duration) }).Shift(-40 * 24 * time.Hour)
+	}
+	return s.Store.Insert(ctx, jobs, p)
+}
+
+// A clock that is set back while a job is due stops it for a minute at most: a run that is added for a time which has yet
+// to come by then does not wait for that.
+func TestDaemonGoesOnAfterClockIsSetBackAtDueTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := shared(t)
+		clock := &setBack{Store: s.Store}
+		s.Store = clock
+		h := begin(t, Config{Store: s, File: parse(t, "# name: a\n@every 10s sleep 1s\n")})
+		time.Sleep(9*time.Minute + 55*time.Second)
+		clock.armed.Store(true)
+		time.Sleep(2 * time.Minute)
+		runs := len(h.logged("run started"))
+		time.Sleep(10 * time.Minute)
+		if more := len(h.logged("run started")) - runs; more < 59 {
+			t.Errorf("%d runs in ten minutes, want 60", more)
+		}
+		h.end()
+	})
 }
 
 // A clock that was ahead when the daemon before ran stops no job of the next one, of which the log says so once. Nor do

@@ -289,7 +289,7 @@ func (n *Notifier) hasten(h *home, untried bool) {
 		handled[kindOf(n.Namespace, k)] = true
 	}
 	n.mu.Unlock()
-	if err := setback.Hasten(ctx, h.Jobs, now, maps.Keys(handled)); err != nil || !untried {
+	if err := setback.Hasten(ctx, h.Jobs, now, maps.Keys(handled), nil); err != nil || !untried {
 		return
 	}
 	rows, err := list(ctx, h.Store, root+n.Namespace+"/", []durable.State{durable.Waiting})

@@ -14,26 +14,31 @@ import (
 // answered before.
 const Noise = time.Second
 
-// most is how many jobs of a kind are looked at in one call.
+// most is how many jobs are asked for at once.
 const most = 500
 
-// Hasten has jobs of these kinds begin that were added or changed when the clock of the store showed a later time than
-// now, and are due by that: they would wait until it shows that again. What a node has given back when the clock was set
-// back was changed since, and shows by when it was added.
-func Hasten(ctx context.Context, jobs *durable.Jobs, now time.Time, kinds iter.Seq[string]) error {
+// Hasten has jobs of these kinds begin that wait by a time of the store's clock which is ahead of now: they would wait
+// until it shows that again. It shows by when they were added or changed, or by what else is found to be ahead, if that is
+// not nil: what a node has given back when the clock was set back was changed since, and what it has added by the clock
+// as it was may have been added since.
+func Hasten(ctx context.Context, jobs *durable.Jobs, now time.Time, kinds iter.Seq[string], found func(durable.Job) time.Time) error {
 	ahead := durable.TimeRange{From: now.Add(Noise)}
 	for kind := range kinds {
-		for _, f := range []durable.Filter{{Updated: ahead}, {Created: ahead}} {
-			f.Kind, f.States, f.Due, f.Limit = kind, []durable.State{durable.Waiting}, ahead, most
+		f := durable.Filter{Kind: kind, States: []durable.State{durable.Waiting}, Due: ahead, Limit: most}
+		for more := true; more; {
 			waiting, err := jobs.List(ctx, f)
 			if err != nil {
 				return err
 			}
 			for _, job := range waiting {
+				if f.After = job.ID; !ahead.Has(job.Updated) && !ahead.Has(job.Created) && (found == nil || !ahead.Has(found(job))) {
+					continue
+				}
 				if _, err := jobs.RunNow(ctx, job.ID); err != nil {
 					return err
 				}
 			}
+			more = len(waiting) == most
 		}
 	}
 	return nil
