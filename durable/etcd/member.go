@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
@@ -147,7 +148,7 @@ func start(cfg *embed.Config) (server *embed.Etcd, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // the database is memory that may not be there
 	switch err := readDatabase(cfg); {
 	case err == nil:
-	case errors.Is(err, bbolt.ErrTimeout):
+	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("another program uses the data in %s: end it, or correct Dir", cfg.Dir)
 	case errors.As(err, new(*fs.PathError)): // nothing is known of what it has
 		return nil, err
