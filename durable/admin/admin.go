@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -325,25 +326,22 @@ func Instant(t time.Time) string { return t.Format("2006-01-02 15:04:05 MST") }
 func (a *Action) toNamed(ctx context.Context, jobs *durable.Jobs) (answer Answer, err error) {
 	switch a.Do {
 	case PauseKind:
-		answer.Text = "paused"
-		if a.When.IsZero() {
-			err = jobs.PauseKind(ctx, a.Name)
-			break
-		}
-		var t time.Time
-		if t, err = a.time(ctx, jobs); err == nil {
-			err = jobs.PauseKindUntil(ctx, a.Name, t)
-		}
-		answer.Text += " until " + Instant(t)
+		return a.pauseKind(ctx, jobs)
 	case ResumeKind:
-		answer.Text = "resumed"
-		err = jobs.ResumeKind(ctx, a.Name)
+		return a.resumeKind(ctx, jobs)
 	case Drain:
 		answer.Text = "drains"
 		answer.Says = "It gets no more jobs. It has drained when its last run has ended; the list of nodes shows that."
 		err = jobs.DrainNode(ctx, a.Name)
 	case Undrain:
 		answer.Text, answer.Says = "takes jobs again", "It is done."
+		var nodes []durable.NodeInfo
+		if nodes, err = jobs.Nodes(ctx); err != nil {
+			break
+		}
+		if slices.ContainsFunc(nodes, func(n durable.NodeInfo) bool { return n.Name == a.Name && !n.Draining }) {
+			return Answer{Outcome: durable.TooLate, Text: "too late: it takes jobs"}, nil
+		}
 		err = jobs.UndrainNode(ctx, a.Name)
 	}
 	switch answer.Outcome = durable.Applied; {
@@ -353,6 +351,44 @@ func (a *Action) toNamed(ctx context.Context, jobs *durable.Jobs) (answer Answer
 		return Answer{}, err
 	}
 	return answer, nil
+}
+
+// pauseKind pauses a kind. That may be one of which there is no job yet, which the answer says: the name may be mistyped.
+func (a *Action) pauseKind(ctx context.Context, jobs *durable.Jobs) (Answer, error) {
+	text := "paused"
+	if a.When.IsZero() {
+		if err := jobs.PauseKind(ctx, a.Name); err != nil {
+			return Answer{}, err
+		}
+	} else {
+		t, err := a.time(ctx, jobs)
+		if err == nil {
+			err = jobs.PauseKindUntil(ctx, a.Name, t)
+		}
+		if err != nil {
+			return Answer{}, err
+		}
+		text += " until " + Instant(t)
+	}
+	if some, err := jobs.List(ctx, durable.Filter{Kind: a.Name, Limit: 1}); err == nil && len(some) == 0 {
+		text += ", though no job is of this kind"
+	}
+	return Answer{Outcome: durable.Applied, Text: text}, nil
+}
+
+// resumeKind resumes a kind.
+func (a *Action) resumeKind(ctx context.Context, jobs *durable.Jobs) (Answer, error) {
+	paused, err := jobs.PausedKinds(ctx)
+	if err == nil && !slices.Contains(paused, a.Name) {
+		return Answer{Outcome: durable.TooLate, Text: "too late: it is not paused"}, nil
+	}
+	if err == nil {
+		err = jobs.ResumeKind(ctx, a.Name)
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Outcome: durable.Applied, Text: "resumed"}, nil
 }
 
 // toAll carries out an action on many jobs.

@@ -196,20 +196,27 @@ func TestDoToAll(t *testing.T) {
 // Kinds are paused and resumed; what is done to them is in the audit log by their names.
 func TestDoToKind(t *testing.T) {
 	jobs := newJobs(memory.New())
+	add(t, jobs, "mail")
 	for _, c := range []struct {
 		do     admin.Verb
+		kind   string
 		when   admin.When
 		text   string
+		done   bool
 		paused int
 	}{
-		{admin.PauseKind, admin.When{}, "paused", 1}, {admin.ResumeKind, admin.When{}, "resumed", 0},
-		{admin.PauseKind, when(t, "2099-01-02T03:04:05Z"), "paused until 2099-01-02 03:04:05 UTC", 1},
+		{admin.PauseKind, "mail", admin.When{}, "paused", true, 1},
+		{admin.ResumeKind, "mial", admin.When{}, "too late: it is not paused", false, 1},
+		{admin.ResumeKind, "mail", admin.When{}, "resumed", true, 0},
+		{admin.ResumeKind, "mail", admin.When{}, "too late: it is not paused", false, 0},
+		{admin.PauseKind, "mail", when(t, "2099-01-02T03:04:05Z"), "paused until 2099-01-02 03:04:05 UTC", true, 1},
+		{admin.PauseKind, "mial", admin.When{}, "paused, though no job is of this kind", true, 2},
 	} {
-		answer := do(t, jobs, admin.Action{Do: c.do, Name: "mail", When: c.when})
-		if kinds := must(jobs.PausedKinds(t.Context())); answer.Text != c.text || !answer.Done() || len(kinds) != c.paused {
+		answer := do(t, jobs, admin.Action{Do: c.do, Name: c.kind, When: c.when})
+		if kinds := must(jobs.PausedKinds(t.Context())); answer.Text != c.text || answer.Done() != c.done || len(kinds) != c.paused {
 			t.Errorf("%s: %+v, and paused is %v", c.do, answer, kinds)
 		}
-		if a := last(t, jobs); a.Action != string(c.do) || a.Key != "mail" || a.Answer != c.text {
+		if a := last(t, jobs); a.Action != string(c.do) || a.Key != c.kind || a.Answer != c.text {
 			t.Errorf("the audit log has %+v", a)
 		}
 	}
@@ -226,10 +233,11 @@ func TestDoToNode(t *testing.T) {
 		text  string
 		drain bool
 	}{
-		{admin.Drain, "web1", "drains", true}, {admin.Drain, "web2", "not found", true}, {admin.Undrain, "web1", "takes jobs again", false},
+		{admin.Drain, "web1", "drains", true}, {admin.Drain, "web2", "not found", true}, {admin.Undrain, "web2", "not found", true},
+		{admin.Undrain, "web1", "takes jobs again", false}, {admin.Undrain, "web1", "too late: it takes jobs", false},
 	} {
 		answer := do(t, jobs, admin.Action{Do: c.do, Name: c.node})
-		if answer.Text != c.text || answer.Done() != (c.node == "web1") || must(jobs.Nodes(t.Context()))[0].Draining != c.drain {
+		if answer.Text != c.text || answer.Done() != (c.node == "web1" && answer.Outcome != durable.TooLate) || must(jobs.Nodes(t.Context()))[0].Draining != c.drain {
 			t.Errorf("%s %s: %+v", c.do, c.node, answer)
 		}
 		if a := last(t, jobs); a.Action != string(c.do) || a.Key != c.node || a.Answer != c.text {

@@ -306,6 +306,12 @@ func TestPauseKind(t *testing.T) {
 	if out := s.ok(t, "counts"); strings.Contains(out, "paused") {
 		t.Errorf("counts: %s", out)
 	}
+	if out, _, err := s.run(t, "resume-kind", "mail"); !errors.Is(err, errQuiet) || out != "mail: too late: it is not paused\n" {
+		t.Errorf("resume-kind of what is not paused: %q, %v", out, err)
+	}
+	if out := s.ok(t, "pause-kind", "mial"); out != "mial: paused, though no job is of this kind\n" {
+		t.Errorf("pause-kind of a kind without jobs: %q", out)
+	}
 }
 
 // A kind is paused until a time, which the job has that ends the pause. A time that is none, or has passed, is an error.

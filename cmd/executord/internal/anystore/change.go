@@ -211,6 +211,7 @@ func (h Host) named(n namedCommand, until *string) *cobra.Command {
 			}
 		}
 		return h.visit(cmd, open, false, stores.Patience, func(ctx context.Context, c client) error {
+			var undone error
 			for _, name := range names {
 				action.Name = name
 				answer, err := c.do(ctx, action)
@@ -221,8 +222,11 @@ func (h Host) named(n namedCommand, until *string) *cobra.Command {
 					return mistake("%s has no live node %s; nodes lists them", c.shown, printable(name))
 				}
 				fmt.Fprintf(c.out, "%s: %s\n", printable(name), printable(answer.Text))
+				if !answer.Done() {
+					undone = h.Quiet
+				}
 			}
-			return nil
+			return undone
 		})
 	}
 	return cmd
