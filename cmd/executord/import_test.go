@@ -31,6 +31,21 @@ func TestImportRefusesFiles(t *testing.T) {
 	}
 }
 
+// A byte order mark, with which some editors begin a text, is no part of a file, whatever its kind.
+func TestFilesMayBeginWithMark(t *testing.T) {
+	for name, text := range map[string]string{
+		"tab": "* * * * * true\n", "jobs.toml": "[[job]]\nname = 'a'\nschedule = '@daily'\ncommand = 'true'\n",
+	} {
+		if _, stderr, code := output(t, "", "check", write(t, name, "\ufeff"+text)); code != exitOK || stderr != "" {
+			t.Errorf("%s: exit code %d: %s", name, code, stderr)
+		}
+	}
+	timer := "\ufeff[Timer]\nOnCalendar=daily\n[Service]\nExecStart=/bin/true\n"
+	if stdout, stderr, code := output(t, timer, "import", "-"); code != exitOK || !strings.Contains(stdout, "/bin/true") {
+		t.Errorf("import: exit code %d: %s%s", code, stdout, stderr)
+	}
+}
+
 // A file of another kind that is given as a job file is one mistake, which says what to do with it. A crontab with a
 // mistake is none, whatever its name.
 func TestCheckTellsFilesOfOthers(t *testing.T) {

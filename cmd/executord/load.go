@@ -89,7 +89,7 @@ func read(name string, again bool) (shown string, data []byte, info fs.FileInfo,
 		}
 	}
 	// One byte more than is allowed, so that the reader sees that it is more.
-	limited := func() io.Reader { return io.LimitReader(in, job.MaxFileSize+1) }
+	limited := func() io.Reader { return io.LimitReader(inputfile.Text(in), job.MaxFileSize+1) }
 	data, err = io.ReadAll(limited())
 	if info == nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		return shown, data, info, err

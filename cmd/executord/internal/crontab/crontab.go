@@ -87,7 +87,6 @@ type parser struct {
 }
 
 func (p *parser) read(data []byte) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if line, what, hint := notText(data); line > 0 {
 		p.report.Mistake(line, hint, "%s", what)
 		return

@@ -35,7 +35,6 @@ func TestParseJobLines(t *testing.T) {
 		{"the end of the line stays", "* * * * * echo hi ; ", "* * * * *", "echo hi ; ", ""},
 		{"# in a command", "* * * * * echo a #b", "* * * * *", "echo a #b", ""},
 		{"Windows line end", "* * * * * echo hi\r", "* * * * *", "echo hi", ""},
-		{"byte order mark", "\ufeff* * * * * echo hi", "* * * * *", "echo hi", ""},
 		{"a variable for one command", "* * * * * A=1 echo hi", "* * * * *", "A=1 echo hi", ""},
 		{"bytes that are not UTF-8", "* * * * * echo \xff", "* * * * *", "echo \xff", ""},
 

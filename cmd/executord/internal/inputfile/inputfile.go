@@ -26,9 +26,18 @@ func Open(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDONLY|
 // mark is what some editors begin a text in UTF-8 with. It is no part of the text.
 const mark = "\xef\xbb\xbf"
 
+// Text returns a reader of what f has after a byte order mark, if it begins with one.
+func Text(f io.Reader) io.Reader {
+	text := bufio.NewReader(f)
+	if begin, _ := text.Peek(len(mark)); string(begin) == mark {
+		text.Discard(len(mark))
+	}
+	return text
+}
+
 // Read returns what is in a file, but for a byte order mark at its begin: all of it, or one byte more than most if it is
-// larger. An error is a *fs.PathError. A pipe, such as <(command) in a shell, is read to its end, if that comes within Patience, and has to have something
-// in it.
+// larger. An error is a *fs.PathError. A pipe, such as <(command) in a shell, is read to its end, if that comes within
+// Patience, and has to have something in it.
 func Read(name string, most int) ([]byte, error) { return read(name, most, Patience) }
 
 func read(name string, most int, patience time.Duration) ([]byte, error) {
@@ -46,11 +55,7 @@ func read(name string, most int, patience time.Duration) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		f.SetReadDeadline(time.Now().Add(patience)) // devices that have no deadline, as /dev/null, do not wait
 	}
-	text := bufio.NewReader(f)
-	if begin, _ := text.Peek(len(mark)); string(begin) == mark {
-		text.Discard(len(mark))
-	}
-	data, err := io.ReadAll(io.LimitReader(text, int64(most)+1))
+	data, err := io.ReadAll(io.LimitReader(Text(f), int64(most)+1))
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = &fs.PathError{Op: "read", Path: name, Err: errSilent}

@@ -31,7 +31,6 @@
 package tomlfile
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -47,7 +46,6 @@ const maxSize = 1 << 20
 // job.Mistakes with all that is, and there are no jobs.
 func Parse(file string, data []byte) (job.File, error) {
 	report := job.Report{File: file}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	report.Lines = strings.Split(string(data), "\n")
 
 	var jobs []job.Job

@@ -109,7 +109,7 @@ func TestParseSpellings(t *testing.T) {
 		least + "[job.env]\nA = \"1\"",
 		least + "env.A = '1'",
 		"job = [ { name = 'a', schedule = '@daily', command = 'x', env = { A = '1' } } ]",
-		"\ufeff[[ job ]] # c\r\n'name'=\"\"\"a\"\"\"\r\nschedule='''@daily'''\r\n\"command\" = \"\\u0078\"\r\nenv.\"A\"='1'\r\n",
+		"[[ job ]] # c\r\n'name'=\"\"\"a\"\"\"\r\nschedule='''@daily'''\r\n\"command\" = \"\\u0078\"\r\nenv.\"A\"='1'\r\n",
 	} {
 		got := parse(t, text).Jobs[0]
 		got.Line = want.Line
