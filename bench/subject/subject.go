@@ -94,8 +94,8 @@ func (s Subject) Fit(w workload.Workload, quick bool) (workload.Params, bool) {
 	if s.SkipsMissed && p.Busy || s.StartsGoroutines && w.Kind == workload.Fire && p.Pending > 1_000_000 {
 		return p, false
 	}
-	if s.ID == "jdk" && (quick && w.Growth || p.Pending > 1_000_000 && w.Kind != workload.Pending) {
-		return p, false // its warm-up takes too long: some two and a half minutes with ten million tasks
+	if s.ID == "jdk" && (quick && w.Growth || p.Pending > 1_000_000 && w.Kind == workload.ScheduleCancel) {
+		return p, false // its warm-up takes too long: some two and a half minutes beside ten million tasks
 	}
 	if s.MaxTasks > 0 {
 		periodic := w.Kind.Periodic()

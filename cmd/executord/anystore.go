@@ -22,7 +22,7 @@ func newAnyStore() *cobra.Command {
 				if flag.name() == "" {
 					return nil, "", fmt.Errorf("%s needs a store: %s, or set %s", cmd.CommandPath(), stores.Hint, environ.StoreVariable)
 				}
-				store, shown, err := stores.Open(context.Background(), flag.name(), stores.Options{Create: create, Wait: answerWait})
+				store, shown, err := stores.Open(context.Background(), flag.name(), stores.Options{Create: create, Wait: databaseWait})
 				if err != nil {
 					err = &exitError{exitMistake, err.Error()}
 				}

@@ -67,7 +67,7 @@ func (f storeFlag) dial(patience time.Duration, fn func(context.Context, *etcd.S
 	if _, _, err := f.cluster(); err != nil {
 		return err
 	}
-	opened, shown, err := stores.Open(context.Background(), f.name(), stores.Options{Wait: answerWait})
+	opened, shown, err := stores.Open(context.Background(), f.name(), stores.Options{Wait: databaseWait})
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
 	}
@@ -107,7 +107,7 @@ machine. The exit code is 1 if a majority is missing, so that nothing runs.`),
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), answerWait)
+		ctx, cancel := context.WithTimeout(context.Background(), min(databaseWait, 2*stores.Silence))
 		defer cancel()
 		members, err := etcd.Members(ctx, of)
 		if err != nil {

@@ -39,15 +39,14 @@ func TestMain(m *testing.M) {
 	endWithTests()
 	echo = 0
 	if !slices.ContainsFunc(os.Args, func(arg string) bool { return strings.Contains(arg, "etcd://") }) {
-		// A cluster of tests is there, but an election beside other tests takes longer.
-		databaseWait, answerWait = 2*time.Second, 2*time.Second
+		databaseWait = 2 * time.Second // a cluster of tests is there, but an election beside other tests takes longer
 	}
 	code, lines := exitOK, [][]string{os.Args[1:]}
 	if text := os.Getenv(linesVariable); text != "" {
 		if err := json.Unmarshal([]byte(text), &lines); err != nil {
 			panic(err)
 		}
-		databaseWait, answerWait = 50*time.Millisecond, 50*time.Millisecond // for each
+		databaseWait = 50 * time.Millisecond // for each
 	}
 	for _, line := range lines {
 		code = execute(line)

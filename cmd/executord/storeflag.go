@@ -81,9 +81,9 @@ func (f storeFlag) checkNamed() error {
 	return nil
 }
 
-// databaseWait is how long a daemon waits at its start for a server that does not answer, as migrate does, which runs
-// where machines are set up; answerWait is how long a command does that a person waits for. Tests shorten them.
-var databaseWait, answerWait = 30 * time.Second, 5 * time.Second
+// databaseWait is how long a daemon waits at its start, and a command, for a server that does not answer. A test shortens
+// it.
+var databaseWait = 30 * time.Second
 
 // visit opens a store that is there, and calls fn with it.
 func (f storeFlag) visit(fn func(context.Context, client.Client) error) error {
@@ -91,7 +91,7 @@ func (f storeFlag) visit(fn func(context.Context, client.Client) error) error {
 	if name == "" {
 		return fmt.Errorf("%s needs a store: %s, or set %s", f.cmd.Name(), stores.Hint, environ.StoreVariable)
 	}
-	store, shown, err := stores.Open(context.Background(), name, stores.Options{Wait: answerWait})
+	store, shown, err := stores.Open(context.Background(), name, stores.Options{Wait: databaseWait})
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
 	}

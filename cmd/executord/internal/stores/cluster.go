@@ -261,7 +261,7 @@ func openCluster(ctx context.Context, name string, o Options) (durable.Store, st
 	if o.node && c.Data != "" {
 		store, err = c.join(ctx, o.Log)
 	} else {
-		store, err = c.dial(ctx, o.Wait)
+		store, err = c.dial(ctx, o)
 	}
 	if err != nil {
 		return nil, "", Explain(shown, err)
@@ -288,27 +288,37 @@ func (c Cluster) join(ctx context.Context, log *slog.Logger) (*etcd.Store, error
 	return store, err
 }
 
+// Silence is how long a command waits for a cluster of which no member answers, and then for any of its members: a person
+// waits for the command, and can ask again.
+const Silence = 5 * time.Second
+
 // dial reaches the cluster, or says after a while who is there.
-func (c Cluster) dial(ctx context.Context, wait time.Duration) (*etcd.Store, error) {
+func (c Cluster) dial(ctx context.Context, o Options) (*etcd.Store, error) {
 	of, err := c.Client()
 	if err != nil {
 		return nil, err
 	}
-	dialing, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	store, err := etcd.Dial(dialing, of)
-	if err == nil || dialing.Err() == nil || ctx.Err() != nil {
-		return store, err
+	waits := []time.Duration{o.Wait}
+	if !o.node && o.Wait > Silence {
+		waits = []time.Duration{Silence, o.Wait - Silence}
 	}
-	asking, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	members, unknown := etcd.Members(asking, of)
-	if unknown != nil {
-		return nil, fmt.Errorf("none of its members answers within %v: see that executord run --cluster runs on them, and that "+
-			"the ports are theirs (%w)", wait, unknown)
+	var members []etcd.MemberInfo
+	for _, wait := range waits {
+		dialing, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		store, err := etcd.Dial(dialing, of)
+		if err == nil || dialing.Err() == nil || ctx.Err() != nil {
+			return store, err
+		}
+		asking, cancel := context.WithTimeout(ctx, min(wait, Silence))
+		defer cancel()
+		if members, err = etcd.Members(asking, of); err != nil {
+			return nil, fmt.Errorf("none of its members answers: see that executord run --cluster runs on them, and that "+
+				"the ports are theirs (%w)", err)
+		}
 	}
 	if slices.ContainsFunc(members, func(m etcd.MemberInfo) bool { return m.Leads }) {
-		return nil, fmt.Errorf("it has not answered within %v; %s", wait, Quorum(members))
+		return nil, fmt.Errorf("it has not answered within %v; %s", o.Wait, Quorum(members))
 	}
 	return nil, errors.New(Quorum(members))
 }
