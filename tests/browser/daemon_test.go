@@ -61,7 +61,7 @@ func runDaemon(name, text, failing string) (base string, err error) {
 		return "", err
 	}
 	cmd := exec.Command(program, "run", "--log", "json", "--listen", "127.0.0.1:0", "--token-file", token,
-		"--actions", "--drain-timeout", "1ms", "--kill-after", "100ms", name)
+		"--actions", "--drain-timeout", "1ms", "--kill-after", "100ms", "--keep-runs", "10000", name)
 	cmd.Dir = dir
 	log, err := cmd.StdoutPipe()
 	if err != nil {
