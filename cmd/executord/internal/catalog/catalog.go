@@ -16,6 +16,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,6 +79,7 @@ type Entry struct {
 	Last durable.Job   // the latest run that has ended; the zero Job if there is none
 
 	open []int64
+	row  durable.Job // as Read has got it
 }
 
 // Read returns the entry that a row of the store is, false if it is not one of executord's.
@@ -86,7 +88,9 @@ func Read(row durable.Job) (Entry, bool) {
 	if !ok {
 		return Entry{}, false
 	}
-	return read(s.Job, s)
+	e, ok := read(s.Job, s)
+	e.row = row
+	return e, ok
 }
 
 // EntryOf returns the entry of a firing, with the runs that are open.
@@ -212,7 +216,8 @@ func Select(ctx context.Context, store durable.Store, namespace string) ([]Entry
 }
 
 // Again reads jobs that List or Select has returned again, with their runs, in few statements however many rows the store
-// has. Those that were deleted since are left out.
+// has. Those that were deleted since are left out. The runs of a job that has not changed, and of which none was open, are
+// taken to be the same.
 func Again(ctx context.Context, store durable.Store, jobs []Entry) ([]Entry, error) {
 	keys := make([]string, len(jobs))
 	for i, e := range jobs {
@@ -223,12 +228,21 @@ func Again(ctx context.Context, store durable.Store, jobs []Entry) ([]Entry, err
 		return nil, err
 	}
 	all := make([]Entry, 0, len(jobs))
-	for _, key := range keys {
-		if e, ok := Read(rows[key]); ok {
-			all = append(all, e)
+	var changed []Entry
+	var places []int // in all
+	for i, key := range keys {
+		row := rows[key]
+		if len(jobs[i].Open) == 0 && reflect.DeepEqual(row, jobs[i].row) {
+			all = append(all, jobs[i])
+		} else if e, ok := Read(row); ok {
+			places, changed, all = append(places, len(all)), append(changed, e), append(all, e)
 		}
 	}
-	return all, AddRuns(ctx, store, all)
+	err = AddRuns(ctx, store, changed)
+	for i, place := range places {
+		all[place] = changed[i]
+	}
+	return all, err
 }
 
 func list(ctx context.Context, store durable.Store, namespace string, filter durable.Filter) ([]Entry, error) {

@@ -340,10 +340,56 @@ func TestListOfManyJobs(t *testing.T) {
 	})
 }
 
-// counted is a store that counts its inserts.
+// Jobs that are read again are as they are in the store, also if they have run, were paused or were removed since. The runs
+// of those that have not changed are not read again.
+func TestAgainReadsRunsOfWhatHasChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &counted{Store: memory.New()}
+		b := newBenchOn(t, store, true)
+		defer b.stopped()
+		b.apply("# name: often\n@every 1m true\n# name: rare\n@every 5m true\n# name: never\n@yearly true\n")
+		time.Sleep(6*time.Minute + 30*time.Second)
+		jobs := must(catalog.Select(t.Context(), store, "shop"))
+		check := func(what string, most int) {
+			t.Helper()
+			store.keys = 0
+			again := must(catalog.Again(t.Context(), store, jobs))
+			if store.keys > most {
+				t.Errorf("%s: %d rows were asked for, want at most %d", what, store.keys, most)
+			}
+			if jobs = must(catalog.Select(t.Context(), store, "shop")); !reflect.DeepEqual(again, jobs) {
+				t.Errorf("%s: they are %+v, want %+v", what, again, jobs)
+			}
+		}
+		check("nothing has changed", 3)
+		time.Sleep(time.Minute)
+		check("one has run", 3+2)
+		if _, err := b.Jobs.Pause(t.Context(), b.job("never").ID); err != nil {
+			t.Fatal(err)
+		}
+		check("one was paused", 3+1)
+		b.hold = make(chan struct{})
+		time.Sleep(time.Minute)
+		check("a run has begun", 3+3)
+		close(b.hold)
+		time.Sleep(time.Second)
+		check("it has ended", 3+3)
+		if _, err := b.Jobs.Delete(t.Context(), b.job("never").ID); err != nil {
+			t.Fatal(err)
+		}
+		check("one was removed", 3)
+	})
+}
+
+// counted is a store that counts its inserts, and the keys that its lists are asked for.
 type counted struct {
 	durable.Store
-	inserts int
+	inserts, keys int
+}
+
+func (c *counted) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
+	c.keys += len(f.Keys)
+	return c.Store.List(ctx, f)
 }
 
 func (c *counted) Insert(ctx context.Context, jobs []durable.NewJob,
@@ -755,4 +801,11 @@ func TestApplyRemovesJobOfNewerVersion(t *testing.T) {
 			t.Errorf("%d runs in an hour with the job put back, want 7", n)
 		}
 	})
+}
+
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
