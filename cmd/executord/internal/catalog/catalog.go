@@ -79,7 +79,7 @@ type Entry struct {
 	Last durable.Job   // the latest run that has ended; the zero Job if there is none
 
 	open []int64
-	row  durable.Job // as Read has got it
+	row  durable.Job // from which Read has made the entry
 }
 
 // Read returns the entry that a row of the store is, false if it is not one of executord's.
@@ -215,9 +215,8 @@ func Select(ctx context.Context, store durable.Store, namespace string) ([]Entry
 	return all, err
 }
 
-// Again reads jobs that List or Select has returned again, with their runs, in few statements however many rows the store
-// has. Those that were deleted since are left out. The runs of a job that has not changed, and of which none was open, are
-// taken to be the same.
+// Again reads jobs that Select or Again has returned, with their runs, in few statements however many rows the store has.
+// Jobs that were deleted since are left out. If a job has not changed, and had no open run, its runs are not read again.
 func Again(ctx context.Context, store durable.Store, jobs []Entry) ([]Entry, error) {
 	keys := make([]string, len(jobs))
 	for i, e := range jobs {
@@ -227,22 +226,23 @@ func Again(ctx context.Context, store durable.Store, jobs []Entry) ([]Entry, err
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Entry, 0, len(jobs))
-	var changed []Entry
-	var places []int // in all
+	var all, changed []Entry
 	for i, key := range keys {
 		row := rows[key]
 		if len(jobs[i].Open) == 0 && reflect.DeepEqual(row, jobs[i].row) {
 			all = append(all, jobs[i])
 		} else if e, ok := Read(row); ok {
-			places, changed, all = append(places, len(all)), append(changed, e), append(all, e)
+			changed = append(changed, e)
 		}
 	}
 	err = AddRuns(ctx, store, changed)
-	for i, place := range places {
-		all[place] = changed[i]
-	}
-	return all, err
+	return byName(append(all, changed...)), err
+}
+
+// byName sorts jobs by namespace and name.
+func byName(jobs []Entry) []Entry {
+	slices.SortFunc(jobs, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
+	return jobs
 }
 
 func list(ctx context.Context, store durable.Store, namespace string, filter durable.Filter) ([]Entry, error) {
@@ -266,6 +266,5 @@ func list(ctx context.Context, store durable.Store, namespace string, filter dur
 		}
 		filter.After = page[len(page)-1].ID
 	}
-	slices.SortFunc(all, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
-	return all, nil
+	return byName(all), nil
 }

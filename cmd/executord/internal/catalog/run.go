@@ -40,12 +40,20 @@ func (e Entry) kind() string {
 	return GroupKind(e.Namespace, e.Spec.Group, e.Spec.GroupLimit)
 }
 
+// runs returns the numbers of the runs that were open when the schedule fired last, and that of the latest, in order.
+func (e *Entry) runs() []int64 {
+	if slices.Contains(e.open, e.Number) {
+		return e.open
+	}
+	return append(slices.Clone(e.open), e.Number)
+}
+
 // AddRuns adds the runs to jobs that have not ended, and the last that has.
 func AddRuns(ctx context.Context, store durable.Store, jobs []Entry) error {
 	var keys []string
 	for i := range jobs {
 		e := &jobs[i]
-		for _, n := range append(slices.Clone(e.open), e.Number) {
+		for _, n := range e.runs() {
 			keys = append(keys, durable.RunKey(e.Key, n))
 		}
 	}
@@ -63,13 +71,13 @@ func AddRuns(ctx context.Context, store durable.Store, jobs []Entry) error {
 	for i := range jobs {
 		e := &jobs[i]
 		e.Open, e.Last = nil, durable.Job{}
-		for _, n := range append(slices.Clone(e.open), e.Number) {
+		for _, n := range e.runs() {
 			run, there := runs[durable.RunKey(e.Key, n)]
 			switch {
 			case !there:
 			case run.State.Done():
 				e.Last = run
-			case len(e.Open) == 0 || e.Open[len(e.Open)-1].ID != run.ID:
+			default:
 				e.Open = append(e.Open, run)
 			}
 		}

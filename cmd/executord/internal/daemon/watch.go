@@ -69,8 +69,8 @@ func (d *Daemon) look(ctx context.Context) {
 	}
 }
 
-// lookAtStore tells whether the store answers, and has what is due, or to be sent, begin if its clock was set back, or if others have
-// ended during a pause.
+// lookAtStore tells whether the store answers. If the store's clock was set back, it has runs and messages begin that wait
+// by the clock as it was. It has jobs begin whose others have ended during a pause.
 func (d *Daemon) lookAtStore(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
