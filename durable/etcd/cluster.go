@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -372,7 +373,7 @@ func (m *Member) admit(ctx context.Context, cfg *embed.Config, web *httpClient) 
 	if len(others(cfg)) == 0 {
 		return true, nil
 	}
-	stop, err := tellNothing(cfg)
+	stop, err := tellNothing(ctx, cfg)
 	if err != nil {
 		return true, err
 	}
@@ -389,9 +390,9 @@ func (m *Member) admit(ctx context.Context, cfg *embed.Config, web *httpClient) 
 }
 
 // tellNothing has this member tell others, until stop is called, that it has nothing.
-func tellNothing(cfg *embed.Config) (stop func(), err error) {
+func tellNothing(ctx context.Context, cfg *embed.Config) (stop func(), err error) {
 	at := cfg.ListenPeerUrls[0]
-	l, err := transport.NewListener(at.Host, at.Scheme, &cfg.PeerTLSInfo)
+	l, err := listen(ctx, func() (net.Listener, error) { return transport.NewListener(at.Host, at.Scheme, &cfg.PeerTLSInfo) })
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -102,7 +103,7 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
-	server, err := start(cfg)
+	server, err := listen(ctx, func() (*embed.Etcd, error) { return start(cfg) })
 	if err != nil {
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
@@ -132,6 +133,17 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 		s.home.keep(server)
 	}
 	return s, err
+}
+
+// listen calls open, which listens, again while its address is in use, but not for long: where another goroutine begins a
+// program, that program has the listeners which this one has closed until it runs.
+func listen[T any](ctx context.Context, open func() (T, error)) (T, error) {
+	for until := time.Now().Add(patience); ; pause(ctx, time.Millisecond) {
+		got, err := open()
+		if !errors.Is(err, syscall.EADDRINUSE) || ctx.Err() != nil || time.Now().After(until) {
+			return got, err
+		}
+	}
 }
 
 // start starts the member. What etcd can't read it panics at, some of it where nobody can recover: so the database is

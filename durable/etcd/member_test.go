@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -42,6 +46,36 @@ func TestJoinSaysWhatIsWrong(t *testing.T) {
 		if _, err := Dial(t.Context(), c); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("%+v: the error is %v", c, err)
 		}
+	}
+}
+
+// A member listens, though a program that begins has its listeners still; it does not wait long for an address that another
+// one has.
+func TestListenWaitsForAddress(t *testing.T) {
+	inUse := &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}
+	for name, tt := range map[string]struct {
+		after time.Duration // how long the address is in use
+		want  error
+		took  time.Duration
+	}{
+		"free":           {},
+		"for a moment":   {after: 20 * time.Millisecond, took: 20 * time.Millisecond},
+		"by another one": {after: time.Hour, want: syscall.EADDRINUSE, took: patience + time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				_, err := listen(t.Context(), func() (any, error) {
+					if time.Since(begun) < tt.after {
+						return nil, inUse
+					}
+					return nil, nil
+				})
+				if took := time.Since(begun); !errors.Is(err, tt.want) || took != tt.took {
+					t.Errorf("the error is %v after %v, want %v after %v", err, took, tt.want, tt.took)
+				}
+			})
+		})
 	}
 }
 
