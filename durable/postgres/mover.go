@@ -63,14 +63,12 @@ func (s *Store) Import(ctx context.Context, rows iter.Seq2[store.Row, error]) er
 				if err = cmp.Or(err, ctx.Err()); err != nil {
 					return none, err
 				}
-				if err := sqlrow.Imported(row, func(id durable.ID) any { return id.String() }, i.add); err != nil {
+				if err := i.take(row); err != nil {
 					return none, err
 				}
 			}
-			for _, t := range i.tables {
-				if err := i.write(t); err != nil {
-					return none, err
-				}
+			if err := i.end(); err != nil {
+				return none, err
 			}
 			if err := q.exec(ctx, sqlrow.Bury); err != nil {
 				return none, err
@@ -97,6 +95,21 @@ type gathered struct {
 
 // gatheredRows is how many rows of a table a statement adds, and gatheredSize how many bytes of them.
 const gatheredRows, gatheredSize = 500, 4 << 20
+
+// take adds a row of an export, at the latest by end.
+func (i *importer) take(row store.Row) error {
+	return sqlrow.Imported(row, func(id durable.ID) any { return id.String() }, i.add)
+}
+
+// end writes what was gathered.
+func (i *importer) end() error {
+	for _, t := range i.tables {
+		if err := i.write(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // add gathers a row of a table.
 func (i *importer) add(t sqlrow.Table, values []any) error {

@@ -15,6 +15,9 @@ var (
 	// database matches it.
 	ErrNewerSchema = errors.New("durable: the database requires a newer version of this program")
 
+	// ErrThere reports that a job which was to be unpacked, or another job with its key, is in the store already.
+	ErrThere = errors.New("durable: there is such a job already")
+
 	// ErrFull reports that the database has no room left: the errors of calls that a store has therefore not carried out
 	// match it. Such a store can often be read.
 	ErrFull = errors.New("the store is full")

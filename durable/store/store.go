@@ -177,6 +177,7 @@ type Parts struct {
 	Queues   Queues
 	Drains   Drains
 	Mover    Mover
+	Packer   Packer
 	Changer  Changer
 	Tx       TxStore
 	Listener Listener
@@ -196,6 +197,7 @@ func PartsOf(s Store) Parts {
 	p.Queues, _ = s.(Queues)
 	p.Drains, _ = s.(Drains)
 	p.Mover, _ = s.(Mover)
+	p.Packer, _ = s.(Packer)
 	p.Changer, _ = s.(Changer)
 	p.Tx, _ = s.(TxStore)
 	p.Listener, _ = s.(Listener)

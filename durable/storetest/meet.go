@@ -49,6 +49,9 @@ var meetings = []meeting{
 	{"SignalMeetsTheStep", signalMeetsStep},
 	{"SignalMeetsDelete", signalMeetsDelete},
 	{"StepMeetsRelease", stepMeetsRelease},
+	{"PackMeetsClaim", packMeetsClaim},
+	{"PackMeetsSignal", packMeetsSignal},
+	{"PackMeetsAChild", packMeetsChild},
 }
 
 // Calls are made at the same time in so many rounds, by so many pairs in each.

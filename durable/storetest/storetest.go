@@ -227,6 +227,14 @@ var tests = []struct {
 	{"ImportFreesWhatANodeHad", importFrees},
 	{"ImportIsAllOrNothing", importIsAllOrNothing},
 
+	{"PackTakesJobsWithWhatBelongsToThem", packsAll},
+	{"PackLeavesWhatIsHeldOrHasAFamily", packLeaves},
+	{"PackResumesWhatIsAskedFor", packResumes},
+	{"PackTakesSomeOfWhatIsLarge", packsSome},
+	{"UnpackedJobsRun", unpackedRuns},
+	{"UnpackAddsOnce", unpacksOnce},
+	{"UnpackIsAllOrNothing", unpackIsAllOrNothing},
+
 	{"NowIsBetweenOtherAnswers", nowBetween},
 	{"GetAndFindKnowNothingUnknown", getUnknown},
 	{"ListGivesPages", listPages},

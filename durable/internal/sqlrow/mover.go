@@ -20,11 +20,12 @@ var (
 const (
 	allParents = `select p.child, a.need, a.anyway, p.parent, p.state from executor_parent p
 		join executor_after a on a.job = p.child join executor_job j on j.id = p.child order by p.child, p.ord`
-	allSteps   = "select job, occasion, signal, name, result, noted from executor_step" + ofJob + " order by job, noted"
-	allPaused  = "select kind from executor_pause"
-	allBuckets = "select kind, filled from executor_limit where filled <> 0"
-	allTurns   = "select kind, priority, part, line from executor_part"
-	allActs    = "select seq, noted, who, action, job, key, reason, answer from executor_act order by seq"
+	stepColumns = "job, occasion, signal, name, result, noted"
+	allSteps    = "select " + stepColumns + " from executor_step" + ofJob + " order by job, noted"
+	allPaused   = "select kind from executor_pause"
+	allBuckets  = "select kind, filled from executor_limit where filled <> 0"
+	allTurns    = "select kind, priority, part, line from executor_part"
+	allActs     = "select seq, noted, who, action, job, key, reason, answer from executor_act order by seq"
 )
 
 // Empty selects whether a store has nothing by which an Import declines it.
@@ -33,23 +34,6 @@ const Empty = `select not exists (select 1 from executor_job) and not exists (se
 
 // Export calls each for all rows. query runs a statement, in one transaction that sees them as they were at one moment.
 func Export(query func(statement string) (Rows, error), each func(store.Row) error) error {
-	read := func(statement string, scan func(Scanner) (store.Row, error)) error {
-		rows, err := query(statement)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			row, err := scan(rows)
-			if err == nil && row != (store.Row{}) {
-				err = each(row)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return rows.Err()
-	}
 	var after *store.JobAfter // of the job whose parents are being read
 	for _, part := range []struct {
 		statement string
@@ -58,7 +42,8 @@ func Export(query func(statement string) (Rows, error), each func(store.Row) err
 		{allJobs, exportedJob}, {allParents, exportedParent(&after)}, {allRuns, exportedRun}, {allSteps, exportedStep},
 		{allPaused, exportedPause}, {allBuckets, exportedBucket}, {allTurns, exportedTurn}, {allActs, exportedAct},
 	} {
-		if err := read(part.statement, part.scan); err != nil {
+		rows, err := query(part.statement)
+		if err := exported(rows, err, part.scan, each); err != nil {
 			return err
 		}
 		if after != nil {
@@ -70,6 +55,42 @@ func Export(query func(statement string) (Rows, error), each func(store.Row) err
 		}
 	}
 	return nil
+}
+
+// exported reads and closes rows, and calls each with what scan makes of them.
+func exported(rows Rows, err error, scan func(Scanner) (store.Row, error), each func(store.Row) error) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		row, err := scan(rows)
+		if err == nil && row != (store.Row{}) {
+			err = each(row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// ExportJob returns the rows of a job that has no family. query runs a statement, in the transaction that has read the job,
+// with its ID as the argument that mark stands for.
+func ExportJob(j *store.Job, mark string, query func(statement string) (Rows, error)) ([]store.Row, error) {
+	all := []store.Row{{Job: j}}
+	gather := func(row store.Row) error {
+		all = append(all, row)
+		return nil
+	}
+	if j.Runs > 0 {
+		rows, err := query("select " + RunColumns + ", output from executor_run where job = " + mark + " order by seq")
+		if err := exported(rows, err, exportedRun, gather); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := query("select " + stepColumns + " from executor_step where job = " + mark + " order by noted")
+	return all, exported(rows, err, exportedStep, gather)
 }
 
 func exportedJob(row Scanner) (store.Row, error) {
@@ -178,6 +199,11 @@ func AllTables() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// There selects whether there is a job with an ID or, if it is not empty, with a key.
+func There(id, key string) string {
+	return "select exists (select 1 from executor_job where id = " + id + " or key = " + key + " and key <> '')"
 }
 
 // Imported calls add for each row of a table that row is in. id returns an ID as the store writes it.

@@ -281,13 +281,14 @@ var ScanRuns = all(func(row Scanner) (r durable.Run, err error) {
 // scanRun reads a run, and then the columns of more.
 func scanRun(s Scanner, r *durable.Run, more ...any) error {
 	var id []byte
-	var occurrence, started, finished int64
-	err := s.Scan(append([]any{&id, &r.Seq, &occurrence, &r.Attempt, &r.Epoch, &r.Node, &started, &finished, &r.Verdict,
+	var occurrence, started, finished, verdict int64
+	err := s.Scan(append([]any{&id, &r.Seq, &occurrence, &r.Attempt, &r.Epoch, &r.Node, &started, &finished, &verdict,
 		&r.Error, &r.Label}, more...)...)
 	if err != nil {
 		return err
 	}
 	r.Occurrence, r.Started, r.Finished = Time(occurrence), Time(started), Time(finished)
+	r.Verdict = durable.Verdict(verdict)
 	r.Job, err = ID(id)
 	return err
 }

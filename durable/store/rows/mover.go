@@ -38,17 +38,10 @@ func (t *Tx) export() (rows []store.Row) {
 		}
 	}
 	for _, id := range ids {
-		for seq := range t.rows.seqs(id).from(0) {
-			r := t.runs.look(runKey{id, seq})
-			rows = append(rows, store.Row{Run: &store.KeptRun{Run: r.Run, Output: r.output}})
-		}
+		rows = append(rows, t.exportRuns(id)...)
 	}
 	for _, id := range ids {
-		kept := t.stepsOf(id)
-		slices.SortStableFunc(kept, func(a, b store.KeptStep) int { return a.At.Compare(b.At) }) // the clock may have been put back
-		for _, k := range kept {
-			rows = append(rows, store.Row{Step: &store.JobStep{Job: id, KeptStep: k}})
-		}
+		rows = append(rows, t.exportSteps(id)...)
 	}
 	for kind := range t.paused.scan {
 		rows = append(rows, store.Row{Paused: &store.PausedKind{Kind: kind}})
@@ -61,6 +54,23 @@ func (t *Tx) export() (rows []store.Row) {
 	}
 	for _, a := range slices.Backward(t.allActs()) {
 		rows = append(rows, store.Row{Act: new(*a)})
+	}
+	return rows
+}
+
+func (t *Tx) exportRuns(id store.ID) (rows []store.Row) {
+	for seq := range t.rows.seqs(id).from(0) {
+		r := t.runs.look(runKey{id, seq})
+		rows = append(rows, store.Row{Run: &store.KeptRun{Run: r.Run, Output: r.output}})
+	}
+	return rows
+}
+
+func (t *Tx) exportSteps(id store.ID) (rows []store.Row) {
+	kept := t.stepsOf(id)
+	slices.SortStableFunc(kept, func(a, b store.KeptStep) int { return a.At.Compare(b.At) }) // the clock may have been put back
+	for _, k := range kept {
+		rows = append(rows, store.Row{Step: &store.JobStep{Job: id, KeptStep: k}})
 	}
 	return rows
 }
