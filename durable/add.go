@@ -95,11 +95,16 @@ func (k *Kind[P, R]) AddAll(ctx context.Context, delay time.Duration, payloads [
 	mustContext(ctx)
 	jobs := make([]addition, 0, len(payloads))
 	first := make(map[string]int) // payloads, by their keys
+	ids := make(map[ID]bool)
 	for i, p := range payloads {
 		j, err := k.prepare(NewJob{Schedule: store.Once, Delay: max(delay, 0)}, p, opts)
 		if err != nil {
 			return nil, err
 		}
+		if ids[j.ID] {
+			return nil, invalid("WithID: the jobs of AddAll can't share an ID; leave the option out")
+		}
+		ids[j.ID] = true
 		switch at, twice := first[j.Key]; {
 		case j.Key == "":
 		case !j.byPayload:

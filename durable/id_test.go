@@ -8,6 +8,7 @@ import (
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
 )
 
 // An ID is read as it is written.
@@ -35,5 +36,36 @@ func TestIDOf(t *testing.T) {
 	}
 	if later := durable.IDOf(at.Add(time.Millisecond), []byte("a")); later.String() <= id.String() {
 		t.Errorf("%v is not after %v", later, id)
+	}
+}
+
+// A job has the ID of WithID, and is added once with it, alone or as a schedule.
+func TestWithIDAddsOnce(t *testing.T) {
+	jobs, err := durable.New(durable.Config{Store: memory.New()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := durable.KindOf[int, int](jobs, "k")
+	once, every := durable.NewID(), durable.NewID()
+	for range 2 {
+		if id, err := k.Add(t.Context(), 1, durable.WithID(once)); id != once || err != nil {
+			t.Errorf("added is %v, %v, want %v", id, err, once)
+		}
+		if id, err := k.AtFixedRate(t.Context(), "every", 0, time.Hour, 1, durable.WithID(every)); id != every || err != nil {
+			t.Errorf("registered is %v, %v, want %v", id, err, every)
+		}
+	}
+	if id, err := k.AtFixedRate(t.Context(), "every", 0, time.Hour, 1, durable.WithID(durable.NewID())); id != every || err != nil {
+		t.Errorf("registered with another ID is %v, %v, want %v", id, err, every)
+	}
+	if all, err := jobs.List(t.Context(), durable.Filter{}); len(all) != 2 || err != nil {
+		t.Errorf("there are %d jobs, %v", len(all), err)
+	}
+	_, zero := k.Add(t.Context(), 1, durable.WithID(durable.ID{}))
+	_, several := k.AddAll(t.Context(), 0, []int{1, 2}, durable.WithID(durable.NewID()))
+	for _, err := range []error{zero, several} {
+		if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "WithID") {
+			t.Errorf("misused: %v", err)
+		}
 	}
 }

@@ -26,6 +26,7 @@ type Option func(*addition) error
 // An addition is a job that is to be added.
 type addition struct {
 	NewJob
+	given     ID            // WithID; zero for none
 	plain     []byte        // the payload as JSON, until it is encoded
 	result    *InsertResult // what WithResult fills
 	byPayload bool          // UniquePayload
@@ -115,6 +116,19 @@ func ReplaceUntried() Option {
 			return invalid("ReplaceUntried: registering a periodic job again already replaces its payload and keeps its times; leave the option out")
 		}
 		j.ReuseKey, j.Replace, j.KeepTime, j.KeepPayload, j.Untried = false, true, true, false, true
+		return nil
+	}
+}
+
+// WithID gives the job an ID that the caller has made, by NewID or IDOf. If a job with the ID exists, the call adds
+// nothing: so it can be repeated after an error, also without a Key. The zero ID is an error. If another job has the key,
+// the ID is not used.
+func WithID(id ID) Option {
+	return func(j *addition) error {
+		if id == (ID{}) {
+			return invalid("WithID: the ID must not be zero; NewID makes one")
+		}
+		j.ID, j.given = id, id
 		return nil
 	}
 }
@@ -218,6 +232,13 @@ func GlobalLimit(n int) HandlerOption {
 		k.Global = n
 		return nil
 	}
+}
+
+// GlobalLimited reports whether the handler of a kind, in this program, has a GlobalLimit or a GlobalRate. They hold among
+// all nodes of one store.
+func (j *Jobs) GlobalLimited(kind string) bool {
+	k := j.kind(kind)
+	return k != nil && (k.Global > 0 || k.Rate != store.Rate{})
 }
 
 // WithBackoff sets how long a job waits after its nth failed attempt, from 1. By default that is

@@ -103,9 +103,12 @@ func endKey(e pauseEnd) string {
 	return ResumingKind + "-job/" + e.Job.String()
 }
 
+// ResumingKey returns the key of the job of ResumingKind that ends the pause of a job, if PauseUntil has paused it.
+func ResumingKey(id ID) string { return endKey(pauseEnd{Job: id}) }
+
 func endKeys(ids []ID) (keys []string) {
 	for _, id := range ids {
-		keys = append(keys, endKey(pauseEnd{Job: id}))
+		keys = append(keys, ResumingKey(id))
 	}
 	return keys
 }

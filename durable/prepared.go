@@ -26,6 +26,16 @@ func (k *Kind[P, R]) Prepare(delay time.Duration, payload P, opts ...Option) Pre
 // the parent instead.
 func (p Prepared) ID() ID { return p.job.ID }
 
+// Key returns the key that the job will have, without the period of UniqueFor; "" for none, or if an option is wrong,
+// which Add says.
+func (p Prepared) Key() string { return p.job.Key }
+
+// Partition returns the partition that the job will be in, "" for none.
+func (p Prepared) Partition() string { return p.job.Partition }
+
+// Parents returns the IDs that the job is added After. They must not be changed.
+func (p Prepared) Parents() []ID { return p.job.NewJob.After.Parents }
+
 // Add adds jobs of any kinds in one transaction: all or none. The parents of a job, see After, must be in the store, or
 // before it in the list. No two jobs may have the same key. The IDs are in the order of the arguments; see
 // Kind.AddAfter for the errors. In SQLite no other transaction writes meanwhile: see Kind.AddAll.

@@ -60,7 +60,9 @@ func (k *Kind[P, R]) registration(j NewJob, times timetable.Timetable, payload P
 
 // newJob returns the job that is to be added, with an ID of its own. now is asked for the time of the store.
 func (r PreparedSchedule) newJob(now func() (time.Time, error)) (addition, error) {
-	r.job.ID = NewID()
+	if r.job.given == (ID{}) {
+		r.job.ID = NewID()
+	}
 	if r.err != nil {
 		return r.job, r.err
 	}

@@ -85,6 +85,7 @@ var durableLayers = []layer{
 	{"transfer", []string{"internal/argument", "store"}},
 	{".", []string{"internal/argument", "internal/node", "internal/output", "internal/text", "internal/timetable", "store"}},
 	{"admin", []string{".", "internal/argument", "store/transition"}},
+	{"shards", []string{".", "internal/argument", "store"}},
 	{"internal/sqlrow", []string{".", "store"}},
 	{"store/rows", []string{"store", "store/transition"}},
 	{"memory", []string{"store/rows"}},
