@@ -149,7 +149,7 @@ func (k *Kind[P, R]) add(ctx context.Context, key string, payload P, opts []dura
 	one, cancel := context.WithTimeout(ctx, fresh)
 	defer cancel()
 	id, err = call(one, k.of[to], append(opts[:len(opts):len(opts)], durable.WithID(id)))
-	if err != nil {
+	if err != nil && !errors.Is(err, executor.ErrInvalid) {
 		to.doubt()
 		err = to.wrap(err)
 	}
