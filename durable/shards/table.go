@@ -214,12 +214,15 @@ func (s *Shards) holder(ctx context.Context, v int, anew bool) (*shard, error) {
 func (s *Shards) owner(ctx context.Context, v int, wait bool) (*shard, error) {
 	begun := time.Now()
 	p, err := s.holder(ctx, v, false)
-	for err != nil && ctx.Err() == nil {
+	for none := 0; err != nil && ctx.Err() == nil; pause(ctx, movePause) {
 		p, err = s.holder(ctx, v, true)
+		if errors.Is(err, errNoOwner) && none < 2 {
+			none++ // the tables were asked for one after the other, and a move may have ended in between
+			continue
+		}
 		if !errors.Is(err, ErrMoving) || !wait || time.Since(begun) > moveWait {
 			break
 		}
-		pause(ctx, movePause)
 	}
 	switch {
 	case err == nil:
