@@ -146,14 +146,23 @@ func (k *Kind[P, R]) add(ctx context.Context, key string, payload P, opts []dura
 	if err != nil {
 		return durable.ID{}, err
 	}
-	one, cancel := context.WithTimeout(ctx, fresh)
-	defer cancel()
-	id, err = call(one, k.of[to], append(opts[:len(opts):len(opts)], durable.WithID(id)))
-	if err != nil && !errors.Is(err, executor.ErrInvalid) {
-		to.doubt()
-		err = to.wrap(err)
+	for tries := 0; ; tries++ {
+		one, cancel := context.WithTimeout(ctx, fresh)
+		added, err := call(one, k.of[to], append(opts[:len(opts):len(opts)], durable.WithID(id)))
+		cancel()
+		switch {
+		case err == nil:
+			return added, nil
+		case errors.Is(err, durable.ErrNotFound) && tries < 3: // the parent was moved meanwhile
+			if to, err = k.target(ctx, id, p.Parents(), bound); err == nil {
+				continue
+			}
+		case !errors.Is(err, executor.ErrInvalid):
+			to.doubt()
+			err = to.wrap(err)
+		}
+		return added, err
 	}
-	return id, err
 }
 
 // spreads is how many virtual shards are tried for a job that can be anywhere.

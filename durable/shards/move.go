@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/store"
 )
@@ -18,7 +19,7 @@ import (
 // returns, jobs that are bound to these virtual shards are not added, see Kind.Add, and those that run are not begun
 // again.
 //
-// After an error it can be repeated, by any program, and has to be: until then jobs that are bound to these virtual shards
+// All stores must answer. After an error it can be repeated, by any program, and has to be: until then jobs that are bound to these virtual shards
 // are not added. Nothing is lost or doubled, wherever it was broken off; what is on its way is in paused jobs of the kind
 // store.ParcelKind. If two programs make the same move, that which has begun last goes on, and the other one gets an error.
 //
@@ -40,14 +41,40 @@ func (s *Shards) Move(ctx context.Context, shards Set, to string) error {
 	case s.all[i].packer == nil:
 		return invalid("store %q: it is no store.Packer, so virtual shards can't be moved", to)
 	}
-	for _, p := range s.all {
-		if p.packer == nil {
-			return invalid("store %q: it is no store.Packer, so virtual shards can't be moved", p.name)
+	for tries := 0; ; tries++ {
+		err := s.moveAll(ctx, shards, s.all[i])
+		if !errors.As(err, new(*busyError)) || tries == 2 {
+			return err
 		}
-		if p != s.all[i] {
-			if err := s.move(ctx, p, s.all[i], shards); err != nil {
-				return fmt.Errorf("durable/shards: move: %w", err)
-			}
+		if err := pause(ctx, movePause); err != nil { // another move may have ended while the tables were read
+			return err
+		}
+	}
+}
+
+// moveAll gives virtual shards to a store.
+func (s *Shards) moveAll(ctx context.Context, shards Set, to *shard) error {
+	tables, err := each(s, func(p *shard) (table, error) { return s.table(ctx, p, true) })
+	if err != nil {
+		return fmt.Errorf("durable/shards: move: %w", err)
+	}
+	var taken Set // what stores have for certain
+	for _, t := range tables {
+		taken = taken.with(t.Owns.without(t.Leaving.Shards))
+	}
+	for n, from := range s.all {
+		t := &tables[n]
+		again := t.Leaving.To == to.name && t.Leaving.Shards.both(shards).Len() > 0
+		gone := t.Leaving.Shards.both(taken) // by a move that lacks its end
+		some := shards.both(t.Owns).without(gone)
+		switch {
+		case from == to || some.Len() == 0 && !again:
+			continue
+		case from.packer == nil:
+			return invalid("store %q: it is no store.Packer, so virtual shards can't be moved", from.name)
+		}
+		if err := s.move(ctx, from, to, some); err != nil {
+			return fmt.Errorf("durable/shards: move: %w", err)
 		}
 	}
 	return nil
@@ -55,26 +82,27 @@ func (s *Shards) Move(ctx context.Context, shards Set, to string) error {
 
 // move gives virtual shards that a store has to another one.
 func (s *Shards) move(ctx context.Context, from, to *shard, shards Set) (err error) {
-	t, err := s.table(ctx, from, true)
-	if err != nil {
-		return from.wrap(err)
-	}
-	if t.Owns.both(shards).Len() == 0 {
-		return nil
-	}
-	if _, err := s.table(ctx, to, true); err != nil {
-		return to.wrap(err)
-	}
 	m := mover{from: from, to: to, schedules: make(map[string]*durable.Job)}
 	err = from.change(ctx, func(t *table) error {
-		if t.Leaving.To != "" && t.Leaving.To != to.name {
-			return invalid("a move of virtual shards %v to %q is under way, or was broken off: wait for it, or make it again first", t.Leaving.Shards, t.Leaving.To)
+		switch {
+		case t.Leaving.To == "" && t.Owns.both(shards).Len() == 0:
+			return errGone
+		case t.Leaving.To == "":
+			t.Leaving = leaving{To: to.name, Shards: shards.both(t.Owns), Move: store.NewID()}
+		case t.Leaving.To != to.name:
+			return &busyError{t.Leaving}
 		}
-		t.Leaving.To, t.Leaving.Shards, t.Leaving.By = to.name, t.Leaving.Shards.with(shards.both(t.Owns)), store.NewID()
+		t.Leaving.By = store.NewID()
 		m.leaving = t.Leaving
 		return nil
 	})
-	if err != nil {
+	if err == nil {
+		err = to.change(ctx, func(t *table) error { t.expects(from.name, m.leaving); return nil })
+	}
+	switch {
+	case errors.Is(err, errGone):
+		return nil // by a call at the same time
+	case err != nil:
 		return err
 	}
 	defer func() {
@@ -100,10 +128,28 @@ func (s *Shards) move(ctx context.Context, from, to *shard, shards Set) (err err
 			return err
 		}
 	}
-	if err := to.change(ctx, func(t *table) error { t.Owns = t.Owns.with(m.leaving.Shards); return nil }); err != nil {
+	if err := to.change(ctx, func(t *table) error { return t.gains(from.name, m.leaving) }); err != nil {
 		return err
 	}
-	return m.change(ctx, func(t *table) { t.Owns, t.Leaving = t.Owns.without(m.leaving.Shards), leaving{} })
+	err = m.change(ctx, func(t *table) { t.Owns, t.Leaving = t.Owns.without(t.Leaving.Shards), leaving{} })
+	if rest := shards.without(m.leaving.Shards); err == nil && rest.Len() > 0 { // it was another move that was made again
+		return s.move(ctx, from, to, rest)
+	}
+	return err
+}
+
+// errGone is the error of a move of virtual shards that the store does not have.
+var errGone = errors.New("the store does not have them")
+
+// A busyError is that of a move from a store which gives something else away.
+type busyError struct{ leaving }
+
+func (e *busyError) Error() string {
+	return fmt.Sprintf("a move of virtual shards %v to %q is under way, or was broken off: wait for it, or make it again first", e.Shards, e.To)
+}
+
+func (e *busyError) Is(target error) bool {
+	return target == executor.ErrInvalid || target == ErrMoving
 }
 
 // errTaken is the error of a move that another one has taken the place of.
@@ -133,9 +179,6 @@ const packs, page = 100, 500
 // pass moves the jobs that can be moved now, and returns how many are to be moved yet. It has those paused that nodes
 // hold.
 func (m *mover) pass(ctx context.Context) (left int, err error) {
-	if err := m.deliverAll(ctx); err != nil {
-		return 0, err
-	}
 	clear(m.schedules)
 	var held, free []durable.ID
 	for f := (durable.Filter{Limit: page}); ; {
@@ -172,7 +215,11 @@ func (m *mover) pass(ctx context.Context) (left int, err error) {
 		}
 		left += len(free) - n
 	}
-	return left, m.pauseAll(ctx, held)
+	if err := m.pauseAll(ctx, held); err != nil {
+		return 0, err
+	}
+	// What is no job in the list is in a parcel now, if another call has packed it, or is delivered.
+	return left, m.deliverAll(ctx)
 }
 
 // A unit is what is moved together.
@@ -348,7 +395,7 @@ func (m *mover) deliver(ctx context.Context, parcel store.Job) error {
 	return nil
 }
 
-// deliverAll delivers the parcels that a move which was broken off has left.
+// deliverAll delivers the parcels that other calls have left, or have not delivered yet.
 func (m *mover) deliverAll(ctx context.Context) error {
 	for f := (durable.Filter{Kind: store.ParcelKind, Limit: page}); ; {
 		jobs, err := m.from.store.List(ctx, f)

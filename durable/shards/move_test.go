@@ -412,6 +412,33 @@ func TestShardsKnowWhatIsOnItsWay(t *testing.T) {
 	})
 }
 
+// A job whose parent is moved while it is added is added to its parent.
+func TestKindAddFollowsParent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, "a", "b")
+		s, ctx := c.program(nil), t.Context()
+		c.owned(s)
+		k := shards.KindOf[int, int](s, "k")
+		var parent durable.ID
+		for len(c.here("a")) == 0 {
+			parent = must(k.AddAfter(ctx, time.Hour, 0))
+		}
+		a, b, calls, before := c.stores["a"], c.stores["b"], 0, len(c.here("b"))
+		a.fail = func() (bool, bool) {
+			if calls++; calls == 2 { // it was found, and the child is to be added
+				parcel := store.NewID()
+				must(a.Store.Pack(ctx, store.PackRequest{Parcel: parcel, Jobs: []store.ID{parent}}))
+				must(0, b.Store.Unpack(ctx, must(a.Store.Get(ctx, parcel))))
+			}
+			return false, false
+		}
+		child := must(k.Add(ctx, 1, durable.After(parent)))
+		if calls < 2 || len(c.here("b")) != before+2 {
+			t.Errorf("after %d calls the child %v is not with its parent: %v and %v", calls, child, texts(c.here("a")), texts(c.here("b")))
+		}
+	})
+}
+
 // What a user has paused after a move was broken off stays paused.
 func TestMoveKeepsPauseOfUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -442,6 +469,45 @@ func TestMoveKeepsPauseOfUser(t *testing.T) {
 		}
 		stop()
 	})
+}
+
+// Wherever a move is broken off, its virtual shards can be moved on, and then it is made again: each has one store.
+func TestMoveIsRepeatedAfterNextMove(t *testing.T) {
+	for n, done := int64(0), false; !done; n++ {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster(t, "a", "b", "c")
+			s, ctx := c.program(nil), t.Context()
+			c.owned(s)
+			k := shards.KindOf[int, int](s, "k")
+			for i := range 20 {
+				must(k.AddAfter(ctx, time.Hour, i, durable.Key(fmt.Sprint(i))))
+			}
+			var calls atomic.Int64
+			c.stores["a"].fail = func() (bool, bool) { return calls.Add(1) == n+1, false }
+			all := shards.Range(0, shards.Number)
+			err := s.Move(ctx, shards.Range(0, 1000), "b")
+			c.stores["a"].fail = nil
+			if done = err == nil; !done {
+				time.Sleep(2 * time.Second)
+				for _, p := range must(s.Status(ctx)) { // what has come to b goes on to c
+					if p.Store == "b" {
+						must(0, s.Move(ctx, p.Has, "c"))
+					}
+				}
+				for _, p := range must(s.Status(ctx)) {
+					if p.To != "" {
+						must(0, s.Move(ctx, all, p.To))
+					}
+				}
+			}
+			if c.owned(s); len(c.here("a"))+len(c.here("b"))+len(c.here("c")) != 20 {
+				t.Errorf("call %d: there are other jobs", n)
+			}
+		})
+		if t.Failed() || n > 400 {
+			t.Fatalf("it was call %d", n)
+		}
+	}
 }
 
 // Of two programs that make a move, one goes on, and nothing is doubled.

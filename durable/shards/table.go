@@ -28,13 +28,23 @@ type table struct {
 	Founded []string `json:"founded"` // the stores among which the virtual shards were shared out first
 	Owns    Set      `json:"owns"`
 	Leaving leaving  `json:"leaving,omitzero"`
+	// Coming has, for each store, the last move from there.
+	Coming map[string]coming `json:"coming,omitempty"`
+}
+
+// coming is a move to a store.
+type coming struct {
+	Move store.ID `json:"move"`
+	By   store.ID `json:"by"`   // the call that makes it
+	Done bool     `json:"done"` // its virtual shards were added, and may have been given away since
 }
 
 // leaving is what a store gives to another one. Jobs with these virtual shards are not added meanwhile.
 type leaving struct {
 	To     string       `json:"to"`
 	Shards Set          `json:"shards"`
-	By     store.ID     `json:"by"`               // the call of Move
+	Move   store.ID     `json:"move"`             // names the move; it stays if that is made again
+	By     store.ID     `json:"by"`               // names the call that makes it
 	Paused []durable.ID `json:"paused,omitempty"` // the jobs that moves have paused
 }
 
@@ -100,6 +110,39 @@ func (p *shard) doubt() {
 	p.turn <- struct{}{}
 	p.read = time.Time{}
 	<-p.turn
+}
+
+// expects notes a move to the store that a call makes.
+func (t *table) expects(from string, of leaving) {
+	if t.Coming == nil {
+		t.Coming = make(map[string]coming)
+	}
+	before := t.Coming[from]
+	c := coming{of.Move, of.By, before.Move == of.Move && before.Done}
+	if t.Coming[from] = c; c.Done {
+		return
+	}
+	// What it gave away itself, by a move that lacks its end, comes back: the calls that make that one end.
+	if back := t.Leaving.Shards.both(of.Shards); back.Len() > 0 {
+		t.Owns, t.Leaving.Shards, t.Leaving.By = t.Owns.without(back), t.Leaving.Shards.without(back), store.ID{}
+		if t.Leaving.Shards.Len() == 0 {
+			t.Leaving = leaving{}
+		}
+	}
+}
+
+// gains adds the virtual shards of a move, once, if it is made by that call.
+func (t *table) gains(from string, of leaving) error {
+	c := t.Coming[from]
+	if c.Move != of.Move || c.By != of.By {
+		return errTaken
+	}
+	if c.Done {
+		return nil
+	}
+	c.Done = true
+	t.Coming[from], t.Owns = c, t.Owns.with(of.Shards)
+	return nil
 }
 
 // load reads the table of the store, and the job that has it.
@@ -192,6 +235,7 @@ var errNoOwner = errors.New("no store has it: all stores must be in Config.Store
 // set. The error matches ErrMoving if the store gives it to another one.
 func (s *Shards) holder(ctx context.Context, v int, anew bool) (*shard, error) {
 	var unknown error
+	var gives *shard
 	for _, p := range s.all {
 		t, err := s.table(ctx, p, anew)
 		switch {
@@ -200,10 +244,13 @@ func (s *Shards) holder(ctx context.Context, v int, anew bool) (*shard, error) {
 		case t.takes(v):
 			return p, nil
 		case t.Owns.Has(v):
-			return p, ErrMoving
+			gives = p
 		}
 	}
-	if unknown != nil {
+	switch {
+	case gives != nil:
+		return gives, ErrMoving
+	case unknown != nil:
 		return nil, unknown
 	}
 	return nil, errNoOwner
