@@ -14,14 +14,14 @@ import (
 	"github.com/executor-go/executor/durable/store"
 )
 
-// Move gives virtual shards to a store, with their jobs, steps and history, while nodes run. It waits ten seconds, in
-// which programs learn of it; then it takes the jobs, some at a time: those that run when their run has ended. Until it
-// returns, jobs that are bound to these virtual shards are not added, see Kind.Add, and those that run are not begun
-// again.
+// Move gives virtual shards to a store, with their jobs, steps and history, while nodes run. All stores must answer. It
+// waits ten seconds, in which programs learn of it; then it takes the jobs, some at a time: those that run when their run
+// has ended. Until it returns, jobs that are bound to these virtual shards are not added, see Kind.Add, and those that
+// run are not begun again.
 //
-// All stores must answer. After an error it can be repeated, by any program, and has to be: until then jobs that are bound to these virtual shards
-// are not added. Nothing is lost or doubled, wherever it was broken off; what is on its way is in paused jobs of the kind
-// store.ParcelKind. If two programs make the same move, that which has begun last goes on, and the other one gets an error.
+// After an error it has to be repeated, by any program: until then such jobs are not added. Nothing is lost or doubled,
+// wherever it was broken off; what is on its way is in paused jobs of the kind store.ParcelKind. If two programs make the
+// same move, that which has begun last goes on, and the other one gets an error.
 //
 // Two sorts of jobs stay where they are until they are removed, and are found there: those with parents or children, and
 // runs of a schedule with OnOverlap that have any. Move waits for the end of one that has a key, because that is unique
