@@ -77,7 +77,7 @@ func New(c Config) (*Daemon, error) {
 		}
 	}
 	jobs, err := durable.New(durable.Config{
-		Name: c.Machine.Name, Store: c.Store.Store, Executor: d.pool, Lease: c.Store.Lease, Drain: math.MaxInt64, // drain has the limit
+		Name: c.Machine.Name, Store: c.Store.Store, Executor: d.pool, Lease: c.Store.Lease, Poll: c.Store.Poll, Drain: math.MaxInt64, // drain has the limit
 		Keep: keepForever, History: history, Output: output,
 		Logger: c.Log,
 		Hooks:  durable.Hooks{Failed: func(durable.Job, durable.Run) {}}, // the log says how each run ended

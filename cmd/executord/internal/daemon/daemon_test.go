@@ -81,6 +81,9 @@ func beginWith(
 	if c.Store.Store == nil {
 		c.Store = Memory()
 	}
+	if c.Store.Poll == 0 {
+		c.Store.Poll = 10 * time.Second // most tests last for hours: with a second they take three times as long
+	}
 	var err error
 	if h.Daemon, err = New(c); err != nil {
 		t.Fatal(err)

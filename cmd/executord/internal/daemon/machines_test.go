@@ -76,6 +76,7 @@ func TestOnChoosesMachines(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var r ran
 				c := Config{File: parse(t, "# name: a\n# on: "+test.on+"\n@every 5s sleep 1s\n"), Store: shared(t)}
+				c.Store.Poll = time.Second // or the first daemon would have claimed all that is due in the next seconds
 				var all []*harness
 				for _, m := range []job.Machine{machine(t, "web-1", "gpu"), machine(t, "web-2", "region=eu"), machine(t, "db-1", "gpu", "eu"), machine(t, "other")} {
 					c.Machine = m
