@@ -229,7 +229,7 @@ func (p *shard) change(ctx context.Context, fn func(t *table) error) error {
 }
 
 // errNoOwner is the error of owner if no store has the virtual shard, though all have answered.
-var errNoOwner = errors.New("no store has it: all stores must be in Config.Stores")
+var errNoOwner = errors.New("no store has it: all stores must be in Config.Stores, each with its job of kind " + TableKind)
 
 // holder returns the store that has a virtual shard, by tables which are not older than fresh, or than the call if anew is
 // set. The error matches ErrMoving if the store gives it to another one.

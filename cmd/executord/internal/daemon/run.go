@@ -88,15 +88,10 @@ func (r *run) report(result process.Result, o outcome.Outcome, skips int) {
 	r.log.LogAttrs(context.Background(), o.Level(), "run ended", attrs...)
 }
 
-// reportNotStarted logs why the command was not started. That its due time has passed during the wait for its turn is no
-// error.
+// reportNotStarted logs why the command was not started.
 func (r *run) reportNotStarted(result process.Result, o outcome.Outcome, late time.Duration, skips int) {
-	attrs := []any{about.Key, about.RunNotStarted, "due", stamp(r.due), "late", late, "reason", result.Err.Error(), "skipped", skips}
-	if o == outcome.Replaced {
-		r.log.Warn("run not started", attrs...)
-		return
-	}
-	r.log.Error("run not started", attrs...)
+	r.log.Log(context.Background(), o.Level(), "run not started",
+		about.Key, about.RunNotStarted, "due", stamp(r.due), "late", late, "reason", result.Err.Error(), "skipped", skips)
 }
 
 // tellEnded tells how the run ended. Again reports whether the one before had failed.

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/notify"
 	"github.com/executor-go/executor/cmd/executord/internal/outcome"
@@ -446,6 +447,30 @@ func TestDaemonReplacesRunBeforeItsStart(t *testing.T) {
 		}
 		h.end()
 		if lines := h.logged("run not started"); len(lines) != 2 || !strings.Contains(lines[0], "level=WARN") || h.lines("level=ERROR") != 0 {
+			t.Errorf("%q", lines)
+		}
+	})
+}
+
+// A run that is canceled before its command was started is no error either.
+func TestDaemonCancelsRunBeforeItsStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := beginWith(t, Config{File: parse(t, "# name: a\n@every 1m x\n"), Store: shared(t)},
+			func(ctx context.Context, _ process.Command, _ process.Observer) process.Result { // it waits for its turn
+				<-ctx.Done()
+				return process.Result{Err: context.Cause(ctx), Cause: context.Cause(ctx), Stopped: true}
+			})
+		time.Sleep(time.Minute + time.Second)
+		e, _, err := h.Find(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := catalog.Cancel(t.Context(), h.Durable(), h.Store, e); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		h.end()
+		if lines := h.logged("run not started"); len(lines) != 1 || !strings.Contains(lines[0], "level=WARN") || h.lines("level=ERROR") != 0 {
 			t.Errorf("%q", lines)
 		}
 	})
