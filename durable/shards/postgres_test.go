@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -89,11 +90,14 @@ func runs(t *testing.T, first *shards.Shards, open func(n int) *shards.Shards, k
 		var ids []durable.ID
 		defer func() { added <- ids }()
 		for i := 0; !stop.Load(); i++ {
-			var opts []durable.Option
+			once := durable.WithID(durable.NewID())
 			if i%2 == 0 {
-				opts = append(opts, durable.Key(fmt.Sprint("key ", i)))
+				once = durable.Key(fmt.Sprint("key ", i))
 			}
-			id, err := k.AddAfter(ctx, time.Duration(i%5)*time.Second, fmt.Sprint(i), opts...)
+			id, err := k.AddAfter(ctx, time.Duration(i%5)*time.Second, fmt.Sprint(i), once)
+			for errors.Is(err, context.DeadlineExceeded) { // on a busy machine
+				id, err = k.AddAfter(ctx, time.Duration(i%5)*time.Second, fmt.Sprint(i), once)
+			}
 			if err != nil {
 				t.Error(err)
 				return
@@ -118,9 +122,10 @@ func runs(t *testing.T, first *shards.Shards, open func(n int) *shards.Shards, k
 		must(of, err)
 		load[of]++
 	}
+	mean := float64(len(ids)) / 4
 	for name, of := range s.All() {
-		if n := load[of] * 4; n < len(ids)*3/4 || n > len(ids)*5/4 {
-			t.Errorf("store %s has %d of %d jobs", name, load[of], len(ids))
+		if n := float64(load[of]); math.Abs(n-mean) > max(mean/8, 6*math.Sqrt(mean)) {
+			t.Errorf("store %s has %v of %d jobs", name, n, len(ids))
 		}
 	}
 	t.Logf("%d jobs", len(ids))
