@@ -137,8 +137,9 @@ func (k *Kind[P, R]) add(ctx context.Context, key string, payload P, opts []dura
 	}
 	to, err := k.target(ctx, id, p.Parents(), bound)
 	for tries := 0; err != nil && !bound && tries < spreads && ctx.Err() == nil; tries++ {
-		if k.any().Prepare(0, payload, opts...).ID() == p.ID() {
-			break // it is the caller's
+		if k.any().Prepare(0, payload, opts...).ID() == p.ID() { // it is the caller's
+			to, err = k.target(ctx, id, nil, true)
+			break
 		}
 		id = durable.NewID()
 		to, err = k.target(ctx, id, nil, false)

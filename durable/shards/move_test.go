@@ -552,7 +552,15 @@ func TestKindAddSaysThatMoveWasBrokenOff(t *testing.T) {
 				failed++
 			}
 		}
-		if took := time.Since(begun); failed != 1 || took > 2*time.Minute {
+		mine := durable.NewID()
+		for shards.VirtualShard(mine) >= shards.Number/2 {
+			mine = durable.NewID()
+		}
+		asked := time.Now()
+		if _, err := k.Add(t.Context(), 0, durable.WithID(mine)); !errors.Is(err, shards.ErrMoving) || time.Since(asked) < 30*time.Second {
+			t.Errorf("with an ID of the caller's: %v after %v", err, time.Since(asked))
+		}
+		if took := asked.Sub(begun); failed != 1 || took > 2*time.Minute {
 			t.Errorf("%d have failed, after %v", failed, took)
 		}
 		if err := s.Move(t.Context(), shards.Range(0, 1), "nowhere"); !errors.Is(err, executor.ErrInvalid) {

@@ -90,8 +90,12 @@ func (r *run) report(result process.Result, o outcome.Outcome, skips int) {
 
 // reportNotStarted logs why the command was not started.
 func (r *run) reportNotStarted(result process.Result, o outcome.Outcome, late time.Duration, skips int) {
-	r.log.Log(context.Background(), o.Level(), "run not started",
-		about.Key, about.RunNotStarted, "due", stamp(r.due), "late", late, "reason", result.Err.Error(), "skipped", skips)
+	attrs := []any{about.Key, about.RunNotStarted, "due", stamp(r.due), "late", late, "reason", result.Err.Error(), "skipped", skips}
+	if !o.IsError() {
+		r.log.Warn("run not started", attrs...)
+		return
+	}
+	r.log.Error("run not started", attrs...)
 }
 
 // tellEnded tells how the run ended. Again reports whether the one before had failed.
