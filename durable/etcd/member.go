@@ -167,7 +167,8 @@ func start(cfg *embed.Config) (server *embed.Etcd, err error) {
 	default:
 		return nil, unreadable(err)
 	}
-	if server, err = embed.StartEtcd(cfg); errors.Is(err, wal.ErrCRCMismatch) {
+	// A record of the log whose bytes are others is no message of protobuf, or has another checksum.
+	if server, err = embed.StartEtcd(cfg); errors.Is(err, wal.ErrCRCMismatch) || err != nil && strings.HasPrefix(err.Error(), "proto:") {
 		err = unreadable(err)
 	}
 	return server, err
