@@ -26,6 +26,9 @@ func (k *Kind[P, R]) Prepare(delay time.Duration, payload P, opts ...Option) Pre
 // the parent instead.
 func (p Prepared) ID() ID { return p.job.ID }
 
+// Given reports whether the ID is that of WithID.
+func (p Prepared) Given() bool { return p.job.given != ID{} }
+
 // Key returns the key that the job will have, without the period of UniqueFor; "" for none, or if an option is wrong,
 // which Add says.
 func (p Prepared) Key() string { return p.job.Key }

@@ -127,20 +127,17 @@ func (k *Kind[P, R]) add(ctx context.Context, key string, payload P, opts []dura
 		key = p.Key()
 	}
 	v, bound := k.virtual(key, p)
-	id, chosen := p.ID(), false
-	if bound {
-		chosen = VirtualShard(id) != v && k.any().Prepare(0, payload, opts...).ID() == id
+	id := p.ID()
+	switch {
+	case p.Given() && bound && VirtualShard(id) != v:
+		return durable.ID{}, invalid("WithID: the virtual shard of the job is %d, and the end of ID %s says %d; leave the option out",
+			v, id, VirtualShard(id))
+	case bound:
 		id = at(id, v)
 	}
-	if chosen {
-		return durable.ID{}, invalid("WithID: the virtual shard of the job is %d, which the end of ID %s does not say; leave the option out", v, p.ID())
-	}
+	bound = bound || p.Given()
 	to, err := k.target(ctx, id, p.Parents(), bound)
 	for tries := 0; err != nil && !bound && tries < spreads && ctx.Err() == nil; tries++ {
-		if k.any().Prepare(0, payload, opts...).ID() == p.ID() { // it is the caller's
-			to, err = k.target(ctx, id, nil, true)
-			break
-		}
 		id = durable.NewID()
 		to, err = k.target(ctx, id, nil, false)
 	}
@@ -169,7 +166,7 @@ func (k *Kind[P, R]) add(ctx context.Context, key string, payload P, opts []dura
 // spreads is how many virtual shards are tried for a job that can be anywhere.
 const spreads = 64
 
-// virtual returns the virtual shard that a job is bound to; false if it can be anywhere.
+// virtual returns the virtual shard that a job is bound to; false if it can have any.
 func (k *Kind[P, R]) virtual(key string, p durable.Prepared) (v int, bound bool) {
 	switch {
 	case k.shards.pinned[k.name]:

@@ -172,14 +172,17 @@ func TestMoveKeepsJobsAsTheyAre(t *testing.T) {
 		s, ctx := c.program(nil), t.Context()
 		c.owned(s)
 		var calls ledger
-		k := shards.Handle(s, "k", func(ctx context.Context, p string) (string, error) {
-			one, err := durable.Step(ctx, "one", func(context.Context) (string, error) { calls.note(p); return "1", nil })
-			if err != nil {
-				return "", err
+		handler := func(result string) func(context.Context, string) (string, error) {
+			return func(ctx context.Context, p string) (string, error) {
+				one, err := durable.Step(ctx, "one", func(context.Context) (string, error) { calls.note(p); return result, nil })
+				if err != nil {
+					return "", err
+				}
+				got, err := durable.Wait[string](ctx, "go")
+				return one + got, err
 			}
-			got, err := durable.Wait[string](ctx, "go")
-			return one + got, err
-		})
+		}
+		k := shards.Handle(s, "k", handler("1"))
 		fires := shards.Handle(s, "fires", func(context.Context, string) (string, error) { return "", nil })
 		stop := c.run(s)
 		var ids []durable.ID
@@ -213,14 +216,7 @@ func TestMoveKeepsJobsAsTheyAre(t *testing.T) {
 			t.Errorf("%d jobs are left: %v", len(left), texts(left))
 		}
 		then := c.program(nil)
-		goesOn := shards.Handle(then, "k", func(ctx context.Context, p string) (string, error) {
-			one, err := durable.Step(ctx, "one", func(context.Context) (string, error) { calls.note(p); return "2", nil })
-			if err != nil {
-				return "", err
-			}
-			got, err := durable.Wait[string](ctx, "go")
-			return one + got, err
-		})
+		goesOn := shards.Handle(then, "k", handler("2"))
 		shards.Handle(then, "fires", func(context.Context, string) (string, error) { return "", nil })
 		defer c.run(then)()
 		for i, id := range ids {

@@ -85,10 +85,14 @@ func runs(t *testing.T, first *shards.Shards, open func(n int) *shards.Shards, k
 		go func() { ended <- s.Run(ctx) }()
 	}
 	var stop atomic.Bool
-	added := make(chan []durable.ID)
+	added, some := make(chan []durable.ID, 1), make(chan struct{})
 	go func() {
 		var ids []durable.ID
-		defer func() { added <- ids }()
+		defer func() {
+			if added <- ids; len(ids) < 300 {
+				close(some)
+			}
+		}()
 		for i := 0; !stop.Load(); i++ {
 			once := durable.WithID(durable.NewID())
 			if i%2 == 0 {
@@ -102,11 +106,18 @@ func runs(t *testing.T, first *shards.Shards, open func(n int) *shards.Shards, k
 				t.Error(err)
 				return
 			}
-			ids = append(ids, id)
-			time.Sleep(time.Millisecond)
+			if ids = append(ids, id); len(ids) == 300 {
+				close(some)
+			}
+			if i%5 == 0 { // it is due at once: no more are added than are run
+				if _, err := k.Await(ctx, id); err != nil {
+					t.Error(err)
+					return
+				}
+			}
 		}
 	}()
-	time.Sleep(3 * time.Second)
+	<-some
 	if err := s.Spread(ctx, "db0", "db1", "db2", "db3"); err != nil {
 		t.Error(err)
 	}

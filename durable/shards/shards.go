@@ -12,6 +12,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -159,15 +160,9 @@ func (s *Shards) seek(ctx context.Context, v int, look func(*shard) (durable.Job
 	for begun := time.Now(); ; {
 		first, _ := s.holder(ctx, v, false)
 		order := slices.Clone(s.all)
-		slices.SortStableFunc(order, func(a, b *shard) int {
-			switch {
-			case a == first && b != first:
-				return -1
-			case b == first && a != first:
-				return 1
-			}
-			return 0
-		})
+		if i := slices.Index(order, first); i > 0 {
+			order[0], order[i] = order[i], order[0]
+		}
 		var unknown error
 		for _, p := range order {
 			job, err := look(p)
@@ -244,10 +239,10 @@ func (s *Shards) Counts(ctx context.Context, f durable.Filter) ([]durable.Count,
 	}
 	sums := make(map[of]durable.Count)
 	for _, c := range slices.Concat(counts...) {
-		sum, there := sums[of{c.Kind, c.State}]
 		if own(c.Kind) {
 			continue
 		}
+		sum, there := sums[of{c.Kind, c.State}]
 		if there && sum.Due.Before(c.Due) {
 			c.Due = sum.Due
 		}
@@ -256,13 +251,7 @@ func (s *Shards) Counts(ctx context.Context, f durable.Filter) ([]durable.Count,
 	}
 	all := slices.Collect(maps.Values(sums))
 	slices.SortFunc(all, func(a, b durable.Count) int {
-		if a.Kind != b.Kind {
-			if a.Kind < b.Kind {
-				return -1
-			}
-			return 1
-		}
-		return int(a.State) - int(b.State)
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
 	})
 	return all, err
 }

@@ -154,7 +154,10 @@ func (p *shard) load(ctx context.Context) (t table, job store.Job, err error) {
 	if len(text) == 0 {
 		text = job.Payload
 	}
-	if err := json.Unmarshal(text, &t); err != nil || job.Kind != TableKind {
+	if job.Kind != TableKind {
+		return t, job, fmt.Errorf("durable/shards: key %q belongs to job %s of kind %q: give that another key", tableKey, job.ID, job.Kind)
+	}
+	if err := json.Unmarshal(text, &t); err != nil {
 		return t, job, fmt.Errorf("durable/shards: the table of virtual shards in job %s can't be read: %w", job.ID, err)
 	}
 	return t, job, nil

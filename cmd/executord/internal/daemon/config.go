@@ -66,7 +66,7 @@ type Store struct {
 	Name      string        // as it may be shown; empty for one that ends with the daemon
 	Namespace string        // of the jobs
 	Lease     time.Duration // as in durable.Config
-	Poll      time.Duration // the same
+	Poll      time.Duration // as there, too
 }
 
 // Memory returns a store that ends with the daemon. No other daemon waits for its lease, which lasts for as long as
