@@ -5,83 +5,41 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
-// A job for machines with a label runs on one of them; when its daemon is killed, another that has the label begins the
-// run again, and a daemon without it does not. When none is left, the job waits, which is shown and in the log, until
-// there is one again.
-func TestOnTakesOver(t *testing.T) {
-	onEachStore(t, func(t *testing.T, store string) {
-		flag := filepath.Join(t.TempDir(), "well")
-		file := write(t, "tab", "# name: long\n# on: gpu\n@every 500ms test -e '"+flag+"' || { echo up; exec sleep 1000; }\n# name: tick\n@every 200ms true\n")
-		plain := startFile(t, file, "--store", store, "--lease", "2s", "--name", "web-1")
-		plain.until("run ended", "job", "tick")
-		first := startFile(t, file, "--store", store, "--lease", "2s", "--name", "gpu-1", "--label", "eu,gpu")
-		run := first.until("run started", "job", "long")
-		first.until("up")
-		second := startFile(t, file, "--store", store, "--lease", "2s", "--name", "gpu-2", "--label", "gpu")
-		second.until("job scheduled", "job", "tick")
-		kill := func(p *process) {
-			p.signal(syscall.SIGKILL)
-			<-p.exited
-			p.killLeft() // nothing else does
-		}
-
-		kill(first)
-		again := second.until("run started", "job", "long", "due", run["due"])
-		if again["attempt"] != 2.0 || !strings.HasPrefix(fmt.Sprint(again["node"]), "gpu-2-") {
-			t.Errorf("begun again: %v", again)
-		}
-		second.until("up")
-		kill(second)
-		untilState(t, store, "long", "no machine")
-		wantAnswer(t, store, 0, "long: due now, and waits: no running daemon has the name or label gpu\n", "run-now", "long")
-		if l := plain.until("job has no machine", "job", "long"); l["on"] != "gpu" || !strings.Contains(fmt.Sprint(l["reason"]), "gpu") {
-			t.Errorf("the log says %v", l)
-		}
-
-		if err := os.WriteFile(flag, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		third := startFile(t, file, "--store", store, "--lease", "2s", "--name", "gpu-3", "--label", "gpu")
-		third.until("run ended", "job", "long", "outcome", "ok")
-		plain.until("job has a machine again", "job", "long")
-		plain.end()
-		plain.want(0, "run started", "job", "long")
-		third.end()
-	})
-}
-
-// A job for each machine is one in the store for each daemon's; commands find it by that name, and the environment says
-// the name and labels of the machine where the command line does not.
-func TestOnAllIsAJobForEachMachine(t *testing.T) {
-	onEachStore(t, func(t *testing.T, store string) {
-		file := write(t, "tab", "# name: clean\n# on: all gpu\n@every 500ms echo \"on $EXECUTORD_JOB\"\n")
-		var all []*process
-		for _, name := range []string{"web-1", "web-2"} {
-			cmd := executord(t, "run", file, "--store", store)
-			cmd.Env = append(cmd.Env, nameVariable+"="+name, labelVariable+"=eu, gpu")
-			p := startCommand(t, cmd)
-			p.until("on clean@" + name)
-			all = append(all, p)
-		}
-		other := startFile(t, file, "--store", store, "--name", "db-1")
-		other.until("job is not for this machine", "job", "clean", "machine", "db-1")
-		wantAnswer(t, store, 0, "clean@web-1: ", "pause", "clean@web-1")
-		wantAnswer(t, store, 0, "clean@web-1: paused\nclean@web-2: ", "pause", "clean")
-		wantAnswer(t, store, 1, "executord: clean runs on each of several machines: say clean@web-1 or clean@web-2\n", "logs", "clean")
-		if got := jobNamed(t, store, "clean@web-2")["on"]; fmt.Sprint(got) != "[web-2]" {
-			t.Errorf("it runs on %v", got)
-		}
-		for _, p := range append(all, other) {
-			p.end()
-		}
-	})
+// A daemon has the name and the labels that its flags give it, or the environment: a job for each machine is one in the
+// store for each, which commands find by that name, and a job for which there is no machine waits.
+func TestOnChoosesMachines(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	file := write(t, "tab", "# name: clean\n# on: all gpu\n@every 500ms echo \"on $EXECUTORD_JOB\"\n# name: arm\n# on: arm\n@daily true\n")
+	var all []*process
+	for _, name := range []string{"web-1", "web-2"} {
+		cmd := executord(t, "run", file, "--store", store)
+		cmd.Env = append(cmd.Env, nameVariable+"="+name, labelVariable+"=eu, gpu")
+		p := startCommand(t, cmd)
+		p.until("on clean@" + name)
+		all = append(all, p)
+	}
+	other := startFile(t, file, "--store", store, "--name", "db-1", "--label", "eu")
+	all = append(all, other)
+	other.until("job is not for this machine", "job", "clean", "machine", "db-1 with eu")
+	wantAnswer(t, store, 0, "arm: due now, and waits: no running daemon has the name or label arm\n", "run-now", "arm")
+	untilState(t, store, "arm", "no machine")
+	wantAnswer(t, store, 0, "clean@web-1: ", "pause", "clean@web-1")
+	wantAnswer(t, store, 0, "clean@web-1: paused\nclean@web-2: ", "pause", "clean")
+	wantAnswer(t, store, 1, "executord: clean runs on each of several machines: say clean@web-1 or clean@web-2\n", "logs", "clean")
+	if got := jobNamed(t, store, "clean@web-2")["on"]; fmt.Sprint(got) != "[web-2]" {
+		t.Errorf("it runs on %v", got)
+	}
+	arm := startFile(t, file, "--store", store, "--name", "db-2", "--label", "eu,arm")
+	arm.until("run ended", "job", "arm", "outcome", "ok")
+	for _, p := range append(all, arm) {
+		p.end()
+		p.want(map[bool]int{true: 1}[p == arm], "run started", "job", "arm")
+	}
 }
 
 // check says which jobs this machine runs, or the one that flags describe, as text and as JSON; and notes what is

@@ -3,11 +3,8 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -53,71 +50,6 @@ func TestCheckGroupsOfSeveralFiles(t *testing.T) {
 	}
 }
 
-// Jobs run one after the other, from the start of executord on, and a store holds what has ended over a kill.
-func TestRunAfterOfKilledDaemon(t *testing.T) {
-	onEachStore(t, func(t *testing.T, store string) {
-		flag := filepath.Join(t.TempDir(), "flag")
-		file := write(t, "jobs.crontab", "# name: a\n@every 1s true\n# name: b\n@every 1s test -e "+flag+"\n# name: c\n# after: a, b\n@after echo after $EXECUTORD_AFTER\n"+
-			"# name: d\n# after: c\n@after true\n")
-		args := []string{"--store", store, "--lease", "2s"}
-		first := startFile(t, file, args...)
-		first.until("run ended", "job", "a", "outcome", "ok")
-		first.until("run ended", "job", "a", "outcome", "ok")
-		if first.count("run started", "job", "c") > 0 {
-			t.Error("c was started before b has succeeded")
-		}
-		first.signal(syscall.SIGKILL)
-		<-first.exited
-		first.killLeft() // nothing else does
-		if err := os.WriteFile(flag, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		second := startFile(t, file, args...)
-		second.until("after a b", "job", "c")
-		second.until("run ended", "job", "d", "outcome", "ok")
-		second.signal(syscall.SIGTERM)
-		second.wait()
-		jobs := asked(t, store, "jobs", "c") // which may be due again: a and b go on
-		if len(jobs) != 1 || jobs[0]["words"] != "after a, b" || jobs[0]["state"] != "waiting" && jobs[0]["state"] != "due" {
-			t.Errorf("%v", jobs)
-		}
-	})
-}
-
-// A daemon that is killed keeps no place of a group: another one runs its jobs, one at a time.
-func TestRunGroupPlaceOfKilledDaemonIsFree(t *testing.T) {
-	onEachStore(t, func(t *testing.T, store string) {
-		file := write(t, "jobs.crontab", "# name: a\n# group: g\n@every 1s sleep 0.3\n# name: b\n# group: g\n@every 1s sleep 0.3\n")
-		args := []string{"--store", store, "--lease", "2s"}
-		first := startFile(t, file, args...)
-		first.until("run ended", "job", "a")
-		first.until("run ended", "job", "b")
-		first.until("run started")
-		first.signal(syscall.SIGKILL)
-		<-first.exited
-		first.killLeft() // nothing else does
-		second := startFile(t, file, args...)
-		for range 2 {
-			second.until("run ended", "job", "a", "outcome", "ok")
-			second.until("run ended", "job", "b", "outcome", "ok")
-		}
-		second.signal(syscall.SIGTERM)
-		second.wait()
-		running := 0
-		for _, l := range second.log {
-			switch l["msg"] {
-			case "run started":
-				running++
-			case "run ended":
-				running--
-			}
-			if running > 1 {
-				t.Fatalf("two runs at a time: %v", l)
-			}
-		}
-	})
-}
-
 // MAILTO of a crontab says whom mail goes to, with the server of the channel that sends mail; it is noted without one.
 func TestSetMail(t *testing.T) {
 	tab := write(t, "jobs.crontab", "@daily a\nMAILTO=ada@example.org, bob@example.org\n@daily b\n@daily b2\n# notify: chat\n@daily c\nMAILTO=\"\"\n@daily d\nMAILTO=a b\n@daily e\n")
@@ -153,14 +85,4 @@ func TestSetMail(t *testing.T) {
 	if notes := parse(write(t, "alone", "@daily a\nMAILTO=me\n@daily b\nMAILTO=\"\"\n@daily c\n")).Notes; len(notes) != 1 || notes[0].What != "MAILTO is ignored: no mail is sent" || notes[0].Line != 2 {
 		t.Errorf("without a channel: notes %v", notes)
 	}
-}
-
-// The file of a secret is read at each run, and its value is shown nowhere.
-func TestRunSecretOfJob(t *testing.T) {
-	file := write(t, "secret", "hunter2hunter2\n")
-	p := start(t, "# name: a\n# secret: PASSWORD="+file+"\n@reboot echo $PASSWORD; test $PASSWORD = hunter2hunter2\n")
-	p.until("***", "job", "a", "stream", "stdout")
-	p.until("run ended", "job", "a", "outcome", "ok")
-	p.signal(syscall.SIGTERM)
-	p.wait()
 }

@@ -74,7 +74,7 @@ var executordMutants = []mutant{
 		file: "cmd/executord/internal/environ/environ.go", what: "commands get the name of the store, with its password",
 		old:  "return process.IsVariable(variable, StoreVariable)",
 		new:  "return process.IsVariable(variable, StoreVariable) && false",
-		test: "TestRunEnvironmentInStore",
+		test: "TestRunIsTold",
 	},
 	{
 		file: "cmd/executord/internal/web/guard.go", what: "a token for looking acts on jobs",

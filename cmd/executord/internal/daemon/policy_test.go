@@ -304,3 +304,20 @@ func TestMisfireSparesQueuedRuns(t *testing.T) {
 		})
 	}
 }
+
+// A job that allows several runs has no more than those, in all of its daemons together.
+func TestOverlapAllowsRunsOfAllDaemons(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := Config{File: parse(t, "# name: a\n# overlap: \"allow 3\"\n@every 1m sleep 150m\n"), Store: shared(t)}
+		one, two := begin(t, c), begin(t, c)
+		time.Sleep(10 * time.Minute)
+		if n := one.lines("run started") + two.lines("run started"); n != 3 {
+			t.Errorf("%d runs are in progress", n)
+		}
+		for _, h := range []*harness{one, two} {
+			h.drain(errPatience)
+			h.stop(errPatience)
+			<-h.done
+		}
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -49,6 +50,25 @@ func TestRunEndedBeforeItsStartIsInterrupted(t *testing.T) {
 			t.Errorf("%v: counts %+v; want %+v", test.cause, r.entry.mu.Counts, test.want)
 		}
 	}
+}
+
+// A run that is lost while the daemon drains was not waited for: it counts as interrupted.
+func TestRunLostInDrainIsInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Memory()
+		down := &silent{Store: s.Store}
+		s.Store, s.Lease, s.Name = down, 5*time.Second, "x"
+		h := begin(t, Config{File: parse(t, "# name: a\n@every 10m sleep 2m\n"), Store: s})
+		time.Sleep(10*time.Minute + 30*time.Second)
+		h.drain(errPatience)
+		down.set(true)
+		time.Sleep(10 * time.Second)
+		down.set(false)
+		<-h.done
+		if h.sum.Runs != 1 || h.sum.Interrupted != 1 {
+			t.Errorf("%+v\n%s", h.sum, h.log.String())
+		}
+	})
 }
 
 // A run that was interrupted has the outcome of what did that.
