@@ -133,7 +133,7 @@ state does not allow the change.`,
 type target struct {
 	called string
 	check  func(client.Order) error // before anything is done to any
-	do     func(client.Order) (done bool, text string, err error)
+	do     func(client.Order) (done bool, text string, run int64, err error)
 	runs   func(n int) (latest, error)
 }
 
@@ -148,15 +148,15 @@ func targetsIn(ctx context.Context, v client.Client, namespace string, names []s
 				_, err := e.Spec.Parameters.Given(o.Set)
 				return err
 			},
-			do: func(o client.Order) (bool, string, error) {
+			do: func(o client.Order) (bool, string, int64, error) {
 				answer, err := v.Act(ctx, o, e, reason)
 				if err == nil && answer.Unnoted != nil {
 					fmt.Fprintf(os.Stderr, "executord: the action was done, but could not be stored in the audit log: %v\n", answer.Unnoted)
 				}
 				if err != nil {
-					return false, "", fmt.Errorf("job %s: %w", called, err)
+					return false, "", 0, fmt.Errorf("job %s: %w", called, err)
 				}
-				return answer.Done(), answer.Text, nil
+				return answer.Done(), answer.Text, answer.Run, nil
 			},
 			runs: func(n int) (latest, error) { return runsOf(v, e, n) },
 		})
@@ -172,10 +172,14 @@ func (f *atFlag) targets(names []string, reason string) (all []target, err error
 		all = append(all, target{
 			called: job.Printable(j.Job),
 			check:  func(client.Order) error { return nil }, // the daemon does
-			do: func(o client.Order) (bool, string, error) {
+			do: func(o client.Order) (bool, string, int64, error) {
 				o.Job = j.Job
 				result, err := c.act(o, reason)
-				return result.Done, job.Printable(result.Answer), err
+				run := int64(0)
+				for _, t := range result.Targets {
+					run = t.Run
+				}
+				return result.Done, job.Printable(result.Answer), run, err
 			},
 			runs: func(n int) (latest, error) { return f.runsOf(j.Job, n) },
 		})
@@ -196,19 +200,16 @@ func carryOut(w io.Writer, o client.Order, wait bool, all []target, wrong error)
 	good := true
 	var waits []waiting
 	for _, t := range all {
-		one := waiting{called: t.called, runs: t.runs}
-		if wait {
-			if err := one.begin(); err != nil {
-				return err
-			}
-		}
-		done, text, err := t.do(o)
+		done, text, run, err := t.do(o)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(w, "%s: %s\n", t.called, text)
+		if wait && done && run == 0 {
+			return fmt.Errorf("job %s: the daemon does not say which run it is, as older ones do not; see executord runs", t.called)
+		}
 		if good = good && done; wait && done {
-			waits = append(waits, one)
+			waits = append(waits, waiting{t.called, t.runs, run})
 		}
 	}
 	waited := waitFor(w, waits)

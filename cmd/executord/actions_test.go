@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -133,6 +134,12 @@ schedule = "0 0 1 1 *"
 command = "echo no disk >&2; exit 3"
 retries = 1
 retry_wait = "300ms"
+[[job]]
+name = "often"
+schedule = "@every 100ms"
+overlap = "allow 50"
+command = "test $WHO = me || exit 0; sleep 0.5; exit 3"
+parameters.WHO = "other"
 `)
 	store := filepath.Join(t.TempDir(), "jobs.db")
 	sockets := t.TempDir()
@@ -142,12 +149,16 @@ retry_wait = "300ms"
 		p.after(0, "listening")
 		p.after(0, "job scheduled", "job", "bad")
 	}
+	last := make(map[bool]int) // of good, the latest run of either daemon
 	for _, from := range []string{"--store " + store, "--at unix:" + sockets + "/a", "--at unix:" + sockets + "/b"} {
 		for _, test := range []struct {
 			args string
 			code int
 			want string // a pattern
 		}{
+			{"run-now often --set WHO=me --wait", exitFailed, // others begin and end meanwhile
+				`often: due now(, and no longer paused)?, with WHO=me\noften: run \d+: failed after [\d.ms]+\n    exit status 3\n`},
+			{"pause often", exitOK, `often: (paused|will be paused when its run on .* has ended)\n`},
 			{"run-now good --wait", exitOK, `good: due now\ngood: run \d+: ok after [\d.ms]+\n`},
 			{"run-now good --wait --set DAY=tue", exitOK, `good: due now, with DAY=tue\ngood: run \d+: ok after [\d.ms]+\n`},
 			{"run-now bad good --wait", exitFailed, `bad: due now\ngood: due now\nbad: run \d+: failed after [\d.ms]+\n    exit status 3, after 2 attempts: no disk\ngood: run \d+: ok after [\d.ms]+\n`},
@@ -163,6 +174,14 @@ retry_wait = "300ms"
 			stdout, stderr, code := output(t, "", append(strings.Fields(test.args), strings.Fields(from)...)...)
 			if ok, err := regexp.MatchString("^"+test.want+"$", stdout+stderr); code != test.code || err != nil || !ok {
 				t.Errorf("%s, %s: exit code %d, %s%s; want %d, %s", from, test.args, code, stdout, stderr, test.code, test.want)
+			}
+			if found := regexp.MustCompile(`good: run (\d+):`).FindStringSubmatch(stdout); found != nil {
+				of := strings.HasSuffix(from, "/b")
+				number, _ := strconv.Atoi(found[1])
+				if number <= last[of] {
+					t.Errorf("%s, %s: run %d, and before it %d", from, test.args, number, last[of])
+				}
+				last[of] = number
 			}
 		}
 		// It may still run: then the pause begins with its end.

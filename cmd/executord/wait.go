@@ -10,18 +10,18 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
-// waiting is a wait for the end of the next run of a job.
+// waiting is a wait for the end of a run.
 type waiting struct {
 	called string
-	runs   func(n int) (latest, error)
-	last   int64 // the number of the run before
+	runs   func(n int) (latest, error) // of the job
+	number int64                       // of the run
 }
 
 // latest are the latest runs of a job, those that have begun.
 type latest struct {
 	runs   []view.Run
-	number int64 // of the latest that was added
-	idle   bool  // none is in progress, and none waits
+	number int64 // of the latest that the job knows of: that may be a moment after it was added
+	idle   bool  // none of those is in progress, and none waits
 }
 
 // waitEvery is how long a wait rests between two looks.
@@ -29,15 +29,6 @@ const waitEvery = 200 * time.Millisecond
 
 // lookedAt is how many of the latest runs a wait looks at: more do not begin between two looks.
 const lookedAt = 100
-
-// begin notes which runs there are already.
-func (w *waiting) begin() error {
-	l, err := w.runs(1)
-	for _, r := range l.runs {
-		w.last = max(w.last, r.Run)
-	}
-	return err
-}
 
 // end waits for the end of the run, and returns it. A run that will be begun again has not ended, and one that was
 // canceled before it began has.
@@ -47,28 +38,16 @@ func (w *waiting) end() (view.Run, error) {
 		if err != nil {
 			return view.Run{}, err
 		}
-		runs := l.runs
-		if w.overBefore(l) {
-			return view.Run{Run: l.number, Outcome: outcome.Canceled, Error: "it was canceled before it began"}, nil
+		attempts := slices.DeleteFunc(l.runs, func(r view.Run) bool { return r.Run != w.number })
+		if len(attempts) == 0 && l.number >= w.number && l.idle {
+			return view.Run{Run: w.number, Outcome: outcome.Canceled, Error: "it was canceled before it began"}, nil
 		}
-		slices.SortFunc(runs, func(a, b view.Run) int { return int(a.Run - b.Run) })
-		for _, r := range runs {
-			if r.Run <= w.last {
-				continue
-			}
-			if r.Outcome == outcome.InProgress {
-				break
-			}
-			if !r.Outcome.Resumes() {
+		for _, r := range attempts {
+			if r.Outcome != outcome.InProgress && !r.Outcome.Resumes() {
 				return r, nil
 			}
 		}
 	}
-}
-
-// overBefore reports whether the run was added, and will not begin any more.
-func (w *waiting) overBefore(l latest) bool {
-	return l.idle && l.number > w.last && !slices.ContainsFunc(l.runs, func(r view.Run) bool { return r.Run > w.last })
 }
 
 // waitFor waits for the end of each of these runs, and prints how it has ended.

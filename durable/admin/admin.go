@@ -109,6 +109,7 @@ type Answer struct {
 
 	Job     durable.Job     // as it was just before; zero if the action was on none, or the job was not there
 	Changed durable.Changed // of an action on many jobs: the answers counted, and whether there are more
+	Run     int64           // the number of the run that was added, or is being ended; 0 if the action was on none
 
 	// Unnoted is why the audit log has no entry of the action; nil if it has one.
 	Unnoted error

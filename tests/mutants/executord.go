@@ -206,8 +206,8 @@ var executordMutants = []mutant{
 	},
 	{
 		file: "cmd/executord/wait.go", what: "run-now --wait takes the run before for the one that was asked for",
-		old: "			if r.Run <= w.last {\n",
-		new: "			if r.Run < w.last {\n",
+		old: "bool { return r.Run != w.number })",
+		new: "bool { return r.Run > w.number })",
 		by:  "./cmd/executord", test: "TestActionsOfStoreAndDaemon",
 	},
 	{

@@ -32,6 +32,7 @@ type Target struct {
 	Done   bool   `json:"done"`
 	Answer string `json:"answer"`
 	Says   string `json:"says,omitempty"` // what Answer means, or an error
+	Run    int64  `json:"run,omitempty"`  // the number of the run that was added, or is being ended; 0 if there is none
 }
 
 // Serve answers with r, as JSON.

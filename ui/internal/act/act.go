@@ -267,7 +267,7 @@ func (e *Engine) carryOut(ctx context.Context, o *order, do doing, who string) *
 		}
 		p.add(t, page.Target{
 			Name: t.Name, Status: status, Done: status == http.StatusOK,
-			Answer: page.Printable(answer.Text, durable.MaxAct), Says: page.Lines(answer.Says, 300),
+			Answer: page.Printable(answer.Text, durable.MaxAct), Says: page.Lines(answer.Says, 300), Run: answer.Run,
 		})
 	}
 	p.end()

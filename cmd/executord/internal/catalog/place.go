@@ -74,10 +74,10 @@ func (e Entry) Place(asked bool) durable.Decision {
 // RunNow adds a run, also of a job that runs after others, whether these have ended or not. The run has the parameters
 // given, those of Parameters.Given; nil for the defaults. If one waits already that has the defaults, too, that is due
 // at once instead; and if one is in progress, there is no other with the defaults. The answer is Deferred if the run waits
-// for the end of another, and TooLate if there is none.
-func RunNow(ctx context.Context, jobs *durable.Jobs, e Entry, values []string) (answer durable.Answer, err error) {
+// for the end of another, and TooLate if there is none; number is that of the run.
+func RunNow(ctx context.Context, jobs *durable.Jobs, e Entry, values []string) (number int64, answer durable.Answer, err error) {
 	var waiting durable.Job
-	_, added, err := jobs.AddRun(ctx, e.Key, func(_ context.Context, f durable.Firing) (durable.Decision, error) {
+	run, added, err := jobs.AddRun(ctx, e.Key, func(_ context.Context, f durable.Firing) (durable.Decision, error) {
 		e, ok := EntryOf(f)
 		if !ok || e.Spec.Off || e.State.Done() {
 			return durable.Decision{LeftOut: "it is over"}, nil
@@ -97,15 +97,16 @@ func RunNow(ctx context.Context, jobs *durable.Jobs, e Entry, values []string) (
 	})
 	switch {
 	case err != nil:
-		return durable.TooLate, err
+		return 0, durable.TooLate, err
 	case added:
-		return answer, nil
+		return NumberOf(run), answer, nil
 	case waiting.ID == (durable.ID{}), values != nil || RunOf(waiting).Given != nil:
-		return durable.TooLate, nil
+		return 0, durable.TooLate, nil
 	case waiting.State == durable.Blocked: // it waits for the end of another
-		return durable.Deferred, nil
+		return NumberOf(waiting), durable.Deferred, nil
 	}
-	return jobs.RunNow(ctx, waiting.ID)
+	answer, err = jobs.RunNow(ctx, waiting.ID)
+	return NumberOf(waiting), answer, err
 }
 
 // Asked returns the parameters of a run that somebody has asked for, and that has not begun yet; nil if there is none.

@@ -27,11 +27,11 @@ func (c Client) Do(ctx context.Context, o Order, e catalog.Entry) (admin.Answer,
 	case admin.Resume:
 		answer.Outcome, answer.Text, err = c.resume(ctx, e)
 	case admin.RunNow:
-		answer.Outcome, answer.Text, err = c.runNow(ctx, e, o.Set)
+		answer.Run, answer.Outcome, answer.Text, err = c.runNow(ctx, e, o.Set)
 	case ExcludeNext:
 		answer.Outcome, answer.Text, err = c.excludeNext(ctx, e)
 	case EndRun:
-		answer.Outcome, answer.Text, err = c.endRun(ctx, e, o.Run)
+		answer.Run, answer.Outcome, answer.Text, err = c.endRun(ctx, e, o.Run)
 	default:
 		return answer, fmt.Errorf("%q is no action", string(o.Do))
 	}
@@ -40,6 +40,9 @@ func (c Client) Do(ctx context.Context, o Order, e catalog.Entry) (admin.Answer,
 		answer.Text = ""
 	case answer.Outcome == durable.NotFound:
 		answer.Text = "it was removed a moment ago"
+	}
+	if !answer.Done() {
+		answer.Run = 0
 	}
 	return answer, err
 }
@@ -104,37 +107,37 @@ func (c Client) resume(ctx context.Context, e catalog.Entry) (durable.Answer, st
 	return answer, "not paused: it is " + e.Status(time.Now()).String(), err
 }
 
-func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (durable.Answer, string, error) {
+func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (number int64, answer durable.Answer, text string, err error) {
 	if e.Spec.Off {
-		return durable.TooLate, "cannot run: it was removed from its file", nil
+		return 0, durable.TooLate, "cannot run: it was removed from its file", nil
 	}
 	values, err := e.Spec.Parameters.Given(set)
 	if err != nil {
-		return durable.TooLate, "not run: " + err.Error(), nil
+		return 0, durable.TooLate, "not run: " + err.Error(), nil
 	}
 	if e, err = c.settled(ctx, e); errors.Is(err, durable.ErrNotFound) {
-		return durable.NotFound, "", nil
+		return 0, durable.NotFound, "", nil
 	} else if err != nil {
-		return durable.TooLate, "", err
+		return 0, durable.TooLate, "", err
 	}
 	if _, waits := e.Waiting(); waits {
 		if asked := e.Asked(); asked != nil || values != nil {
-			text := "not run: one is due already that has not begun"
+			text = "not run: one is due already that has not begun"
 			if asked != nil {
 				text += ", with " + view.ShowParameters(asked)
 			}
-			return durable.TooLate, text, nil
+			return 0, durable.TooLate, text, nil
 		}
 	}
 	with := ""
 	if values != nil {
 		with = ", with " + view.ShowParameters(values)
 	}
-	answer := durable.TooLate
+	answer = durable.TooLate
 	_, runs := e.InProgress()
 	overlap, _ := job.ParseOverlap(e.Spec.Overlap)
 	if runs = runs && overlap.Do != job.AllowOverlap; !runs {
-		answer, err = catalog.RunNow(ctx, c.Jobs, e, values)
+		number, answer, err = catalog.RunNow(ctx, c.Jobs, e, values)
 	}
 	if err == nil && answer == durable.Applied && e.State == durable.Paused {
 		_, err = catalog.Resume(ctx, c.Jobs, c.Store, e)
@@ -143,22 +146,22 @@ func (c Client) runNow(ctx context.Context, e catalog.Entry, set []string) (dura
 		now := e
 		now.State = durable.Waiting
 		if nodes, err := catalog.ListNodes(ctx, c.Jobs, e.Namespace); err == nil && nodes.Lack(now) {
-			return answer, "due now" + with + ", and waits: " + job.Printable(e.Spec.On.Lacking()), nil
+			return number, answer, "due now" + with + ", and waits: " + job.Printable(e.Spec.On.Lacking()), nil
 		}
 	}
 	switch {
 	case answer == durable.Deferred:
-		return answer, "due when the run that began just now has ended" + with, err
+		return number, answer, "due when the run that began just now has ended" + with, err
 	case answer == durable.Applied && e.State == durable.Paused:
-		return answer, "due now, and no longer paused" + with, err
+		return number, answer, "due now, and no longer paused" + with, err
 	case answer == durable.Applied:
-		return answer, "due now" + with, err
+		return number, answer, "due now" + with, err
 	case e.State == durable.Canceled || e.State == durable.Dead:
-		return answer, "cannot run: it is " + e.State.String() + "; executord resume brings it back", err
+		return number, answer, "cannot run: it is " + e.State.String() + "; executord resume brings it back", err
 	case runs:
-		return answer, "it is running already, since " + startOf(e).Format(Instant) + ", on " + On(e), err
+		return number, answer, "it is running already, since " + startOf(e).Format(Instant) + ", on " + On(e), err
 	}
-	return answer, "cannot run: it has begun, or it is over", err
+	return number, answer, "cannot run: it has begun, or it is over", err
 }
 
 // excludeNext excludes the next due time of a job.
@@ -178,7 +181,7 @@ func (c Client) excludeNext(ctx context.Context, e catalog.Entry) (durable.Answe
 }
 
 // endRun ends a run that is in progress, whichever daemon has it.
-func (c Client) endRun(ctx context.Context, e catalog.Entry, number int64) (durable.Answer, string, error) {
+func (c Client) endRun(ctx context.Context, e catalog.Entry, number int64) (int64, durable.Answer, string, error) {
 	var runs []durable.Job
 	for _, run := range e.Open {
 		if run.State.Granted() && (number == 0 || catalog.NumberOf(run) == number) {
@@ -187,22 +190,22 @@ func (c Client) endRun(ctx context.Context, e catalog.Entry, number int64) (dura
 	}
 	switch {
 	case len(runs) == 0 && number > 0:
-		return durable.TooLate, fmt.Sprintf("run %d is not in progress", number), nil
+		return number, durable.TooLate, fmt.Sprintf("run %d is not in progress", number), nil
 	case len(runs) == 0:
-		return durable.TooLate, "no run is in progress", nil
+		return number, durable.TooLate, "no run is in progress", nil
 	case len(runs) > 1:
-		return durable.TooLate, fmt.Sprintf("runs %d to %d are in progress: say which one is to end, as --run %d",
+		return number, durable.TooLate, fmt.Sprintf("runs %d to %d are in progress: say which one is to end, as --run %d",
 			catalog.NumberOf(runs[0]), catalog.NumberOf(runs[len(runs)-1]), catalog.NumberOf(runs[0])), nil
 	}
 	number = catalog.NumberOf(runs[0])
 	answer, err := c.Jobs.Cancel(ctx, runs[0].ID)
 	switch answer {
 	case durable.Applied: // its daemon has given it back a moment ago
-		return answer, fmt.Sprintf("run %d is ended, and is not begun again", number), err
+		return number, answer, fmt.Sprintf("run %d is ended, and is not begun again", number), err
 	case durable.Deferred:
-		return answer, fmt.Sprintf("run %d is being ended", number), err
+		return number, answer, fmt.Sprintf("run %d is being ended", number), err
 	}
-	return durable.TooLate, fmt.Sprintf("run %d has ended by itself", number), err
+	return number, durable.TooLate, fmt.Sprintf("run %d has ended by itself", number), err
 }
 
 // settling is how long a run may still be in progress for the store whose command has ended.

@@ -236,7 +236,7 @@ func TestAfterRunNow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := catalog.RunNow(t.Context(), h.Durable(), e, nil); err != nil {
+			if _, _, err := catalog.RunNow(t.Context(), h.Durable(), e, nil); err != nil {
 				t.Error(err)
 			}
 		}

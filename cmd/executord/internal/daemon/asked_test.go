@@ -212,7 +212,7 @@ func TestAskedRunOutlastsClockSetBack(t *testing.T) {
 				ask(t, c.Store, "report")
 				time.Sleep(2 * time.Minute)
 				setBack(c.Store)
-				if answer, err := catalog.RunNow(t.Context(), h.Durable(), e, []string{"DAY=a", "REGION=us"}); answer != durable.Deferred || err != nil {
+				if _, answer, err := catalog.RunNow(t.Context(), h.Durable(), e, []string{"DAY=a", "REGION=us"}); answer != durable.Deferred || err != nil {
 					t.Error(answer, err)
 				}
 				time.Sleep(2 * time.Minute)

@@ -326,7 +326,7 @@ func TestParametersFollowRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)
-		answer, err := catalog.RunNow(t.Context(), h.Durable(), e, []string{"DAY=a", "REGION=us"})
+		_, answer, err := catalog.RunNow(t.Context(), h.Durable(), e, []string{"DAY=a", "REGION=us"})
 		if answer != durable.Deferred || err != nil {
 			t.Fatal(answer, err)
 		}
