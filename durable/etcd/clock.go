@@ -14,17 +14,7 @@ import (
 
 type httpClient = http.Client
 
-// nowPath is where a member tells the time.
-const nowPath = "/executor/now"
-
-// tell answers with the time of this machine.
-func tell(now func() time.Time) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Write(binary.BigEndian.AppendUint64(nil, uint64(now().UnixMicro())))
-	})
-}
-
-// A clock is that of the member that leads, as this program knows it: the monotonic clock of the program, and how much
+// A clock is what the member that leads tells, as this program knows it: the monotonic clock of the program, and how much
 // that of the leader is ahead for certain, by the latest answers. So it is behind by the way of an answer at most, and
 // never ahead.
 type clock struct {
@@ -36,7 +26,7 @@ type clock struct {
 		asked  int               // the endpoint, counted on, that is asked who leads
 		leader uint64            // whose answers they are
 		urls   map[uint64]string // of the members
-		ahead  []time.Duration   // the time of the leader since 1970, less the time since base
+		ahead  bounds            // the time of the leader since 1970, less the time since base
 		known  bool
 	}
 }
@@ -64,17 +54,26 @@ const (
 	timeEvery = 500 * time.Millisecond
 )
 
+// bounds are what the latest answers say of how far a clock is ahead: each says somewhat less.
+type bounds []time.Duration
+
+// add adds one. If it is far lower than the others, the clock was set back.
+func (b bounds) add(ahead time.Duration) bounds {
+	if len(b) > 0 && ahead < slices.Max(b)-jump {
+		b = nil
+	}
+	b = append(b, ahead)
+	return b[max(0, len(b)-answers):]
+}
+
 // learn takes an answer of the leader, which was received then.
 func (c *clock) learn(leader uint64, told time.Duration, received time.Time) {
-	ahead := told - received.Sub(c.base)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.mu.leader != leader || c.mu.known && ahead < slices.Max(c.mu.ahead)-jump {
+	if c.mu.leader != leader {
 		c.mu.leader, c.mu.ahead = leader, nil
 	}
-	c.mu.ahead = append(c.mu.ahead, ahead)
-	c.mu.ahead = c.mu.ahead[max(0, len(c.mu.ahead)-answers):]
-	c.mu.known = true
+	c.mu.ahead, c.mu.known = c.mu.ahead.add(told-received.Sub(c.base)), true
 }
 
 // ask asks who leads, and that one for the time. If it gets no answer, it asks another endpoint the next time.
@@ -98,7 +97,7 @@ func (h *home) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	told, received, err := askTime(ctx, h.clock.http, url)
+	told, received, err := askTime(ctx, h.clock.http, url+nowPath)
 	switch {
 	case errors.Is(err, errNoClock):
 		h.clock.learn(status.Leader, time.Duration(h.clock.own().UnixNano()), time.Now())
@@ -113,9 +112,9 @@ func (h *home) ask(ctx context.Context) error {
 
 var errNoClock = errors.New("it is a server of etcd that does not tell its time")
 
-// askTime asks the member at a URL for its time, and returns when the answer was received, too.
+// askTime asks a member for the time at a URL, and returns when the answer was received, too.
 func askTime(ctx context.Context, web *httpClient, url string) (told, received time.Time, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+nowPath, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return told, received, err
 	}

@@ -124,7 +124,7 @@ func (o *observer) ask(ctx context.Context, m *pb.Member, info *MemberInfo) erro
 	}
 	info.Leads, info.Version = status.Leader == m.ID, status.Version
 	info.Used, info.Size, info.Quota = status.DbSizeInUse, status.DbSize, status.DbSizeQuota
-	told, received, err := askTime(ctx, o.web, m.ClientURLs[0])
+	told, received, err := askTime(ctx, o.web, m.ClientURLs[0]+clockPath)
 	if info.Ahead = told.Sub(received); errors.Is(err, errNoClock) {
 		info.Ahead, err = 0, nil
 	}

@@ -347,6 +347,13 @@ func TestJoinRefusesWrongBytes(t *testing.T) {
 	})
 	right, wrong := []byte("what the job is given"), []byte("what the job is Given")
 	id := insert(t, all[0], func(j *store.NewJob) { j.Payload = right })
+	stored := func() bool { // what is in the log alone is written anew
+		text, err := os.ReadFile(filepath.Join(of[2].Dir, "member", "snap", "db"))
+		return err == nil && bytes.Contains(text, right)
+	}
+	for !stored() {
+		time.Sleep(10 * time.Millisecond)
+	}
 	all[2].Close()
 	all[2] = nil
 	damage(t, of[2].Dir, "snap/db", func(text []byte) []byte { return bytes.ReplaceAll(text, right, wrong) })

@@ -16,7 +16,7 @@
 // for up to about a million jobs, 10,000 runs a second, 8 GB, and some twenty programs. It has no transactions with
 // other data: AddTx and CompleteTx fail with an error that matches executor.ErrInvalid.
 //
-// The clock of the store is that of the member that leads. Clocks of members that differ make it step when the lead
-// changes hands, so have NTP set them. A cluster of etcd that others run does not tell its time: then each program uses
+// The clock of the store is that of the member that leads, or of the others if that differs from most of them by more than
+// a second. Clocks of members that differ by less make it step when the lead changes hands, so have NTP set them. A cluster of etcd that others run does not tell its time: then each program uses
 // the clock of its machine.
 package etcd

@@ -89,12 +89,14 @@ func (t *TLS) info() transport.TLSInfo {
 // The error matches executor.ErrInvalid if a field of m is wrong.
 func Join(ctx context.Context, m Member) (*Store, error) {
 	m.Logger, m.now = cmp.Or(m.Logger, slog.Default()), m.clock()
+	clocks := newClocks(m.now)
 	cfg, err := m.config()
 	if err != nil {
 		return nil, err
 	}
 	quiet := new(atomic.Bool)
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger(m.Logger.With("member", cfg.Name), quiet))
+	cfg.UserHandlers = clocks.handlers()
 	client, err := httpFor(m.TLS)
 	if err != nil {
 		return nil, err
@@ -107,8 +109,10 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
+	ignore := clocks.keep(server.Server, client, m.Logger)
 	if err := m.begin(ctx, cfg, server, client); err != nil {
 		quiet.Store(true)
+		ignore()
 		server.Server.Stop() // without it Close would wait for a majority
 		server.Close()
 		client.CloseIdleConnections()
@@ -121,6 +125,7 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 	set := settings{Prefix: m.Prefix, Logger: m.Logger, now: m.now, http: client, one: Client{TLS: m.TLS, Logger: m.Logger}, quiet: quiet}
 	s, err := open(ctx, inside, set, func() error {
 		quiet.Store(true)
+		ignore()
 		err := inside.Close()
 		server.Close()
 		client.CloseIdleConnections()
@@ -315,7 +320,6 @@ func (m *Member) config() (*embed.Config, error) {
 	cfg.SnapshotCount, cfg.SnapshotCatchUpEntries = 5000, 500
 	cfg.UnsafeNoFsync = m.noSync
 	cfg.EnableGRPCGateway = false
-	cfg.UserHandlers = map[string]http.Handler{nowPath: tell(m.clock())}
 	return cfg, nil
 }
 

@@ -18,6 +18,8 @@ import (
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/store"
+
+	"go.etcd.io/etcd/client/pkg/v3/types"
 )
 
 // Join says what is wrong with a Member, and how to mend it.
@@ -203,37 +205,79 @@ func TestMembersTrustOneAuthority(t *testing.T) {
 	}
 }
 
-// All programs have the time of the member that leads, however wrong the clocks are, also after it has gone.
+// All programs have the time of most members, however wrong the clock is of the one that leads, and also after that has
+// gone.
 func TestMembersHaveOneClock(t *testing.T) {
 	t.Parallel()
 	wrong := []time.Duration{0, 7 * time.Second, -4 * time.Second}
 	all := members(t, 3, func(n int, m *Member) { m.now = func() time.Time { return time.Now().Add(wrong[n]) } })
-	for gone := -1; gone < 1; gone++ { // twice
-		lead := -1
+	right := func() {
+		t.Helper()
 		for i, s := range all {
-			if s != nil && s.home.server.Server.Leader() == s.home.server.Server.MemberID() {
-				lead = i
-			}
-		}
-		if lead < 0 {
-			gone--
-			time.Sleep(10 * time.Millisecond)
-			continue
-		}
-		for i, s := range all {
-			for off := 2 * jump; s != nil && (off > jump || off < -jump); { // it is so before long
+			for begun := time.Now(); s != nil && time.Since(begun) < 2*timeEvery; time.Sleep(10 * time.Millisecond) { // of several answers
 				now, err := s.Now(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
-				if off = now.Sub(time.Now().Add(wrong[lead])); off > time.Millisecond && off < time.Second {
-					t.Errorf("the clock of %d is ahead of that of %d, which leads, by %v", i, lead, off)
+				if off := time.Until(now); off.Abs() > time.Second {
+					t.Fatalf("the clock of %d is off by %v", i, off)
 				}
-				time.Sleep(10 * time.Millisecond)
 			}
 		}
-		all[lead].Close()
-		all[lead] = nil
+	}
+	lead := func() int {
+		for {
+			for i, s := range all {
+				if s != nil && s.home.server.Server.Leader() == s.home.server.Server.MemberID() {
+					return i
+				}
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	for n, s := range all { // each leads
+		if from := all[lead()]; from != s {
+			if _, err := from.home.client.MoveLeader(t.Context(), uint64(s.home.server.Server.MemberID())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for lead() != n {
+			time.Sleep(10 * time.Millisecond)
+		}
+		right()
+	}
+	all[0].Close() // whose clock is right
+	all[0] = nil
+	right()
+}
+
+// The time of the cluster is that of the clock in the middle; a member's own, if that is not wrong.
+func TestClocksTellMiddle(t *testing.T) {
+	s, ms := time.Second, time.Millisecond
+	for _, test := range []struct {
+		others []time.Duration // ahead of the member's own
+		want   time.Duration
+	}{
+		{nil, 0},
+		{[]time.Duration{5 * s}, 0}, // nobody knows who of two is right
+		{[]time.Duration{5 * s, 7 * s}, 5 * s},
+		{[]time.Duration{-5 * s, -7 * s}, -5 * s},
+		{[]time.Duration{-5 * s, 7 * s}, 0},
+		{[]time.Duration{900 * ms, 900 * ms}, 0},
+		{[]time.Duration{5 * s, 6 * s, 7 * s}, 5 * s},
+		{[]time.Duration{-3 * s, 5 * s, 6 * s, 7 * s}, 5 * s},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newClocks(func() time.Time { return time.Now() })
+			time.Sleep(time.Minute)
+			for i, ahead := range test.others {
+				c.mu.others[types.ID(i)] = bounds{time.Duration(c.base.UnixNano()) + ahead}
+			}
+			now, wrong := c.now()
+			if got := time.Until(now); got != test.want || wrong != -test.want {
+				t.Errorf("%v: %v ahead, wrong by %v", test.others, got, wrong)
+			}
+		})
 	}
 }
 

@@ -104,6 +104,6 @@ func (h *home) isTurn(ctx context.Context, s *clientv3.StatusResponse) bool {
 func (h *home) answers(ctx context.Context, url string) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_, _, err := askTime(ctx, h.clock.http, url)
+	_, _, err := askTime(ctx, h.clock.http, url+clockPath)
 	return err == nil
 }
