@@ -198,8 +198,12 @@ func (j *Jobs) insert(ctx context.Context, adds []addition) ([]ID, error) {
 		return nil, err
 	}
 	var ids []ID
-	err = j.adding(ctx, jobs, func(ctx context.Context) (err error) {
-		ids, err = j.put(ctx, adds, jobs)
+	err = j.adding(ctx, jobs, func(ctx context.Context) error {
+		placed, err := j.place(ctx, jobs)
+		if err != nil {
+			return err
+		}
+		ids, err = acceptAll(adds, placed)
 		return err
 	})
 	return ids, err
@@ -231,15 +235,6 @@ func (j *Jobs) newJobs(ctx context.Context, adds []addition) ([]NewJob, error) {
 		jobs[i] = adds[i].NewJob
 	}
 	return jobs, nil
-}
-
-// put calls the store for insert.
-func (j *Jobs) put(ctx context.Context, adds []addition, jobs []NewJob) ([]ID, error) {
-	placed, err := j.place(ctx, jobs)
-	if err != nil {
-		return nil, err
-	}
-	return acceptAll(adds, placed)
 }
 
 // acceptAll returns the IDs of jobs, by the store's answer.
