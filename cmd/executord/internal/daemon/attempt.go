@@ -46,9 +46,9 @@ type run struct {
 	written  atomic.Int64 // bytes of the log that its lines have taken
 	unlogged atomic.Int64 // lines beyond MaxOutput
 
-	// before returns whether the last run before this one was bad, if the store knows. Seen says whether this daemon
-	// has seen one. It is nil if no store keeps the runs.
-	before func(ctx context.Context, seen bool) (bad, known bool)
+	// before returns whether the last run before this one was bad, if the store knows. It is nil if no store keeps the
+	// runs.
+	before func(ctx context.Context) (bad, known bool)
 }
 
 // late returns how long after its due time the command was started. If it was not, began is zero, and late returns how

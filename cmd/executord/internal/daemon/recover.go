@@ -10,14 +10,14 @@ import (
 )
 
 // recovers notes an outcome, and reports whether it is good after a bad one. A store knows of runs of other daemons and
-// of those before this one began; it is asked only after a good run whose job has an error.
+// of those before this one began; it is asked only after a good run of which somebody is told.
 func (r *run) recovers(ctx context.Context, o outcome.Outcome) bool {
 	bad, known := r.entry.judge(o)
 	if o != outcome.OK || r.told == nil {
 		return false
 	}
 	if r.before != nil {
-		if stored, there := r.before(ctx, known); there {
+		if stored, there := r.before(ctx); there {
 			return stored
 		}
 	}
@@ -32,7 +32,7 @@ const (
 )
 
 // history returns whether the last run before this one that says something of the job was bad, if the store knows.
-func (r *handled) history(ctx context.Context, _ bool) (bad, known bool) {
+func (r *handled) history(ctx context.Context) (bad, known bool) {
 	if wasLost(r.row) {
 		return true, true
 	}

@@ -1,5 +1,4 @@
-// Package environ is what the command of a job is started with besides its arguments: variables, user, directory and
-// limits.
+// Package environ is what the command of a job is started with besides its arguments: variables, user, directory.
 package environ
 
 import (
