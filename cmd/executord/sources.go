@@ -105,7 +105,7 @@ func (s sources) parse(stored, again bool) (job.File, []exposure.File, error) {
 	if err != nil {
 		return job.File{Name: s.String()}, nil, err
 	}
-	file, read, mistakes := s.join(parts, notes, stored)
+	file, read, mistakes := s.join(parts, notes)
 	if len(mistakes) > 0 {
 		return file, read, mistakes
 	}
@@ -122,7 +122,7 @@ func (s sources) usable(stored, again bool) (file job.File, read []exposure.File
 	}
 	for {
 		var mistakes job.Mistakes
-		if file, read, mistakes = s.join(parts, notes, stored); len(mistakes) == 0 {
+		if file, read, mistakes = s.join(parts, notes); len(mistakes) == 0 {
 			break
 		}
 		var left []part
@@ -219,7 +219,7 @@ func (s sources) read(stored, again bool) (parts []part, notes job.Notes, err er
 }
 
 // join makes one set of the files. With mistakes it has the name and the notes alone.
-func (s sources) join(parts []part, notes job.Notes, stored bool) (all job.File, read []exposure.File, mistakes job.Mistakes) {
+func (s sources) join(parts []part, notes job.Notes) (all job.File, read []exposure.File, mistakes job.Mistakes) {
 	all.Name, all.Notes = s.String(), slices.Clip(notes)
 	var named []string // channels
 	unsure := false    // there may be more
