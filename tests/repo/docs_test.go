@@ -2,6 +2,7 @@ package repo
 
 import (
 	"cmp"
+	"go/ast"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -130,6 +131,36 @@ func TestWhereToLookExists(t *testing.T) {
 	}
 	if rows < 5 {
 		t.Errorf("found only %d rows: is the table read right?", rows)
+	}
+}
+
+// The functions in the drawings of architecture.md that show the way of a job and of a run are in the packages named there.
+func TestWaysNameFunctions(t *testing.T) {
+	files, _ := workspace(t)
+	declared := make(map[string]bool) // by directory and name
+	for _, f := range files {
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && !f.test {
+				declared[f.dir+" "+fn.Name.Name] = true
+			}
+		}
+	}
+	steps := 0
+	for _, step := range regexp.MustCompile(`(?m)^ [a-z0-9 ]{9}([a-z/]+) {2,}(\w+(?: ─▶ \w+)*) {2,}`).FindAllStringSubmatch(read(t, "docs/design/architecture.md"), -1) {
+		if step[1] == "in" {
+			continue // the head of the columns
+		}
+		steps++
+		for name := range strings.SplitSeq(step[2], " ─▶ ") {
+			if !slices.ContainsFunc([]string{"", "durable/", "cmd/", "cmd/executord/internal/"}, func(above string) bool {
+				return declared[above+step[1]+" "+name]
+			}) {
+				t.Errorf("docs/design/architecture.md: there is no function %s in %s", name, step[1])
+			}
+		}
+	}
+	if steps < 40 {
+		t.Errorf("found only %d steps: are the drawings read right?", steps)
 	}
 }
 

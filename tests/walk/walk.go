@@ -4,7 +4,8 @@
 //	go run ./tests/walk             all paths
 //	go run ./tests/walk submit      one
 //
-// It reports, and holds nothing: a number here is a hint where to look, and no goal.
+// It reports, and holds nothing: a number here is a hint where to look, and no goal. What a program does once,
+// scripts/walks counts.
 package main
 
 import (
