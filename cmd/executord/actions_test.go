@@ -188,7 +188,7 @@ parameters.WHO = "other"
 		if stdout, _, code := output(t, "", append(strings.Fields("resume good"), strings.Fields(from)...)...); code != exitOK {
 			t.Errorf("%s: resume: exit code %d, %s", from, code, stdout)
 		}
-		for text := "running"; strings.Contains(text, "running"); text, _, _ = output(t, "", append([]string{"jobs", "good"}, strings.Fields(from)...)...) {
+		for text := ""; !strings.Contains(text, " waiting "); text, _, _ = output(t, "", append([]string{"jobs", "good"}, strings.Fields(from)...)...) {
 		}
 	}
 	acts, _, _ := output(t, "", "acts", "--store", store)

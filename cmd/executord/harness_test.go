@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 	}
 	endWithTests()
 	echo = 0
-	if !slices.ContainsFunc(os.Args, func(arg string) bool { return strings.Contains(arg, "etcd://") }) {
-		databaseWait = 2 * time.Second // a cluster of tests is there, but an election beside other tests takes longer
+	if !slices.ContainsFunc(append(os.Args, os.Getenv("EXECUTORD_STORE")), isThere) {
+		databaseWait = 2 * time.Second
 	}
 	code, lines := exitOK, [][]string{os.Args[1:]}
 	if text := os.Getenv(linesVariable); text != "" {
@@ -59,6 +59,11 @@ func TestMain(m *testing.M) {
 		code = 99
 	}
 	os.Exit(code)
+}
+
+// isThere reports whether a server of the tests is named. It answers, but beside other tests that may take long.
+func isThere(store string) bool {
+	return strings.Contains(store, "etcd://") || strings.Contains(store, "search_path=test_")
 }
 
 // waitTogether has eight tests run at a time, unless -parallel says otherwise: most of the time they wait, for
