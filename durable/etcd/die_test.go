@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -31,7 +32,8 @@ var plugIn = func() error { return nil }
 // clockVariable says how far the clock of a member is ahead.
 const clockVariable = "EXECUTOR_TEST_AHEAD"
 
-// TestMain runs the tests, or is a member of a fleet.
+// TestMain runs the tests, or is a member of a fleet. Six run at a time unless -parallel says otherwise: most of the time
+// they wait, for elections and leases.
 func TestMain(m *testing.M) {
 	if text := os.Getenv("EXECUTOR_TEST_MEMBER"); text != "" {
 		if err := work(text); err != nil {
@@ -39,6 +41,10 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		return
+	}
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		flag.Set("test.parallel", "6")
 	}
 	os.Exit(m.Run())
 }
@@ -321,7 +327,9 @@ func (f *fleet) wrongClock(s *Store, ahead time.Duration) {
 
 // lead tries to have a member lead.
 func (f *fleet) lead(s *Store, n int) {
-	list, err := s.home.client.MemberList(f.Context())
+	ctx, cancel := context.WithTimeout(f.Context(), patience)
+	defer cancel()
+	list, err := s.home.client.MemberList(ctx)
 	if err != nil {
 		return
 	}
@@ -330,8 +338,8 @@ func (f *fleet) lead(s *Store, n int) {
 			continue
 		}
 		for _, end := range s.home.client.Endpoints() { // the one that leads does so
-			if c, err := s.home.one.dialOne(f.Context(), end, s.home.quiet); err == nil {
-				c.MoveLeader(f.Context(), m.ID)
+			if c, err := s.home.one.dialOne(ctx, end, s.home.quiet); err == nil {
+				c.MoveLeader(ctx, m.ID)
 				c.Close()
 			}
 		}
@@ -392,7 +400,7 @@ func (f *fleet) survive(faults []fault) {
 		if length, err = time.ParseDuration(text); err != nil {
 			t.Fatal(err)
 		}
-		schedules = 40
+		schedules = 60
 	} else if os.Getenv("EXECUTOR_LONG") != "" {
 		length = 2 * time.Minute
 	}
