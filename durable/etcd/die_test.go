@@ -192,12 +192,12 @@ func (f *fleet) more(n int) (pause time.Duration) {
 	f.mu.Lock()
 	from := len(f.begun)
 	f.mu.Unlock()
-	last, give := time.Now(), time.After(time.Minute)
+	last, give := time.Now(), time.After(3*time.Minute) // members that begin with a large history read it first
 	for now := from; now < from+n; {
 		select {
 		case <-f.seen:
 		case <-give:
-			f.Fatalf("%d runs have begun in a minute, want %d", now-from, n)
+			f.Fatalf("%d runs have begun in three minutes, want %d", now-from, n)
 		}
 		f.mu.Lock()
 		now = len(f.begun)
