@@ -2,19 +2,22 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// checkedBy runs check --json and returns what it prints, with the keys of each object.
-func checkedBy(t *testing.T, text string, wantCode int, args ...string) (got checked) {
+// checkedBy has check print a file as JSON, with its keys and no others, and returns it.
+func checkedBy(t *testing.T, name, text string, wrong bool, args ...string) (got checked) {
 	t.Helper()
-	stdout, stderr, code := output(t, text, append([]string{"check", "--json", "-"}, args...)...)
-	if code != wantCode || stderr != "" {
-		t.Fatalf("exit code %d, want %d; %s", code, wantCode, stderr)
+	stdout, err := here(append([]string{"check", "--json", write(t, name, text)}, args...)...)
+	if exit := new(exitError); err != nil && (!errors.As(err, &exit) || *exit != exitError{code: exitMistake}) || (err != nil) != wrong {
+		t.Fatalf("error %v, want one: %v", err, wrong)
 	}
 	strict := json.NewDecoder(strings.NewReader(stdout))
 	strict.DisallowUnknownFields()
@@ -27,9 +30,11 @@ func checkedBy(t *testing.T, text string, wantCode int, args ...string) (got che
 	return got
 }
 
-// A file without mistakes is shown with its notes, and each job with its words and times.
+// A file without mistakes is shown with its notes, and each job with its words, times and parameters. With --strict the
+// object is the same, and the exit code that of a mistake.
 func TestCheckJSONOfValidFile(t *testing.T) {
-	got := checkedBy(t, "CRON_TZ=Europe/Berlin\nHOME=$HOME\n# name: a\n30 2 * * * true\n@reboot echo\n", 0, "--from", "2027-03-28", "-n", "1")
+	const text = "CRON_TZ=Europe/Berlin\nHOME=$HOME\n# name: a\n30 2 * * * true\n@reboot echo\n"
+	got := checkedBy(t, "tab", text, false, "--from", "2027-03-28T00:00:00+01:00", "-n", "1")
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -45,25 +50,24 @@ func TestCheckJSONOfValidFile(t *testing.T) {
 	if !reflect.DeepEqual(got.Jobs, want) {
 		t.Errorf("jobs %+v\nwant %+v", got.Jobs, want)
 	}
-	note := func(r remark) bool { return r.Line == 2 && r.Text == "HOME=$HOME" && r.Hint != "" && r.File == "stdin" }
-	if !got.Valid || got.File != "stdin" || len(got.Mistakes) > 0 || !slices.ContainsFunc(got.Notes, note) {
+	note := func(r remark) bool {
+		return r.Line == 2 && r.Text == "HOME=$HOME" && r.Hint != "" && r.File == got.File
+	}
+	if !got.Valid || len(got.Mistakes) > 0 || !slices.ContainsFunc(got.Notes, note) {
 		t.Errorf("%+v", got)
 	}
-}
-
-// With --strict the object is the same, and the exit code that of a mistake.
-func TestCheckJSONStrict(t *testing.T) {
-	const noted = "HOME=$HOME\n30 2 * * * true\n"
-	if got := checkedBy(t, noted, 1, "--strict"); !got.Valid || len(got.Notes) != 1 || len(got.Jobs) != 1 {
+	if got := checkedBy(t, "tab", text, true, "--strict"); !got.Valid || len(got.Notes) != 1 || len(got.Jobs) != 2 {
 		t.Errorf("%+v", got)
 	}
-	checkedBy(t, noted, 0)
-	checkedBy(t, "30 2 * * * true\n", 0, "--strict")
+	got = checkedBy(t, "jobs.toml", "[[job]]\nname = 'a'\nschedule = '@daily'\ncommand = 'true'\nparameters.DAY = 'today'\n", false, "--strict")
+	if want := (job.Parameters{{Name: "DAY", Default: "today"}}); !reflect.DeepEqual(got.Jobs[0].Parameters, want) {
+		t.Errorf("parameters %+v", got.Jobs[0].Parameters)
+	}
 }
 
 // All mistakes are in the object, and the exit code is that of check.
 func TestCheckJSONOfMistakes(t *testing.T) {
-	got := checkedBy(t, "61 * * * * true\n@dayly true\n", 1)
+	got := checkedBy(t, "tab", "61 * * * * true\n@dayly true\n", true)
 	if got.Valid || len(got.Jobs) > 0 || len(got.Mistakes) != 2 || got.Mistakes[1].Line != 2 || got.Mistakes[1].Hint != `did you mean "@daily"?` {
 		t.Errorf("%+v", got)
 	}

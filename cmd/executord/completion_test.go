@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -17,32 +16,32 @@ const completedTab = "# name: backup\n30 2 * * * true\n# name: bake\n@hourly tru
 
 // completions returns what a command line is completed by, without descriptions, and whether the shell may complete
 // names of files.
-func completions(t *testing.T, words ...string) (names string, files bool) {
+func completions(t *testing.T, line string) (names string, files bool) {
 	t.Helper()
-	out, stderr, code := output(t, "", append([]string{"__complete"}, words...)...)
-	if code != 0 || strings.Contains(stderr, "executord:") {
-		t.Errorf("%q: exit code %d: %s", words, code, stderr)
+	out, err := here(append([]string{"__complete"}, strings.Split(line, " ")...)...)
+	if err != nil {
+		t.Errorf("%s: %v", line, err)
 	}
-	for line := range strings.Lines(out) {
-		if directive, ok := strings.CutPrefix(line, ":"); ok {
-			return strings.TrimSpace(names), strings.TrimSpace(directive) == "0"
-		}
-		name, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+	list, directive, _ := strings.Cut("\n"+out, "\n:")
+	for one := range strings.Lines(list[min(1, len(list)):]) {
+		name, _, _ := strings.Cut(strings.TrimSuffix(one, "\n"), "\t")
 		names += name + " "
 	}
-	t.Fatalf("%q: no directive: %q", words, out)
-	return "", false
+	return strings.TrimSpace(names), strings.TrimSpace(directive) == "0"
 }
 
-// The names of jobs are those of the file on the command line, or of the store, and none is offered twice. Where
+// The names of jobs are those of the file on the command line, or of the store, and none is offered twice; --set is
+// completed by the parameters of the job, and by the values that it may have. Where
 // there is nothing to ask, there are none, and no complaint. Names of files are completed where files are meant alone.
 func TestCompletionOfArguments(t *testing.T) {
 	t.Parallel()
-	tab, store := write(t, "tab", completedTab), filepath.Join(t.TempDir(), "jobs.db")
-	p := startFile(t, tab, "--store", store, "--listen", "unix:"+filepath.Join(filepath.Dir(store), "s"))
-	p.until("job scheduled", "job", "sync")
-	channels := write(t, "jobs.toml", "[notify.ops]\nmail = \"root\"\n\n[notify.pager]\ncommand = [\"true\"]\n")
-	at := "unix:" + filepath.Join(filepath.Dir(store), "s")
+	tab, store, at := write(t, "tab", completedTab), newStoreFile(t), "unix:"+filepath.Join(t.TempDir(), "s")
+	channels := write(t, "jobs.toml", "[notify.ops]\nmail = \"root\"\n\n[notify.pager]\ncommand = [\"true\"]\n"+
+		"[[job]]\nname = 'report'\nschedule = '@daily'\ncommand = 'true'\nparameters = { DAY = 'today', REGION = { default = 'eu', values = ['eu', 'us'] } }\n")
+	p := startFile(t, tab, channels, "--store", store, "--namespace", "n", "--listen", at)
+	p.until("job scheduled", "job", "report")
+	const all = "a-sync b-sync backup bake report sync"
+	set := "run-now --store " + store + " report --set "
 	for _, c := range []struct {
 		line, want string
 		files      bool
@@ -57,25 +56,29 @@ func TestCompletionOfArguments(t *testing.T) {
 		{"next " + tab + " bake ", "backup a-sync b-sync sync", false},
 		{"next " + write(t, "tab", "a mistake") + " ", "", false},
 		{"next /nowhere ", "", false},
-		{"pause --store " + store + " ", "a-sync b-sync backup bake sync", false},
-		{"run-now --store " + store + " sync ", "a-sync b-sync backup bake", false},
+		{"pause --store " + store + " ", all, false},
+		{"run-now --store " + store + " sync ", strings.TrimSuffix(all, " sync"), false},
 		{"pause --store /nowhere ", "", false},
-		{"jobs --store " + store + " ", "a-sync b-sync backup bake sync", false},
-		{"runs --at " + at + " ", "a-sync b-sync backup bake sync", false},
-		{"logs --at " + at + " ", "a-sync b-sync backup bake sync", false},
+		{"runs --at " + at + " ", all, false},
+		{"logs --at " + at + " ", all, false},
 		{"logs --at " + at + " bake ", "", false},
 		{"logs --at unix:/nowhere ", "", false},
+		{set, "DAY= REGION=", false},
+		{set + "REGION=", "REGION=eu REGION=us", false},
+		{set + "DAY=", "DAY=today", false},
+		{set + "NONE=", "", false},
+		{"run-now --store " + store + " --set ", "", false},
+		{"run-now --store " + store + " none --set ", "", false},
 		{"notify test ", "", true},
 		{"notify test " + channels + " ", "ops pager", false},
 		{"explain ", "", false},
 		{"completion ", "bash zsh fish", false},
 	} {
-		if got, files := completions(t, strings.Split(c.line, " ")...); got != c.want || files != c.files {
+		if got, files := completions(t, c.line); got != c.want || files != c.files {
 			t.Errorf("%s\n got %q, files %v\nwant %q, files %v", c.line, got, files, c.want, c.files)
 		}
 	}
-	p.signal(syscall.SIGTERM)
-	p.wait()
+	p.end()
 }
 
 // The scripts complete in their shells commands, flags and names of jobs.
@@ -115,10 +118,8 @@ _executord`,
 			for line, want := range map[string]string{
 				"executord pa":                       "pause",
 				"executord run --drain":              "--drain-timeout",
-				"executord run --log s":              "short",
 				"executord next " + tab + " ba":      "backup bake",
 				"executord next " + tab + " backup ": "bake a-sync b-sync sync",
-				"executord completion ":              "bash zsh fish",
 			} {
 				args := []string{"-c", script, shell, line}
 				if shell == "fish" {

@@ -3,57 +3,135 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// A job may have a name in a script whose vowels are marks, from its file to its
-// log, its environment and the store.
-func TestLoadNameWithMarks(t *testing.T) {
-	t.Parallel()
-	const name = "साप्ताहिक/สำรอง"
-	store := t.TempDir() + "/jobs.db"
-	p := start(t, "# name: "+name+"\n@every 1h echo \"[$EXECUTORD_JOB]\"\n", "--store", store, "--namespace", "दैनिक")
-	p.until("job scheduled", "job", name)
-	if _, fail, code := output(t, "", "run-now", name, "--store", store, "--namespace", "दैनिक"); code != exitOK {
-		t.Fatalf("exit code %d, stderr %q", code, fail)
+// sourcesOf returns the files of a command line.
+func sourcesOf(names ...string) sources {
+	return sources{names: names, dirs: new([]string), format: &choice{value: "auto"}, kept: make(map[string]part)}
+}
+
+// wantMistakes reads files, and wants their mistakes to be these, each by the begin of what is said of it; none for a file
+// without mistakes.
+func wantMistakes(t *testing.T, s sources, stored bool, want ...string) {
+	t.Helper()
+	_, _, err := s.parse(stored, false)
+	var told job.Mistakes
+	errors.As(err, &told)
+	right := len(told) == len(want) && (err == nil) == (len(want) == 0)
+	for i := range min(len(told), len(want)) {
+		right = right && strings.HasPrefix(told[i].String(), want[i])
 	}
-	p.until("["+name+"]", "job", name)
-	p.signal(syscall.SIGTERM)
-	if code := p.wait(); code != exitOK {
-		t.Errorf("exit code %d", code)
+	if !right {
+		t.Errorf("%v: %v, want %q", s.names, err, want)
 	}
 }
 
-// A name is the same whether its accents are characters of their own or not: two jobs
-// cannot have it, and commands find it.
+// A name is the same whether its accents are characters of their own or not: two jobs cannot have it, and the namespace of
+// a file has it.
 func TestLoadNameInEachForm(t *testing.T) {
 	const one, two = "\u00e9t\u00e9", "e\u0301te\u0301"
-	both := "# name: " + one + "\n@hourly a\n# name: " + two + "\n@hourly b\n"
-	if _, fail, code := output(t, both, "check", "-"); code != exitMistake || !strings.Contains(fail, "already used in line 1") {
-		t.Errorf("crontab: exit code %d, stderr %q", code, fail)
+	tab := write(t, "tab", "# name: "+one+"\n@hourly a\n# name: "+two+"\n@hourly b\n")
+	wantMistakes(t, sourcesOf(tab), false, tab+":3: the name \""+one+"\" is already used in line 1")
+	toml := write(t, "jobs.toml", "[[job]]\nname='"+one+"'\nschedule='@hourly'\ncommand='a'\n[[job]]\nname='"+two+"'\nschedule='@hourly'\ncommand='b'\n")
+	wantMistakes(t, sourcesOf(toml), false, toml+":6: the name \""+one+"\" is already used in line 2")
+	if got := sourcesOf(two + ".crontab").namespace(); got != one {
+		t.Errorf("the namespace is %q", got)
 	}
-	both = "[[job]]\nname='" + one + "'\nschedule='@hourly'\ncommand='a'\n[[job]]\nname='" + two + "'\nschedule='@hourly'\ncommand='b'\n"
-	if _, fail, code := output(t, both, "check", "-", "--format", "toml"); code != exitMistake || !strings.Contains(fail, "already used in line 2") {
-		t.Errorf("TOML: exit code %d, stderr %q", code, fail)
-	}
+}
 
-	store := t.TempDir() + "/jobs.db"
-	p := startFile(t, write(t, two+".crontab", "@hourly "+two+"\n"), "--store", store)
-	p.until("executord started", "namespace", one)
-	p.until("job scheduled", "job", one)
-	for _, args := range [][]string{{one}, {two}, {two, "--namespace", two}, {one + "/" + two}} {
-		out, fail, code := output(t, "", append([]string{"jobs", "--store", store}, args...)...)
-		if code != exitOK || !strings.Contains(out, one) {
-			t.Errorf("%q: exit code %d, stderr %q, stdout %q", args, code, fail, out)
+// With a store, names that change with the lines of the file are mistakes.
+func TestLoadMistakesForStores(t *testing.T) {
+	file := write(t, "tab", "@daily /opt/a/sync\n@daily /opt/b/sync\n")
+	wantMistakes(t, sourcesOf(file), false)
+	wantMistakes(t, sourcesOf(file), true,
+		file+":1: the job is called sync:1, after its line, and a store needs a name that stays\n    @daily /opt/a/sync\n    hint: write a line such as # name: sync-1 above it",
+		file+":2: the job is called sync:2")
+}
+
+// A channel that a job names has to be there, in whichever file, and once.
+func TestLoadFindsWrongChannels(t *testing.T) {
+	const job, own = "[[job]]\nname='%'\nschedule='@daily'\ncommand='true'\n", "[notify.ops]\ncommand = 'true'\n"
+	names := files(t, "tab", "# name: a\n# notify: ops\n@daily true\n",
+		"b.toml", own+strings.Replace(job, "%", "b", 1)+"notify='opps'\n", "c.toml", own+strings.Replace(job, "%", "c", 1))
+	wantMistakes(t, sourcesOf(names[0]), false, names[0]+`:3: a names the channel "ops", which does not exist`)
+	wantMistakes(t, sourcesOf(names[0], names[2]), false)
+	wantMistakes(t, sourcesOf(names[1]), false, names[1]+`:3: b names the channel "opps", which does not exist
+    @daily true
+    hint: did you mean ops?`)
+	wantMistakes(t, sourcesOf(names[2], names[1]), false, names[1]+`:1: the channel "ops" is already in `+names[2]+":1", names[1]+`:3: b names`)
+}
+
+// A channel that is not there is told together with other mistakes, in the order of the lines, unless it may be there:
+// in a file that could not be read to its end.
+func TestLoadFindsWrongChannelsAtOnce(t *testing.T) {
+	const wrong = "names the channel"
+	for _, test := range []struct {
+		name, text string
+		want       []string // the lines of the mistakes, and what each says
+	}{
+		{"tab", "# name: a\n# notify: ops\n@daily true\n# notify: pager\n61 * * * * true\n@daily\n",
+			[]string{":3: a " + wrong, `:5: minute "61"`, ":5: the job " + wrong, ":6: "}},
+		{"jobs.toml", "[[job]]\nname='a'\nschedule='@daily'\ncommand='true'\nnotify='ops'\ntimeout='x'\n[notify.pager]\nmail='x'\nlimit=-1\n",
+			[]string{":1: a " + wrong, ":6: ", ":9: "}},
+		{"jobs.toml", "[[job]]\nname='a'\nschedule='@daily'\ncommand='true'\nnotify='ops'\n[notify.ops]\nmail='x'\nlimit=-1\n", []string{":8: "}},
+		{"jobs.toml", "[[job]]\nname='a'\nschedule='@daily'\ncommand='true'\nnotify='ops'\n[notify.ops\nmail='x'\n", []string{":6: "}},
+	} {
+		file := write(t, test.name, test.text)
+		for i := range test.want {
+			test.want[i] = file + test.want[i]
+		}
+		wantMistakes(t, sourcesOf(file), false, test.want...)
+	}
+}
+
+// A file of another kind that is given as a job file is one mistake, which says what to do with it. A crontab with a
+// mistake is none, whatever its name.
+func TestLoadTellsFilesOfOthers(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"backup.timer", "# nightly\n[Timer]\nOnCalendar=daily\n", "executord import "},
+		{"backup.service", "[Service]\nExecStart=/bin/x\n", "executord import "},
+		{"compose.yml", "services:\n  a:\n    labels:\n      ofelia.job-exec.b.schedule: '@daily'\n", "executord import "},
+		{"config.ini", "[job-local \"a\"]\nschedule = @daily\ncommand = x\n", "executord import "},
+		{"cronjob.yaml", "apiVersion: batch/v1\nkind: CronJob\n", byHand},
+		{"jobs.json", "[{\"name\": \"a\"}]\n", byHand},
+		{"other.conf", "[main]\na = 1\n", byHand},
+		{"jobs.conf", "\n[[job]]\nname = 'a'\n", "name it jobs.conf.toml, or set --format toml"},
+		{"cron.yml", "# ours\n61 * * * * x\n", "must be 0 to 59"},
+		{"cron.txt", "path: /bin\n61 * * * * x\n", "this is neither a job nor a setting"},
+	} {
+		_, _, err := sourcesOf(write(t, test.name, test.text)).parse(false, false)
+		var told job.Mistakes
+		if !errors.As(err, &told) || !strings.Contains(told[0].String(), test.want) || len(told) > 1 && test.name != "cron.txt" {
+			t.Errorf("%s: %v", test.name, err)
 		}
 	}
-	p.signal(syscall.SIGTERM)
-	if code := p.wait(); code != exitOK {
-		t.Errorf("exit code %d", code)
+}
+
+// A byte order mark, with which some editors begin a text, is no part of a file, whatever its kind.
+func TestLoadLeavesOutMark(t *testing.T) {
+	wantMistakes(t, sourcesOf(files(t, "tab", "\ufeff* * * * * true\n", "jobs.toml", "\ufeff[[job]]\nname = 'a'\nschedule = '@daily'\ncommand = 'true'\n")...), false)
+}
+
+// What is no regular file, and what goes by the number of a descriptor, has a
+// name that the shell chose: no namespace is taken from it.
+func TestLoadNeedsNamespace(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "sh-np.Xq4z")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"-", "/dev/stdin", "/dev/fd/0", "/dev/fd/4", "/dev/./fd/4", "/proc/self/fd/4", fifo} {
+		if got := sourcesOf(name).namespace(); got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }
 
@@ -104,20 +182,5 @@ func TestReadAwaitsWriter(t *testing.T) {
 	}()
 	if _, data, _, err := read(file, false); err != nil || string(data) != strings.Repeat("@hourly true\n", 3) {
 		t.Errorf("%q, error %v", data, err)
-	}
-}
-
-// A file of variables or a secret that is a pipe without a writer is said to be one, and keeps nothing from its work.
-func TestCheckDoesNotWaitForVariables(t *testing.T) {
-	pipe := t.TempDir() + "/pipe"
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range []string{"env_file = '" + pipe + "'", "secret = { A = '" + pipe + "' }"} {
-		tab := "[[job]]\nname = 'a'\nschedule = '@hourly'\ncommand = 'true'\n" + key + "\n"
-		_, fail, code := output(t, tab, "check", "-", "--format", "toml")
-		if code != exitOK || !strings.Contains(fail, pipe+" cannot be read: it is a pipe to which nobody writes") {
-			t.Errorf("%s: exit code %d, %s", key, code, fail)
-		}
 	}
 }

@@ -3,9 +3,9 @@
 package main
 
 import (
-	"database/sql"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -27,6 +27,7 @@ func TestMainMessagesArePrintable(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Skip("the system has no such names:", err)
 	}
+	lines := [][]string{{"check", dir}, {"run", dir + "/none"}, {"jobs", "--store", dir + "/none"}, {"check", "--a\x1b[2J", "x"}, {"a\x1b[2J"}}
 	for name, text := range map[string]string{
 		"tab":      "61 * * * * x\nMAILTO=me\n",
 		"key.toml": "[\"a\\u001b[2J\"]\n[[\"a\\u001b[2J\"]]\n[[job]]\nname = 'a'\nschedule = '@daily'\ncommand = 'x'\n",
@@ -35,100 +36,39 @@ func TestMainMessagesArePrintable(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		stdout, stderr, code := output(t, "", "check", name)
-		if code != exitMistake || !strings.Contains(stderr, `a\x1b[2Jb`) {
-			t.Errorf("%q: exit code %d, %q", name, code, stderr)
+		lines = append(lines, []string{"check", name})
+	}
+	stdout, answers := answersOf(t, executord(t), lines...)
+	for i, a := range answers {
+		if a.code == "0" || !strings.Contains(a.stderr, `a\x1b[2J`) {
+			t.Errorf("%q: exit code %s, %q", lines[i], a.code, a.stderr)
 		}
-		harmless(t, name, stdout+stderr)
+		harmless(t, strings.Join(lines[i], " "), stdout+a.stderr)
 	}
-	for _, args := range [][]string{
-		{"check", dir}, {"run", dir + "/none"}, {"jobs", "--store", dir + "/none"},
-		{"check", "--a\x1b[2J", "x"}, {"a\x1b[2J"},
-	} {
-		stdout, stderr, code := output(t, "", args...)
-		if code == exitOK || !strings.Contains(stderr, `a\x1b[2J`) {
-			t.Errorf("%q: exit code %d, %q", args, code, stderr)
-		}
-		harmless(t, strings.Join(args, " "), stdout+stderr)
-	}
-}
-
-// A flag with an empty value is a mistake, as of a script whose variable is not set: without it a command would do
-// something else. A reason may be empty.
-func TestMainRefusesEmptyFlags(t *testing.T) {
-	t.Parallel()
-	file := write(t, "tab", "@yearly true\n")
-	for _, args := range [][]string{
-		{"run", file, "--listen", ""}, {"run", file, "--listen", "127.0.0.1:0", "--token-file", ""}, {"run", file, "--name", ""},
-		{"jobs", "--at", ""}, {"check", file, "--from", ""},
-	} {
-		_, stderr, code := output(t, "", args...)
-		want := "executord: " + args[len(args)-2] + " is empty: give it a value, or leave it out\n"
-		if code != exitUsage || !strings.HasPrefix(stderr, want) {
-			t.Errorf("%q: exit code %d, %q", args, code, stderr)
-		}
-	}
-	if _, stderr, code := output(t, "", "pause", "--reason", "", "--store", newStoreFile(t), "a"); code != exitMistake {
-		t.Errorf("without a reason: exit code %d, %q", code, stderr)
-	}
-}
-
-// The table of check has a line for each time, also if a schedule is written with
-// the end of a line in it.
-func TestCheckTableShowsScheduleOnOneLine(t *testing.T) {
-	t.Parallel()
-	stdout, stderr, code := output(t, "[[job]]\nname = 'a'\nschedule = \"@reboot\\n\\u0085\"\ncommand = 'x'\n", "check", "-", "--format", "toml")
-	if code != exitOK || !strings.Contains(stdout, `@reboot\n\u0085`) {
-		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
-	}
-	harmless(t, "check", stdout)
 }
 
 // A store may be another user's: the names of the jobs in it do not disturb the
-// terminal that shows it, and forge no lines.
+// terminal that shows it, and forge no lines. A run that waits takes no place among those that are listed.
 func TestMainNamesInStoreArePrintable(t *testing.T) {
 	t.Parallel()
 	store := newStoreFile(t)
 	p := start(t, "# name: job\n@every 100ms exit 1\n", "--store", store)
 	p.until("run ended", "job", "job")
 	p.end()
-	db, err := sql.Open("sqlite", store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wantAnswer(t, store, exitOK, "job: due now\n", "run-now", "job")
 	const name = "a\x1b[2J\nb"
-	_, err = db.Exec("update executor_job set key = replace(key, '/job', ?)", "/"+name)
-	db.Close()
-	if err != nil {
+	if _, err := rows(t, store).Exec("update executor_job set key = replace(key, '/job', ?)", "/"+name); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{
-		{"jobs"}, {"runs", "-n", "1", "--verbose"}, {"pause", name}, {"resume", name}, {"jobs", name + "c"},
-	} {
-		stdout, stderr, _ := output(t, "", append(args, "--store", store)...)
-		if !strings.Contains(stdout+stderr, `a\x1b[2J\nb`) {
-			t.Errorf("%q: %q, %q", args, stdout, stderr)
-		}
-		harmless(t, strings.Join(args, " "), stdout+stderr)
+	lines := [][]string{{"jobs"}, {"runs", "-n", "1", "--verbose"}, {"pause", name}, {"resume", name}, {"jobs", name + "c"}}
+	for i, line := range lines {
+		lines[i] = append(line, "--store", store)
 	}
-}
-
-// A run that waits takes no place among those that are listed.
-func TestRunsListsLatestThatHaveBegun(t *testing.T) {
-	t.Parallel()
-	store := newStoreFile(t)
-	p := start(t, "# name: job\n@every 1h true\n", "--store", store)
-	p.until("job scheduled", "job", "job")
-	if _, stderr, code := output(t, "", "run-now", "job", "--store", store); code != exitOK {
-		t.Fatal(stderr)
-	}
-	p.until("run ended", "job", "job")
-	p.end()
-	if _, stderr, code := output(t, "", "run-now", "job", "--store", store); code != exitOK {
-		t.Fatal(stderr)
-	}
-	if stdout, stderr, code := output(t, "", "runs", "-n", "1", "--store", store); code != exitOK || !strings.Contains(stdout, "job  1    ") {
-		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	stdout, answers := answersOf(t, executord(t), lines...)
+	harmless(t, "what they print", stdout)
+	harmless(t, "the mistake", answers[4].stderr)
+	if n := strings.Count(stdout, `a\x1b[2J\nb`); n != 4 || !strings.Contains(answers[4].stderr, `a\x1b[2J\nbc`) || !regexp.MustCompile(`nb  \d+ .*failed`).MatchString(stdout) {
+		t.Errorf("%d names in %s; %v", n, stdout, answers)
 	}
 }
 
@@ -137,14 +77,17 @@ func TestRunsListsLatestThatHaveBegun(t *testing.T) {
 func TestMainHidesMisplacedPassword(t *testing.T) {
 	t.Parallel()
 	tab := write(t, "tab", "@daily x\n")
+	var lines [][]string
 	for _, url := range []string{
 		"postgres://me:se:cret@host/db", "postgres://me:se/cret@host/db?sslmode=require", "postgres://me:cret@host/db?password=cret&sslpassword=cret",
 	} {
-		for _, args := range [][]string{{url}, {"check", url}, {"run", url}, {"jobs", "--" + url}, {"run", tab, "--lease", url}, {"jobs", "--namespace", url}} {
-			_, stderr, code := output(t, "", args...)
-			if code == exitOK || strings.Contains(stderr, "cret") || !strings.Contains(stderr, "host/db") {
-				t.Errorf("%q: exit code %d, %q", args, code, stderr)
-			}
+		lines = append(lines, []string{url}, []string{"check", url}, []string{"run", url}, []string{"jobs", "--" + url},
+			[]string{"run", tab, "--lease", url}, []string{"jobs", "--namespace", url})
+	}
+	_, answers := answersOf(t, executord(t), lines...)
+	for i, a := range answers {
+		if a.code == "0" || strings.Contains(a.stderr, "cret") || !strings.Contains(a.stderr, "host/db") {
+			t.Errorf("%q: exit code %s, %q", lines[i], a.code, a.stderr)
 		}
 	}
 }

@@ -10,14 +10,29 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// What a job needs and is not there is noted by check, which is no mistake, and by run.
+// notesOn returns what there is to note here and now on a file.
+func notesOn(t *testing.T, name, text string) job.Notes {
+	t.Helper()
+	file, _, err := sourcesOf(write(t, name, text)).parse(false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noteHereAndNow(&file, job.Machine{})
+	return file.Notes
+}
+
+// What a job needs and is not there is noted by check, which is no mistake.
 func TestCheckNotesWhatIsMissing(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
-	plain := filepath.Join(dir, "plain")
+	plain, pipe := filepath.Join(dir, "plain"), filepath.Join(dir, "pipe")
 	if err := os.WriteFile(plain, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ job, want string }{
@@ -31,6 +46,9 @@ func TestCheckNotesWhatIsMissing(t *testing.T) {
 		{"command = '/nosuch/x && date'", "program /nosuch/x does not exist"},
 		{"command = 'nosuch | date'", `program "nosuch" is not in PATH=`},
 		{"command = 'date'\nenv = { PATH = '/nosuch' }", `program "date" is not in PATH=/nosuch`},
+		{"command = 'date'\nuser = 'no-such-user'", `user "no-such-user" does not exist on this machine`},
+		{"command = 'date'\nenv_file = '" + pipe + "'", pipe + " cannot be read: it is a pipe to which nobody writes"},
+		{"command = 'date'\nsecret.A = '" + pipe + "'", pipe + " cannot be read: it is a pipe to which nobody writes"},
 		{"command = 'if date; then date; fi'", ""},
 		{"command = 'A=b nosuch'", ""},
 		{"command = '$NOSUCH x'", ""},
@@ -38,16 +56,11 @@ func TestCheckNotesWhatIsMissing(t *testing.T) {
 		{"command = './x'", ""},
 		{"command = '(nosuch)'", ""},
 	} {
-		file := fmt.Sprintf("[[job]]\nname = 'a'\nschedule = '@daily'\n%s\n", test.job)
-		_, stderr, code := output(t, "", "check", write(t, "jobs.toml", file))
-		want := "jobs.toml:1: note: a cannot run here and now: " + test.want
-		if code != exitOK || test.want == "" && stderr != "" || test.want != "" && !strings.Contains(stderr, want) {
-			t.Errorf("%s: exit code %d, %q", test.job, code, stderr)
+		got := fmt.Sprint(notesOn(t, "jobs.toml", "[[job]]\nname = 'a'\nschedule = '@daily'\n"+test.job+"\n"))
+		if want := "jobs.toml:1: a cannot run here and now: "; test.want == "" && got != "[]" || test.want != "" && (!strings.Contains(got, want) || !strings.Contains(got, test.want)) {
+			t.Errorf("%s: %s", test.job, got)
 		}
 	}
-	p := start(t, "@daily /nosuch/x\n")
-	p.until("note on the file", "line", 1, "what", "x cannot run here and now: program /nosuch/x does not exist")
-	p.end()
 }
 
 // A user who is not in passwd has no HOME, which is noted unless the file sets it.
@@ -56,36 +69,38 @@ func TestCheckNotesMissingHome(t *testing.T) {
 		t.Skip("only root can be another user")
 	}
 	t.Parallel()
-	for file, want := range map[string]string{
-		"@daily true\n@hourly date\n":       "stdin:1: note: true has no HOME: executord has none, and user 54321 is not in passwd\n",
-		"HOME=/tmp\n@daily true\n":          "",
-		"@daily true\nHOME=\n@daily date\n": "stdin:1: note: true has no HOME",
-		"HOME=\n@daily true\n":              "",
-	} {
-		for _, home := range []string{"", "/srv"} {
-			cmd := executord(t, "check", "-")
-			cmd.Path = "/proc/self/exe" // the directory of the tests is root's
-			cmd.Env = append(cmd.Env, "HOME="+home)
-			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}}
-			var stderr strings.Builder
-			cmd.Dir, cmd.Stdin, cmd.Stderr = "/", strings.NewReader(file), &stderr
-			err := cmd.Run()
-			if got := stderr.String(); err != nil || (want == "" || home != "") && got != "" ||
-				home == "" && (!strings.Contains(got, want) || strings.Count(got, "HOME:") > 1) {
-				t.Errorf("%q with HOME=%s: %v, %q", file, home, err, got)
+	texts := []string{"@daily true\n@hourly date\n", "@daily true\nHOME=\n@daily date\n", "HOME=/tmp\n@daily true\n", "HOME=\n@daily true\n"}
+	names := files(t, "a", texts[0], "b", texts[1], "c", texts[2], "d", texts[3])
+	if err := os.Chmod(filepath.Dir(filepath.Dir(names[0])), 0o755); err != nil { // it is root's
+		t.Fatal(err)
+	}
+	var lines [][]string
+	for _, name := range names {
+		lines = append(lines, []string{"check", name})
+	}
+	for _, home := range []string{"", "/srv"} {
+		cmd := executord(t)
+		cmd.Path = "/proc/self/exe" // the directory of the tests is root's
+		cmd.Env = append(cmd.Env, "HOME="+home)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}}
+		cmd.Dir = "/"
+		_, answers := answersOf(t, cmd, lines...)
+		for i, a := range answers {
+			noted := strings.Contains(a.stderr, ":1: note: true has no HOME: executord has none, and user 54321 is not in passwd\n")
+			if want := home == "" && i < 2; a.code != "0" || noted != want || strings.Count(a.stderr, "HOME:") > 1 || !want && a.stderr != "" {
+				t.Errorf("%q with HOME=%s: %+v", texts[i], home, a)
 			}
 		}
 	}
 }
 
-// A file without jobs is noted, and run: its jobs may come. A file that was read and has none any more changes nothing,
-// as one that is being written.
+// A file without jobs is run: its jobs may come. A file that was read and has none any more changes nothing,
+// as one that is being written. What is to be noted on a file is in the log.
 func TestRunFileWithoutJobs(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"tab", "jobs.toml"} {
-		_, stderr, code := output(t, "", "check", write(t, name, "# none\n"))
-		if code != exitOK || !strings.Contains(stderr, name+":1: note: the file has no jobs") {
-			t.Errorf("%s: exit code %d, %q", name, code, stderr)
+		if notes := notesOn(t, name, "# none\n"); len(notes) != 1 || !strings.HasPrefix(notes[0].What, "the file has no jobs") || notes[0].Line != 1 {
+			t.Errorf("%s: %v", name, notes)
 		}
 	}
 	file := write(t, "tab", "# none\n")
@@ -97,8 +112,9 @@ func TestRunFileWithoutJobs(t *testing.T) {
 		}
 		p.signal(syscall.SIGHUP)
 	}
-	rewrite("@every 100ms echo up\n")
-	p.until("up")
+	rewrite("@every 100ms echo up\n@daily /nosuch/x\n")
+	p.until("note on the file", "line", 2, "what", "x cannot run here and now: program /nosuch/x does not exist")
+	p.after(0, "up")
 	rewrite("# none\n")
 	p.until("file not read again", "reason", "the file has no jobs, and had some before")
 	p.until("up")
@@ -107,65 +123,52 @@ func TestRunFileWithoutJobs(t *testing.T) {
 
 // Of many jobs that cannot run the first hundred are noted, and that there are more.
 func TestCheckNotesFewMissing(t *testing.T) {
-	t.Parallel()
-	_, stderr, code := output(t, "", "check", write(t, "tab", strings.Repeat("0 0 * * * /nosuch/program\n", 1000)))
-	if n := strings.Count(stderr, "program /nosuch/program does not exist"); n != 100 || code != 0 ||
-		strings.Count(stderr, "tab:101: note: this job cannot run either") != 1 {
-		t.Errorf("%d are noted, exit code %d: %s", n, code, stderr)
+	notes := notesOn(t, "tab", strings.Repeat("0 0 * * * /nosuch/program\n", 1000))
+	var missing []job.Mistake
+	for _, n := range notes {
+		if strings.Contains(n.What, "program /nosuch/program does not exist") || n.What == "this job cannot run either, and those after it are not looked at" {
+			missing = append(missing, n)
+		}
+	}
+	if len(missing) != 101 || missing[100].Line != 101 || !strings.HasPrefix(missing[100].What, "this job cannot run either") {
+		t.Errorf("%d are noted: %v", len(missing), notes)
 	}
 }
 
 // A first word that looks like a user is noted as such, and not once more as a program that is not there.
 func TestCheckNotesUserOnce(t *testing.T) {
-	t.Parallel()
-	_, stderr, code := output(t, "@daily root /nosuch/x\n@daily /nosuch/y\n", "check", "-")
-	if code != exitOK || !strings.Contains(stderr, `"root" looks like the user field`) || strings.Contains(stderr, "root cannot run") ||
-		!strings.Contains(stderr, "y cannot run here and now") {
-		t.Errorf("exit code %d, %s", code, stderr)
+	got := fmt.Sprint(notesOn(t, "tab", "@daily root /nosuch/x\n@daily /nosuch/y\n"))
+	if !strings.Contains(got, `"root" looks like the user field`) || strings.Contains(got, "root cannot run") || !strings.Contains(got, "y cannot run here and now") {
+		t.Error(got)
 	}
 }
 
-// A job that is never due again, by its schedule or by its season, is noted, with the reason. One that is due at the start,
-// or after other jobs, is not.
+// A job that is never due again, by its schedule or by its season, is noted, with the reason, and so are one that leaves a
+// command in the background, and exceptions that cannot be read. One that is due at the start, or after other jobs, is not.
 func TestCheckNotesJobsThatAreOver(t *testing.T) {
-	t.Parallel()
-	for keys, want := range map[string]string{
-		"schedule = '0 0 12 1 1 ? 2020'\ncron = 'quartz'":           "its schedule has no time after now",
-		"schedule = '0 0 1 1 *'\nuntil = '2020-12-15'":              "does not count, nor does a later one: it is after 2020-12-15",
-		"schedule = '0 0 * * mon'\nexcept = ['mon', '2027-03-28']":  "does not count, nor does a later one: except mon",
-		"schedule = '@every 5m'\nuntil = '2020-12-15 14:00'":        "it is after 2020-12-15 14:00",
-		"schedule = '0 0 * * *'\nexcept = ['mon']":                  "",
-		"schedule = '0 0 * * *'\nfrom = '2099-01-01'":               "",
-		"schedule = '@reboot'":                                      "",
-		"schedule = '@after'\nafter = 'b'\nafter_on = 'failure'":    "",
-		"schedule = '0 0 12 1 1 ? 2020,2098-2099'\ncron = 'quartz'": "",
+	const over = "a is never due again: "
+	for keys, want := range map[string][2]string{
+		"schedule = '0 0 12 1 1 ? 2020'\ncron = 'quartz'":           {over, "its schedule has no time after now"},
+		"schedule = '0 0 1 1 *'\nuntil = '2020-12-15'":              {over, "does not count, nor does a later one: it is after 2020-12-15"},
+		"schedule = '0 0 * * mon'\nexcept = ['mon', '2027-03-28']":  {over, "does not count, nor does a later one: except mon"},
+		"schedule = '@every 5m'\nuntil = '2020-12-15 14:00'":        {over, "it is after 2020-12-15 14:00"},
+		"schedule = '@daily'\ncommand = 'sleep 30 &'":               {"a starts a command in the background with &: ", "it is ended"},
+		"schedule = '@daily'\nexcept = ['/no/such/holidays']":       {"not all exceptions of a can be read: ", "open /no/such/holidays: "},
+		"schedule = '0 0 * * *'\nexcept = ['mon']":                  {},
+		"schedule = '0 0 * * *'\nfrom = '2099-01-01'":               {},
+		"schedule = '@reboot'":                                      {},
+		"schedule = '@after'\nafter = 'b'\nafter_on = 'failure'":    {},
+		"schedule = '0 0 12 1 1 ? 2020,2098-2099'\ncron = 'quartz'": {},
 	} {
-		_, stderr, code := output(t, "[[job]]\nname = 'a'\ncommand = 'true'\n"+keys+"\n[[job]]\nname = 'b'\nschedule = '@daily'\ncommand = 'true'\n",
-			"check", "-", "--format", "toml", "-n", "1")
-		if code != exitOK || want == "" && stderr != "" || want != "" && (strings.Count(stderr, "note:") != 1 ||
-			!strings.HasPrefix(stderr, "stdin:1: note: a is never due again: ") || !strings.Contains(stderr, want+"\n")) {
-			t.Errorf("%s: exit code %d, %q", keys, code, stderr)
+		if !strings.Contains(keys, "command") {
+			keys += "\ncommand = 'true'"
+		}
+		notes := notesOn(t, "jobs.toml", "[[job]]\nname = 'a'\n"+keys+"\n[[job]]\nname = 'b'\nschedule = '@daily'\ncommand = 'true'\n")
+		if want[0] == "" && len(notes) > 0 || want[0] != "" && (len(notes) != 1 || notes[0].Line != 1 ||
+			!strings.HasPrefix(notes[0].What, want[0]) || !strings.Contains(notes[0].What, want[1])) {
+			t.Errorf("%s: %v", keys, notes)
 		}
 	}
-}
-
-// A command that is left in the background is noted in each kind of file, and by run.
-func TestCheckNotesBackground(t *testing.T) {
-	t.Parallel()
-	for format, file := range map[string]string{
-		"crontab": "# name: a\n@daily sleep 30 &\n",
-		"system":  "# name: a\n@daily root sleep 30 & # as atop has it\n",
-		"toml":    "[[job]]\nname = 'a'\nschedule = '@daily'\ncommand = 'sleep 30 &'\n",
-	} {
-		_, stderr, code := output(t, file, "check", "-", "--format", format)
-		if code != exitOK || !strings.Contains(stderr, ": note: a starts a command in the background with &: ") {
-			t.Errorf("%s: exit code %d, %q", format, code, stderr)
-		}
-	}
-	p := start(t, "@daily sleep 30 &\n")
-	p.until("note on the file", "line", 1, "what",
-		"sleep starts a command in the background with &: a second after the others have ended, it is ended")
-	p.end()
 }
 
 // A program for messages that writes without end takes no memory for that.

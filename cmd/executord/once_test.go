@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -44,87 +45,71 @@ parameters.REGION = "eu"
 // The exit code of run-once is that of the command, and tells what else may have happened.
 func TestRunOnceExitCodes(t *testing.T) {
 	t.Parallel()
-	secret := write(t, "secret", "hunter2hunter2")
-	file := write(t, "jobs.toml", strings.ReplaceAll(`
-name = "ok"
-command = "echo out; echo err >&2"
-[[job]]
-name = "fails"
-command = "exit 3"
-[[job]]
-name = "slow"
-command = "sleep 100"
-timeout = "100ms"
-[[job]]
-name = "killed"
-command = "kill -TERM $$"
-[[job]]
-name = "nothing"
-command = ["/no/such/program"]
-[[job]]
-name = "parameter"
-command = "printf $DAY"
-parameters.DAY = { default = "mon", values = ["mon", "tue"] }
-[[job]]
-name = "background"
-command = "sleep 100 & echo here"
-[[job]]
-name = "secret"
-command = "echo $S; printf %s $S >&2"
-secret.S = "SECRET"
-`, "SECRET", secret))
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	file := write(t, "jobs.crontab", `# name: ok
+@daily echo out; echo err >&2
+# name: fails
+@daily exit 3
+# name: slow
+# timeout: 100ms
+@daily sleep 100
+# name: killed
+@daily kill -TERM $$
+# name: nothing
+# dir: /no/such/directory
+@daily true
+# name: background
+@daily sleep 100 & echo here
+# name: secret
+# secret: S=`+write(t, "secret", "hunter2hunter2")+`
+@daily echo $S; printf \%s $S >&2
+`)
+	tests := []struct{ args, code, stderr string }{
+		{"ok", "0", "err\n"},
+		{"fails", "3", ""},
+		{"slow", "124", "executord: job slow: the command took longer than its timeout\n"},
+		{"killed", "143", "executord: job killed: killed by SIGTERM\n"},
+		{"nothing", "126", "executord: job nothing: not started: the directory /no/such/directory does not exist\n"},
+		{"ok --set DAY=wed", "1", "executord: job ok: there is no parameter"},
+		{"background", "0", "executord: job background: background processes outlived the command and were ended\n"},
+		{"secret", "0", "***\n"},
 	}
-	withSchedules := "[[job]]\nschedule = '@daily'\n" + strings.ReplaceAll(string(text), "[[job]]\n", "[[job]]\nschedule = '@daily'\n")
-	if err := os.WriteFile(file, []byte(withSchedules), 0o644); err != nil {
-		t.Fatal(err)
+	var lines [][]string
+	for _, test := range tests {
+		lines = append(lines, append([]string{"run-once", file}, strings.Fields(test.args)...))
 	}
-	for _, test := range []struct {
-		args           string
-		code           int
-		stdout, stderr string
-	}{
-		{"ok", 0, "out\n", "err\n"},
-		{"fails", 3, "", ""},
-		{"slow", 124, "", "executord: job slow: the command took longer than its timeout\n"},
-		{"killed", 128 + int(syscall.SIGTERM), "", "executord: job killed: killed by SIGTERM\n"},
-		{"nothing", 126, "", "executord: job nothing: not started: program /no/such/program does not exist\n"},
-		{"parameter", 0, "mon\n", ""},
-		{"parameter --set DAY=tue", 0, "tue\n", ""},
-		{"parameter --set DAY=wed", 1, "", "executord: job parameter: DAY"},
-		{"ok --set DAY=wed", 1, "", "executord: job ok: there is no parameter"},
-		{"background", 0, "here\n", "executord: job background: background processes outlived the command and were ended\n"},
-		{"secret", 0, "***\n", "***\n"},
-		{"fail", 1, "", "executord: job fail is not in the file; did you mean fails?\n"},
-		{"ok fails", 2, "", "executord: run-once needs the name of one job"},
-		{"", 2, "", "executord: run-once needs the name of one job"},
-		{"ok --kill-after -1s", 2, "", "executord: --kill-after cannot be negative"},
-	} {
-		stdout, stderr, code := output(t, "", append([]string{"run-once", file}, strings.Fields(test.args)...)...)
-		if code != test.code || stdout != test.stdout || !strings.HasPrefix(stderr, test.stderr) || test.stderr == "" && stderr != "" {
-			t.Errorf("%s: exit code %d, %q, %q", test.args, code, stdout, stderr)
+	stdout, answers := answersOf(t, executord(t), lines...)
+	for i, test := range tests {
+		if a := answers[i]; a.code != test.code || !strings.HasPrefix(a.stderr, test.stderr) || test.stderr == "" && a.stderr != "" {
+			t.Errorf("%s: %+v", test.args, a)
 		}
 	}
-	if _, stderr, code := output(t, "@dayly x\n", "run-once", "-", "x"); code != exitMistake || !strings.HasPrefix(stderr, `stdin:1: "@dayly": unknown word`) {
-		t.Errorf("exit code %d, %s", code, stderr)
+	if want := "out\nhere\n***\n"; stdout != want {
+		t.Errorf("printed %q, want %q", stdout, want)
 	}
 }
 
-// A job of a directory is called as the daemon calls it.
-func TestRunOnceOfDirectory(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can be another user")
+// A job of another user runs as that user, with none of the variables that executord has for itself. One of a directory is
+// called as the daemon calls it.
+func TestUserIsSwitchedByRoot(t *testing.T) {
+	if os.Getuid() != 0 {
+		_, stderr, code := output(t, "# user: nobody\n@daily true\n", "run", "-")
+		if code != exitMistake || !strings.Contains(stderr, "stdin:2: job true runs as nobody, and only root runs commands as another user") {
+			t.Errorf("exit code %d: %s", code, stderr)
+		}
+		return
 	}
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "backup"), []byte("@daily root echo $PWD $HOME $SECRET.\n"), 0o644); err != nil {
-		t.Fatal(err)
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		t.Skip(err)
 	}
+	home := nobody.HomeDir
+	if _, err := os.Stat(home); err != nil {
+		home = "/"
+	}
+	dir := filepath.Dir(files(t, "backup", "A=b\n@daily nobody echo $(id -un) $LOGNAME $USER $A [$SECRET] $EXECUTORD_JOB $PWD $HOME\n")[0])
 	cmd := executord(t, "run-once", "--dir", dir, "backup/echo")
-	cmd.Env = append(cmd.Env, "SECRET=x", "HOME=/nosuch")
-	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "/root /root .\n" {
+	cmd.Env = append(cmd.Env, "SECRET=yes", "HOME=/nosuch")
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "nobody nobody nobody b [] backup/echo "+home+" "+nobody.HomeDir+"\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 }
@@ -155,16 +140,15 @@ func onceRunning(t *testing.T, command string, args ...string) (cmd *exec.Cmd, o
 // and at once by a second signal.
 func TestRunOnceEndsBySignal(t *testing.T) {
 	t.Parallel()
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP} {
-		cmd, out := onceRunning(t, `trap 'echo bye; exit 0' TERM; sleep 1000 & echo ready; wait`)
+	for _, sig := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGHUP} {
+		cmd, out := onceRunning(t, `trap 'echo bye; exit 0' TERM; (echo ready; exec sleep 1000) & wait`)
 		cmd.Process.Signal(sig)
 		line, _ := out.ReadString('\n')
 		if cmd.Wait(); cmd.ProcessState.ExitCode() != 128+int(sig) || line != "bye\n" {
 			t.Errorf("%v: %v, %q", sig, cmd.ProcessState, line)
 		}
 	}
-	const stubborn = `trap '' TERM; echo ready; while :; do sleep 1000; done`
-	cmd, _ := onceRunning(t, stubborn, "--kill-after", "10ms")
+	cmd, _ := onceRunning(t, `trap '' TERM; echo ready; while :; do sleep 1000; done`, "--kill-after", "10ms")
 	cmd.Process.Signal(syscall.SIGTERM)
 	if cmd.Wait(); cmd.ProcessState.ExitCode() != 128+int(syscall.SIGTERM) {
 		t.Errorf("%v", cmd.ProcessState)

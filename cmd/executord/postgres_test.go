@@ -3,8 +3,6 @@ package main
 import (
 	"database/sql"
 	"errors"
-	"fmt"
-	"net"
 	"os"
 	"strings"
 	"sync"
@@ -58,20 +56,4 @@ func stopPostgres() {
 // none, so that any will do.
 func databaseURL(s *pgserver.Server) string {
 	return strings.Replace(s.DSN(), "@", ":"+password+"@", 1)
-}
-
-// A server that is named first and says nothing does not keep a command from the next.
-func TestStorePassesOverSilentServer(t *testing.T) {
-	t.Parallel()
-	store := database(t)
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	port := silent.Addr().(*net.TCPAddr).Port
-	_, stderr, code := output(t, "", "jobs", "--store", strings.Replace(store, "@", fmt.Sprintf("@127.0.0.1:%d,", port), 1))
-	if code != 1 || !strings.Contains(stderr, "has no executord tables") {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
 }

@@ -3,6 +3,7 @@ package stores
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/executor-go/executor/durable"
@@ -14,6 +15,9 @@ func TestExplain(t *testing.T) {
 	const hint = ": it cannot be written, or the directory it is in: run executord as its owner"
 	if got := Explain("a.db", fmt.Errorf("durable: cancel: %w: make room on the disk of the server", durable.ErrFull)).Error(); got != "the store a.db: its disk is full: make room there" {
 		t.Errorf("a full store became %q", got)
+	}
+	if got := Explain("a.db", fmt.Errorf("durable/sqlite: %w", durable.ErrNewerSchema)).Error(); !strings.Contains(got, "by a newer executord: use that one, or a newer one") {
+		t.Errorf("a newer store became %q", got)
 	}
 	for said, want := range map[string]string{
 		"job q: attempt to write a readonly database (8)": hint,

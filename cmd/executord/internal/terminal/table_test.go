@@ -5,6 +5,18 @@ import (
 	"testing"
 )
 
+// Columns are straight in each script: characters of East Asia take two places, and marks none.
+func TestTableIsStraightInEachScript(t *testing.T) {
+	var tab Table
+	for _, name := range []string{"plain", "備份/資料庫", "साप्ताहिक", "ที่หนึ่ง"} {
+		tab.Add(name, "x")
+	}
+	const want = "plain        x\n備份/資料庫  x\nसाप्ताहिक     x\nที่หนึ่ง         x\n"
+	if got := tab.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
 // Rows need not have the same number of cells, an empty cell takes its place, and
 // a tab in one, as a command may write it, is no end of it.
 func TestTableCells(t *testing.T) {
