@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// A command that is run once gets what the daemon gives it.
+// A command that is run once gets what the daemon gives it, and the parameters that are set.
 func TestRunOnceAsTheDaemonDoes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -36,8 +36,8 @@ parameters.REGION = "eu"
 			fmt.Fprintln(&want, l["msg"])
 		}
 	}
-	stdout, stderr, code := output(t, "", "run-once", file, "a")
-	if stdout != want.String() || stderr != "" || code != exitOK || !strings.Contains(stdout, "EXECUTORD_RUN=1\n") {
+	stdout, stderr, code := output(t, "", "run-once", file, "a", "--set", "REGION=us")
+	if stdout != strings.Replace(want.String(), "\nREGION=eu\n", "\nREGION=us\n", 1) || stderr != "" || code != exitOK || !strings.Contains(stdout, "EXECUTORD_RUN=1\n") {
 		t.Errorf("exit code %d, %s%s, want %s", code, stdout, stderr, want.String())
 	}
 }

@@ -92,3 +92,13 @@ func TestClientRunsOfAnyNumber(t *testing.T) {
 		t.Errorf("%d runs: %v", len(runs), err)
 	}
 }
+
+// A name is found whether its accents are characters of their own or not.
+func TestChooseFindsNameInEachForm(t *testing.T) {
+	const name = "\u00e9t\u00e9"
+	for _, form := range []string{name, "e\u0301te\u0301", name + "/e\u0301te\u0301", "e\u0301*"} {
+		if found, wrong := Choose([]Named{{Namespace: "a", Name: "b"}, {Namespace: name, Name: name}}, []string{form}, ""); len(found) != 1 || found[0] != 1 || wrong != nil {
+			t.Errorf("%q: %v, %q", form, found, wrong)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -225,6 +226,25 @@ func TestDaemonTellsChosenChannels(t *testing.T) {
 		if err != nil || len(sent) != 2 || channels[0].Sent != 1 || channels[1].Sent != 1 {
 			t.Errorf("%+v, sent %+v", channels, sent)
 		}
+	})
+}
+
+// A monitor is told of the start and of the end of each run, as a success or a failure.
+func TestDaemonTellsMonitorOfRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := parse(t, "# name: a\n@every 1h sleep 1s\n# name: b\n@every 1h sleep 2s fail\n")
+		file.Channels = []notify.Spec{{Name: "monitor", Values: map[string][]string{"ping": {"http://127.0.0.1:1/{job}"}, "style": {"healthchecks"}}}}
+		h := beginWith(t, Config{File: file}, new(told).command)
+		time.Sleep(2*time.Hour - time.Minute)
+		all, err := h.Notices(t.Context(), 10) // those that were given up: nobody answers
+		got := make(map[string]int)
+		for _, n := range all {
+			got[n.Events[0].Job+" "+string(n.Events[0].Kind)]++
+		}
+		if want := map[string]int{"a started": 1, "a succeeded": 1, "b started": 1, "b failed": 1}; !maps.Equal(got, want) || err != nil {
+			t.Errorf("told %v, %v; want %v", got, err, want)
+		}
+		h.end()
 	})
 }
 

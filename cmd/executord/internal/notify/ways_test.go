@@ -493,6 +493,11 @@ func smtpServer(t *testing.T, config *tls.Config, answer func(command string) st
 	if err != nil {
 		t.Fatal(err)
 	}
+	return smtpServerAt(t, l, config, answer)
+}
+
+// smtpServerAt is smtpServer for a listener, which may speak TLS from the begin on.
+func smtpServerAt(t *testing.T, l net.Listener, config *tls.Config, answer func(command string) string) (address string, mails chan string) {
 	mails = make(chan string, 10)
 	done := make(chan struct{})
 	go func() { // ends when the listener is closed
@@ -516,7 +521,7 @@ func serveSMTP(c net.Conn, config *tls.Config, answer func(string) string, mails
 	say := func(text string) { io.WriteString(c, text+"\r\n") }
 	say("220 test")
 	login := ""
-	secure := false
+	_, secure := c.(*tls.Conn)
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -563,30 +568,38 @@ func serveSMTP(c net.Conn, config *tls.Config, answer func(string) string, mails
 	}
 }
 
-// Mail goes to a server after STARTTLS, with a login; a server without it gets neither.
+// Mail goes to a server by TLS or after STARTTLS, with a login; a server without either gets neither, and so does one whose
+// certificate nobody knows.
 func TestMailBySMTP(t *testing.T) {
 	s := httptest.NewUnstartedServer(nil)
 	s.StartTLS()
 	s.Close() // for its certificate
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
-	for _, secure := range []bool{true, false} {
-		var config *tls.Config
-		if secure {
-			config = &tls.Config{Certificates: s.TLS.Certificates}
+	known := &tls.Config{RootCAs: roots, ServerName: "example.com"}
+	own := &tls.Config{Certificates: s.TLS.Certificates}
+	for _, test := range []struct {
+		security    string
+		own, trusts *tls.Config
+	}{{"starttls", own, known}, {"tls", own, known}, {"starttls", nil, known}, {"starttls", own, nil}, {"tls", own, nil}} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
 		}
-		address, mails := smtpServer(t, config, nil)
+		if test.security == "tls" {
+			l = tls.NewListener(l, own)
+		}
+		address, mails := smtpServerAt(t, l, test.own, nil)
 		m, err := notify.NewMail(notify.MailConfig{
-			From: "cron@example.org", To: []string{"ops@example.org"}, Server: address, User: "me", Password: "hunter2",
-			Roots: &tls.Config{RootCAs: roots, ServerName: "example.com"},
+			From: "cron@example.org", To: []string{"ops@example.org"}, Server: address, User: "me", Password: "hunter2", TLS: test.security, Roots: test.trusts,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		answer, err := m.Send(t.Context(), notify.Message{Subject: "S", Text: "disk full", Events: []notify.Event{{}}})
-		if !secure {
-			if err == nil || len(mails) > 0 {
-				t.Errorf("sent without TLS: %s", answer)
+		if test.own == nil || test.trusts == nil {
+			if err == nil || len(mails) > 0 || test.own != nil && !strings.Contains(err.Error(), "certificate") {
+				t.Errorf("%s, without TLS: %v, sent: %s, %v", test.security, test.own == nil, answer, err)
 			}
 			continue
 		}
@@ -594,10 +607,10 @@ func TestMailBySMTP(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := <-mails; !strings.HasPrefix(got, "secure=true login=AG1lAGh1bnRlcjI=\n") || !strings.Contains(got, "disk full") {
-			t.Errorf("got %s", got)
+			t.Errorf("%s: got %s", test.security, got)
 		}
 		if answer != "127.0.0.1 accepted it for ops@example.org" {
-			t.Errorf("answer %q", answer)
+			t.Errorf("%s: answer %q", test.security, answer)
 		}
 	}
 }
