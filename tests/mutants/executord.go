@@ -214,6 +214,52 @@ var executordMutants = []mutant{
 		file: "cmd/executord/internal/exposure/exposure_unix.go", what: "a group that is not the user's may write to a job file unseen",
 		old: "case bits&byGroup != 0 && !slices.Contains(",
 		new: "case bits&byGroup != 0 && slices.Contains(",
-		by:  "./cmd/executord", test: "TestExposed",
+	},
+	{
+		file: "cmd/executord/internal/exposure/exposure_unix.go", what: "a log that somebody has put beside a store is taken for a part of it",
+		old: "case ok && !slices.Contains(owners, stat.Uid):",
+		new: "case ok && slices.Contains(owners, 4710):",
+		by:  "./cmd/executord/internal/stores", test: "TestOpen",
+	},
+	{
+		file: "cmd/executord/internal/stores/file.go", what: "a store is made where a link of somebody else points to",
+		old:  "os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600",
+		new:  "os.O_RDWR|os.O_CREATE, 0o600",
+		test: "TestOpen",
+	},
+	{
+		file: "cmd/executord/internal/stores/open.go", what: "a mistyped URL of a database is shown with its password",
+		old:  "	case isAlmostURL(name):",
+		new:  "	case isAlmostURL(name) && false:",
+		test: "TestOpen",
+	},
+	{
+		file: "cmd/executord/internal/stores/postgres.go", what: "the part of a torn URL that belongs to a password is shown",
+		old:  "err != nil || torn(name) {",
+		new:  "err != nil {",
+		test: "TestOpen",
+	},
+	{
+		file: "cmd/executord/internal/notify/mail.go", what: "mail goes in the clear to a server that speaks TLS from the begin on",
+		old:  "			if m.TLS == \"tls\" {\n",
+		new:  "			if m.TLS == \"\" {\n",
+		test: "TestMailBySMTP",
+	},
+	{
+		file: "cmd/executord/internal/notify/mail.go", what: "the certificate of a mail server is not checked",
+		old:  "secure := &tls.Config{ServerName: m.host,",
+		new:  "secure := &tls.Config{InsecureSkipVerify: true, ServerName: m.host,",
+		test: "TestMailBySMTP",
+	},
+	{
+		file: "cmd/executord/internal/daemon/tell.go", what: "a monitor is not told that a run has started",
+		old: "	e.tell(event)\n	if late -= jitter",
+		new: "	if late -= jitter",
+		by:  "./cmd/executord/internal/daemon", test: "TestDaemonTellsMonitorOfRuns",
+	},
+	{
+		file: "cmd/executord/internal/client/names.go", what: "a job is not found whose accents are typed as characters of their own",
+		old: "		name = job.CanonicalName(name)\n",
+		new: "",
 	},
 }

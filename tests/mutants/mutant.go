@@ -22,22 +22,21 @@ type mutant struct {
 // judges are the packages whose tests judge what is in a directory, where that is
 // not the one of the directory alone: one after the other, until one notices.
 var judges = map[string][]string{
-	"cmd/executord/internal/daemon":   {"./cmd/executord/internal/daemon", "./cmd/executord"},
-	"cmd/executord/internal/environ":  {"./cmd/executord/internal/daemon", "./cmd/executord"},
-	"cmd/executord/internal/stores":   {"./cmd/executord/internal/stores", "./cmd/executord"},
-	"cmd/executord/internal/exposure": {"./cmd/executord"},
-	"cmd/executord/internal/job":      {"./cmd/executord/internal/job", "./cmd/executord/internal/crontab", "./cmd/executord/internal/tomlfile"},
-	"cmd/executord/internal/catalog":  {"./cmd/executord/internal/catalog", "./cmd/executord"},
-	"ui/page":                         {"./ui/page", "./ui"},
-	"ui/internal/act":                 {"./ui"},
-	"durable/store/rows":              {"./durable/store/rows", "./durable/memory"},
-	"durable/internal/sqlrow":         {"./durable/sqlite", "./durable/postgres"},
-	"durable/internal/node":           {"./durable"},
-	"durable/internal/storeclock":     {"./durable"},
-	"durable/store/transition":        {"./durable/memory", "./durable/internal/model"},
-	"durable/memory":                  {"./durable/memory", "./durable"},
-	"durable/postgres":                {"./durable/postgres", "./durable/internal/model"},
-	"durable/sqlite":                  {"./durable/sqlite", "./durable/internal/model"},
+	"cmd/executord/internal/daemon":  {"./cmd/executord/internal/daemon", "./cmd/executord"},
+	"cmd/executord/internal/environ": {"./cmd/executord/internal/daemon", "./cmd/executord"},
+	"cmd/executord/internal/stores":  {"./cmd/executord/internal/stores", "./cmd/executord"},
+	"cmd/executord/internal/job":     {"./cmd/executord/internal/job", "./cmd/executord/internal/crontab", "./cmd/executord/internal/tomlfile"},
+	"cmd/executord/internal/catalog": {"./cmd/executord/internal/catalog", "./cmd/executord"},
+	"ui/page":                        {"./ui/page", "./ui"},
+	"ui/internal/act":                {"./ui"},
+	"durable/store/rows":             {"./durable/store/rows", "./durable/memory"},
+	"durable/internal/sqlrow":        {"./durable/sqlite", "./durable/postgres"},
+	"durable/internal/node":          {"./durable"},
+	"durable/internal/storeclock":    {"./durable"},
+	"durable/store/transition":       {"./durable/memory", "./durable/internal/model"},
+	"durable/memory":                 {"./durable/memory", "./durable"},
+	"durable/postgres":               {"./durable/postgres", "./durable/internal/model"},
+	"durable/sqlite":                 {"./durable/sqlite", "./durable/internal/model"},
 }
 
 // pkgs returns the packages whose tests are run, in that order, as go test takes
