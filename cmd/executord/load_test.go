@@ -14,27 +14,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// sourcesOf returns the files of a command line.
-func sourcesOf(names ...string) sources {
-	return sources{names: names, dirs: new([]string), format: &choice{value: "auto"}, kept: make(map[string]part)}
-}
-
-// wantMistakes reads files, and wants their mistakes to be these, each by the begin of what is said of it; none for a file
-// without mistakes.
-func wantMistakes(t *testing.T, s sources, stored bool, want ...string) {
-	t.Helper()
-	_, _, err := s.parse(stored, false)
-	var told job.Mistakes
-	errors.As(err, &told)
-	right := len(told) == len(want) && (err == nil) == (len(want) == 0)
-	for i := range min(len(told), len(want)) {
-		right = right && strings.HasPrefix(told[i].String(), want[i])
-	}
-	if !right {
-		t.Errorf("%v: %v, want %q", s.names, err, want)
-	}
-}
-
 // A name is the same whether its accents are characters of their own or not: two jobs cannot have it, and the namespace of
 // a file has it.
 func TestLoadNameInEachForm(t *testing.T) {

@@ -2,22 +2,9 @@ package main
 
 import (
 	"fmt"
-	"net/url"
-	"strings"
 	"syscall"
 	"testing"
 )
-
-// hides fails the test if there is a password in a text, in any form.
-func hides(t *testing.T, what, text string) {
-	t.Helper()
-	plain, _ := url.PathUnescape(password)
-	for _, secret := range []string{password, plain} {
-		if strings.Contains(text, secret) {
-			t.Errorf("%s shows the password: %s", what, text)
-		}
-	}
-}
 
 // A daemon outlasts its database: it says that it is gone, goes on trying, and
 // goes on with its jobs when it is back. The password is not in what it says.

@@ -3,6 +3,7 @@ package main
 import (
 	"database/sql"
 	"errors"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -13,6 +14,17 @@ import (
 
 // password is to be found in the URL of a database, and nowhere else.
 const password = "Tr0ub4dor%233"
+
+// hides fails the test if there is a password in a text, in any form.
+func hides(t *testing.T, what, text string) {
+	t.Helper()
+	plain, _ := url.PathUnescape(password)
+	for _, secret := range []string{password, plain} {
+		if strings.Contains(text, secret) {
+			t.Errorf("%s shows the password: %s", what, text)
+		}
+	}
+}
 
 // shared is the server that the tests share, started by the first that needs it.
 var shared struct {

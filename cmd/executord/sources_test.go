@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // files makes files in a directory and returns their names.
@@ -27,6 +29,27 @@ func files(t *testing.T, texts ...string) (names []string) {
 		names = append(names, name)
 	}
 	return names
+}
+
+// sourcesOf returns the files of a command line.
+func sourcesOf(names ...string) sources {
+	return sources{names: names, dirs: new([]string), format: &choice{value: "auto"}, kept: make(map[string]part)}
+}
+
+// wantMistakes reads files, and wants their mistakes to be these, each by the begin of what is said of it; none for a file
+// without mistakes.
+func wantMistakes(t *testing.T, s sources, stored bool, want ...string) {
+	t.Helper()
+	_, _, err := s.parse(stored, false)
+	var told job.Mistakes
+	errors.As(err, &told)
+	right := len(told) == len(want) && (err == nil) == (len(want) == 0)
+	for i := range min(len(told), len(want)) {
+		right = right && strings.HasPrefix(told[i].String(), want[i])
+	}
+	if !right {
+		t.Errorf("%v: %v, want %q", s.names, err, want)
+	}
 }
 
 // A name that two files have is a mistake in the second, and so are the mistakes of all files.
