@@ -2,11 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,6 +72,8 @@ func lies[T any](t *testing.T, n int64, change func(*T)) string {
 // Whatever a daemon answers, a command prints no character that a terminal obeys, begins no line that is not its own,
 // and does not break.
 func TestAtPrintsNoEscapes(t *testing.T) {
+	t.Parallel()
+	var all [][]string
 	for _, n := range []int64{-1 << 62, -1, 0, 1, 1 << 62} {
 		for _, state := range []string{"", "running"} {
 			job := lies(t, n, func(j *view.Job) {
@@ -96,39 +98,40 @@ func TestAtPrintsNoEscapes(t *testing.T) {
 					http.Error(w, hostileText, http.StatusServiceUnavailable)
 				}
 			}))
+			defer daemon.Close()
 			for _, args := range [][]string{
 				{"jobs"}, {"jobs", "a"}, {"jobs", "b"}, {"jobs", "--json"}, {"runs"}, {"runs", "-v"}, {"runs", "--json"}, {"notices"}, {"notices", "--json"},
-				{"logs", "a"}, {"logs", "a", "-t"}, {"logs", "a", "--json"}, {"health"}, {"health", "--ready"},
+				{"logs", "a"}, {"logs", "a", "-t"}, {"logs", "a", "--json"}, {"health"}, {"health", "--ready"}, {"__complete", "logs", ""},
 			} {
-				out, errs, code := output(t, "", append(args, "--at", daemon.URL)...)
-				check := func(text string) {
-					for line := range strings.Lines(text) {
-						line = strings.TrimSuffix(line, "\n")
-						if i := strings.IndexFunc(line, func(r rune) bool { return r != '\t' && !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) }); i >= 0 {
-							t.Errorf("%q prints %q", args, line)
-						}
-						if strings.HasPrefix(line, "forged") {
-							t.Errorf("%q prints the line %q", args, line)
-						}
-					}
-				}
-				check(out)
-				check(errs)
-				if code != exitOK && code != exitMistake || strings.Contains(errs, "goroutine ") {
-					t.Errorf("%q: exit code %d: %s", args, code, errs)
-				}
+				all = append(all, slices.Insert(args, len(args)-strings.Count(args[0], "__"), "--at", daemon.URL)) // before what is to be completed
 			}
-			out, _, _ := output(t, "", "__complete", "logs", "--at", daemon.URL, "")
-			if strings.Contains(out, "forged") && !strings.Contains(out, `\nforged`) || strings.ContainsAny(out, "\x1b\x07\r") {
-				t.Errorf("completion prints %q", out)
+		}
+	}
+	check := func(args []string, text string) {
+		for line := range strings.Lines(text) {
+			line = strings.TrimSuffix(line, "\n")
+			if i := strings.IndexFunc(line, func(r rune) bool { return r != '\t' && !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) }); i >= 0 {
+				t.Errorf("%q prints %q", args, line)
 			}
-			daemon.Close()
+			if strings.HasPrefix(line, "forged") {
+				t.Errorf("%q prints the line %q", args, line)
+			}
+		}
+	}
+	printed, answers, _ := inTurn(t, all)
+	check([]string{"one of all"}, printed)
+	for i, a := range answers {
+		check(all[i], a.said)
+		if a.code != exitOK && a.code != exitMistake {
+			t.Errorf("%q: exit code %d: %s", all[i], a.code, a.said)
 		}
 	}
 }
 
 // An answer without end is refused, and takes no more memory than the largest that is not.
 func TestAtBoundsAnswers(t *testing.T) {
+	t.Parallel()
+	var all [][]string
 	for name, text := range map[string]string{
 		"a text":      strings.Repeat("x", 1<<16),
 		"small lines": strings.Repeat("{}\n", 1<<14),
@@ -144,23 +147,21 @@ func TestAtBoundsAnswers(t *testing.T) {
 				}
 			}
 		}))
+		defer daemon.Close()
+		defer daemon.CloseClientConnections()
 		for _, args := range [][]string{{"jobs"}, {"logs", "a"}} {
-			if name == "small lines" && args[0] == "logs" {
-				continue // it has printed each before the next
-			}
-			cmd := executord(t, append(args, "--at", daemon.URL)...)
-			var errs strings.Builder
-			cmd.Stderr = &errs
-			err := cmd.Run()
-			used := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
-			if err == nil || !strings.Contains(errs.String(), "is larger than") {
-				t.Errorf("%s, %s: %v, %s", name, args[0], err, errs.String())
-			}
-			if used > 512 {
-				t.Errorf("%s, %s: %s", name, args[0], fmt.Sprint(used, " MiB"))
+			if name != "small lines" || args[0] != "logs" { // which has printed each before the next
+				all = append(all, append(args, "--at", daemon.URL))
 			}
 		}
-		daemon.CloseClientConnections()
-		daemon.Close()
+	}
+	_, answers, ended := inTurn(t, all)
+	for i, a := range answers {
+		if a.code == exitOK || !strings.Contains(a.said, "is larger than") {
+			t.Errorf("%q: exit code %d, %s", all[i], a.code, a.said)
+		}
+	}
+	if used := ended.SysUsage().(*syscall.Rusage).Maxrss >> 10; used > 512 {
+		t.Errorf("%d MiB", used)
 	}
 }

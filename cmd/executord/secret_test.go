@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,9 +40,9 @@ func TestHostileCommandLinesHideSecret(t *testing.T) {
 	if os.Getenv("EXECUTOR_LONG") == "" {
 		places = [][]string{{"check", "%s"}, {"run", tab, "--store", "%s"}, {"cancel", "%s"}}
 	}
+	var lines [][]string
 	for _, form := range hostile {
 		name := strings.ReplaceAll(strings.ReplaceAll(form, "%s", secret), "%%", "%")
-		var lines [][]string
 		for _, place := range places {
 			line := slices.Clone(place)
 			for i, arg := range line {
@@ -49,27 +50,28 @@ func TestHostileCommandLinesHideSecret(t *testing.T) {
 			}
 			lines = append(lines, line)
 		}
-		stdout, stderr := outputOf(t, lines)
-		if strings.Contains(stdout, secret) {
-			t.Errorf("%q: %q", name, stdout)
+	}
+	printed, answers, _ := inTurn(t, lines)
+	if strings.Contains(printed, secret) {
+		t.Errorf("printed: %q", printed)
+	}
+	for i, a := range answers {
+		if a.code == exitOK || strings.Contains(a.said, secret) {
+			t.Errorf("%q: exit code %d, %q", lines[i], a.code, a.said)
 		}
-		for _, line := range lines {
-			text, rest, ended := strings.Cut(stderr, exitMark)
-			code, rest, _ := strings.Cut(rest, "\n")
-			stderr = rest
-			if !ended || code == "0" || strings.Contains(text, secret) {
-				t.Errorf("%q: exit code %q, %q", line, code, text)
-			}
-			harmless(t, fmt.Sprintf("%q", line), strings.ReplaceAll(text, "\t", "")) // the driver's
-		}
-		if stderr != "" {
-			t.Errorf("%q: in the end %q", name, stderr)
-		}
+		harmless(t, fmt.Sprintf("%q", lines[i]), strings.ReplaceAll(a.said, "\t", "")) // the driver's
 	}
 }
 
-// outputOf runs the command lines one after the other, in a directory without files.
-func outputOf(t *testing.T, lines [][]string) (stdout, stderr string) {
+// answer is what a command line has said on standard error, and its exit code.
+type answer struct {
+	said string
+	code int
+}
+
+// inTurn runs the command lines, two or more, one after the other in one process, in a directory without files. It
+// returns what all of them have printed, what each has answered, and how the process has ended.
+func inTurn(t *testing.T, lines [][]string) (printed string, answers []answer, ended *os.ProcessState) {
 	t.Helper()
 	text, err := json.Marshal(lines)
 	if err != nil {
@@ -80,10 +82,24 @@ func outputOf(t *testing.T, lines [][]string) (stdout, stderr string) {
 	cmd.Env = append(cmd.Env, linesVariable+"="+string(text))
 	var out, fail strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &fail
-	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
-	defer timer.Stop()
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return out.String(), fail.String()
+	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	cmd.Wait()
+	rest := fail.String()
+	for range lines {
+		said, after, ended := strings.Cut(rest, exitMark)
+		number, after, _ := strings.Cut(after, "\n")
+		code, err := strconv.Atoi(number)
+		if !ended || err != nil {
+			t.Fatalf("%q: %v, %q", lines[len(answers)], cmd.ProcessState, rest)
+		}
+		answers, rest = append(answers, answer{said, code}), after
+	}
+	if rest != "" {
+		t.Errorf("in the end it says %q", rest)
+	}
+	return out.String(), answers, cmd.ProcessState
 }
