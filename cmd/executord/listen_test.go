@@ -4,20 +4,25 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"os/user"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/executor-go/executor/cmd/executord/internal/catalog"
-	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/cmd/executord/internal/certificate/certificatetest"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // listening starts a daemon that is looked at, and returns its address.
@@ -28,223 +33,59 @@ func listening(t *testing.T, tab string, args ...string) (p *process, at string)
 	return p, at
 }
 
-const talkative = "# name: talk\n@reboot echo out; echo err >&2; printf '\\033[1mbold'; exit 3\n# name: later\n0 0 1 1 * true\n"
-
-// What a run writes is there when it has ended, with and without a store: standard output and standard error are kept
-// apart, and what cannot be seen is shown as the log does.
-func TestListenKeepsOutput(t *testing.T) {
-	for name, args := range map[string][]string{"memory": nil, "store": {"--store", filepath.Join(t.TempDir(), "jobs.db")}} {
-		t.Run(name, func(t *testing.T) {
-			p, at := listening(t, talkative, args...)
-			p.until("run ended", "job", "talk")
-			out, err, code := output(t, "", "logs", "talk", "1", "--at", at)
-			if want := "out\n" + `\x1b[1mbold` + "\n"; out != want || err != "err\n" || code != 0 {
-				t.Errorf("exit code %d, standard output %q, standard error %q", code, out, err)
-			}
-			if _, err, code := output(t, "", "logs", "later", "--at", at); code != exitMistake || !strings.Contains(err, `"later" has not run yet`) {
-				t.Errorf("exit code %d for a job that has not run, %q", code, err)
-			}
-			p.signal(syscall.SIGTERM)
-			if code := p.wait(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
-		})
-	}
-}
-
-// A run is followed while it writes, until it ends.
-func TestListenFollowsRun(t *testing.T) {
-	fifo := filepath.Join(t.TempDir(), "go")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, at := listening(t, "# name: slow\n@reboot echo one; read word <"+fifo+"; echo $word\n")
-	p.until("one")
-	cmd := executord(t, "logs", "slow", "--follow", "--at", at)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	got := make([]byte, 4)
-	if _, err := io.ReadFull(out, got); err != nil || string(got) != "one\n" {
-		t.Fatalf("%q, %v", got, err)
-	}
-	jobs, _, _ := output(t, "", "jobs", "--at", at, "--json")
-	var j view.Job
-	err = json.Unmarshal([]byte(jobs), &j)
-	if err != nil || j.State.State != catalog.StateRunning || j.Running == nil || j.Running.Took < 0 {
-		t.Errorf("the job is %s: %v", jobs, err)
-	}
-	if err := os.WriteFile(fifo, []byte("two\n"), 0); err != nil { // the job goes on only now
-		t.Fatal(err)
-	}
-	rest, err := io.ReadAll(out)
-	if err != nil || string(rest) != "two\n" {
-		t.Errorf("%q, %v", rest, err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
-	p.signal(syscall.SIGTERM)
-	p.wait()
-}
-
-// The figures say whether the jobs are those of the file, from the start, after a mistake in it, and when that is
-// corrected.
-func TestListenShowsWhetherFileIsUpToDate(t *testing.T) {
-	file := write(t, "tab", "@yearly true\n")
-	p := startFile(t, file, "--listen", "127.0.0.1:0")
-	at, _ := p.until("listening")["at"].(string)
-	rewrite := func(text, msg string) {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		p.signal(syscall.SIGHUP)
-		p.until(msg)
-	}
-	want := func(what string, value int) {
-		if _, text := get(t, at+"metrics"); !strings.Contains(text, fmt.Sprintf("\nexecutord_file_up_to_date %d\n", value)) {
-			t.Errorf("%s it is not %d:\n%s", what, value, text)
-		}
-	}
-	rewrite("@yearly true\n", "file read again") // what was read before is in use then
-	want("at the start", 1)
-	rewrite("@never true\n", "file not read again")
-	want("after a mistake", 0)
-	rewrite("@yearly false\n", "file read again")
-	rewrite("@yearly false\n", "file read again")
-	want("after its correction", 1)
-	p.end()
-}
-
-// Readers do not delay the end of the daemon, which ends what they follow.
-func TestListenEndsWithDaemon(t *testing.T) {
-	p, at := listening(t, "# name: slow\n@reboot trap '' TERM; echo up; while :; do sleep 0.01; done\n", "--kill-after", "50ms")
-	p.until("up")
-	answer, err := http.Get(at + "run?job=slow&run=1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	idle, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(at, "http://"), "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer idle.Close()
-	p.signal(syscall.SIGTERM)
-	p.until("draining")
-	if status, text := get(t, at+"readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, "draining") {
-		t.Errorf("%d %s while it drains", status, text)
-	}
-	p.signal(syscall.SIGTERM)
-	if code := p.wait(); code != exitInterrupted {
-		t.Errorf("exit code %d", code)
-	}
-	page, _ := io.ReadAll(answer.Body) // the connection may be cut
-	if !bytes.Contains(page, []byte(">up</li>")) {
-		t.Errorf("the page is %s", page)
-	}
-	if _, err := http.Get(at); err == nil {
-		t.Error("there is an answer after the end")
-	}
-}
-
-// Health, readiness and figures are there from the start, before any run.
-func TestListenShowsFigures(t *testing.T) {
-	p, at := listening(t, "# name: never\n0 0 1 1 * true\n# name: fails\n@reboot exit 3\n")
-	p.until("run ended", "job", "fails")
-	for path, want := range map[string]string{"healthz": "ok\n", "readyz": "ready\n"} {
-		if status, text := get(t, at+path); status != http.StatusOK || text != want {
-			t.Errorf("%s: %d %q", path, status, text)
-		}
-	}
-	var text string
-	for range 100 { // the line of the log is a moment before the count
-		if _, text = get(t, at+"metrics"); strings.Contains(text, `executord_job_runs_total{job_name="fails",outcome="failed"} 1`) {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	for _, want := range []string{
-		`executord_job_runs_total{job_name="fails",outcome="failed"} 1`,
-		`executord_job_runs_total{job_name="never",outcome="ok"} 0`,
-		`executord_job_last_success_timestamp_seconds{job_name="fails"} 0`,
-		`executord_job_next_due_timestamp_seconds{job_name="never"} `,
-		`executord_job_running{job_name="never"} 0`,
-		"executord_jobs 2\n",
+// Who could act on jobs, or see them, and should not, is kept out by flags; those that do not go together are refused.
+func TestListenOptionsValidate(t *testing.T) {
+	const port, socket, others, alone = "127.0.0.1:0", "unix:/run/x", "other machines can reach this address: add --token-file", " need --listen"
+	proxy := []string{"10.0.0.1"}
+	for _, test := range []struct {
+		o    listenOptions
+		want string
+	}{
+		{listenOptions{}, ""},
+		{listenOptions{address: port}, ""},
+		{listenOptions{address: "[::1]:0", tlsCert: "c", tlsKey: "k"}, ""},
+		{listenOptions{address: ":8384", tokenFile: "t", actions: true, proxies: proxy}, ""},
+		{listenOptions{address: socket, actions: true}, ""},
+		{listenOptions{address: ":8384"}, others},
+		{listenOptions{address: "0.0.0.0:8384"}, others},
+		{listenOptions{address: "[::]:8384"}, others},
+		{listenOptions{address: "10.1.2.3:8384"}, others},
+		{listenOptions{address: "10.1.2.3:8384", tlsCert: "c", tlsKey: "k"}, others},
+		{listenOptions{address: port, actions: true}, "all users of this machine could act"},
+		{listenOptions{address: "8384"}, "it must be an address with a port"},
+		{listenOptions{address: "unix:"}, "needs the path of a socket"},
+		{listenOptions{address: port, tlsCert: "c"}, "--tls-cert and --tls-key need each other"},
+		{listenOptions{address: socket, tlsCert: "c", tlsKey: "k"}, "a Unix socket is protected by its file"},
+		{listenOptions{address: port, proxies: []string{"proxy.internal"}}, "--trusted-proxy proxy.internal: it must be an address"},
+		{listenOptions{address: socket, proxies: proxy}, "--trusted-proxy is for an address with a port"},
+		{listenOptions{tokenFile: "t"}, alone},
+		{listenOptions{actions: true}, alone},
+		{listenOptions{tlsCert: "c", tlsKey: "k"}, alone},
+		{listenOptions{proxies: proxy}, alone},
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("there is no %s in\n%s", want, text)
+		if err := test.o.validate(); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, want %q", test.o, err, test.want)
 		}
 	}
-	p.signal(syscall.SIGTERM)
-	p.wait()
 }
 
-// The pages of all jobs are there, too, with the runs, with a store and without one, and lead to those of a job or a run.
-func TestListenShowsAllJobs(t *testing.T) {
-	t.Parallel()
-	for name, args := range map[string][]string{"memory": nil, "store": {"--store", filepath.Join(t.TempDir(), "jobs.db")}} {
-		t.Run(name, func(t *testing.T) {
-			p := startFile(t, write(t, "jobs.crontab", "# name: tick\n@every 100ms true\n"), append(args, "--listen", "127.0.0.1:0")...)
-			at := p.until("listening")["at"].(string)
-			p.until("run ended", "job", "tick")
-			p.until("run started", "job", "tick", "run", 2) // the first is in the history
-			for _, page := range []string{"", "runs", "schedules", "nodes", "pools"} {
-				status, text := get(t, at+page)
-				if status != http.StatusOK || !strings.Contains(text, "<html") {
-					t.Errorf("%s: %d %s", page, status, text)
-				}
-				leads := map[string]string{
-					"": `<a href="job?name=tick" title="true"><bdi>`, "runs": `<a href="run?job=tick&amp;run=1"><bdi>`, "schedules": `<a href="job?name=tick"><bdi>`,
-				}
-				if want := leads[page]; !strings.Contains(text, want) {
-					t.Errorf("%s has no %s: %s", page, want, text)
-				}
-			}
-			p.signal(syscall.SIGTERM)
-			if code := p.wait(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
-		})
-	}
-}
-
-// After a new start, the store knows when a job last succeeded, and what ran.
-func TestListenShowsHistory(t *testing.T) {
-	file := write(t, "jobs.crontab", "# name: tick\n@every 100ms true\n")
-	store := filepath.Join(t.TempDir(), "jobs.db")
-	p := startFile(t, file, "--store", store)
-	p.until("run ended", "job", "tick")
-	p.signal(syscall.SIGTERM)
-	p.wait()
-	if err := os.WriteFile(file, []byte("# name: tick\n0 0 1 1 * true\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p = startFile(t, file, "--store", store, "--listen", "127.0.0.1:0")
-	at := p.until("listening")["at"].(string)
-	p.until("job scheduled")
-	_, text := get(t, at+"metrics")
-	if strings.Contains(text, `executord_job_last_success_timestamp_seconds{job_name="tick"} 0`+"\n") {
-		t.Errorf("the last success is not known:\n%s", text)
-	}
-	runs, _, code := output(t, "", "runs", "tick", "--at", at, "--json")
-	if code != 0 || !strings.Contains(runs, `"outcome":"ok"`) {
-		t.Errorf("the runs are %q, exit code %d", runs, code)
-	}
-	p.signal(syscall.SIGTERM)
-	p.wait()
-}
-
-// An address that others can reach needs a token, and addresses that cannot be used are refused before a job runs.
-func TestListenRefusesAddress(t *testing.T) {
-	tab := write(t, "tab", "@reboot true\n")
+// certified is a certificate for example.org.
+func certified(t *testing.T) (cert, key string) {
+	t.Helper()
 	dir := t.TempDir()
-	token := write(t, "token", "correct-horse-battery-staple\n")
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	certificatetest.Make(t, certificatetest.Spec{Names: []string{"example.org"}}).Write(t, cert, key)
+	return cert, key
+}
+
+// An address that is taken, a socket that may be another program's, and files of tokens and of a certificate that cannot be
+// used are errors that say why, and are left as they are.
+func TestListenOptionsOpenRefuses(t *testing.T) {
+	const port = "127.0.0.1:0"
+	tab, dir := write(t, "tab", "@reboot true\n"), t.TempDir()
+	cert, _ := certified(t)
+	_, otherKey := certified(t)
+	taken, err := net.Listen("tcp", port)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,35 +95,39 @@ func TestListenRefusesAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer socket.Close()
+	log, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "log"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
 	for _, test := range []struct {
-		args []string
-		code int
+		o    listenOptions
 		want string
 	}{
-		{[]string{"--listen", ":8384"}, exitUsage, "other machines can reach this address: add --token-file"},
-		{[]string{"--listen", "0.0.0.0:8384"}, exitUsage, "other machines can reach this address: add --token-file"},
-		{[]string{"--listen", "[::]:8384"}, exitUsage, "other machines can reach this address: add --token-file"},
-		{[]string{"--listen", "10.1.2.3:8384"}, exitUsage, "other machines can reach this address: add --token-file"},
-		{[]string{"--listen", "8384"}, exitUsage, "it must be an address with a port"},
-		{[]string{"--listen", "unix:"}, exitUsage, "needs the path of a socket"},
-		{[]string{"--token-file", token}, exitUsage, "need --listen"},
-		{[]string{"--listen", taken.Addr().String()}, exitMistake, "another program listens there: end it, or choose another port"},
-		{[]string{"--listen", "unix:" + filepath.Join(dir, "taken")}, exitMistake, "another process listens there"},
-		{[]string{"--listen", "unix:" + tab}, exitMistake, "the file exists and is not a socket"},
-		{[]string{"--listen", "unix:" + filepath.Join(dir, "no", "sock")}, exitMistake, "no such file or directory"},
-		{[]string{"--listen", "127.0.0.1:0", "--token-file", filepath.Join(dir, "none")}, exitMistake, "no such file or directory"},
-		{[]string{"--listen", "127.0.0.1:0", "--token-file", write(t, "short", "secret\n")}, exitMistake, "a token is one word of 16 characters or more"},
-		{[]string{"--listen", "127.0.0.1:0", "--token-file", write(t, "two", "two words that are long\n")}, exitMistake, "line 1: it has 5 words; write NAME ROLE TOKEN on each line"},
+		{listenOptions{address: taken.Addr().String()}, "another program listens there: end it, or choose another port"},
+		{listenOptions{address: "unix:" + dir + "/taken"}, "another process listens there"},
+		{listenOptions{address: "unix:" + dir + "/log"}, "--listen unix:" + dir + "/log: the socket may be another program's: "},
+		{listenOptions{address: "unix:" + tab}, "the file exists and is not a socket"},
+		{listenOptions{address: "unix:" + dir + "/no/sock"}, "no such file or directory"},
+		{listenOptions{address: port, tokenFile: dir + "/none"}, "no such file or directory"},
+		{listenOptions{address: port, tokenFile: write(t, "short", "secret\n")}, "a token is one word of 16 characters or more"},
+		{listenOptions{address: port, tlsCert: cert, tlsKey: otherKey}, "the private key is not that of " + cert},
 	} {
-		out, err, code := output(t, "", append([]string{"run", tab}, test.args...)...)
-		if code != test.code || !strings.Contains(err, test.want) || strings.Contains(out, "run started") {
-			t.Errorf("%q: exit code %d, %s%s", test.args, code, err, out)
+		l, err := test.o.open()
+		l.close()
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, want %q", test.o, err, test.want)
+		}
+	}
+	for _, name := range []string{tab, dir + "/taken", dir + "/log"} {
+		if _, err := os.Lstat(name); err != nil {
+			t.Error(err)
 		}
 	}
 }
 
 // A socket is for the daemon's user and group, is left by no daemon, and replaces one that was left.
-func TestListenOnSocket(t *testing.T) {
+func TestListenOptionsOpenSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sock")
 	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
 	if err != nil {
@@ -290,90 +135,271 @@ func TestListenOnSocket(t *testing.T) {
 	}
 	left.SetUnlinkOnClose(false)
 	left.Close()
-	p := start(t, talkative, "--listen", "unix:"+path)
-	p.until("run ended", "job", "talk")
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != socketMode {
-		t.Errorf("%v, %v", info.Mode(), err)
+	l, err := (&listenOptions{address: "unix:" + path}).open()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if out, err, code := output(t, "", "logs", "talk", "--at", "unix:"+path); code != 0 || !strings.HasPrefix(out, "out\n") {
-		t.Errorf("exit code %d, %q %q", code, out, err)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != socketMode {
+		t.Errorf("%v, %v", info, err)
 	}
-	p.signal(syscall.SIGTERM)
-	p.wait()
+	l.close()
 	if _, err := os.Stat(path); err == nil {
 		t.Error("the socket is left")
 	}
 }
 
-// A socket that is another program's, as one that takes no connections, is refused and stays.
-func TestListenKeepsSocketOfOthers(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log")
-	other, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+// The tokens and the certificate are read again at once, and stay what they were if their files are wrong, or a pipe that
+// nobody writes to. The log says what they are, what is wrong, and which of the files are open to others.
+func TestListenerReadsFilesAgain(t *testing.T) {
+	const token = "correct-horse-battery-staple"
+	cert, key := certified(t)
+	tokens := write(t, "tokens", "ann operate "+token+"\n") // which all may read
+	l, err := (&listenOptions{address: "127.0.0.1:0", tokenFile: tokens, tlsCert: cert, tlsKey: key}).open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
-	_, stderr, code := output(t, "@hourly true\n", "run", "-", "--listen", "unix:"+path)
-	if code != exitMistake || !strings.Contains(stderr, "--listen unix:"+path+": the socket may be another program's: ") {
-		t.Errorf("exit code %d: %s", code, stderr)
+	defer l.close()
+	var log bytes.Buffer
+	says := func(open string, wants ...string) {
+		t.Helper()
+		text := log.String()
+		log.Reset()
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("it does not say %s, but %s", want, text)
+			}
+		}
+		if (open != "") != strings.Contains(text, "secret file is open to others") || !strings.Contains(text, open) {
+			t.Errorf("of what is open it says %s, and not %q", text, open)
+		}
+		if strings.Contains(text, token) || strings.Contains(text, "PRIVATE KEY") {
+			t.Errorf("it says a secret: %s", text)
+		}
 	}
-	if _, err := os.Stat(path); err != nil {
-		t.Error("the socket is gone")
+	mode := func(mode os.FileMode) {
+		t.Helper()
+		if err := os.Chmod(tokens, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.tell(slog.New(slog.NewTextHandler(&log, nil)))
+	says("all users may read it", "chmod g-w,o= "+tokens)
+
+	mode(0o640)
+	until := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
+	certificatetest.Make(t, certificatetest.Spec{Until: until}).Write(t, cert, key)
+	l.again()
+	says("", `msg="tokens read again" tokens=1`, `msg="certificate read again" until=2099-01-01T00:00:00Z`)
+	mode(0o660)
+	l.again()
+	says("others may write to it")
+
+	if err := os.WriteFile(tokens, []byte("ann admin "+token+"\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	certificatetest.Make(t, certificatetest.Spec{From: time.Now().Add(-time.Hour), Until: time.Now().Add(-time.Minute)}).Write(t, cert, key)
+	l.again()
+	says("", `msg="tokens not read again"`, "line 1: the second word is no role; it must be one of view, operate",
+		`msg="certificate not read again"`, "has expired on", "until=2099-01-01T00:00:00Z")
+	if err := os.Remove(tokens); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(tokens, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.again()
+	says("", `msg="tokens not read again"`)
+	if _, ok := l.tokens.Get().Find(token); !ok || !l.cert.Get().Leaf.NotAfter.Equal(until) {
+		t.Errorf("the tokens are %v, and the certificate ends at %v", l.tokens.Get(), l.cert.Get().Leaf.NotAfter)
 	}
 }
 
-// With a token file, commands and readers need the token.
-func TestListenNeedsToken(t *testing.T) {
-	token := write(t, "token", "correct-horse-battery-staple\n")
-	p, at := listening(t, talkative, "--token-file", token)
-	p.until("run ended", "job", "talk")
-	if _, err, code := output(t, "", "logs", "talk", "--at", at); code != exitMistake || !strings.Contains(err, "the token is missing or wrong") {
-		t.Errorf("exit code %d without the token: %s", code, err)
-	}
-	if out, err, code := output(t, "", "logs", "talk", "--at", at, "--token-file", token); code != 0 || !strings.HasPrefix(out, "out\n") {
-		t.Errorf("exit code %d with the token: %s", code, err)
-	}
-	for path, want := range map[string]int{"healthz": 200, "readyz": 200, "metrics": 401, "": 401, "api/jobs": 401} {
-		if status, _ := get(t, at+path); status != want {
-			t.Errorf("/%s: %d without the token", path, status)
-		}
-	}
-	p.signal(syscall.SIGTERM)
-	p.wait()
-	for _, l := range p.log {
-		if text, _ := json.Marshal(l); strings.Contains(string(text), "correct-horse") {
-			t.Errorf("the token is in the log: %s", text)
+// What is wrong with an address is said before a job runs, and the exit code tells the command line from the machine.
+func TestRunRefusesAddress(t *testing.T) {
+	tab := write(t, "tab", "@reboot true\n")
+	printed, answers, _ := inTurn(t, [][]string{
+		{"run", tab, "--listen", "0.0.0.0:8384"}, {"run", tab, "--listen", "unix:" + tab}, {"logs", "x", "--at", "unix:" + tab},
+	})
+	for i, want := range []answer{
+		{"--listen 0.0.0.0:8384: other machines can reach this address", exitUsage}, {"--listen unix:" + tab + ": the file exists", exitMistake},
+		{"start one with executord run FILE --listen", exitMistake},
+	} {
+		if a := answers[i]; a.code != want.code || !strings.Contains(a.said, want.said) || printed != "" {
+			t.Errorf("%+v, want %+v; printed: %s", a, want, printed)
 		}
 	}
 }
 
-// Without a daemon, commands say how to have one.
-func TestListenWithoutDaemon(t *testing.T) {
-	for _, args := range [][]string{{"logs", "x"}, {"jobs"}, {"runs"}} {
-		_, err, code := output(t, "", append(args, "--at", "unix:"+filepath.Join(t.TempDir(), "none"))...)
-		if code != exitMistake || !strings.Contains(err, "executord run FILE --listen") {
-			t.Errorf("%q: exit code %d, %s", args, code, err)
-		}
+// over asks a daemon that listens on a socket, and returns its answer.
+func over(t *testing.T, socket, accept, path string, form url.Values) (status int, text string) {
+	t.Helper()
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
+	r, err := http.NewRequest("GET", "http://localhost/"+path, nil)
+	if form != nil {
+		r, err = http.NewRequest("POST", "http://localhost/"+path, strings.NewReader(form.Encode()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Accept", accept)
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
 }
 
-// A pipe in the place of the file with the token keeps executord neither from reading its files again nor from its end.
-func TestListenDoesNotWaitForToken(t *testing.T) {
-	token := write(t, "token", "correct-horse-battery")
-	file := write(t, "tab", "@hourly true\n")
-	p := startFile(t, file, "--listen", "127.0.0.1:0", "--token-file", token)
-	p.until("listening")
-	if err := os.Remove(token); err != nil {
+// overSocket is what the audit has of a test that acts over a socket.
+func overSocket(t *testing.T) string {
+	t.Helper()
+	me, err := user.Current()
+	switch {
+	case err != nil:
 		t.Fatal(err)
+	case runtime.GOOS != "linux":
+		return "the socket"
 	}
-	if err := syscall.Mkfifo(token, 0o600); err != nil {
-		t.Fatal(err)
+	return "the socket (user " + me.Username + ")"
+}
+
+// Over a socket, all pages are there, and jobs are acted on with a reason: what is done, and what is not, is said on the
+// page and in JSON, in the log and in the store, with who it was.
+func TestListenActs(t *testing.T) {
+	t.Parallel()
+	socket := filepath.Join(t.TempDir(), "sock")
+	p := startFile(t, write(t, "jobs.crontab", "# name: long\n0 0 1 1 * echo up; exec sleep 1000\n# name: tick\n@every 1h true\n"),
+		"--store", newStoreFile(t), "--listen", "unix:"+socket, "--actions")
+	p.after(0, "job scheduled", "job", "tick")
+	acts := func(form url.Values, status int, answer string) {
+		t.Helper()
+		code, text := over(t, socket, "application/json", "act", form)
+		var got page.Result
+		if err := json.Unmarshal([]byte(text), &got); err != nil || code != status || got.Status != status || got.Done != (status == 200) ||
+			!strings.Contains(got.Answer, answer) {
+			t.Errorf("%v: %d %s, %v; want %d with %q", form, code, text, err, status, answer)
+		}
 	}
-	if err := os.WriteFile(file, []byte("@hourly true\n@daily true\n"), 0o644); err != nil {
-		t.Fatal(err)
+	form := func(do, job, run string) url.Values {
+		return url.Values{"do": {do}, "job": {job}, "run": {run}, "reason": {"a test"}}
 	}
-	p.signal(syscall.SIGHUP)
-	p.until("job scheduled", "schedule", "@daily")
+	acts(form("run-now", "long", ""), 200, "due now")
+	p.after(0, "ui: action", "action", "run-now", "job", "long", "reason", "a test", "who", overSocket(t), "done", true)
+	p.after(0, "up", "job", "long")
+	acts(form("run-now", "long", ""), 409, "it is running already")
+	acts(form("end-run", "tick", "7"), 409, "run 7 is not in progress")
+	acts(form("end-run", "tock", "7"), 404, "no such job")
+	acts(form("pause", "tock", ""), 404, "no such job")
+	acts(form("end-run", "long", "1"), 200, "run 1 is being ended")
+	p.after(0, "run ended", "job", "long", "outcome", "canceled", "signal", "SIGTERM")
+	if status, text := over(t, socket, "text/html", "act", form("pause", "tick", "")); status != 200 || !strings.Contains(text, "paused") {
+		t.Errorf("pause: %d %s", status, text)
+	}
+	for path, wants := range map[string][]string{
+		"":          {`<a href="job?name=long"`, ">paused<"},
+		"runs":      {`<a href="run?job=long&amp;run=1"><bdi>`},
+		"schedules": {`<a href="job?name=tick"><bdi>`},
+		"nodes":     {`href="act?do=drain&amp;node=`},
+		"pools":     {"<html"},
+		"acts":      {"run-now", "end-run", "pause", "a test", overSocket(t), `<a href="job?name=tick">`, "run 7 is not in progress"},
+		"metrics":   {"executord_jobs 2\n", `executord_job_running{job_name="tick"} 0`},
+	} {
+		status, text := over(t, socket, "text/html", path, nil)
+		for _, want := range wants {
+			if status != 200 || !strings.Contains(text, want) {
+				t.Errorf("/%s has no %s: %d %s", path, want, status, text)
+			}
+		}
+	}
 	p.end()
+}
+
+// With TLS and tokens, at an address with a port: who has a token looks, and acts by its role and in its name; probes need
+// none. Both are read again on SIGHUP. The log has no secret.
+func TestListenAsksForToken(t *testing.T) {
+	t.Parallel()
+	const annToken, vicToken = "correct-horse-battery-staple", "viewer-horse-battery-staple"
+	cert, key := certified(t)
+	otherCert, _ := certified(t)
+	tokens := write(t, "tokens", "# name role token\nann operate "+annToken+"\nvic view "+vicToken+"\n")
+	ann, vic := write(t, "ann", annToken), write(t, "vic", "vic view "+vicToken+"\n")
+	p, at := listening(t, "# name: talk\n@reboot echo out\n# name: later\n@yearly true\n",
+		"--tls-cert", cert, "--tls-key", key, "--token-file", tokens, "--actions", "--trusted-proxy", "10.0.0.1")
+	p.after(0, "run ended", "job", "talk")
+	p.after(0, "job scheduled", "job", "later")
+	if !strings.HasPrefix(at, "https://127.0.0.1:") {
+		t.Fatalf("it listens at %s", at)
+	}
+	plain := strings.Replace(at, "https:", "http:", 1)
+	const looks = "later: executord: the token of %s is for looking only: its role is view, and actions need the role operate\n"
+	type ask struct {
+		args         []string
+		code         int
+		prints, says string
+	}
+	asks := func(all ...ask) {
+		t.Helper()
+		var lines [][]string
+		prints := ""
+		for _, a := range all {
+			lines, prints = append(lines, a.args), prints+a.prints
+		}
+		printed, answers, _ := inTurn(t, lines)
+		for i, a := range all {
+			if got := answers[i]; got.code != a.code || !strings.Contains(got.said, a.says) {
+				t.Errorf("%q: exit code %d, %s; want %d, %s", a.args, got.code, got.said, a.code, a.says)
+			}
+		}
+		if printed != prints {
+			t.Errorf("printed: %q, want %q", printed, prints)
+		}
+	}
+	asks(
+		ask{[]string{"health", "--at", at, "--ca-file", cert}, exitOK, "ok\n", ""},
+		ask{[]string{"health", "--at", at, "--ca-file", cert, "--ready"}, exitOK, "ready\n", ""},
+		ask{[]string{"health", "--at", at}, exitMistake, "", "is not trusted: "},
+		ask{[]string{"health", "--at", at, "--ca-file", otherCert}, exitMistake, "", "doesn't contain any IP SANs\nexecutord: name it, or that of its authority, by --ca-file FILE\n"},
+		ask{[]string{"health", "--at", plain}, exitMistake, "", "it speaks TLS; write --at https://127.0.0.1:"},
+		ask{[]string{"health", "--at", plain, "--ca-file", cert}, exitUsage, "", "--ca-file needs the URL of a daemon with TLS, such as --at https://"},
+		ask{[]string{"logs", "talk", "--at", at, "--ca-file", cert}, exitMistake, "", "the token is missing or wrong"},
+		ask{[]string{"logs", "talk", "--at", at, "--ca-file", cert, "--token-file", tokens}, exitMistake, "", "the file has 2 tokens; write yours alone into a file"},
+		ask{[]string{"logs", "talk", "--at", at, "--ca-file", cert, "--token-file", vic}, exitOK, "out\n", ""},
+		ask{[]string{"logs", "later", "--at", at, "--ca-file", cert, "--token-file", vic}, exitMistake, "", `"later" has not run yet`},
+		ask{[]string{"pause", "later", "--at", at, "--ca-file", cert, "--token-file", vic}, exitMistake, fmt.Sprintf(looks, "vic"), ""},
+		ask{[]string{"pause", "later", "--at", at, "--ca-file", cert, "--token-file", ann}, exitOK, "later: paused\n", ""},
+	)
+	if who, _ := p.until("ui: action", "action", "pause", "done", true)["who"].(string); !strings.HasPrefix(who, "ann at 127.0.0.1:") {
+		t.Errorf("it was %s", who)
+	}
+
+	if err := os.WriteFile(tokens, []byte("ann view "+annToken+"\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	before := cert + ".before"
+	if err := os.Link(cert, before); err != nil { // a new file takes its name
+		t.Fatal(err)
+	}
+	certificatetest.Make(t, certificatetest.Spec{}).Write(t, cert, key)
+	p.signal(syscall.SIGHUP)
+	p.until("tokens read again", "tokens", 1)
+	p.until("certificate read again")
+	asks(
+		ask{[]string{"health", "--at", at, "--ca-file", cert}, exitOK, "ok\n", ""},
+		ask{[]string{"health", "--at", at, "--ca-file", before}, exitMistake, "", "is not trusted: "},
+		ask{[]string{"resume", "later", "--at", at, "--ca-file", cert, "--token-file", ann}, exitMistake, fmt.Sprintf(looks, "ann"), ""},
+		ask{[]string{"jobs", "--at", at, "--ca-file", cert, "--token-file", vic}, exitMistake, "", "the token is missing or wrong"},
+	)
+	p.end()
+	text, err := json.Marshal(p.log)
+	if err != nil || bytes.Contains(text, []byte("horse")) || bytes.Contains(text, []byte("PRIVATE")) {
+		t.Errorf("a secret is in the log: %v", err)
+	}
 }
