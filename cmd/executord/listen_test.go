@@ -391,6 +391,7 @@ func TestListenAsksForToken(t *testing.T) {
 	p.signal(syscall.SIGHUP)
 	p.until("tokens read again", "tokens", 1)
 	p.until("certificate read again")
+	p.until("job does not run", "job", "later", "state", "paused", "hint", "executord resume later")
 	asks(
 		ask{[]string{"health", "--at", at, "--ca-file", cert}, exitOK, "ok\n", ""},
 		ask{[]string{"health", "--at", at, "--ca-file", before}, exitMistake, "", "is not trusted: "},

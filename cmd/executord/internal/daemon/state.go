@@ -78,5 +78,9 @@ const hintSameName = "if that was another file of the same name, give each its o
 
 // resume returns the command that lets a job run again.
 func (d *Daemon) resume(name string) string {
-	return job.Command{Args: []string{"executord", "resume", d.Store.Namespace + "/" + name, "--store", d.Store.Name}}.Text()
+	args := []string{"executord", "resume", name} // as a daemon is asked that has no store
+	if d.Store.shared() {
+		args = []string{"executord", "resume", d.Store.Namespace + "/" + name, "--store", d.Store.Name}
+	}
+	return job.Command{Args: args}.Text()
 }
