@@ -14,82 +14,90 @@ import (
 // usedTwice is what a daemon without a store logs if another one runs the jobs of its file.
 const usedTwice = "another daemon runs the jobs of this file"
 
-// A daemon without a store notices that another one runs the jobs of its file, also if the file was replaced, until that one
-// begins no more runs. Daemons that share the jobs in a store do not.
+// A daemon without a store notices that another one runs the jobs of a directory, at its start and when it reads that
+// again, until the other one begins no more runs.
 func TestRunNoticesSecondDaemon(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	file, store := filepath.Join(dir, "tab"), filepath.Join(dir, "jobs.db")
+	dir := filepath.Join(t.TempDir(), "cron.d")
 	save := func() {
 		t.Helper()
-		if err := os.WriteFile(file+".new", []byte("# name: long\n@reboot trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done\n@daily true\n"), 0o444); err != nil {
+		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(file+".new", file); err != nil {
+		text := "@reboot " + self(t) + " trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done\n"
+		if err := os.WriteFile(filepath.Join(dir, "jobs"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	begin := func(args ...string) *process {
 		t.Helper()
-		p := startFile(t, file, args...)
+		p := startCommand(t, executord(t, append([]string{"run", "--dir", dir}, args...)...))
 		p.until("up")
 		return p
 	}
 	save()
 	first := begin()
-	second := begin()
-	second.want(1, usedTwice, "file", file, "level", "WARN")
-	first.want(0, usedTwice)
-
-	save()
+	first.signal(syscall.SIGTERM)
+	first.until("draining")
+	second := begin() // the first has a run in progress
+	second.want(0, usedTwice)
 	third := begin()
-	third.want(0, usedTwice) // until the others read the file again
-	for _, p := range []*process{first, third} {
+	third.want(1, usedTwice, "file", dir, "level", "WARN")
+	stored := begin("--store", newStoreFile(t), "--namespace", "x")
+	stored.want(0, usedTwice)
+
+	if err := os.Rename(dir, dir+".old"); err != nil {
+		t.Fatal(err)
+	}
+	save()
+	for _, p := range []*process{third, second} {
 		p.signal(syscall.SIGHUP)
 		p.until("file read again")
 	}
-	first.want(1, usedTwice)
-	third.want(0, usedTwice)
-
-	drain := func(p *process) {
+	third.want(1, usedTwice) // the new directory was not in use
+	second.want(1, usedTwice)
+	for _, p := range []*process{second, third, stored} {
 		p.signal(syscall.SIGTERM)
 		p.until("draining")
 	}
-	for _, p := range []*process{first, second, third} {
-		drain(p)
-	}
-	fourth := begin() // they have runs in progress
-	fourth.want(0, usedTwice)
-	stored := begin("--store", store)
-	stored.want(0, usedTwice)
-	drain(fourth)
-	other := begin("--store", store)
-	other.want(0, usedTwice)
-	alone := begin()
-	alone.want(1, usedTwice)
-	for _, p := range []*process{stored, other, alone} {
-		drain(p)
-	}
-	for _, p := range []*process{first, second, third, fourth, stored, other, alone} {
+	for _, p := range []*process{first, second, third, stored} {
 		p.signal(syscall.SIGTERM)
 		p.wait()
 	}
 }
 
-// A directory of job files is one of them.
-func TestRunNoticesSecondDaemonOfDirectory(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "jobs"), []byte("@daily root true\n"), 0o644); err != nil {
+// A file that was replaced is another one. Daemons that share jobs in a store notice nobody, and are noticed.
+func TestInUseNoticesOthers(t *testing.T) {
+	file := write(t, "tab", "@daily true\n")
+	var said strings.Builder
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	var first, second, third, alone inUse
+	shared, other := inUse{shared: true}, inUse{shared: true}
+	look := func(what string, u *inUse, want bool) {
+		t.Helper()
+		t.Cleanup(u.end)
+		said.Reset()
+		if u.look(log, []string{file}); strings.Contains(said.String(), usedTwice) != want {
+			t.Errorf("%s: %s", what, said.String())
+		}
+	}
+	look("the first", &first, false)
+	look("the second", &second, true)
+	look("one with a store", &shared, false)
+	look("the second again", &second, false)
+	if err := os.WriteFile(file+".new", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	first := startCommand(t, executord(t, "run", "--dir", dir))
-	first.until("job scheduled")
-	second := startCommand(t, executord(t, "run", "--dir", dir))
-	second.until(usedTwice, "file", dir)
-	second.end()
+	if err := os.Rename(file+".new", file); err != nil {
+		t.Fatal(err)
+	}
+	look("one of the new file", &third, false)
+	look("the first, which sees the new file", &first, true)
 	first.end()
-	first.want(0, usedTwice)
+	third.end()
+	look("one with a store, which sees the new file", &shared, false)
+	look("another one with a store", &other, false)
+	look("one without", &alone, true)
 }
 
 // A daemon that has ended its use of its files does not lock them again, as when they are read again while it drains.

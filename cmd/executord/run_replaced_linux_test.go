@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -34,15 +33,6 @@ func TestRunReplacesKilledSelf(t *testing.T) {
 	if again["attempt"] != 2.0 {
 		t.Errorf("begun again: %v", again)
 	}
-	q.until("run ended", "job", "tick")
-
-	// One that is alive keeps what it has.
-	r := startFile(t, file, lease...)
-	r.until("executord started")
-	if slices.ContainsFunc(r.log, func(l line) bool { return l.is("took over from a daemon that was killed") }) {
-		t.Error("a daemon that is alive was replaced")
-	}
-	r.end()
 	q.until("run ended", "job", "tick")
 	q.end()
 }

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,7 +36,10 @@ func newServiceManager(t *testing.T) (m serviceManager, variable string) {
 	return serviceManager{t, c}, "NOTIFY_SOCKET=" + name
 }
 
-// until returns the first message that begins so, and those before it.
+// alive is what the watchdog hears again and again.
+const alive = "WATCHDOG=1"
+
+// until returns the first message that begins so, and those before it but alive.
 func (m serviceManager) until(begin string) (message string, before []string) {
 	m.t.Helper()
 	m.SetReadDeadline(time.Now().Add(patience))
@@ -46,23 +51,34 @@ func (m serviceManager) until(begin string) (message string, before []string) {
 		if message = string(buf[:n]); strings.HasPrefix(message, begin) {
 			return message, before
 		}
-		before = append(before, message)
+		if message != alive {
+			before = append(before, message)
+		}
 	}
 }
 
-// A service manager is told when the jobs are scheduled, of each reload from its begin to its end, well or not, and of
-// the end, before the drain is over. Commands do not learn how.
+// A service manager is told when the jobs are scheduled, of each reload from its begin to its end, well or not, of the end
+// before the drain is over, and all the time that the daemon is alive. Commands do not learn how. The daemon's own figures
+// and probes say the same.
 func TestRunTellsServiceManager(t *testing.T) {
 	t.Parallel()
 	m, variable := newServiceManager(t)
 	tab := write(t, "tab", "# name: a\n@reboot env | grep -c -e NOTIFY_SOCKET -e WATCHDOG; true\n")
-	cmd := executord(t, "run", tab)
-	cmd.Env = append(cmd.Env, variable)
+	cmd := executord(t, "run", tab, "--listen", "127.0.0.1:0")
+	cmd.Env = append(cmd.Env, variable, "WATCHDOG_USEC=200000")
 	p := startCommand(t, cmd)
 	if got, before := m.until("READY=1"); got != "READY=1\nSTATUS=jobs: 1" || before != nil {
 		t.Errorf("%q, after %q", got, before)
 	}
+	at := p.until("listening")["at"].(string)
 	p.until("0", "job", "a", "stream", "stdout")
+	upToDate := func(want int) {
+		t.Helper()
+		if _, text := get(t, at+"metrics"); !strings.Contains(text, fmt.Sprintf("\nexecutord_file_up_to_date %d\n", want)) {
+			t.Errorf("it is not %d: %s", want, text)
+		}
+	}
+	upToDate(1)
 
 	reload := func(text, status string) {
 		t.Helper()
@@ -77,51 +93,26 @@ func TestRunTellsServiceManager(t *testing.T) {
 	}
 	reload("# name: a\n@reboot true\n# name: b\n@hourly true\n", "jobs: 2")
 	p.after(0, "file read again", "jobs", 2)
+	upToDate(1)
 	reload("a mistake\n", "the files are not read again, see the log")
 	p.until("file not read again")
+	upToDate(0)
 	reload("# name: slow\n@every 100ms echo started; sleep 10\n", "jobs: 1")
+	upToDate(1)
 	p.until("started", "job", "slow")
+	m.until(alive)
 
 	p.signal(syscall.SIGTERM)
 	if got, before := m.until("STOPPING=1"); got != "STOPPING=1\nSTATUS=draining: SIGTERM" || before != nil {
 		t.Errorf("%q, after %q", got, before)
+	}
+	m.until(alive)
+	if status, text := get(t, at+"readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, "draining") {
+		t.Errorf("%d %s while it drains", status, text)
 	}
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != exitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 	p.want(0, "service manager not notified")
-}
-
-// The watchdog hears of the daemon from the begin to the end of the drain.
-func TestRunTellsWatchdog(t *testing.T) {
-	t.Parallel()
-	m, variable := newServiceManager(t)
-	cmd := executord(t, "run", write(t, "tab", "@every 100ms echo started; sleep 10\n"))
-	cmd.Env = append(cmd.Env, variable, "WATCHDOG_USEC=200000")
-	p := startCommand(t, cmd)
-	m.until("READY=1")
-	m.until("WATCHDOG=1")
-	m.until("WATCHDOG=1")
-	p.until("started")
-	p.signal(syscall.SIGTERM)
-	m.until("STOPPING=1")
-	m.until("WATCHDOG=1")
-	m.until("WATCHDOG=1")
-	p.signal(syscall.SIGTERM)
-	p.wait()
-}
-
-// A daemon runs its jobs although the service manager cannot be told, and says so once.
-func TestRunWithoutItsServiceManager(t *testing.T) {
-	t.Parallel()
-	cmd := executord(t, "run", write(t, "tab", "# name: a\n@every 100ms true\n"))
-	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+filepath.Join(t.TempDir(), "none"))
-	p := startCommand(t, cmd)
-	p.until("run ended", "job", "a", "outcome", "ok")
-	p.signal(syscall.SIGTERM)
-	if code := p.wait(); code != exitOK {
-		t.Errorf("exit code %d", code)
-	}
-	p.want(1, "service manager not notified")
 }

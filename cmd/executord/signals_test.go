@@ -12,32 +12,27 @@ import (
 	"time"
 )
 
-// SIGHUP ends nothing, and has the file read again, and so does SIGUSR2.
-func TestSignalHangupReloads(t *testing.T) {
-	p := start(t, "@every 100ms true\n")
-	p.until("run ended", "run", 1)
+// SIGHUP and SIGUSR2 end nothing, and have the file read again, also if executord was started by nohup, which has SIGHUP
+// ignored. SIGQUIT is no other signal than SIGTERM: no process of a job is left. A service manager that is not there is
+// said, once.
+func TestSignalsReloadAndDrain(t *testing.T) {
+	t.Parallel()
+	cmd := executord(t, "run", write(t, "tab", "@reboot echo up; exec sleep 1000\n# name: b\n@daily true\n"), "--drain-timeout", "50ms")
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap '' HUP; exec "$0" "$@"`}, cmd.Args...)
+	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+filepath.Join(t.TempDir(), "none"))
+	p := startCommand(t, cmd)
+	p.until("up")
 	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGUSR2} {
 		p.signal(sig)
 		p.until("file read again")
-		p.until("job scheduled", "change", "unchanged")
+		p.until("job scheduled", "job", "b", "change", "unchanged")
 	}
-	p.until("run ended")
-	p.signal(syscall.SIGTERM)
-	if code := p.wait(); code != 0 {
-		t.Errorf("exit code %d", code)
+	p.signal(syscall.SIGQUIT)
+	if code := p.wait(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
-}
-
-// SIGHUP is answered also if executord was started by nohup, which has it ignored.
-func TestSignalHangupAfterNohup(t *testing.T) {
-	cmd := executord(t, "run", write(t, "tab", "@daily true\n"))
-	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap '' HUP; exec "$0" "$@"`}, cmd.Args...)
-	p := startCommand(t, cmd)
-	p.until("job scheduled")
-	p.signal(syscall.SIGHUP)
-	p.until("file read again")
-	p.signal(syscall.SIGTERM)
-	p.wait()
+	p.want(1, "draining", "reason", "SIGQUIT")
+	p.want(1, "service manager not notified")
 }
 
 // SIGHUP ends nothing also before executord is ready. A service manager takes that
@@ -68,20 +63,10 @@ func TestSignalHangupAtStart(t *testing.T) {
 	}
 }
 
-// SIGQUIT is no other signal than SIGTERM: no process of a job is left.
-func TestSignalQuitDrains(t *testing.T) {
-	p := start(t, "@reboot echo up; exec sleep 1000\n", "--drain-timeout", "50ms")
-	p.until("up")
-	p.signal(syscall.SIGQUIT)
-	if code := p.wait(); code != exitInterrupted {
-		t.Errorf("exit code %d, want %d", code, exitInterrupted)
-	}
-	p.want(1, "draining", "reason", "SIGQUIT")
-}
-
 // A process that has left the group of its run is ended after the drain, which is in
 // the log; the exit code is about runs, and all of those had ended by themselves.
 func TestRunStrayIsNoRun(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux lets strays be adopted")
 	}

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -47,60 +47,56 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// onTerminal returns what executord writes on a terminal of 80 columns.
-func onTerminal(t *testing.T, args ...string) string {
-	t.Helper()
-	master, slave := openTerminal(t)
-	cmd := executord(t, args...)
-	cmd.Stdout, cmd.Stderr = slave, slave
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	slave.Close()
-	text, err := io.ReadAll(master)
-	if err != nil && !errors.Is(err, syscall.EIO) { // the end of a terminal
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("%q: %v\n%s", args, err, text)
-	}
-	return strings.ReplaceAll(string(text), "\r\n", "\n")
-}
-
 // What commands print on a terminal of 80 columns fits it, and what does not fit a table is cut; into a file all of it
 // goes.
 func TestCommandsFitTerminal(t *testing.T) {
 	t.Parallel()
 	file := write(t, "jobs.crontab", "CRON_TZ=America/Los_Angeles\n# name: a-job-with-a-long-name\n*/5 9-17 * * mon-fri true\n"+
 		"# name: failing\n@every 1s printf '\\%0300d\\n' 7 >&2; exit 3\n")
-	store := filepath.Join(t.TempDir(), "jobs.db")
+	store := newStoreFile(t)
 	p := startFile(t, file, "--store", store)
 	p.until("run ended", "job", "failing")
-	p.signal(syscall.SIGTERM)
-	if code := p.wait(); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
+	p.end()
 	output(t, "", "pause", "a-job-with-a-long-name", "--store", store, "--reason", strings.Repeat("a long reason ", 20))
-	for _, args := range [][]string{
-		{"check", file}, {"jobs", "--store", store}, {"runs", "--store", store}, {"runs", "--verbose", "--store", store},
-		{"acts", "--store", store},
-	} {
-		text := onTerminal(t, args...)
-		lines := strings.Split(text, "\n")
-		if len(lines) < 3 {
-			t.Errorf("%q prints %q", args, text)
-		}
-		for _, line := range lines {
-			if terminal.Columns(line) > 80 {
-				t.Errorf("%q prints %d columns: %s", args, terminal.Columns(line), line)
-			}
-		}
-		if full, _, _ := output(t, "", args...); !strings.Contains(full, "\n") || strings.Contains(full, "…") {
-			t.Errorf("%q into a file: %s", args, full)
+	lines := [][]string{
+		{"check", file}, {"jobs", "--store", store}, {"runs", "--store", store}, {"runs", "--verbose", "--store", store}, {"acts", "--store", store},
+	}
+	full, _, _ := inTurn(t, lines)
+
+	all, err := json.Marshal(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	master, slave := openTerminal(t)
+	cmd := executord(t)
+	cmd.Stdout = slave
+	cmd.Env = append(cmd.Env, linesVariable+"="+string(all))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	shown, err := io.ReadAll(master)
+	if err != nil && !errors.Is(err, syscall.EIO) { // the end of a terminal
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v: %s", err, shown)
+	}
+	text := strings.ReplaceAll(string(shown), "\r\n", "\n")
+	for line := range strings.Lines(text) {
+		if n := terminal.Columns(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("it has %d columns: %s", n, line)
 		}
 	}
-	text := strings.ReplaceAll(onTerminal(t, "runs", "-v", "--store", store), "\n"+indent, "")
-	if !strings.Contains(text, strings.Repeat("0", 299)+"7") {
+	if strings.Contains(full, "…") || !strings.Contains(text, "…") {
+		t.Errorf("into a file goes %s, and to the terminal %s", full, text)
+	}
+	for _, text := range []string{full, text} {
+		if n := strings.Count(text, "failing"); n < 4 {
+			t.Errorf("failing is there %d times: %s", n, text)
+		}
+	}
+	if !strings.Contains(strings.ReplaceAll(text, "\n"+indent, ""), strings.Repeat("0", 299)+"7") {
 		t.Errorf("what it wrote is not whole: %s", text)
 	}
 }
