@@ -262,4 +262,40 @@ var executordMutants = []mutant{
 		old: "		name = job.CanonicalName(name)\n",
 		new: "",
 	},
+	{
+		file: "cmd/executord/internal/daemon/attempt.go", what: "how far a run has come is not in the store",
+		old:  "		durable.Progress(ctx, p.Done, p.Total, p.Note)\n",
+		new:  "",
+		test: "TestRunTellsProgress",
+	},
+	{
+		file: "cmd/executord/internal/daemon/attempt.go", what: "lines that look like progress are missing in the output of any job",
+		old:  "	if !r.job.Progress {\n",
+		new:  "	if false {\n",
+		test: "TestRunTellsProgress",
+	},
+	{
+		file: "cmd/executord/internal/stores/node.go", what: "a daemon that starts takes the runs of those that are alive",
+		old: "	if filelock.Alone(s.list) != nil {",
+		new: "	if filelock.Alone(s.list) != nil && false {",
+		by:  "./cmd/executord/internal/stores", test: "TestOpenForNode",
+	},
+	{
+		file: "cmd/executord/listen.go", what: "all users of a machine may act on jobs",
+		old: "	if o.actions && o.tokenFile == \"\" {\n",
+		new: "	if false {\n",
+		by:  "./cmd/executord", test: "TestListenOptions",
+	},
+	{
+		file: "cmd/executord/listen.go", what: "a daemon takes the place of another program's socket",
+		old: "		case !errors.Is(err, refused):\n",
+		new: "		case errors.Is(err, os.ErrNotExist):\n",
+		by:  "./cmd/executord", test: "TestListenOptions",
+	},
+	{
+		file: "cmd/executord/inuse.go", what: "daemons that share jobs in a store warn of each other",
+		old: "	if !u.shared {\n",
+		new: "	if true {\n",
+		by:  "./cmd/executord", test: "TestInUse",
+	},
 }
