@@ -1,6 +1,10 @@
 package terminal
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
 
 // Colours and signs are those that the environment of the user asks for; colours are for terminals.
 func TestLookOfEnvironment(t *testing.T) {
@@ -23,5 +27,19 @@ func TestLookOfEnvironment(t *testing.T) {
 		if got := lookOf(false); got != test.want {
 			t.Errorf("%v, to no terminal: %+v", test.env, got)
 		}
+	}
+}
+
+// A file has no colours, whatever the terminal of the user has.
+func TestLookOfFile(t *testing.T) {
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("TERM", "xterm")
+	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if LookOf(f).Color {
+		t.Error("it has colours")
 	}
 }
