@@ -118,7 +118,7 @@ func TestAtPrintsNoEscapes(t *testing.T) {
 			}
 		}
 	}
-	printed, answers, _ := inTurn(t, all)
+	printed, answers := inTurn(t, executord(t), all)
 	check([]string{"one of all"}, printed)
 	for i, a := range answers {
 		check(all[i], a.said)
@@ -155,13 +155,14 @@ func TestAtBoundsAnswers(t *testing.T) {
 			}
 		}
 	}
-	_, answers, ended := inTurn(t, all)
+	cmd := executord(t)
+	_, answers := inTurn(t, cmd, all)
 	for i, a := range answers {
 		if a.code == exitOK || !strings.Contains(a.said, "is larger than") {
 			t.Errorf("%q: exit code %d, %s", all[i], a.code, a.said)
 		}
 	}
-	if used := ended.SysUsage().(*syscall.Rusage).Maxrss >> 10; used > 512 {
+	if used := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10; used > 512 {
 		t.Errorf("%d MiB", used)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -142,6 +143,48 @@ func output(t *testing.T, stdin string, args ...string) (stdout, stderr string, 
 		t.Fatal(err)
 	}
 	return out.String(), fail.String(), cmd.ProcessState.ExitCode()
+}
+
+// answer is what a command line has said on standard error, and its exit code.
+type answer struct {
+	said string
+	code int
+}
+
+// inTurn has a program run command lines, two or more, one after the other, in a directory without files if it has no
+// other. It returns what all of them have printed, and what each has answered.
+func inTurn(t *testing.T, cmd *exec.Cmd, lines [][]string) (printed string, answers []answer) {
+	t.Helper()
+	text, err := json.Marshal(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cmd.Dir == "" {
+		cmd.Dir = t.TempDir()
+	}
+	cmd.Env = append(cmd.Env, linesVariable+"="+string(text))
+	var out, fail strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &fail
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	cmd.Wait()
+	rest := fail.String()
+	for range lines {
+		said, after, ended := strings.Cut(rest, exitMark)
+		number, after, _ := strings.Cut(after, "\n")
+		code, err := strconv.Atoi(number)
+		if !ended || err != nil {
+			t.Fatalf("%q: %v, %q", lines[len(answers)], cmd.ProcessState, rest)
+		}
+		answers, rest = append(answers, answer{said, code}), after
+	}
+	if rest != "" {
+		t.Errorf("in the end it says %q", rest)
+	}
+	return out.String(), answers
 }
 
 // write makes a file and returns its name.

@@ -85,7 +85,8 @@ func TestHostileFiles(t *testing.T) {
 		}
 		all = append(all, []string{"check", path})
 	}
-	_, answers, ended := inTurn(t, all)
+	cmd := executord(t)
+	_, answers := inTurn(t, cmd, all)
 	for i, a := range answers {
 		name := filepath.Base(all[i][1])
 		if a.code != exitOK && a.code != exitMistake {
@@ -96,7 +97,7 @@ func TestHostileFiles(t *testing.T) {
 		}
 		harmless(t, name, strings.ReplaceAll(a.said, "\t", ""))
 	}
-	if took := ended.SysUsage().(*syscall.Rusage).Maxrss << 10; took > mostMemory && !withRace {
+	if took := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10; took > mostMemory && !withRace {
 		t.Errorf("they took %d MB", took>>20)
 	}
 }

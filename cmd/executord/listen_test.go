@@ -217,7 +217,7 @@ func TestListenerReadsFilesAgain(t *testing.T) {
 // What is wrong with an address is said before a job runs, and the exit code tells the command line from the machine.
 func TestRunRefusesAddress(t *testing.T) {
 	tab := write(t, "tab", "@reboot true\n")
-	printed, answers, _ := inTurn(t, [][]string{
+	printed, answers := inTurn(t, executord(t), [][]string{
 		{"run", tab, "--listen", "0.0.0.0:8384"}, {"run", tab, "--listen", "unix:" + tab}, {"logs", "x", "--at", "unix:" + tab},
 	})
 	for i, want := range []answer{
@@ -352,7 +352,7 @@ func TestListenAsksForToken(t *testing.T) {
 		for _, a := range all {
 			lines, prints = append(lines, a.args), prints+a.prints
 		}
-		printed, answers, _ := inTurn(t, lines)
+		printed, answers := inTurn(t, executord(t), lines)
 		for i, a := range all {
 			if got := answers[i]; got.code != a.code || !strings.Contains(got.said, a.says) {
 				t.Errorf("%q: exit code %d, %s; want %d, %s", a.args, got.code, got.said, a.code, a.says)

@@ -57,7 +57,7 @@ func TestLogsOfStore(t *testing.T) {
 		len(out) < 7<<10 || len(out) > 8<<10 || !strings.HasSuffix(err, " bytes are not kept]\n") {
 		t.Errorf("exit code %d, %d bytes, %s", code, len(out), err)
 	}
-	printed, answers, _ := inTurn(t, [][]string{
+	printed, answers := inTurn(t, executord(t), [][]string{
 		{"logs", "quiet", "--store", store}, {"logs", "never", "--store", store}, {"logs", "talk", "99", "--store", store}, {"logs"}, {"logs", "talk", "x"}, {"logs", "talk", "0"}, {"logs", "talk", "1", "2"},
 	})
 	const usage = "such as: executord logs"

@@ -38,12 +38,12 @@ func TestMainMessagesArePrintable(t *testing.T) {
 		}
 		lines = append(lines, []string{"check", name})
 	}
-	stdout, answers := answersOf(t, executord(t), lines...)
+	stdout, answers := inTurn(t, executord(t), lines)
 	for i, a := range answers {
-		if a.code == "0" || !strings.Contains(a.stderr, `a\x1b[2J`) {
-			t.Errorf("%q: exit code %s, %q", lines[i], a.code, a.stderr)
+		if a.code == exitOK || !strings.Contains(a.said, `a\x1b[2J`) {
+			t.Errorf("%q: exit code %d, %q", lines[i], a.code, a.said)
 		}
-		harmless(t, strings.Join(lines[i], " "), stdout+a.stderr)
+		harmless(t, strings.Join(lines[i], " "), stdout+a.said)
 	}
 }
 
@@ -64,10 +64,10 @@ func TestMainNamesInStoreArePrintable(t *testing.T) {
 	for i, line := range lines {
 		lines[i] = append(line, "--store", store)
 	}
-	stdout, answers := answersOf(t, executord(t), lines...)
+	stdout, answers := inTurn(t, executord(t), lines)
 	harmless(t, "what they print", stdout)
-	harmless(t, "the mistake", answers[4].stderr)
-	if n := strings.Count(stdout, `a\x1b[2J\nb`); n != 4 || !strings.Contains(answers[4].stderr, `a\x1b[2J\nbc`) || !regexp.MustCompile(`nb  \d+ .*failed`).MatchString(stdout) {
+	harmless(t, "the mistake", answers[4].said)
+	if n := strings.Count(stdout, `a\x1b[2J\nb`); n != 4 || !strings.Contains(answers[4].said, `a\x1b[2J\nbc`) || !regexp.MustCompile(`nb  \d+ .*failed`).MatchString(stdout) {
 		t.Errorf("%d names in %s; %v", n, stdout, answers)
 	}
 }
@@ -84,10 +84,10 @@ func TestMainHidesMisplacedPassword(t *testing.T) {
 		lines = append(lines, []string{url}, []string{"check", url}, []string{"run", url}, []string{"jobs", "--" + url},
 			[]string{"run", tab, "--lease", url}, []string{"jobs", "--namespace", url})
 	}
-	_, answers := answersOf(t, executord(t), lines...)
+	_, answers := inTurn(t, executord(t), lines)
 	for i, a := range answers {
-		if a.code == "0" || strings.Contains(a.stderr, "cret") || !strings.Contains(a.stderr, "host/db") {
-			t.Errorf("%q: exit code %s, %q", lines[i], a.code, a.stderr)
+		if a.code == exitOK || strings.Contains(a.said, "cret") || !strings.Contains(a.said, "host/db") {
+			t.Errorf("%q: exit code %d, %q", lines[i], a.code, a.said)
 		}
 	}
 }

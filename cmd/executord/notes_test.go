@@ -84,10 +84,10 @@ func TestCheckNotesMissingHome(t *testing.T) {
 		cmd.Env = append(cmd.Env, "HOME="+home)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}}
 		cmd.Dir = "/"
-		_, answers := answersOf(t, cmd, lines...)
+		_, answers := inTurn(t, cmd, lines)
 		for i, a := range answers {
-			noted := strings.Contains(a.stderr, ":1: note: true has no HOME: executord has none, and user 54321 is not in passwd\n")
-			if want := home == "" && i < 2; a.code != "0" || noted != want || strings.Count(a.stderr, "HOME:") > 1 || !want && a.stderr != "" {
+			noted := strings.Contains(a.said, ":1: note: true has no HOME: executord has none, and user 54321 is not in passwd\n")
+			if want := home == "" && i < 2; a.code != exitOK || noted != want || strings.Count(a.said, "HOME:") > 1 || !want && a.said != "" {
 				t.Errorf("%q with HOME=%s: %+v", texts[i], home, a)
 			}
 		}

@@ -67,26 +67,31 @@ func TestRunOnceExitCodes(t *testing.T) {
 # name: stray
 @daily (setsid sh -c 'echo up >&2; exec sleep 1000' 2>&1 >/dev/null &) | head -n 1
 `)
-	tests := []struct{ args, code, stderr string }{
-		{"ok", "0", "err\n"},
-		{"fails", "3", ""},
-		{"slow", "124", "executord: job slow: the command took longer than its timeout\n"},
-		{"killed", "143", "executord: job killed: killed by SIGTERM\n"},
-		{"nothing", "126", "executord: job nothing: not started: the directory /no/such/directory does not exist\n"},
-		{"ok --set DAY=wed", "1", "executord: job ok: there is no parameter"},
-		{"background", "0", "executord: job background: background processes outlived the command and were ended\n"},
-		{"secret", "0", "***\n"},
+	type test struct {
+		args   string
+		code   int
+		stderr string
+	}
+	tests := []test{
+		{"ok", 0, "err\n"},
+		{"fails", 3, ""},
+		{"slow", 124, "executord: job slow: the command took longer than its timeout\n"},
+		{"killed", 143, "executord: job killed: killed by SIGTERM\n"},
+		{"nothing", 126, "executord: job nothing: not started: the directory /no/such/directory does not exist\n"},
+		{"ok --set DAY=wed", 1, "executord: job ok: there is no parameter"},
+		{"background", 0, "executord: job background: background processes outlived the command and were ended\n"},
+		{"secret", 0, "***\n"},
 	}
 	if runtime.GOOS == "linux" {
-		tests = append(tests, struct{ args, code, stderr string }{"stray", "0", ", had left the group of the run, and was ended\n"})
+		tests = append(tests, test{"stray", 0, ", had left the group of the run, and was ended\n"})
 	}
 	var lines [][]string
 	for _, test := range tests {
 		lines = append(lines, append([]string{"run-once", file}, strings.Fields(test.args)...))
 	}
-	stdout, answers := answersOf(t, executord(t), lines...)
+	stdout, answers := inTurn(t, executord(t), lines)
 	for i, test := range tests {
-		if a := answers[i]; a.code != test.code || !strings.Contains(a.stderr, test.stderr) || test.stderr == "" && a.stderr != "" {
+		if a := answers[i]; a.code != test.code || !strings.Contains(a.said, test.stderr) || test.stderr == "" && a.said != "" {
 			t.Errorf("%s: %+v", test.args, a)
 		}
 	}

@@ -3,14 +3,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // hostile are forms in which somebody may name a database, most of them wrong, with a password at %s.
@@ -51,7 +48,7 @@ func TestHostileCommandLinesHideSecret(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
-	printed, answers, _ := inTurn(t, lines)
+	printed, answers := inTurn(t, executord(t), lines)
 	if strings.Contains(printed, secret) {
 		t.Errorf("printed: %q", printed)
 	}
@@ -61,45 +58,4 @@ func TestHostileCommandLinesHideSecret(t *testing.T) {
 		}
 		harmless(t, fmt.Sprintf("%q", lines[i]), strings.ReplaceAll(a.said, "\t", "")) // the driver's
 	}
-}
-
-// answer is what a command line has said on standard error, and its exit code.
-type answer struct {
-	said string
-	code int
-}
-
-// inTurn runs the command lines, two or more, one after the other in one process, in a directory without files. It
-// returns what all of them have printed, what each has answered, and how the process has ended.
-func inTurn(t *testing.T, lines [][]string) (printed string, answers []answer, ended *os.ProcessState) {
-	t.Helper()
-	text, err := json.Marshal(lines)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := executord(t)
-	cmd.Dir = t.TempDir()
-	cmd.Env = append(cmd.Env, linesVariable+"="+string(text))
-	var out, fail strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &fail
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
-	defer timer.Stop()
-	cmd.Wait()
-	rest := fail.String()
-	for range lines {
-		said, after, ended := strings.Cut(rest, exitMark)
-		number, after, _ := strings.Cut(after, "\n")
-		code, err := strconv.Atoi(number)
-		if !ended || err != nil {
-			t.Fatalf("%q: %v, %q", lines[len(answers)], cmd.ProcessState, rest)
-		}
-		answers, rest = append(answers, answer{said, code}), after
-	}
-	if rest != "" {
-		t.Errorf("in the end it says %q", rest)
-	}
-	return out.String(), answers, cmd.ProcessState
 }

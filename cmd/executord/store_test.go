@@ -31,22 +31,24 @@ func TestStoreRefusesWithoutRights(t *testing.T) {
 	t.Cleanup(func() { os.Chmod(dir, 0o755) })
 	const owner = ": run executord as its owner\n"
 	tests := []struct {
-		args              []string
-		store, code, want string
+		args  []string
+		store string
+		code  int
+		want  string
 	}{
-		{[]string{"run", file}, store, "1", "executord: the store " + store + ": it may not be read, or the directory it is in" + owner},
-		{[]string{"run", file}, missing, "1", "executord: the store " + missing + " cannot be created: executord may not create a file in the directory " + dir +
+		{[]string{"run", file}, store, 1, "executord: the store " + store + ": it may not be read, or the directory it is in" + owner},
+		{[]string{"run", file}, missing, 1, "executord: the store " + missing + " cannot be created: executord may not create a file in the directory " + dir +
 			": run it as the owner of that, or name a file in another\n"},
-		{[]string{"jobs"}, readable, "0", "no jobs\n"},
-		{[]string{"run", file}, readable, "1", "executord: the store " + readable + ": it cannot be written, or the directory it is in" + owner},
+		{[]string{"jobs"}, readable, 0, "no jobs\n"},
+		{[]string{"run", file}, readable, 1, "executord: the store " + readable + ": it cannot be written, or the directory it is in" + owner},
 	}
 	var lines [][]string
 	for _, test := range tests {
 		lines = append(lines, append(test.args, "--store", test.store))
 	}
-	_, answers := answersOf(t, withoutPowers(t, executord(t)), lines...)
+	_, answers := inTurn(t, withoutPowers(t, executord(t)), lines)
 	for i, a := range answers {
-		if a.stderr != tests[i].want || a.code != tests[i].code {
+		if a.said != tests[i].want || a.code != tests[i].code {
 			t.Errorf("%q: %+v, want %s", lines[i], a, tests[i].want)
 		}
 	}

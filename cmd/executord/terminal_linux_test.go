@@ -61,7 +61,7 @@ func TestCommandsFitTerminal(t *testing.T) {
 	lines := [][]string{
 		{"check", file}, {"jobs", "--store", store}, {"runs", "--store", store}, {"runs", "--verbose", "--store", store}, {"acts", "--store", store},
 	}
-	full, _, _ := inTurn(t, lines)
+	full, _ := inTurn(t, executord(t), lines)
 
 	all, err := json.Marshal(lines)
 	if err != nil {
