@@ -110,6 +110,11 @@ func TestRunTellsServiceManager(t *testing.T) {
 	if status, text := get(t, at+"readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, "draining") {
 		t.Errorf("%d %s while it drains", status, text)
 	}
+	reader, err := http.Get(at + "run?job=slow&run=1") // it follows the run, and does not delay the end
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Body.Close()
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != exitInterrupted {
 		t.Errorf("exit code %d", code)
