@@ -354,6 +354,21 @@ func (p *process) after(n int, msg string, attrs ...any) line {
 	return p.until(msg, attrs...)
 }
 
+// taken takes what the log has by now, and returns all that was taken.
+func (p *process) taken() []line {
+	for {
+		select {
+		case l, ok := <-p.lines:
+			if ok {
+				p.log = append(p.log, l)
+				continue
+			}
+		default:
+		}
+		return p.log
+	}
+}
+
 func (p *process) signal(sig os.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(sig); err != nil {

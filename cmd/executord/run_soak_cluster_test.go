@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -38,15 +37,20 @@ func TestRunSoakOfCluster(t *testing.T) {
 		fmt.Fprintf(&tab, "# name: job%d\n@every 1s echo $EXECUTORD_DUE >>%s/job%[1]d\n", n, out)
 	}
 	c := newTestCluster(t, tab.String())
-	a := &clusterAccount{T: t, out: out, told: make(map[string]map[int64]string), keys: make(map[string]string)}
+	var names []string
 	for n := range jobs {
-		a.told[fmt.Sprint("job", n)] = make(map[int64]string)
+		names = append(names, fmt.Sprint("job", n))
 	}
+	a := newClusterAccount(t, out, time.Second, names...)
 	var all []*process
 	var logs sync.WaitGroup
 	start := func(n int) *process {
 		p := c.start(c.hosts[n], fmt.Sprint(n))
-		logs.Go(func() { a.hear(p.lines) })
+		logs.Go(func() {
+			for l := range p.lines {
+				a.hear(l)
+			}
+		})
 		all = append(all, p)
 		return p
 	}
@@ -54,16 +58,7 @@ func TestRunSoakOfCluster(t *testing.T) {
 	for n := range now {
 		now[n] = start(n)
 	}
-	opened, _, err := stores.Open(t.Context(), c.store(), stores.Options{Wait: databaseWait})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer opened.Close()
-	visiting, err := durable.New(durable.Config{Store: opened})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := client.Client{Store: opened, Jobs: visiting}
+	v := c.visit()
 	kills := 0
 	for began := time.Now(); time.Since(began) < length-every; kills++ {
 		time.Sleep(every - away)
@@ -100,49 +95,68 @@ func TestRunSoakOfCluster(t *testing.T) {
 		a.late[len(a.late)-1])
 }
 
-// A clusterAccount has what became of the due times of jobs that are due each second.
+// visit opens the store of the cluster until the end of the test.
+func (c *testCluster) visit() client.Client {
+	c.t.Helper()
+	opened, _, err := stores.Open(c.t.Context(), c.store(), stores.Options{Wait: databaseWait})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { opened.Close() })
+	visiting, err := durable.New(durable.Config{Store: opened})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return client.Client{Store: opened, Jobs: visiting}
+}
+
+// A clusterAccount has what became of the due times of jobs.
 type clusterAccount struct {
 	*testing.T
-	out string // where each job notes the times for which it runs
+	out   string        // where each job notes the times for which it runs
+	every time.Duration // they are due
 
 	mu   sync.Mutex
 	told map[string]map[int64]string // by job and due time, in milliseconds: who tells that it has no run, and why; or the run
 	keys map[string]string           // of the jobs
+	dues map[string]time.Time        // of the runs that have begun, by job and number
 	late []float64
 
 	due, ran, twice int
 	why             map[string]int // of those that did not run
 }
 
-// hear takes what a log tells, until that ends.
-func (a *clusterAccount) hear(lines <-chan line) {
-	dues := make(map[float64]time.Time) // by the number of the run, and its job
-	of := func(name string, run float64) float64 {
-		n, _ := strconv.Atoi(strings.TrimPrefix(name, "job"))
-		return run*1000 + float64(n)
+func newClusterAccount(t *testing.T, out string, every time.Duration, jobs ...string) *clusterAccount {
+	a := &clusterAccount{T: t, out: out, every: every, told: make(map[string]map[int64]string), keys: make(map[string]string),
+		dues: make(map[string]time.Time)}
+	for _, name := range jobs {
+		a.told[name] = make(map[int64]string)
 	}
-	for l := range lines {
-		name, _ := l["job"].(string)
-		run, _ := l["run"].(float64)
-		a.mu.Lock()
-		switch told := a.told[name]; {
-		case told == nil:
-		case l.is("runs missed"), l.is("runs skipped"):
-			at := instant(a.T, l, "first")
-			for range int(l["count"].(float64)) {
-				told[at.UnixMilli()] = "log: " + l["msg"].(string)
-				at = at.Add(time.Second)
-			}
-		case l.is("run started"):
-			dues[of(name, run)] = instant(a.T, l, "due")
-			late, _ := l["late"].(float64)
-			a.late = append(a.late, late)
-		case l.is("run not started"):
-			told[instant(a.T, l, "due").UnixMilli()] = "log: run not started"
-		case l.is("run ended", "outcome", "lost"):
-			told[dues[of(name, run)].UnixMilli()] = "log: lost"
+	return a
+}
+
+// hear takes what a line of a log tells.
+func (a *clusterAccount) hear(l line) {
+	name, _ := l["job"].(string)
+	run := fmt.Sprint(name, "#", l["run"])
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch told := a.told[name]; {
+	case told == nil:
+	case l.is("runs missed"), l.is("runs skipped"):
+		at := instant(a.T, l, "first")
+		for range int(l["count"].(float64)) {
+			told[at.UnixMilli()] = "log: " + l["msg"].(string)
+			at = at.Add(a.every)
 		}
-		a.mu.Unlock()
+	case l.is("run started"):
+		a.dues[run] = instant(a.T, l, "due")
+		late, _ := l["late"].(float64)
+		a.late = append(a.late, late)
+	case l.is("run not started"):
+		told[instant(a.T, l, "due").UnixMilli()] = "log: run not started"
+	case l.is("run ended", "outcome", "lost"):
+		told[a.dues[run].UnixMilli()] = "log: lost"
 	}
 }
 
@@ -157,7 +171,7 @@ func (a *clusterAccount) read(v client.Client) {
 	defer a.mu.Unlock()
 	for _, e := range entries {
 		a.keys[e.Name] = e.Key
-		past, err := v.Jobs.History(a.Context(), e.ID, 0, 200)
+		past, err := v.Jobs.History(a.Context(), e.ID, 0, 1000)
 		if err != nil {
 			a.Fatal(err)
 		}
@@ -172,7 +186,7 @@ func (a *clusterAccount) read(v client.Client) {
 			n, first := outcome.ParseBefore(r.Label)
 			for ; n > 0; n-- {
 				a.told[e.Name][first.UnixMilli()] = "store: missed"
-				first = first.Add(time.Second)
+				first = first.Add(a.every)
 			}
 		}
 	}
@@ -191,7 +205,7 @@ func (a *clusterAccount) untold(v client.Client, until time.Time) map[string]str
 		for _, at := range all {
 			ran[at.UnixMilli()]++
 		}
-		for at := all[0]; at.Before(until); at = at.Add(time.Second) {
+		for at := all[0]; at.Before(until); at = at.Add(a.every) {
 			a.due++
 			switch n, why := ran[at.UnixMilli()], told[at.UnixMilli()]; {
 			case n > 0:
