@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/exposure"
@@ -14,8 +13,8 @@ import (
 const notReadAgain = "file not read again"
 
 // reload answers SIGHUP, SIGUSR2 and a change that --watch has seen: it reads the files again, and sends them to the
-// daemon. With a mistake in a file, all stays as it is. Unread says that a file could not be read, which may pass.
-func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan struct{}) (unread bool) {
+// daemon. With a mistake in a file, all stays as it is. Unread says which files could not be read, which may pass.
+func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan struct{}) (unread string) {
 	o.service.Reloading()
 	file, usable, unread := o.readAgain(log)
 	if !usable {
@@ -29,10 +28,10 @@ func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan
 	return unread
 }
 
-// readable reports whether the files can be read, be there mistakes in them or not.
-func (o *runOptions) readable() bool {
+// unread says which files can't be read, "" if all can, be there mistakes in them or not.
+func (o *runOptions) unread() string {
 	parts, _, err := o.files.read(o.stored(), true)
-	return err == nil && !slices.ContainsFunc(parts, func(p part) bool { return p.unread })
+	return unreadOf(parts, err)
 }
 
 // tellRefused logs why files are not used while others are.
@@ -46,10 +45,10 @@ func (o *runOptions) tellRefused(log *slog.Logger, refused job.Mistakes) {
 }
 
 // readAgain reads the files again. It logs why if they are not to be used, which may be that one could not be read.
-func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable, unread bool) {
+func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable bool, unread string) {
 	if once := o.files.once(); once != "" {
 		log.Warn("SIGHUP ignored", "reason", once+" is read only once; to read it again, restart executord")
-		return file, false, false
+		return file, false, ""
 	}
 	file, read, refused, unread, err := o.files.usable(o.stored(), true)
 	if err != nil {
@@ -66,13 +65,13 @@ func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable, unread 
 	if err := checkUsers(file, o.machine); err != nil {
 		o.reading.fail()
 		log.Error(notReadAgain, "reason", err.Error())
-		return file, false, false
+		return file, false, ""
 	}
 	if len(file.Jobs) == 0 && o.hadJobs {
 		o.reading.fail()
 		log.Error(notReadAgain, "reason", "the file has no jobs, and had some before",
 			"hint", "add the jobs; to run none, restart executord")
-		return file, false, false
+		return file, false, ""
 	}
 	o.hadJobs = len(file.Jobs) > 0
 	noteHereAndNow(&file, o.machine)
@@ -86,9 +85,9 @@ func (o *runOptions) readAgain(log *slog.Logger) (file job.File, usable, unread 
 }
 
 // answerReloads calls answer for each signal that was caught, and each change that watch sees, which may be nil.
-// Answer returns when quit is closed. If it reports that a file could not be read, the next look at which readable
-// reports that the files can be is taken for a change: what kept a file from being read need not show in its sight.
-func answerReloads(signals reloadSignals, watch *watch, readable func() bool, answer func(quit <-chan struct{}) (unread bool)) (release func()) {
+// Answer returns when quit is closed. If it says that files could not be read, the next look at which unread says
+// something else is taken for a change: what kept a file from being read need not show in its sight.
+func answerReloads(signals reloadSignals, watch *watch, unread func() string, answer func(quit <-chan struct{}) (unread string)) (release func()) {
 	quit, gone := make(chan struct{}), make(chan struct{})
 	go func() { // owned by the caller, through release
 		defer close(gone)
@@ -98,14 +97,14 @@ func answerReloads(signals reloadSignals, watch *watch, readable func() bool, an
 			defer ticker.Stop()
 			looks = ticker.C
 		}
-		unread := false
+		left := ""
 		for {
 			select {
 			case <-signals:
-				unread = answer(quit)
+				left = answer(quit)
 			case <-looks:
-				if watch.changed() || unread && readable() {
-					unread = answer(quit)
+				if watch.changed() || left != "" && unread() != left {
+					left = answer(quit)
 				}
 			case <-quit:
 				return

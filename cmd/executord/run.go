@@ -139,7 +139,7 @@ func (o *runOptions) run() error {
 	o.tellRefused(log.Logger, refused)
 	exposure.Log(log.Logger, exposure.Of(read, o.store.name()))
 	again := make(chan job.File)
-	defer answerReloads(reloads, watch, o.readable, func(quit <-chan struct{}) (unread bool) {
+	defer answerReloads(reloads, watch, o.unread, func(quit <-chan struct{}) (unread string) {
 		listening.again()
 		return o.reload(log.Logger, again, quit)
 	})()

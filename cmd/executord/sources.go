@@ -114,11 +114,12 @@ func (s sources) parse(stored, again bool) (job.File, []exposure.File, error) {
 
 // usable reads the files for those who run them: a file of a directory, or one that root refuses, is left out if it has
 // mistakes or cannot be read, and its jobs are those that it had when it was last read, if it was. Refused has why.
-// Unread says that some file could not be read, which may pass.
-func (s sources) usable(stored, again bool) (file job.File, read []exposure.File, refused job.Mistakes, unread bool, err error) {
+// Unread says which files could not be read, which may pass.
+func (s sources) usable(stored, again bool) (file job.File, read []exposure.File, refused job.Mistakes, unread string, err error) {
 	parts, notes, err := s.read(stored, again)
+	unread = unreadOf(parts, err)
 	if err != nil {
-		return job.File{Name: s.String()}, nil, nil, true, err
+		return job.File{Name: s.String()}, nil, nil, unread, err
 	}
 	for {
 		var mistakes job.Mistakes
@@ -137,7 +138,7 @@ func (s sources) usable(stored, again bool) (file job.File, read []exposure.File
 			if p.kept { // what is wrong with its file is told
 				continue
 			}
-			refused, unread = append(refused, own...), unread || p.unread
+			refused = append(refused, own...)
 			if old, known := s.kept[p.name]; known {
 				old.kept = true
 				left = append(left, old)
@@ -157,6 +158,19 @@ func (s sources) usable(stored, again bool) (file job.File, read []exposure.File
 		}
 	}
 	return file, read, refused, unread, nil
+}
+
+// unreadOf says which files could not be read; "" if all could.
+func unreadOf(parts []part, err error) (names string) {
+	if err != nil {
+		return err.Error()
+	}
+	for _, p := range parts {
+		if p.unread {
+			names += p.name + "\n"
+		}
+	}
+	return names
 }
 
 // part is what one file has.

@@ -83,6 +83,7 @@ func TestWatchReadsFilesAgain(t *testing.T) {
 	tab, other := filepath.Join(dir, "tab"), write(t, "other", "# name: other\n@daily true\n")
 	must(os.Symlink(filepath.Join("..data", "tab"), tab))
 	must(os.WriteFile(filepath.Join(coming, "wrong"), []byte("61 * * * * "+name+" true\n"), 0o644))
+	must(os.WriteFile(filepath.Join(coming, "dark"), nil, 0)) // stays unread
 	p := startCommand(t, withoutPowers(t, executord(t, "run", tab, other, "--dir", coming, "--watch")))
 	p.until("file not read", "file", filepath.Join(coming, "wrong"), "line", 1, "level", "ERROR")
 	p.until("job scheduled", "job", "other")
