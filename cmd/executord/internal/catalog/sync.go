@@ -32,9 +32,9 @@ type Step struct {
 	Was  *Entry   // what is, nil for Add
 
 	// After Apply:
-	Now  Entry // what has become of it
-	Mine bool  // to Add or Change it was left to this call: no other daemon had done it meanwhile
-	Err  error // why it is not in the store, if that is for this job alone
+	Now  *Entry // what has become of it; nil if Err is not
+	Mine bool   // to Add or Change it was left to this call: no other daemon had done it meanwhile
+	Err  error  // why it is not in the store, if that is for this job alone
 }
 
 // Plan returns the steps after which the store, which has the entries given, has the jobs
@@ -114,6 +114,7 @@ func (c *Catalog) Apply(ctx context.Context, jobs []job.Job, done func(Step)) er
 		}
 		for i := range some {
 			done(some[i])
+			some[i].Now = nil // all of them would be much
 		}
 	}
 	for _, s := range rest {
@@ -154,7 +155,8 @@ func (c *Catalog) takeSet(ctx context.Context, steps []Step) error {
 				continue
 			}
 			of[i].Mine = r.Effect != durable.EffectNone
-			of[i].Now, _ = Read(r.Job)
+			now, _ := Read(r.Job)
+			of[i].Now = &now
 		}
 	}
 	return nil
@@ -193,9 +195,10 @@ func (c *Catalog) do(ctx context.Context, s *Step) error {
 	}
 	row, err := c.Store.Get(ctx, id)
 	if errors.Is(err, durable.ErrNotFound) {
-		return nil // pruned a moment ago
+		err = nil // pruned a moment ago
 	}
-	s.Now, _ = Read(row)
+	now, _ := Read(row)
+	s.Now = &now
 	return err
 }
 
