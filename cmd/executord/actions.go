@@ -205,9 +205,6 @@ func carryOut(w io.Writer, o client.Order, wait bool, all []target, wrong error)
 			return err
 		}
 		fmt.Fprintf(w, "%s: %s\n", t.called, text)
-		if wait && done && run == 0 {
-			return fmt.Errorf("job %s: the daemon does not say which run it is, as older ones do not; see executord runs", t.called)
-		}
 		if good = good && done; wait && done {
 			waits = append(waits, waiting{t.called, t.runs, run})
 		}

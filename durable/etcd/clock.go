@@ -54,10 +54,10 @@ const (
 	timeEvery = 500 * time.Millisecond
 )
 
-// bounds are what the latest answers say of how far a clock is ahead: each says somewhat less.
+// bounds are lower bounds of how far a clock is ahead, one of each of the latest answers.
 type bounds []time.Duration
 
-// add adds one. If it is far lower than the others, the clock was set back.
+// add adds a bound. The clock was set back if the bound is far lower than the others, which are dropped then.
 func (b bounds) add(ahead time.Duration) bounds {
 	if len(b) > 0 && ahead < slices.Max(b)-jump {
 		b = nil

@@ -19,20 +19,21 @@ const (
 )
 
 const (
-	trust        = time.Second     // by which clocks may differ that are right
-	compareEvery = 2 * time.Second // clocks are compared
-	compareAtTop = 5 * time.Second // as long a member waits for the clocks of others before it tells the time
+	trust        = time.Second     // the difference that is allowed between clocks that are right
+	compareEvery = 2 * time.Second // the time from one comparison of the clocks to the next
+	compareFirst = 5 * time.Second // the time for which a new member tells no time before it knows other clocks
 )
 
-// clocks are those of the members as one of them knows them. A clock that is wrong is so by more than trust from most of
-// them: the time that a member tells is its own unless that is wrong, so that the cluster's is right whoever leads.
+// clocks are the clocks of the members, as one of them knows these. A clock is wrong if it differs from most of the others
+// by more than trust. A member tells the time of its own clock unless that is wrong, and of the others then: so the
+// cluster's time is right whichever member leads.
 type clocks struct {
 	own  func() time.Time
 	base time.Time
 	mu   struct {
 		sync.Mutex
-		others map[types.ID]bounds // see bounds; also of members that are away
-		known  bool                // those of enough members
+		others map[types.ID]bounds // also those of members that are away
+		known  bool                // a majority of the clocks is, with the member's own
 	}
 }
 
@@ -53,7 +54,7 @@ func (c *clocks) now() (now time.Time, wrong time.Duration) {
 	}
 	c.mu.Unlock()
 	slices.Sort(all)
-	middle := min(max(own, all[(len(all)-1)/2]), all[len(all)/2]) // of an even number there are two, and what is between them is right
+	middle := min(max(own, all[(len(all)-1)/2]), all[len(all)/2]) // of an even number two are in the middle: nobody knows which is right
 	if wrong = own - middle; wrong.Abs() <= trust {
 		wrong = 0
 	}
@@ -71,7 +72,7 @@ func (c *clocks) handlers() map[string]http.Handler {
 			c.mu.Lock()
 			known := c.mu.known
 			c.mu.Unlock()
-			if !known && time.Since(c.base) < compareAtTop {
+			if !known && time.Since(c.base) < compareFirst {
 				http.Error(w, "the clocks of the other members are not known yet", http.StatusServiceUnavailable)
 				return
 			}
@@ -81,7 +82,7 @@ func (c *clocks) handlers() map[string]http.Handler {
 	}
 }
 
-// keep compares the clocks until stop is called, which waits for the end of that.
+// keep compares the clocks until stop is called. stop waits for the end of the comparison in progress.
 func (c *clocks) keep(server *etcdserver.EtcdServer, web *httpClient, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -103,7 +104,7 @@ func (c *clocks) keep(server *etcdserver.EtcdServer, web *httpClient, log *slog.
 	return func() { cancel(); <-ended }
 }
 
-// compare asks the other members for their time, and reports whether that of enough of them is known.
+// compare asks the other members for the time of their clocks. It reports whether a majority of the clocks is known.
 func (c *clocks) compare(ctx context.Context, server *etcdserver.EtcdServer, web *httpClient) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

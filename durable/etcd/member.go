@@ -109,10 +109,10 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("durable/etcd: %w", err)
 	}
-	ignore := clocks.keep(server.Server, client, m.Logger)
+	stopClocks := clocks.keep(server.Server, client, m.Logger)
 	if err := m.begin(ctx, cfg, server, client); err != nil {
 		quiet.Store(true)
-		ignore()
+		stopClocks()
 		server.Server.Stop() // without it Close would wait for a majority
 		server.Close()
 		client.CloseIdleConnections()
@@ -125,7 +125,7 @@ func Join(ctx context.Context, m Member) (*Store, error) {
 	set := settings{Prefix: m.Prefix, Logger: m.Logger, now: m.now, http: client, one: Client{TLS: m.TLS, Logger: m.Logger}, quiet: quiet}
 	s, err := open(ctx, inside, set, func() error {
 		quiet.Store(true)
-		ignore()
+		stopClocks()
 		err := inside.Close()
 		server.Close()
 		client.CloseIdleConnections()

@@ -14,12 +14,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.etcd.io/etcd/client/pkg/v3/types"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/store"
-
-	"go.etcd.io/etcd/client/pkg/v3/types"
 )
 
 // Join says what is wrong with a Member, and how to mend it.
